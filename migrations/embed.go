@@ -1,18 +1,25 @@
-// Package migrations holds the numbered schema changes, each safe to run twice.
+// Package migrations contains the numbered changes of the schema. Each is safe to run twice.
 //
-// The first file makes the whole schema. It stands between StatementBegin and StatementEnd, and so reaches the database as one message: on both
-// engines that is one transaction, in which CockroachDB makes new tables and their indexes in a second. A later file has one statement, because
-// CockroachDB's changes of tables that are there already are not transactional.
+// The first file creates the whole schema. It is between StatementBegin and StatementEnd, so that the database gets it as one message. On both
+// engines this message is one transaction. In one transaction, CockroachDB creates all new tables and indexes in a second. A later file has only one
+// statement, because on CockroachDB changes of existing tables are not transactional.
 //
-// Rules: no surrounding transaction, IF [NOT] EXISTS, every constraint named (errors are mapped by constraint name), sizes stated (INT2, INT8),
-// no column named "family" (it does not parse on CockroachDB), no change of a column's type. Regions, localities and survival goals are
-// deployment data and not migrations: `ipamctl migrate` writes the locality behind each CREATE TABLE for CockroachDB, which it knows by the layout
-// of its lines.
+// These rules apply to each file:
+//
+//   - No transaction surrounds the file.
+//   - Statements have IF NOT EXISTS or IF EXISTS.
+//   - Every constraint has a name, because errors are mapped by that name.
+//   - Integer types have a size (INT2, INT8).
+//   - No column has the name "family", which does not parse on CockroachDB.
+//   - The type of a column never changes.
+//
+// Regions, localities and survival goals are not in migrations, because they depend on the deployment. For CockroachDB, `ipamctl migrate` adds the
+// locality to each CREATE TABLE. It finds the end of the statement by the layout of its lines.
 package migrations
 
 import "embed"
 
-// FS holds the *.sql files.
+// FS contains the *.sql files.
 //
 //go:embed *.sql
 var FS embed.FS

@@ -14,8 +14,9 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// Some transactions could restart each other forever on conflict, so they take a lock and run one after the other. These transactions read all shards
-// of a quota, or move blocks between regions while both regions claim. On PostgreSQL, advisory locks order them.
+// On conflict, some long transactions could restart each other forever. So they take a lock and run one after another. Two kinds do this:
+// transactions that read all shards of a quota, and transactions that move blocks between regions while both regions claim. On PostgreSQL, advisory
+// locks order them.
 func TestLongTransactionsTakeTurns(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, dbtest.New(t)+crdb.Patience)

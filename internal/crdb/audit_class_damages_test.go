@@ -12,8 +12,9 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// maker adds a project for each family, with classes. The class plain allocates from the pool stock, and zoned from one scoped pool for each zone. Of
-// plain, served is bound, kept is retained and cold cools down. Of zoned, zone a has one claim. Each class has a quota that counts its claims.
+// maker adds a project for each address family, with two classes. Class plain allocates from the pool stock. Class zoned allocates from a scoped
+// pool, one for each zone. Class plain has three blocks: served is bound, kept is retained, and cold cools down. Class zoned has one claim in zone a.
+// Each class has a quota that counts its claims.
 func (e *estate) maker(t *testing.T) {
 	t.Helper()
 	ctx := admin(t)
@@ -69,7 +70,7 @@ func (e *estate) maker(t *testing.T) {
 	}
 }
 
-// classDamages returns statements that damage classes, their claims, or the pools that were carved for their scopes.
+// classDamages returns statements that damage classes, their claims, or their scoped pools.
 func classDamages(f family) map[string]struct{ sql, want string } {
 	n := f.number
 	maker := fmt.Sprintf("(SELECT id FROM projects WHERE name = 'maker%d')", n)

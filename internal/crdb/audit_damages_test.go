@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// damages returns statements that each break one thing, with the exact list of invariants that the audit must report: the broken one, and those that
-// depend on it.
+// damages returns statements that each break one invariant. want lists all invariants that the audit must then report: the broken invariant, and the
+// invariants that depend on it.
 func damages(f family) map[string]struct{ sql, want string } {
 	n := f.number
 	pool := fmt.Sprintf("(SELECT id FROM pools WHERE name = 'pool%d')", n)
@@ -84,7 +84,7 @@ func damages(f family) map[string]struct{ sql, want string } {
 	}
 }
 
-// says returns an assignment that sets a key in the document of a hold.
+// says returns an SQL assignment that sets a key in the document of a row in holds.
 func says(key, value string) string {
 	return fmt.Sprintf(`doc = jsonb_set(doc::JSONB, '{%s}', '"%s"')::TEXT`, key, value)
 }

@@ -13,10 +13,11 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// betweenRegions lists the invariants that a database with one region cannot break.
+// betweenRegions lists the invariants that cannot be broken in a database with one region.
 var betweenRegions = []string{"borrowed", "loans", "epochs", "names"}
 
-// regionDamages has statements that each break one thing. Their pool has lent blocks to the second region, which holds one of them.
+// regionDamages contains statements that each break one thing. The pool has lent blocks to the second region, and a claim there holds one of these
+// blocks.
 var regionDamages = map[string]struct{ sql, want string }{
 	"a free block that was lent is lost":         {"DELETE FROM free_blocks WHERE ctid = (SELECT ctid FROM free_blocks WHERE region = 'zone-b' AND container_id = @both ORDER BY host_bits DESC, base LIMIT 1)", "borrowed fences leaves"},
 	"a held block that was lent is free too":     {"INSERT INTO free_blocks SELECT region, container_id, 0, base FROM holds WHERE region = 'zone-b' AND container_id = @both", "borrowed fences leaves maximal"},

@@ -4,7 +4,7 @@ import (
 	"fmt"
 )
 
-// tenantDamages returns statements that damage other data of a tenant than its blocks.
+// tenantDamages returns statements that damage the data of a tenant, except its blocks.
 func tenantDamages(f family) map[string]struct{ sql, want string } {
 	n := f.number
 	tenant := fmt.Sprintf("(SELECT id FROM projects WHERE name = 'tenant%d')", n)
@@ -20,7 +20,7 @@ func tenantDamages(f family) map[string]struct{ sql, want string } {
 	block := func(last int) string { return " WHERE project_id = " + tenant + " AND base = " + f.at(last) }
 	first := "(SELECT min(until) FROM history" + block(16) + ")"
 	const nobody = "'00000000-0000-4000-8000-000000000001'"
-	// claim returns an update that keeps the claim complete and damages only the figures.
+	// claim returns an update after which the claim is still complete, but has wrong figures.
 	claim := func(set string) string {
 		return "UPDATE holds SET " + set + " WHERE holder_project_id = " + tenant + " AND name = 'other'"
 	}

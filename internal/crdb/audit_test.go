@@ -21,19 +21,19 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// estate is a database with an example of everything, in both families alike. All blocks differ in the last byte of the address. kid is a child pool;
-// claim, host and inner are bound; kept is retained.
+// estate is a database with an example of every kind of object. It has the same objects for IPv4 and IPv6. All blocks differ in the last byte of the
+// address. kid is a child pool. The claims claim, host and inner are bound, and kept is retained.
 //
-//	.0/32 reserved  .4/32 host  .64/28 claim  .80/28 kept  .128/26 kid (.128/28 inner, .144/28 leaf)  .240/28 reserved  free: the rest
+// .0/32 reserved .4/32 host .64/28 claim .80/28 kept .128/26 kid (.128/28 inner, .144/28 leaf) .240/28 reserved free: the rest
 type estate struct {
 	*house
 	conn   *pgx.Conn
-	tables []string // a table comes before the tables that refer to it
+	tables []string // each table comes before the tables that refer to it
 }
 
 type family struct {
 	number int    // 4 or 6
-	base   string // all but the last byte, in hexadecimal digits
+	base   string // all bytes except the last, in hexadecimal digits
 	text   func(last, hostBits int) string
 }
 
@@ -44,7 +44,7 @@ var families = []family{
 	}},
 }
 
-// at returns an address of the estate as SQL, in its stored form.
+// at returns an address of the estate in its stored form, as SQL.
 func (f family) at(last int) string { return fmt.Sprintf(`'\x%s%02x'`, f.base, last) }
 
 func newEstate(t *testing.T) *estate {
@@ -70,13 +70,13 @@ func newEstate(t *testing.T) *estate {
 	require.NoError(t, err)
 	e.maker(t)
 	e.conn = dbtest.Connect(t, e.dsn, nil)
-	e.exec(t, "SET default_transaction_isolation = 'read committed'") // the damages need no isolation, and must not wait for the server's transactions
+	e.exec(t, "SET default_transaction_isolation = 'read committed'") // the damaging statements need no isolation, and must not wait for the server's transactions
 	e.tables = []string{
 		"projects", "spaces", "classes", "pools", "pool_classes", "fences", "free_blocks", "holds",
 		"members", "api_keys", "grants", "quotas", "quota_shards", "audit_events", "history", "removals",
 		"consumers", "attachments", "realms", "webhooks", "deliveries", "alert_rules", "alerts", "utilization", "idempotency_keys",
 	}
-	for _, table := range []string{"members", "api_keys", "quotas"} { // adds rows in which the audit can find errors
+	for _, table := range []string{"members", "api_keys", "quotas"} { // without the constraint, the test can add rows in which the audit must find errors
 		e.exec(t, "ALTER TABLE "+table+" DROP CONSTRAINT "+table+"_project_fkey")
 	}
 	for _, one := range []string{"pool_classes pool_classes_class", "pool_classes pool_classes_pool", "pools pools_scope_class"} {
@@ -93,8 +93,8 @@ func newEstate(t *testing.T) *estate {
 	return e
 }
 
-// tenant adds a project with pools for each family: a member, a key, grants, and quotas that count two claims, one retained block and two pools. The
-// block of claim "again" was held twice before. A third project was deleted.
+// tenant adds a project with pools for each address family. The project has a member, an API key, grants, and quotas. The quotas count two claims,
+// one retained block and two pools. The block of the claim "again" had two earlier holders. tenant also creates and deletes a third project.
 func (e *estate) tenant(t *testing.T) {
 	t.Helper()
 	ctx := admin(t)
@@ -146,7 +146,7 @@ func (e *estate) tenant(t *testing.T) {
 		withDelivery(t, e.house, p)
 		withAlert(t, e.house, p)
 		quota("some", ipam.QuotaScope{Pool: ipam.Ref{Project: p, Name: name("shop")}, Family: map[int]ipam.Family{4: ipam.IPv4, 6: ipam.IPv6}[f.number]},
-			ipam.QuotaLimits{Claims: new(int64(1))}) // below the usage
+			ipam.QuotaLimits{Claims: new(int64(1))}) // less than the usage
 		quota("none", ipam.QuotaScope{Pool: ipam.Ref{Project: "elsewhere", Name: "nowhere"}}, ipam.QuotaLimits{Addresses: big.NewInt(5)})
 	}
 	made(e.svc.CreateProject(ctx, ipam.Project{Metadata: ipam.Metadata{Name: "gone"}}, usecase.Request{}))
@@ -161,7 +161,7 @@ func (e *estate) exec(t *testing.T, sql string) int64 {
 	return tag.RowsAffected()
 }
 
-// restore undoes all changes of rows.
+// restore undoes all changes to rows.
 func (e *estate) restore(t *testing.T) {
 	t.Helper()
 	for _, table := range slices.Backward(e.tables) {
@@ -172,7 +172,7 @@ func (e *estate) restore(t *testing.T) {
 	}
 }
 
-// named returns the broken invariants that an audit reports.
+// named returns the names of the broken invariants that an audit reports.
 func (e *estate) named(t *testing.T) []string {
 	t.Helper()
 	report, err := audit.Run(t.Context(), e.dsn)
@@ -237,7 +237,7 @@ func TestAuditOfASoundDatabaseFindsNothingAndCountsRows(t *testing.T) {
 		want[table] = int64(len(before[table]))
 		require.NotZero(t, want[table], table)
 	}
-	for _, table := range []string{"pool_regions", "region_blocks", "stocks", "project_regions"} { // of several regions: see audit_region_damages_test.go
+	for _, table := range []string{"pool_regions", "region_blocks", "stocks", "project_regions"} { // tables for several regions: see audit_region_damages_test.go
 		want[table] = int64(len(before[table]))
 	}
 	require.Equal(t, want, report.Checked)
@@ -258,7 +258,7 @@ func TestAuditLimitsTheReportedFindings(t *testing.T) {
 	require.Equal(t, "only the first 100 of 250 findings are shown", report.Findings[100].Detail)
 }
 
-// An audit reads one snapshot, so it sees each concurrent transaction completely or not at all.
+// An audit reads one snapshot of the database. So it sees each concurrent transaction completely or not at all.
 func TestAuditDuringConcurrentClaimsIsClean(t *testing.T) {
 	t.Parallel()
 	e := newEstate(t)

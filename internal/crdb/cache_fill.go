@@ -12,19 +12,21 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// cacheFill collects the facts that a transaction has read, for the cache catalogcache.Cache. They stay valid as long as no other transaction changes them.
+// cacheFill collects the facts that a transaction reads. After the commit it puts them into the cache catalogcache.Cache. A cached fact stays valid
+// until another transaction changes it.
 type cacheFill struct {
 	memory   *catalogcache.Cache
 	region   string
 	pools    map[lookup.FenceKey]*catalogcache.Pool
 	projects map[ipam.ID]catalogcache.Project
 	platform ipam.ID
-	asked    []lookup.FenceKey // projects with fences that were read (a fence is a version row)
+	asked    []lookup.FenceKey // projects whose version rows (fences) were read
 	free     []storage.FreeChange
 	moved    []lookup.FenceKey
 }
 
-// ahead extends the reads from a pool that is to be cached. wanted is false if the cache does not want the pool.
+// ahead extends the planned reads of a pool's free blocks, so that the cache gets more blocks than this transaction needs. It returns wanted=false if
+// the cache does not accept the pool.
 func (l *cacheFill) ahead(c storage.Container, reads freespace.Reads) (_ freespace.Reads, wanted bool) {
 	if !l.memory.MayCache(lookup.FenceKeyOf(c)) {
 		return reads, false
@@ -39,7 +41,7 @@ func (l *cacheFill) ahead(c storage.Container, reads freespace.Reads) (_ freespa
 	}
 }
 
-// of returns the projects for which the transaction reads fences with a group.
+// of returns the projects whose version rows the transaction reads together with a group of claims.
 func (l *cacheFill) of(q storage.GroupQuery) []ipam.ID {
 	ids := q.Projects
 	if platform := l.memory.Platform(); len(q.Classes) > 0 && !platform.IsZero() {
@@ -52,7 +54,7 @@ func (l *cacheFill) of(q storage.GroupQuery) []ipam.ID {
 	return ids
 }
 
-// read takes a group's facts.
+// read collects the facts that were read for a group of claims.
 func (l *cacheFill) read(c storage.Container, reads freespace.Reads, q storage.GroupQuery, facts storage.GroupFacts, fence lookup.Fence) {
 	free := freespace.NewFreeListCache(c.Block)
 	free.Fill(reads, facts.Free)
@@ -80,7 +82,7 @@ func (l *cacheFill) read(c storage.Container, reads freespace.Reads, q storage.G
 	l.platform = facts.Platform
 }
 
-// wrote takes the transaction's changes, which count if it commits.
+// wrote collects the transaction's changes. They reach the cache only if the transaction commits.
 func (l *cacheFill) wrote(ch storage.Changes, statements *write.Statements) {
 	l.free, l.moved = append(l.free, ch.Free...), append(l.moved, statements.Moved()...)
 	if n := statements.Naming(); n != nil {
@@ -93,7 +95,7 @@ func (l *cacheFill) wrote(ch storage.Changes, statements *write.Statements) {
 	}
 }
 
-// committed puts the facts into the cache.
+// committed puts the collected facts into the cache, after the commit.
 func (l *cacheFill) committed(t *tx) {
 	for _, at := range l.moved {
 		if l.pools[at] == nil {
@@ -108,10 +110,12 @@ func (l *cacheFill) committed(t *tx) {
 	}
 	for at, p := range l.pools {
 		fence, moved := t.fences[at], slices.Contains(l.moved, at)
-		if fence.Mark.IsZero() || !moved && p.Pool.Several() { // a restore may bring back a mark (version) that was read before the rest, if the pool is in several regions
+		// If the pool is in several regions and this transaction did not change it, the pool is not cached. The reason: a restore may bring back the
+		// version that this transaction read, but with other facts.
+		if fence.Mark.IsZero() || !moved && p.Pool.Several() {
 			continue
 		}
-		if was := l.memory.Take(at); was != nil && was.Fence.Mark == p.Fence.Mark { // grants that were read under the same mark stay valid
+		if was := l.memory.Take(at); was != nil && was.Fence.Mark == p.Fence.Mark { // grants that were read under the same version stay valid
 			maps.Copy(was.Granted, p.Granted)
 			p.Granted = was.Granted
 		}

@@ -16,9 +16,9 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// cachedTx plans a transaction from cached facts and sends it in one round trip.
+// cachedTx plans a transaction from cached facts. InOneRoundTrip then sends the whole transaction in one round trip.
 type cachedTx struct {
-	lookup.Reader // uses no cache: its reads return storage.ErrCacheMiss
+	lookup.Reader // sends no query: every read returns storage.ErrCacheMiss
 
 	region    string
 	read      func(context.Context, func(lookup.Querier) error) error // runs a read outside the transaction
@@ -27,8 +27,8 @@ type cachedTx struct {
 	pools     map[lookup.FenceKey]*catalogcache.Pool
 	projects  map[ipam.ID]*catalogcache.Project
 	several   []storage.Container
-	classes   bool      // the projects' and the platform's marks (versions) cover all classes
-	at        time.Time // lower bound for the transaction's time: later than each pool's last change
+	classes   bool      // true: the transaction also depends on the classes of its projects and of the platform project
+	at        time.Time // lower bound for the transaction's time; later than the last change to each pool
 	changes   *storage.Changes
 	confirmed bool // a read has confirmed the cached facts
 }
@@ -54,7 +54,7 @@ func (s *Store) InOneRoundTrip(
 	if err := s.mayChange(); err != nil {
 		return err
 	}
-	if s.engine.locks() && !s.clock.exact() { // other engines have no better clock
+	if s.engine.locks() && !s.clock.exact() { // on CockroachDB every transaction uses this estimate, however exact it is
 		return storage.ErrCacheMiss
 	}
 	t := newCachedTx(s)
@@ -101,14 +101,14 @@ func (s *Store) InOneRoundTrip(
 	return t.failed(s.conflictOf(ctx, err), end)
 }
 
-// failed returns the error for a transaction that did not commit: the conflict itself, so that the requests get it, or storage.ErrCacheMiss, which
-// makes the caller use InTx.
+// failed returns the error for a transaction that did not commit. A conflict of names or keys is returned unchanged, because the requests must get
+// it. Any other error becomes storage.ErrCacheMiss, and the caller then uses InTx.
 func (t *cachedTx) failed(conflict error, end outcome.Ending) error {
 	switch c, is := storage.AsConflict(conflict); {
 	case is:
 		t.returnPools()
 		return c
-	case len(t.pools) > 1, end == outcome.RetrySlowly: // the next attempt finds out which pool it was
+	case len(t.pools) > 1, end == outcome.RetrySlowly: // the error does not show which of the pools is stale, so all stay cached; the next attempt finds the stale pool
 		t.returnPools()
 	default:
 		t.invalidate()
@@ -116,7 +116,7 @@ func (t *cachedTx) failed(conflict error, end outcome.Ending) error {
 	return storage.ErrCacheMiss
 }
 
-// cachedFacts returns the cached facts that the changes depend on.
+// cachedFacts returns the cached facts on which the changes depend.
 func (t *cachedTx) cachedFacts() write.CachedFacts {
 	r := write.CachedFacts{
 		Fences: make(lookup.Fences, len(t.pools)), Projects: make(map[ipam.ID]ipam.ID, len(t.projects)),
@@ -145,14 +145,14 @@ func (t *cachedTx) committed(fences lookup.Fences) {
 	}
 }
 
-// returnPools returns the pools to the cache after a transaction that was not sent.
+// returnPools puts the pools back into the cache unchanged. It is for a transaction that changed nothing.
 func (t *cachedTx) returnPools() {
 	for at, p := range t.pools {
 		t.memory.Return(at, p)
 	}
 }
 
-// invalidate removes the pools and projects from the cache, after a transaction that found other facts or may have changed them.
+// invalidate removes the transaction's pools and projects from the cache. Their cached facts are stale, or the transaction may have changed them.
 func (t *cachedTx) invalidate() {
 	for at := range t.pools {
 		t.memory.Invalidate(at)
@@ -254,8 +254,10 @@ func (t *cachedTx) FreeRead(_ context.Context, c storage.Container, reads freesp
 	return t.free(at, reads)
 }
 
-// forOneRoundTrip returns the clock for transactions in one round trip. On PostgreSQL it is never later than the database's clock, so the next transaction
-// with the pool's lock gets a later time. An engine without locks uses the same estimate as all other transactions.
+// forOneRoundTrip returns the clock for transactions in one round trip.
+//
+// On PostgreSQL this clock is never later than the database's clock. The next transaction gets its time from the pool's lock, so its time is later.
+// CockroachDB has no such locks. There it is the clock of all other transactions.
 func (c *storeClock) forOneRoundTrip(e engine) func() time.Time {
 	if e.locks() {
 		return c.Earliest
@@ -272,8 +274,10 @@ func (t *cachedTx) Now() time.Time {
 // Attempt implements storage.Tx.
 func (t *cachedTx) Attempt() int { return 0 }
 
-// Taken implements storage.Tx. A use case calls it before it refuses a request. It also reads all marks (versions). If they equal the cached marks,
-// all cached facts under them were current at that moment. This does not cover pools in several regions.
+// Taken implements storage.Tx. A use case calls it before it refuses a request because of cached facts.
+//
+// So Taken also reads the current versions of all pools and projects that were used. If they equal the cached versions, all cached facts were current
+// at that moment, and the refusal is correct. For a pool in several regions that check is not enough, so Taken returns storage.ErrCacheMiss.
 func (t *cachedTx) Taken(ctx context.Context, claims, keys []storage.NameRef) (taken, used map[storage.NameRef]bool, err error) {
 	if len(t.several) > 0 {
 		return nil, nil, storage.ErrCacheMiss
@@ -308,7 +312,7 @@ func (t *cachedTx) Taken(ctx context.Context, claims, keys []storage.NameRef) (t
 // Confirm implements storage.Tx.
 func (t *cachedTx) Confirm(context.Context) error { return storage.ErrCacheMiss }
 
-// Write implements storage.Tx. It keeps the changes; InOneRoundTrip sends them when the use case has decided.
+// Write implements storage.Tx. It only keeps the changes. InOneRoundTrip sends them after the use case has ended.
 func (t *cachedTx) Write(_ context.Context, ch storage.Changes) error {
 	t.changes = &ch
 	return nil

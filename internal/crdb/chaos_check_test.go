@@ -17,15 +17,15 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// violations returns the errors after a run, each with its kind in front:
+// violations returns the errors of a run. Each begins with its kind:
 //
 //	answer    a request got an unexpected error
-//	audit     the stored data are inconsistent: free and held blocks do not tile the pool
+//	audit     the stored data are inconsistent: free and held blocks do not cover the pool exactly
 //	doubled   a name holds more than one block
 //	unknown   a claim exists that no worker requested
 //	told      the result that a worker got differs from the stored claim
-//	repeat    a retry with the key of a request with unknown outcome fails, or returns another block than is stored
-//	unusable  the pool cannot be emptied and allocated as a whole
+//	repeat    a retry of a request with an unknown outcome fails, or returns another block than the stored one
+//	unusable  the pool cannot be emptied and then allocated as a whole
 //	attempts  a transaction exceeded its number of attempts
 func (l *ledger) violations(t *testing.T, direct *house) []string {
 	t.Helper()
@@ -77,7 +77,8 @@ func allClaims(ctx context.Context, t *testing.T, svc *alloc.Service) map[string
 	}
 }
 
-// compare compares the result that a worker got with the stored claim. It repeats a request with unknown outcome with the same key.
+// compare compares the result that a worker got with the stored claim. If the outcome of a request is unknown, compare repeats the request with the
+// same key.
 func (e *entry) compare(ctx context.Context, name string, stored map[string]ipam.Claim, svc *alloc.Service) []string {
 	c, there := stored[name]
 	switch e.told {
@@ -98,8 +99,8 @@ func (e *entry) compare(ctx context.Context, name string, stored map[string]ipam
 	return nil
 }
 
-// maxTries limits the attempts of one transaction, well below the runner's own limit of 30. All transactions together may have three attempts for
-// each request (measured: one, because requests share transactions).
+// maxTries limits the attempts of one transaction. It is well below the runner's own limit of 30. All transactions together may have three attempts
+// for each request. We measured one attempt for each request, because requests share transactions.
 const maxTries = 25
 
 func (l *ledger) attempts() (out []string) {
@@ -120,7 +121,7 @@ func (l *ledger) attempts() (out []string) {
 	return out
 }
 
-// unusable empties the pool and allocates it as one block.
+// unusable releases all claims, and then allocates the whole pool as one block.
 func unusable(ctx context.Context, t *testing.T, svc *alloc.Service) (out []string) {
 	t.Helper()
 	for name := range allClaims(ctx, t, svc) {
@@ -134,7 +135,7 @@ func unusable(ctx context.Context, t *testing.T, svc *alloc.Service) (out []stri
 	return out
 }
 
-// kinds counts violations by their first word.
+// kinds returns the number of violations of each kind, which is the first word of a violation.
 func kinds(violations []string) map[string]int {
 	out := map[string]int{}
 	for _, v := range violations {

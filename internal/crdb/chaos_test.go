@@ -18,25 +18,25 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// chaos runs workers that claim and release on one pool, through two servers, while the database fails.
+// chaos runs workers that claim and release blocks of one pool. They use two servers, and the database fails at random.
 type chaos struct {
 	workers, each int
 	seed          uint64
-	twin          func(storage.Store) storage.Store // wraps the store of the servers; nil: unchanged
+	twin          func(storage.Store) storage.Store // wraps the store of both servers; nil: no wrapper
 	keyless       bool                              // the workers send no Idempotency-Key
-	dialogue      []pgfault.Rule                    // makes PostgreSQL behave like another engine; nil: unchanged
+	dialogue      []pgfault.Rule                    // makes PostgreSQL behave like another engine; nil: no change
 }
 
 // ledger records the results that the workers got.
 type ledger struct {
 	mu      sync.Mutex
-	entries map[string]*entry // by the claim's name
+	entries map[string]*entry // by the name of the claim
 	wrong   []string          // unexpected errors
 	seen    *ends
 	ops     int
 }
 
-// entry records the known state of one claim.
+// entry records the state of one claim, as the workers know it.
 type entry struct {
 	told  state
 	claim ipam.Claim // as the worker got it
@@ -47,12 +47,13 @@ type state string
 const (
 	isHeld     state = "held"
 	isReleased state = "released"
-	isAbsent   state = "absent" // refused with "Nothing was changed"
+	isAbsent   state = "absent" // refused with "Nothing was changed."
 	isUnsure   state = "unsure"
 )
 
-// randomFaults returns the faults of a run. Of the COMMITs, 6 % each are refused, lost after and lost before; 4 % are ambiguous, half of them
-// committed. Of other statements, 2 % meet a server that shuts down. The first few faults always occur.
+// randomFaults returns the faults of a run. Of the COMMITs, 6 % are refused, 6 % lose their response, and 6 % are lost before they arrive. Another 4
+// % have an ambiguous result, and half of these commit. Of the other statements, 2 % meet a server that shuts down. Some faults occur for certain, at
+// the beginning.
 func randomFaults(seed uint64) []pgfault.Rule {
 	return []pgfault.Rule{
 		pgfault.First(3, pgfault.CommittedAnswerLost()), pgfault.First(3, pgfault.LostBeforeCommit()),
@@ -65,7 +66,7 @@ func randomFaults(seed uint64) []pgfault.Rule {
 	}
 }
 
-// run runs the workers, and returns their ledger and a server on the same database without faults.
+// run runs the workers. It returns their ledger, and a server that uses the same database without faults.
 func (c chaos) run(t *testing.T) (*ledger, *house) {
 	t.Helper()
 	dbtest.OnPostgres(t)
@@ -99,7 +100,7 @@ func (c chaos) run(t *testing.T) (*ledger, *house) {
 
 const chaosPool = "10.0.0.0/20"
 
-// work makes the requests of one worker. It records each result and relies on it.
+// work makes the requests of one worker. It records each result, and the next requests depend on it.
 func (c chaos) work(ctx context.Context, l *ledger, svc *alloc.Service, worker int, r *rand.Rand) {
 	var mine []string
 	for i := range c.each {
@@ -126,7 +127,8 @@ func keyOf(name string) usecase.Request {
 	return usecase.Request{Key: "key-of-" + name, Fingerprint: [16]byte{1}}
 }
 
-// note records the result of a request. done is the state after a success, undone the state after a refusal without effect. ok reports success.
+// note records the result of a request. done is the state after a success, and undone is the state after a refusal that changed nothing. ok reports a
+// success.
 func (l *ledger) note(name string, c ipam.Claim, done, undone state, err error) (ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

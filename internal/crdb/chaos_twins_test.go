@@ -17,19 +17,19 @@ func TestChaosDoublesLosesOrHidesNoClaim(t *testing.T) {
 	require.Empty(t, l.violations(t, direct))
 }
 
-// The same run uses servers that handle an unknown outcome in tempting but wrong ways. The checks must detect each of them; otherwise a clean run
-// above would prove nothing.
+// The test repeats the run with servers that handle an unknown outcome in a tempting but wrong way. The checks must detect each of these. Otherwise
+// the clean run above would prove nothing.
 func TestChaosDetectsWrongHandlingOfUnknownOutcomes(t *testing.T) {
 	t.Parallel()
 	for name, twin := range map[string]struct {
 		store func(storage.Store) storage.Store
 		finds []string // at least one of these kinds
 	}{
-		// The retry is a new request, so blocks leak.
+		// The retry is a new request. If the first attempt was committed, too, its block leaks.
 		"BlindRetry": {func(s storage.Store) storage.Store { return blindRetry{s} }, []string{"unknown"}},
-		// It reports success for blocks that no claim holds.
+		// This server reports success for a block that no claim holds.
 		"UnknownTakenAsCommitted": {func(s storage.Store) storage.Store { return guess{s, nil} }, []string{"told", "answer"}},
-		// It reports a refusal for blocks that a claim holds.
+		// This server reports a refusal for a block that a claim holds.
 		"UnknownTakenAsRolledBack": {func(s storage.Store) storage.Store {
 			return guess{s, ipam.Errorf(ipam.CodeContention, "Nothing was changed; repeat the request.")}
 		}, []string{"told"}},
@@ -48,7 +48,7 @@ func TestChaosDetectsWrongHandlingOfUnknownOutcomes(t *testing.T) {
 	}
 }
 
-// guess replaces an unknown outcome by a guess.
+// guess replaces an unknown outcome with a fixed result.
 type guess struct {
 	storage.Store
 	answer error
@@ -62,8 +62,7 @@ func (g guess) InTx(ctx context.Context, op string, locks storage.Locks, fn func
 	return err
 }
 
-// blindRetry retries a transaction with an unknown outcome with new names and ids, as if the transaction generated them. So no unique index prevents
-// a second change.
+// blindRetry retries a transaction that has an unknown outcome. Each retry uses new names and ids, so no unique index prevents a second change.
 type blindRetry struct{ storage.Store }
 
 func (b blindRetry) InTx(ctx context.Context, op string, locks storage.Locks, fn func(context.Context, storage.Tx) error) error {
@@ -75,7 +74,7 @@ func (b blindRetry) InTx(ctx context.Context, op string, locks storage.Locks, fn
 	}
 }
 
-// freshIDs is a transaction that gives its claims new names and ids.
+// freshIDs is a transaction that gives new names and ids to its claims.
 type freshIDs struct {
 	storage.Tx
 	suffix string

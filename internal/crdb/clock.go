@@ -8,14 +8,15 @@ import (
 	"github.com/carve-ipam/carve/internal/dbclock"
 )
 
-// Readings of the database's clock: the interval, the number at start, and the time limit for each.
+// Limits for readings of the database's clock. clockEvery is the interval between two readings. clockSamples is the number of readings at the start
+// of a store. clockLimit is the time limit for one reading.
 const (
 	clockEvery   = time.Second
-	clockSamples = 3 // the first reading may include the time to connect
+	clockSamples = 3 // the first reading may include the time to connect, which makes its error large
 	clockLimit   = 5 * time.Second
 )
 
-// storeClock estimates the database's clock in this process.
+// storeClock estimates the time of the database's clock. Between two readings it adds the time that the local clock measures.
 type storeClock struct {
 	dbclock.Clock
 
@@ -34,8 +35,8 @@ func (c *storeClock) Now() time.Time {
 	return c.At(c.local()).UTC()
 }
 
-// maxClockError limits the clock's error for a record that is made without a lock (a lock returns the exact time). While the error is larger,
-// transactions take locks.
+// maxClockError limits the error of the estimated time that a transaction without a lock records. (A lock returns the exact time.) While the error is
+// larger, transactions take locks.
 const maxClockError = 2 * time.Millisecond
 
 // exact reports whether the estimate's error is below maxClockError.
@@ -57,15 +58,15 @@ func (c *storeClock) Latest() time.Time {
 // Latest implements storage.Store.
 func (s *Store) Latest() time.Time { return s.clock.Latest() }
 
-// Now returns the time by the database's clock, which all servers share. It sends no query: it adds the time that has passed since the last reading.
-// The error is at most half that reading's round trip.
+// Now returns the time of the database's clock, which all servers share. It sends no query: it adds the time that has passed since the last reading.
+// Its error is at most half the round trip of that reading.
 func (s *Store) Now() time.Time { return s.clock.Now() }
 
 // readClock reads the database's clock once, without a retry.
 func (s *Store) readClock(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, clockLimit)
 	defer cancel()
-	c, err := s.pool.Acquire(ctx) // before the measurement, which must not include the wait for a connection
+	c, err := s.pool.Acquire(ctx) // acquired before the measurement begins, because the wait for a connection must not count
 	if err != nil {
 		return err
 	}
@@ -79,8 +80,8 @@ func (s *Store) readClock(ctx context.Context) error {
 	return nil
 }
 
-// keepClock reads the clock and checks the program's compatibility once a second, until the store is closed. While the database does not respond, the
-// estimate goes on from the last reading.
+// keepClock reads the database's clock once a second, until the store is closed. It also checks whether the database still allows this program. While
+// the database does not respond, the estimate continues from the last reading.
 func (s *Store) keepClock(ctx context.Context) {
 	ticker := time.NewTicker(clockEvery)
 	defer ticker.Stop()

@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// clockOff gives a store a machine with a wrong clock.
+// clockOff returns an option for a machine whose clock is wrong by a duration.
 func clockOff(by time.Duration) func(*crdb.Options) {
 	return func(o *crdb.Options) { o.LocalTime = func() time.Time { return time.Now().Add(by) } }
 }
@@ -37,7 +37,7 @@ func TestKeyExpiresAtTheSameTimeOnEveryServer(t *testing.T) {
 		_, err := tenancy.NewKeyring(store, nil).Authenticate(admin(t), made.Value.Token)
 		require.NoError(t, err, "it is valid for five minutes more, on the %s server too", name)
 	}
-	// A server knows the database's time up to the duration of its fastest query. The wrong clocks are minutes off.
+	// A server knows the database's time with an error of at most the duration of its fastest query. The wrong clocks differ by minutes.
 	_, err = dbtest.Connect(t, h.dsn, nil).Exec(t.Context(), "UPDATE api_keys SET expires_at = clock_timestamp() - INTERVAL '30 seconds' WHERE id = $1", made.Value.UID.String())
 	require.NoError(t, err)
 	for name, store := range servers {
@@ -46,7 +46,7 @@ func TestKeyExpiresAtTheSameTimeOnEveryServer(t *testing.T) {
 	}
 }
 
-// A transaction under a lock has a later time than the earlier owners of the lock, even if it began to wait before their times.
+// A transaction under a lock has a later time than all earlier owners of the lock. This is true even if it began to wait before their times.
 func TestTransactionTimeIsAfterItsLock(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)
@@ -68,7 +68,7 @@ func TestTransactionTimeIsAfterItsLock(t *testing.T) {
 				return nil
 			})
 		}()
-		for waiting := 0; waiting == 0; { // until the second one waits for the lock
+		for waiting := 0; waiting == 0; { // until the second transaction waits for the lock
 			if err := waits.QueryRow(ctx, "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted").Scan(&waiting); err != nil {
 				return err
 			}
@@ -87,7 +87,7 @@ func TestStoreFollowsTheDatabaseClock(t *testing.T) {
 		before := databaseTime(t, h.dsn)
 		now := store.Now()
 		after := databaseTime(t, h.dsn)
-		// The store's error is up to half the duration of its fastest query: a millisecond here, a second on a busy machine.
+		// The error of a store is at most half the duration of its fastest query. That is a millisecond here, and a second on a busy machine.
 		require.WithinRange(t, now, before.Add(-5*time.Second), after.Add(5*time.Second))
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// A server in each region creates a pool and claims from it, through the node of its region.
+// In each region, a server creates a pool and claims from it. The server connects to a node of its region.
 func TestEachRegionOfAClusterServesClaims(t *testing.T) {
 	t.Parallel()
 	regions, at := dbtest.Cluster(t)

@@ -23,7 +23,7 @@ import (
 	"github.com/carve-ipam/carve/migrations"
 )
 
-// needSchema makes the database require programs that know a schema version, as a later migration does.
+// needSchema makes the database require programs that know a certain schema version. A later migration does the same.
 func needSchema(t *testing.T, dsn string, number int64) {
 	t.Helper()
 	tag, err := dbtest.Connect(t, dsn, nil).Exec(t.Context(), "UPDATE compatibility SET minimum = $1", number)
@@ -66,7 +66,8 @@ func TestProgramOlderThanTheSchemaRefusesTheDatabase(t *testing.T) {
 	require.Equal(t, before, dbtest.Dump(t, dbtest.Connect(t, dsn, nil)))
 }
 
-// nextSchema returns the numbered files of this program and one of a later version, with additions that this program does not know.
+// nextSchema returns the migration files of this program and one additional file of a later version. That file adds a column that this program does
+// not know.
 func nextSchema(t *testing.T) fs.FS {
 	t.Helper()
 	files := fstest.MapFS{}
@@ -82,7 +83,7 @@ func nextSchema(t *testing.T) fs.FS {
 	return files
 }
 
-// applyFiles applies numbered files of another program.
+// applyFiles applies the migration files of another program.
 func applyFiles(ctx context.Context, dsn string, files fs.FS) error {
 	cfg, err := pgx.ParseConfig(dsn)
 	if err != nil {
@@ -98,7 +99,7 @@ func applyFiles(ctx context.Context, dsn string, files fs.FS) error {
 	return err
 }
 
-// The next version's migrate runs beside a server of this version. The stored data stay, and the server continues.
+// The migration of the next version runs while a server of this version works. The stored data do not change, and the server continues.
 func TestServerWorksOnTheNextSchemaAndMigrateReportsIt(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
@@ -110,7 +111,7 @@ func TestServerWorksOnTheNextSchemaAndMigrateReportsIt(t *testing.T) {
 	kept, err := h.svc.GetClaim(admin(t), project, "before", usecase.Reading{})
 	require.NoError(t, err)
 	require.Equal(t, before, kept)
-	for _, server := range []*house{h, newHouse(t, dsn)} { // one that was running, and one that starts now
+	for _, server := range []*house{h, newHouse(t, dsn)} { // a server that was running, and a server that starts now
 		server.createClaim(t, claimOf("after", project, "net", 32))
 		require.NoError(t, server.svc.DeleteClaim(admin(t), project, "after", usecase.Request{}))
 	}

@@ -17,24 +17,24 @@ import (
 
 const beginStatement = "begin isolation level serializable read write"
 
-// divisionByZero is the SQLSTATE of lockIdle when another transaction holds the lock.
+// divisionByZero is the SQLSTATE of the statement lockIdle when another transaction holds the lock.
 const divisionByZero = "22012"
 
-// rollbackLimit bounds a rollback, which also runs after the request's deadline.
+// rollbackLimit limits the time for a rollback. A rollback runs even after the request's deadline.
 const rollbackLimit = 2 * time.Second
 
-// conn is a connection with one transaction. BEGIN travels with the first statement, in the same round trip.
+// conn is a connection that runs one transaction. It sends BEGIN together with the first statement, which saves a round trip.
 type conn struct {
 	pool    *pgxpool.Conn
 	writers *dial.Writers
 	begun   bool
 	locks   *lockSet        // nil: the transaction is SERIALIZABLE
-	at      time.Time       // the database's time when the transaction got its last lock; zero: it has no lock
-	left    <-chan struct{} // closed when the server has responded to a COMMIT that its caller abandoned; nil: no COMMIT was abandoned
+	at      time.Time       // the database's time when the transaction got its last lock; zero: it has no lock yet
+	left    <-chan struct{} // set when the caller stopped waiting for a COMMIT, and closed when the server responds to that COMMIT; nil: no such COMMIT
 }
 
-// preamble returns the statements that must run before the next one: BEGIN, and the locks requested since the last statement. A statement after a lock
-// gets its own snapshot, taken after the lock.
+// preamble returns the statements that must run before the next one: BEGIN, and the locks requested since the last statement. Each lock is a
+// statement of its own before the caller's statement. So the caller's statement gets a snapshot that is taken after the lock.
 func (c *conn) preamble() *pgx.Batch {
 	b := &pgx.Batch{}
 	switch {
@@ -51,11 +51,11 @@ func (c *conn) preamble() *pgx.Batch {
 			return b
 		}
 		c.locks.requested = keys
-		for i, key := range keys { // two as a rule; one statement for all keys is slower
+		for i, key := range keys { // usually two keys; one statement for all keys is slower
 			switch {
 			case alone[i]:
 				b.Queue(lockAlone, key)
-			case len(c.locks.tryShared) > 0: // the only shared locks are those in tryShared
+			case len(c.locks.tryShared) > 0: // with storage.Locks.InTurn, all shared locks are in tryShared, and the transaction waits for none
 				b.Queue(lockIdle, key)
 			default:
 				b.Queue(lockShared, key)
@@ -65,7 +65,7 @@ func (c *conn) preamble() *pgx.Batch {
 	return b
 }
 
-// begin starts the transaction, unless it has begun, and gets the requested locks.
+// begin begins the transaction, if it has not begun yet, and gets the requested locks.
 func (c *conn) begin(ctx context.Context) error {
 	b := c.preamble()
 	if b.Len() == 0 {
@@ -83,10 +83,10 @@ func (c *conn) begin(ctx context.Context) error {
 	return errors.Join(err, results.Close())
 }
 
-// readPreamble reads the results for the n statements that ahead has put before the next one, BEGIN included.
+// readPreamble reads the results of the n statements from preamble.
 func (c *conn) readPreamble(results pgx.BatchResults, n int) error {
 	if !c.begun {
-		c.begun = true // if BEGIN fails, so does every later statement; a rollback is harmless then
+		c.begun = true // if BEGIN fails, every later statement fails too, and a rollback does no harm
 		if _, err := results.Exec(); err != nil {
 			return err
 		}
@@ -123,7 +123,7 @@ func (c *conn) Exec(ctx context.Context, sql string, args ...any) (pgconn.Comman
 	return c.pool.Exec(ctx, sql, args...)
 }
 
-// SendBatch implements lookup.Querier. It sends BEGIN and the requested locks in the same round trip, before b.
+// SendBatch implements lookup.Querier. In the same round trip, it sends BEGIN and the requested locks before b.
 func (c *conn) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
 	with := c.preamble()
 	n := with.Len()
@@ -132,41 +132,41 @@ func (c *conn) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
 	}
 	with.QueuedQueries = append(with.QueuedQueries, b.QueuedQueries...)
 	results := c.pool.SendBatch(ctx, with)
-	_ = c.readPreamble(results, n) // after a failure, every read from the batch returns the same error
+	_ = c.readPreamble(results, n) // if it fails, every read from the batch returns the same error
 	return results
 }
 
-// commit sends COMMIT. From here on, any error except the server's definite reply leaves the outcome unknown.
+// commit sends COMMIT. Once COMMIT is sent, only the server's definite reply makes the outcome known. Every other error leaves it unknown.
 func (c *conn) commit(ctx context.Context) error {
 	if !c.begun {
 		return nil // the transaction did nothing
 	}
-	if err := ctx.Err(); err != nil { // no COMMIT was sent, so it will do nothing
+	if err := ctx.Err(); err != nil { // COMMIT was not sent, so the outcome is known: nothing is committed
 		c.rollback(ctx)
 		return err
 	}
 	return c.awaitCommit(ctx, func(ctx context.Context) error { return c.runCommit(ctx, "commit") })
 }
 
-// runCommit runs the statement that commits.
+// runCommit runs sql, the statement that commits.
 func (c *conn) runCommit(ctx context.Context, sql string) error {
 	tag, err := c.pool.Exec(ctx, sql)
 	return committed(tag, err)
 }
 
-// committed returns a COMMIT's error, if any.
+// committed returns the error of a COMMIT, or nil if the transaction is committed.
 func committed(tag pgconn.CommandTag, err error) error {
 	switch {
 	case err != nil:
 		return outcome.AtCommit(err)
-	case tag.String() == "ROLLBACK": // the server rolls back because an earlier statement failed
+	case tag.String() == "ROLLBACK": // an earlier statement failed, so the server rolled back
 		return pgx.ErrTxCommitRollback
 	}
 	return nil
 }
 
-// runWhole sends a complete transaction in one round trip: BEGIN, locks, statements and COMMIT. A statement fails unless it hits exactly the rows that
-// it names. After a failure the server skips all later statements, COMMIT included.
+// runWhole sends a complete transaction in one round trip: BEGIN, locks, statements and COMMIT. Each statement fails if it does not change exactly
+// the rows that it names. After a failure the server skips all later statements, and so also COMMIT.
 func (c *conn) runWhole(ctx context.Context, statements *write.Statements, many bool) error {
 	b := c.preamble()
 	n := b.Len()
@@ -196,8 +196,9 @@ func (c *conn) runWhole(ctx context.Context, statements *write.Statements, many 
 	})
 }
 
-// awaitCommit runs commit and waits for the result until ctx ends. After that it returns an unknown outcome, but commit goes on and keeps the connection.
-// release returns the connection when the server has responded (see dial.Link and dial.Writers).
+// awaitCommit runs commit and waits for its result until ctx ends. If ctx ends first, it returns an unknown outcome. commit then continues in the
+// background and keeps the connection until the server has responded. After that, release returns the connection to its pool (see dial.Link and
+// dial.Writers).
 func (c *conn) awaitCommit(ctx context.Context, commit func(context.Context) error) error {
 	link := dial.LinkOf(c.pool.Conn())
 	link.Decide()
@@ -223,7 +224,8 @@ func (c *conn) awaitCommit(ctx context.Context, commit func(context.Context) err
 	return outcome.Unknown(ctx.Err())
 }
 
-// release returns the connection to the pool when no COMMIT is in flight on it, and then calls place, which frees the connection's slot.
+// release returns the connection to its pool and then calls place, which frees the connection's slot for a writer. If a COMMIT is still in flight on
+// the connection, release waits for its response in the background first.
 func (c *conn) release(place func()) {
 	if c.left == nil {
 		c.pool.Release()
@@ -239,7 +241,7 @@ func (c *conn) release(place func()) {
 	}()
 }
 
-// rollback ends the transaction, within rollbackLimit. If it fails, the pool discards the connection.
+// rollback rolls the transaction back, within rollbackLimit. If that fails, the pool discards the connection.
 func (c *conn) rollback(ctx context.Context) {
 	if !c.begun || c.left != nil || c.pool.Conn().IsClosed() {
 		return

@@ -11,8 +11,8 @@ type Connections struct {
 	Used   int64 // in use
 	Idle   int64
 	Max    int64
-	Waits  int64         // commitWaits for a connection since Open
-	Waited time.Duration // their total duration
+	Waits  int64         // requests since Open that had to wait for a connection
+	Waited time.Duration // total time of those waits
 }
 
 // Connections returns the totals of both pools.

@@ -11,9 +11,9 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// A claim by class reads the class by key, and the pools behind it by key ranges, in the claim's project and in the class's project. The cost does
-// not depend on other projects, classes or pools. It sends the statements of a claim on the pool, but with the class's two look-ups instead of the
-// pool's.
+// A claim by class reads the class by its key. It finds the pools of the class by key ranges in two projects: the project of the claim, and the
+// project of the class. So its cost does not depend on other projects, classes or pools. Compared with a claim on a pool, it sends the two look-ups
+// of the class instead of the look-up of the pool.
 func TestClaimByClassReadsOnlyItsClassAndPools(t *testing.T) {
 	t.Parallel()
 	m, h := newMeter(t)

@@ -12,8 +12,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// A claim reads the quotas of its own project, one shard of each, and one grant, all by key. Grants and quotas of other projects cost it nothing.
-// Without quotas, and from its own pool, it reads no row of these tables.
+// A claim reads the quotas of its own project, one shard of each quota, and one grant. It finds all of them by key, so grants and quotas of other
+// projects cost nothing. If the project has no quotas and owns the pool, the claim reads no row of these tables.
 func TestClaimReadsOnlyItsQuotasAndGrant(t *testing.T) {
 	t.Parallel()
 	m, h := newMeter(t)
@@ -45,11 +45,11 @@ func TestClaimReadsOnlyItsQuotasAndGrant(t *testing.T) {
 	exec("VACUUM ANALYZE")
 	for _, c := range []struct {
 		project, of string
-		want        map[string]int64 // rows read or written, by table
+		want        map[string]int64 // number of rows read or written, by table
 	}{
 		{"none", "none", map[string]int64{}},
-		{"some", "some", map[string]int64{"quotas": 3, "quota_shards": 9}}, // read, read again before the write, written
-		{"tenant", "none", map[string]int64{"grants": 2}},                  // before the transaction, and in it
+		{"some", "some", map[string]int64{"quotas": 3, "quota_shards": 9}}, // the rows are read, read again before the write, and written
+		{"tenant", "none", map[string]int64{"grants": 2}},                  // read before the transaction, and again in it
 	} {
 		cost := m.of(t, func(ctx context.Context, svc *alloc.Service) {
 			_, err := svc.CreateClaim(ctx, c.project, claimOf("claim-"+c.project, c.of, "pool", 32), usecase.Request{})

@@ -24,20 +24,21 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// manyBlocks is the number of held host blocks in a full pool, and the number of single free blocks between them: the worst possible free list.
+// manyBlocks is the number of held host blocks in a full pool. Between them is the same number of single free blocks, which is the longest possible
+// free list.
 const manyBlocks = 25_000
 
-// cost is the work of one request in the database.
+// cost is the work that one request causes in the database.
 type cost struct {
-	statements []string         // by name, in the order of sending
-	rows       map[string]int64 // read through an index, or written, by table
-	scans      int64            // runWhole tables read
-	searches   int64            // descents of an index, for reading or writing
-	pages      int64            // pages of tables and indexes
+	statements []string         // names, in the order of sending
+	rows       map[string]int64 // number of rows read through an index, or written, by table
+	scans      int64            // number of tables that were read as a whole
+	searches   int64            // number of descents of an index, for a read or a write
+	pages      int64            // number of pages read, of tables and indexes
 }
 
-// meter measures the cost of requests: a proxy counts statements, and PostgreSQL's counters the rest. A session reports its counts at its end, so
-// each request has its own server.
+// meter measures the cost of requests. A proxy counts the statements, and PostgreSQL's counters count all other work. A session adds its counts when
+// it ends, so each request has its own server.
 type meter struct {
 	conn  *pgx.Conn
 	house *house
@@ -54,7 +55,7 @@ func newMeter(t *testing.T) (*meter, *house) {
 	m.conn = dbtest.Connect(t, dsn, nil)
 	var err error
 	m.proxy, err = pgfault.Start(context.Background(), dsn, pgfault.Fault(func(e pgfault.Event) pgfault.Action {
-		if e.Executes() && e.SQL != "" && !inBackground(nameOf(e.SQL)) { // a ping is a comment
+		if e.Executes() && e.SQL != "" && !inBackground(nameOf(e.SQL)) { // the driver's ping is an SQL comment
 			m.mu.Lock()
 			defer m.mu.Unlock()
 			m.said = append(m.said, nameOf(e.SQL))
@@ -64,14 +65,15 @@ func newMeter(t *testing.T) (*meter, *house) {
 	require.NoError(t, err)
 	t.Cleanup(m.proxy.Close)
 	m.house = newHouse(t, m.proxy.DSN())
-	// Vacuum also changes the counters and runs at any time, so turn it off.
+	// A vacuum also changes the counters, and it may run at any time. So it is off.
 	_, err = m.conn.Exec(t.Context(), `DO $$ DECLARE t TEXT; BEGIN
 		FOR t IN SELECT relname FROM pg_stat_user_tables LOOP EXECUTE format('ALTER TABLE %I SET (autovacuum_enabled = off)', t); END LOOP; END $$`)
 	require.NoError(t, err)
 	return m, m.house
 }
 
-// of returns the cost of a request. It closes the house's own sessions first, so that their counts cannot arrive during the measurement.
+// of returns the cost of a request. First it closes the sessions of the meter's own server, so that their counts do not arrive during the
+// measurement.
 func (m *meter) of(t *testing.T, request func(ctx context.Context, svc *alloc.Service)) cost {
 	t.Helper()
 	m.house.store.Close()
@@ -83,7 +85,7 @@ func (m *meter) of(t *testing.T, request func(ctx context.Context, svc *alloc.Se
 	before := m.read(t)
 	store := open(t, m.proxy.DSN(), sure)
 	m.mu.Lock()
-	m.said = nil // the statements of opening
+	m.said = nil // discards the statements that opened the store
 	m.mu.Unlock()
 	request(admin(t), alloc.New(store, alloc.Options{Region: region, Webhooks: hooked}))
 	store.Close()
@@ -105,25 +107,25 @@ func (m *meter) of(t *testing.T, request func(ctx context.Context, svc *alloc.Se
 
 var ofSomeRows = regexp.MustCompile(`_one\b|_alike\b`)
 
-// nameOf returns the name of a statement, or the text of BEGIN and COMMIT.
+// nameOf returns the name of a statement. For BEGIN, COMMIT and similar statements it returns the text.
 func nameOf(sql string) string {
 	all := query.All()
 	maps.Copy(all, query.MergedStatements())
 	for name, text := range all {
 		if strings.EqualFold(strings.Join(strings.Fields(text), " "), sql) {
-			return ofSomeRows.ReplaceAllString(name, "") // one row or several, depending on the position of the block
+			return ofSomeRows.ReplaceAllString(name, "") // whether it is one row or several depends on the position of the block
 		}
 	}
 	if strings.HasPrefix(sql, "select pg_advisory_xact_lock") || strings.Contains(sql, "pg_try_advisory_xact_lock") {
-		return "lock" // in the order of the keys, which are random
+		return "lock" // no number of the lock: locks are in the order of their keys, and keys are random
 	}
 	return sql
 }
 
-// read reads the counters. An index entry counts as a row read. A written row counts as one search in each index of its table.
+// read reads the counters. Each index entry that was read counts as a row. Each written row counts as one search in every index of its table.
 func (m *meter) read(t *testing.T) cost {
 	t.Helper()
-	_, err := m.conn.Exec(t.Context(), "SELECT pg_stat_force_next_flush()") // the counts of this session, which vacuums
+	_, err := m.conn.Exec(t.Context(), "SELECT pg_stat_force_next_flush()") // the counts of this session, which runs the vacuum
 	require.NoError(t, err)
 	rows, err := m.conn.Query(t.Context(), `
 		SELECT t.relname, t.seq_scan, t.n_tup_ins + t.n_tup_upd + t.n_tup_del, sum(i.idx_tup_read)::INT8, sum(i.idx_scan)::INT8, count(*),
@@ -145,10 +147,10 @@ func (m *meter) read(t *testing.T) cost {
 	return c
 }
 
-// fragmentPool makes claims on every second host block at the beginning of a pool, and leaves the others free.
+// fragmentPool makes claims on every second host block at the beginning of a pool. The blocks between them stay free.
 func fragmentPool(t *testing.T, c *pgx.Conn, p ipam.Pool) {
 	t.Helper()
-	head := fmt.Sprintf("%x", p.Block.Addr().AsSlice()[:p.Block.Addr().BitLen()/8-4]) // all but the last four bytes
+	head := fmt.Sprintf("%x", p.Block.Addr().AsSlice()[:p.Block.Addr().BitLen()/8-4]) // all bytes except the last four
 	tail := uint32(0)
 	if p.Family() == ipam.IPv4 {
 		b := p.Block.Addr().As4()
@@ -173,11 +175,11 @@ func fragmentPool(t *testing.T, c *pgx.Conn, p ipam.Pool) {
 		exec("INSERT INTO free_blocks VALUES ('local', $1, $2, $3)", p.UID.String(), int16(b.Addr().BitLen()-b.Bits()), b.Addr().AsSlice())
 	}
 	_, err := crdb.RenewEpochs(t.Context(), c.Config().ConnString())
-	require.NoError(t, err) // the version row must count the new blocks
+	require.NoError(t, err) // afterwards the version row counts the new blocks
 }
 
-// The statements of a claim and its release, and the number of rows that they touch, do not depend on the usage of the pool. The test compares an empty
-// pool with one that has 25,000 held blocks and as many single free ones.
+// A claim and its release send the same statements and touch the same number of rows, however full the pool is. The test compares an empty pool with
+// a pool that has 25,000 held blocks and as many single free blocks.
 func TestClaimCostIsIndependentOfPoolUsage(t *testing.T) {
 	t.Parallel()
 	m, h := newMeter(t)
@@ -216,13 +218,13 @@ func TestClaimCostIsIndependentOfPoolUsage(t *testing.T) {
 	}
 }
 
-// compareCosts compares the cost of a request in an empty pool with the cost in a crowded one.
+// compareCosts compares the cost of a request in an empty pool with its cost in a full pool.
 func compareCosts(t *testing.T, name string, a, b cost) {
 	t.Helper()
 	t.Logf("%s: %v; empty %v, %d pages; crowded %v, %d pages", name, a.statements, a.rows, a.pages, b.rows, b.pages)
 	require.Zero(t, a.scans+b.scans, "%s: no table is read as a whole", name)
 	require.LessOrEqual(t, b.pages, a.pages+max(a.searches, b.searches), "%s: pages, at most one more a search", name)
-	// A new server reads ahead to fill its cache, up to a bound.
+	// A new server reads additional free blocks for its cache, up to a limit.
 	lengths := int64(32 - 8 + 1)
 	if strings.HasPrefix(name, string(ipam.IPv6)) {
 		lengths = 128 - 32 + 1
@@ -236,16 +238,17 @@ func compareCosts(t *testing.T, name string, a, b cost) {
 		require.Equal(t, a.rows, b.rows, name)
 		return
 	}
-	// A release searches a buddy at each length. Strategies other than BestFit search each length once or twice, and split a block at most once for
-	// each length. These numbers depend on the position of the block, not on the number of blocks.
+	// These numbers depend on the position of the block, and not on the number of blocks. A release searches for a buddy at each length, which is the
+	// other half of the next larger block. A strategy other than BestFit searches each length once or twice, and splits a block at most once for each
+	// length.
 	for _, c := range []*cost{&a, &b} {
-		c.statements = slices.DeleteFunc(c.statements, func(s string) bool { return s == "free_insert" || s == "free_delete" }) // if there are rows to write
+		c.statements = slices.DeleteFunc(c.statements, func(s string) bool { return s == "free_insert" || s == "free_delete" }) // sent only if there are rows to write
 	}
 	require.Equal(t, a.statements, b.statements, name)
 	require.Equal(t, a.rows, b.rows, name)
 }
 
-// pair returns the costs of claiming and releasing one host address. An earlier claim has already split the block.
+// pair returns the costs of the claim and the release of one host address. An earlier claim has already split the block.
 func (m *meter) pair(t *testing.T, p ipam.Pool, strategy ipam.Strategy) [2]cost {
 	t.Helper()
 	bits := p.Block.Addr().BitLen()
@@ -256,7 +259,7 @@ func (m *meter) pair(t *testing.T, p ipam.Pool, strategy ipam.Strategy) [2]cost 
 		}
 	}
 	m.of(t, create("first"))
-	// An index entry of a dead row counts until a vacuum removes it.
+	// The index entry of a deleted row counts until a vacuum removes the entry.
 	_, err := m.conn.Exec(t.Context(), "VACUUM (INDEX_CLEANUP ON) free_blocks")
 	require.NoError(t, err)
 	claim := m.of(t, create("second"))

@@ -11,8 +11,8 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// A server is cut off from the database in the middle of a claim, while it has the pool locked. A claim on another server succeeds within the default
-// deadline of requests.
+// A server loses its connection to the database in the middle of a claim, while it has the lock of the pool. A claim on another server still succeeds
+// within the default deadline of a request.
 func TestPartitionedServerDoesNotBlockAPool(t *testing.T) {
 	t.Parallel()
 	st := newStormOn(t, "")

@@ -21,11 +21,11 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// An object that is created while its project is deleted either exists before the deletion and goes with it, or is refused. No row remains. The
-// project is deleted just before the COMMIT of the other transaction.
+// An object is created while its project is deleted. The test deletes the project just before the COMMIT of the other transaction. Either the object
+// exists before the deletion and is deleted with the project, or the creation is refused. No row remains.
 func TestNothingIsCreatedInAConcurrentlyDeletedProject(t *testing.T) {
 	t.Parallel()
-	dbtest.OnPostgres(t) // its transactions under locks do not see concurrent serializable ones
+	dbtest.OnPostgres(t) // there, transactions under locks do not see concurrent SERIALIZABLE transactions
 	for name, makes := range map[string]func(context.Context, *alloc.Service) error{
 		"CreateKey": func(ctx context.Context, svc *alloc.Service) error {
 			_, err := svc.CreateKey(ctx, "gone", ipam.APIKey{Metadata: ipam.Metadata{Name: "k"}, Spec: ipam.APIKeySpec{Role: "viewer"}}, usecase.Request{})
@@ -77,13 +77,13 @@ func confirm(ctx context.Context, svc *alloc.Service, p string, r usecase.Reques
 	return answer(svc.ConfirmExpiry(ctx, p, "cluster", r))
 }
 
-// A request has read its project, which is deleted before its transaction begins. The transaction creates nothing.
+// A request has read its project, and then the project is deleted before the transaction begins. The transaction creates nothing.
 func TestNothingIsCreatedInAProjectDeletedBeforeTheTransaction(t *testing.T) {
 	t.Parallel()
 	st := newStorm(t)
 	asked := map[string]func(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error){"ConfirmExpiry": confirm}
 	for name, o := range operations {
-		if !strings.HasSuffix(name, "Project") { // the others concern another project
+		if !strings.HasSuffix(name, "Project") { // the operations whose names end with Project concern another project
 			asked[name] = o.do
 		}
 	}
@@ -104,7 +104,7 @@ func TestNothingIsCreatedInAProjectDeletedBeforeTheTransaction(t *testing.T) {
 			return pgfault.Action{}
 		}))
 		_, err := asked[name](admin(t), st.svc, p, usecase.Request{})
-		if began { // otherwise the request fails earlier, because its object is missing
+		if began { // otherwise the request failed earlier, because its object is missing
 			assert.Error(t, err, name)
 		}
 		assert.Zero(t, rows(t, st.direct, "audit_events", gone), name)
@@ -113,7 +113,7 @@ func TestNothingIsCreatedInAProjectDeletedBeforeTheTransaction(t *testing.T) {
 	clean(t, st.direct.dsn)
 }
 
-// waiting reports whether a session waits for a lock in the storm's database.
+// waiting reports whether a session waits for a lock in the database of st.
 func waiting(t *testing.T, st *storm) (yes bool) {
 	t.Helper()
 	require.NoError(t, st.conn.QueryRow(admin(t), `SELECT count(*) > 0 FROM pg_locks AS k JOIN pg_stat_activity AS a ON a.pid = k.pid

@@ -14,8 +14,8 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// The test checks which values of target_session_attrs a database URL may have. Sessions are read-only until a transaction writes; a primary must be
-// accepted despite that.
+// The test checks which values of target_session_attrs a database URL may have. Sessions are read-only until a transaction writes, so the driver's
+// own check would reject a primary. Carve must accept it.
 func TestEveryTargetSessionAttrsIsServedOrRefused(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
@@ -42,7 +42,7 @@ func TestEveryTargetSessionAttrsIsServedOrRefused(t *testing.T) {
 	}
 }
 
-// With several hosts in the URL, the store uses the primary, in any order of the hosts.
+// If the URL names several hosts, the store uses the primary. The order of the hosts does not matter.
 func TestPrimaryIsFoundAmongSeveralHosts(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)

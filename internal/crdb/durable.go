@@ -13,18 +13,24 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// maxDurableReads bounds Durably's attempts.
+// maxDurableReads limits the number of attempts in Durably.
 const maxDurableReads = 8
 
 // Durably implements storage.Store.
 //
-// A read is durable when the standby acknowledges a later COMMIT on the same connection. A connection is a session with one server between two
-// starts. So the rows that the session read are in this server's log, before the COMMIT's own record. A COMMIT on another connection proves nothing:
-// a failover may lie in between. The new primary then acknowledges its own commits, whether it has the rows that the old one showed or not.
+// A row is durable if a failover cannot lose it. The proof is a later COMMIT on the same connection that a standby acknowledges. A connection is a
+// session with one server process that has not restarted. So the rows that the session read are in this server's log, before the record of that
+// COMMIT. A COMMIT on another connection proves nothing, because a failover may lie in between. The new primary would acknowledge its own commits
+// even if it does not have the rows of the old primary.
 //
-// So look first runs with all its reads on one connection. The same connection then shows whether its server waits for standbys. If it does not, the
-// database promises no more than the first read. If it does, look runs again in a transaction, and that transaction's COMMIT confirms the second
-// read. When the connection is lost, Durably starts again.
+// So Durably has these steps:
+//
+//  1. It runs look with all reads on one connection.
+//  2. It asks on the same connection whether the server waits for standbys. If it does not, every visible row is as durable as it will become, and
+//     Durably is done.
+//  3. If it does, Durably runs look again in a transaction. The COMMIT of this transaction proves that the rows of the second read are durable.
+//
+// If the connection is lost, Durably starts again.
 func (s *Store) Durably(ctx context.Context, look storage.ReadBack) error {
 	if ask, _ := s.engine.durable(); ask == "" {
 		_, err := look(ctx)
@@ -48,8 +54,8 @@ func (s *Store) Durably(ctx context.Context, look storage.ReadBack) error {
 	}
 }
 
-// readOnce runs look on one connection, and then asks on the same connection whether a COMMIT waits for other servers. It does not ask when look
-// found nothing.
+// readOnce runs look on one connection. If look found data, readOnce asks on the same connection whether a COMMIT waits for other servers, and
+// returns the reply as waits.
 func (s *Store) readOnce(ctx context.Context, look storage.ReadBack) (waits bool, err error) {
 	for range maxDurableReads {
 		one := &oneConnection{store: s}
@@ -100,7 +106,7 @@ func (t *tx) Confirm(ctx context.Context) error {
 	return t.conn.SendBatch(ctx, b).Close()
 }
 
-// reads runs a context's reads on a certain connection instead of any free one.
+// reads runs the reads of a context on one certain connection, instead of on any free connection.
 type reads func(ctx context.Context, op string, fn func(lookup.Querier) error) error
 
 type readsKey struct{}
@@ -114,7 +120,7 @@ func readsOf(ctx context.Context) (reads, bool) {
 	return r, ok
 }
 
-// inTransaction returns reads that run on a transaction's connection. A read that fails ends the attempt.
+// inTransaction returns a function that runs reads on the connection of a transaction. If a read fails, the attempt ends.
 func inTransaction(c *conn) reads {
 	var mu sync.Mutex // a use case may read in parallel
 	return func(_ context.Context, _ string, fn func(lookup.Querier) error) error {
@@ -124,14 +130,14 @@ func inTransaction(c *conn) reads {
 	}
 }
 
-// oneConnection runs reads on one connection, as long as that connection lasts.
+// oneConnection runs reads on one connection. If that connection closes, it takes another one and counts it in used.
 type oneConnection struct {
 	store *Store
 
 	mu    sync.Mutex
 	conn  *pgxpool.Conn
 	leave func() // frees the slot in the project's share
-	used  int    // connections used; if more than one, the reads may come from different servers
+	used  int    // number of connections so far; if it is above one, the reads may come from different servers
 }
 
 func (o *oneConnection) read(ctx context.Context, op string, fn func(lookup.Querier) error) error {

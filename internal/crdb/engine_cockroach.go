@@ -14,26 +14,26 @@ type cockroach struct{}
 
 func (cockroach) settings() map[string]string {
 	s := sharedSettings()
-	s["transaction_timeout"] = longestTransaction.String() // the database refuses a later COMMIT
+	s["transaction_timeout"] = longestTransaction.String() // the database refuses a COMMIT after this time
 	return s
 }
 
-// locks returns false: CockroachDB takes no locks on pages, so SERIALIZABLE alone is enough.
+// locks returns false. CockroachDB does not lock pages, so unrelated transactions do not conflict under SERIALIZABLE.
 func (cockroach) locks() bool { return false }
 
-// byKeys returns true: for a key array the planner prefers to read a short table as a whole. That scan includes deleted rows until garbage
-// collection, by default for 4 hours.
+// byKeys returns true. For an array of keys, the planner of CockroachDB prefers to scan a whole short table. That scan also reads deleted rows until
+// garbage collection, by default for 4 hours.
 func (cockroach) byKeys() bool { return true }
 
-// durable returns nothing: a majority of its replicas has acknowledged every visible row.
+// durable returns two empty statements. On CockroachDB, a majority of the replicas has acknowledged every visible row.
 func (cockroach) durable() (ask, write string) { return "", "" }
 
-// inPlaceRetries bounds cockroach-go's restarts inside one transaction. These keep the transaction's place in the queue for contended rows. After
-// them the runner pauses and begins a new transaction.
+// inPlaceRetries limits cockroach-go's restarts inside one transaction. Such a restart keeps the transaction's position in the queue for contended
+// rows. After the last restart, the runner pauses and begins a new transaction.
 const inPlaceRetries = 5
 
-// attempt runs fn under cockroach-go's retry protocol. On 40001 it rolls back to the savepoint cockroach_restart and runs fn again. Releasing that
-// savepoint is the commit.
+// attempt runs fn under cockroach-go's retry protocol. On SQLSTATE 40001, cockroach-go rolls back to the savepoint cockroach_restart and runs fn
+// again. The release of that savepoint is the commit.
 func (cockroach) attempt(ctx context.Context, c *conn, dry bool, fn func(ctx context.Context) error) error {
 	if dry {
 		defer c.rollback(ctx)
@@ -52,7 +52,7 @@ func (cockroach) attempt(ctx context.Context, c *conn, dry bool, fn func(ctx con
 // releaseCommit is the statement that commits.
 const releaseCommit = "RELEASE SAVEPOINT cockroach_restart"
 
-// savepointTx adapts a connection in a transaction to cockroach-go.
+// savepointTx adapts a connection in a transaction to the interface of cockroach-go.
 type savepointTx struct{ c *conn }
 
 func (r savepointTx) Exec(ctx context.Context, sql string, args ...any) error {
@@ -63,8 +63,8 @@ func (r savepointTx) Exec(ctx context.Context, sql string, args ...any) error {
 	return err
 }
 
-// Commit ends the transaction after RELEASE, which was the commit, so cockroach-go may drop the result. If it fails, the pool discards the
-// connection.
+// Commit ends the transaction after RELEASE. RELEASE was the real commit, so cockroach-go may ignore the result of Commit. If Commit fails, the pool
+// discards the connection.
 func (r savepointTx) Commit(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackLimit)
 	defer cancel()

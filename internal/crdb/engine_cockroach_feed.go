@@ -2,7 +2,8 @@ package crdb
 
 import "time"
 
-// A place is the read's timestamp. A commit after the read of its key has a later timestamp (ADR 32). No crash takes a place back.
+// The position in the commit order is the timestamp of the read. Every transaction that commits after this read has a later timestamp (ADR 32). After
+// a crash, CockroachDB never assigns an earlier position again.
 const (
 	feedPlaceCockroach = `
 SELECT cluster_logical_timestamp()::STRING, '', now(), f.secret::STRING, f.kept_from, 0, 0, ''

@@ -14,8 +14,8 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// planned returns a DSN with PostgreSQL's planner settings. The engine for CockroachDB does not set them, and a scan of a whole table would conflict
-// with every transaction.
+// planned returns a URL with the planner settings of the engine for PostgreSQL. The engine for CockroachDB does not set them. Without them, a scan of
+// a whole table would conflict with every transaction.
 func planned(t *testing.T, dsn string) string {
 	t.Helper()
 	u, err := url.Parse(dsn)
@@ -30,7 +30,7 @@ func planned(t *testing.T, dsn string) string {
 	return u.String()
 }
 
-// newCockroachStorm returns a storm whose server uses the engine for CockroachDB.
+// newCockroachStorm returns a storm, which is a server with a failing database. The server uses the engine for CockroachDB.
 func newCockroachStorm(t *testing.T) *storm {
 	t.Helper()
 	dbtest.OnPostgres(t)
@@ -45,8 +45,8 @@ func newCockroachStorm(t *testing.T) *storm {
 	return st
 }
 
-// releaseFaults lists for each fault at RELEASE how the attempts of the transaction end. An error 40001 does not end the attempt: the closure runs
-// again in it. After an indefinite error the server reads the outcome, and repeats the change only if it is missing.
+// releaseFaults lists faults at RELEASE, with the endings of the transaction's attempts. An error 40001 does not end the attempt, because the closure
+// runs again inside it. After an indefinite error, the server reads the outcome, and repeats the change only if it is missing.
 var releaseFaults = map[string]struct {
 	fault pgfault.Fault
 	ends  []string
@@ -61,13 +61,13 @@ var releaseFaults = map[string]struct {
 	"RangeUnavailable58C00":   {atCommit(pgfault.SQLState("58C00")), []string{"unknown 58C00", "committed"}},
 }
 
-// afterRelease lists faults at COMMIT after RELEASE; the outcome is already definite then.
+// afterRelease lists faults at COMMIT, which follows RELEASE. At that time the outcome is already definite.
 var afterRelease = map[string]pgfault.Fault{
 	"SerializationFailure": pgfault.CommitSerializationFailure(), "Ambiguous40003": pgfault.CommitAmbiguous40003(),
 	"AnswerLost": pgfault.CommittedAnswerLost(), "Lost": pgfault.LostBeforeCommit(), "Drain57P01": pgfault.CommittedThenDrain57P01(),
 }
 
-// The use cases run on CockroachDB's commit protocol while it fails. The caller gets the stored state, and the number of written rows is the same as
+// The use cases run on CockroachDB's commit protocol while it fails. The caller gets the stored state. The number of written rows is the same as
 // without a fault.
 func TestUseCasesReportTheStoredStateWhenCockroachCommitsFail(t *testing.T) {
 	t.Parallel()
@@ -110,8 +110,8 @@ func TestUseCasesReportTheStoredStateWhenCockroachCommitsFail(t *testing.T) {
 
 func plainCommit(e pgfault.Event) bool { return e.Kind == pgfault.Commit && e.SQL == "commit" }
 
-// staysAmbiguous runs an operation while the cluster never reports how a commit ended. The caller gets a typed error for this, and the same request
-// succeeds after the storm.
+// staysAmbiguous runs an operation while the cluster never reports how a commit ended. The caller gets the error code for an unknown outcome. When
+// the cluster works again, the same request succeeds.
 func (st *storm) staysAmbiguous(t *testing.T, o operation) {
 	t.Helper()
 	in := st.ready(t, o)
@@ -123,7 +123,7 @@ func (st *storm) staysAmbiguous(t *testing.T, o operation) {
 	require.NoError(t, err)
 }
 
-// This is the chaos test on CockroachDB's commit protocol.
+// The chaos test, on CockroachDB's commit protocol.
 func TestChaosOnCockroachDoublesLosesOrHidesNoClaim(t *testing.T) {
 	t.Parallel()
 	l, direct := chaos{workers: 8, each: 60, seed: 3, dialogue: []pgfault.Rule{crdb.AsCockroach()}}.run(t)

@@ -18,7 +18,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgscript"
 )
 
-// The statements that cockroach-go sends for a transaction with one statement.
+// Names of the statements that cockroach-go sends for a transaction with one statement.
 const (
 	saidBegin     = beginStatement
 	saidSavepoint = "SAVEPOINT cockroach_restart"
@@ -29,10 +29,10 @@ const (
 	saidRollback  = "rollback"
 )
 
-// workSQL is the one statement of these transactions. It is not a statement of the store, because those change.
+// workSQL is the one statement of these transactions. It is not a statement of the store, because the store's statements may change.
 const workSQL = "INSERT INTO work (id) VALUES ($1)"
 
-// fault is a scripted reply to the nth occurrence of a statement, or to every occurrence if nth is 0.
+// fault is a scripted reply to the nth occurrence of a statement. If nth is 0, it is the reply to every occurrence.
 type fault struct {
 	at    string
 	nth   int
@@ -53,7 +53,7 @@ func scripted(t *testing.T, faults ...fault) (*Store, *attempts, *pgscript.Serve
 	})
 	require.NoError(t, err)
 	t.Cleanup(server.Close)
-	// With one connection, the store's background queries never make a transaction switch connections.
+	// The store has only one connection. So its background queries do not make a transaction continue on another connection.
 	s, seen := openInside(t, server.DSN(), func(o *Options) { o.MaxConnections = 1 })
 	require.Equal(t, "cockroachdb", s.Engine())
 	server.Forget()
@@ -67,7 +67,8 @@ func statementText(sql string) string {
 	return sql
 }
 
-// dialogue returns the received statements, with a line "--" where another connection continues. It omits the store's own queries for regions.
+// dialogue returns the statements that the server received. A line "--" marks a change to another connection. The store's own queries for regions are
+// omitted.
 func dialogue(server *pgscript.Server) (said []string) {
 	conn, regions := 0, analysed("region_list")
 	for _, l := range server.Said() {
@@ -83,7 +84,7 @@ func dialogue(server *pgscript.Server) (said []string) {
 	return said
 }
 
-// insert runs a transaction of one statement. Its closure then returns an error, if given. seen lists the attempts that its closure saw.
+// insert runs a transaction of one statement. If then is not nil, the closure returns it. seen contains the attempt numbers that the closure got.
 func insert(ctx context.Context, s *Store, dry bool, then error) (seen []int, err error) {
 	do := s.InTx
 	if dry {
@@ -101,8 +102,8 @@ func insert(ctx context.Context, s *Store, dry bool, then error) (seen []int, er
 	return seen, err
 }
 
-// Each case is one way in which CockroachDB ends a transaction, or fails to report the end. It lists the whole dialogue, the runs of the closure, the
-// classes of the attempts, and the error for the caller.
+// Each case is one way in which CockroachDB ends a transaction, or fails to report its end. A case lists the statements, the number of runs of the
+// closure, the endings of the attempts, and the error for the caller.
 func TestCockroachTransactionEndings(t *testing.T) {
 	t.Parallel()
 	first := []string{saidBegin, saidSavepoint, saidWork, saidRelease}
@@ -119,7 +120,7 @@ func TestCockroachTransactionEndings(t *testing.T) {
 		said   []string
 		ran    int
 		ends   []string
-		code   ipam.Code // empty: success
+		code   ipam.Code // "": success
 	}{
 		"WorksAtOnce": {said: whole, ran: 1, ends: []string{"committed"}},
 		"AStatementRestartsInPlace": {
@@ -174,7 +175,7 @@ func TestCockroachTransactionEndings(t *testing.T) {
 			faults: []fault{{saidSavepoint, 1, cut}},
 			said:   again(saidBegin, saidSavepoint, "--"), ran: 1, ends: []string{"again", "committed"},
 		},
-		"ARestartWithoutAnAnswerGoesElsewhere": { // RELEASE had failed before, so nothing can have been committed
+		"ARestartWithoutAnAnswerGoesElsewhere": { // RELEASE failed before, so nothing can be committed
 			faults: []fault{{saidRelease, 1, fails("40001")}, {saidBack, 1, cut}},
 			said:   again(append(slices.Clone(first), saidBack, "--")...), ran: 2, ends: []string{"again", "committed"},
 		},
@@ -213,7 +214,7 @@ func TestCockroachTransactionEndings(t *testing.T) {
 	}
 }
 
-// told requires that the caller gets this code, and no word of the database's error.
+// told requires that the caller gets this code. The message must contain no word of the database's error.
 func told(t *testing.T, code ipam.Code, err error) {
 	t.Helper()
 	if code == "" {
@@ -228,8 +229,8 @@ func told(t *testing.T, code ipam.Code, err error) {
 	}
 }
 
-// The engine retries a few times in place and a few times in a new transaction, and then reports contention. The number of retries is bounded, and no
-// connection stays in use.
+// If the contention does not end, the engine retries some times in place and some times in a new transaction. Then it reports contention. The number
+// of retries has a limit, and no connection stays in use.
 func TestEndlessCockroachContentionIsRefused(t *testing.T) {
 	t.Parallel()
 	require.LessOrEqual(t, outcome.MaxAttempts*(inPlaceRetries+1), 200, "runs of one closure")
@@ -245,7 +246,7 @@ func TestEndlessCockroachContentionIsRefused(t *testing.T) {
 			for _, line := range dialogue(server) {
 				count[line]++
 			}
-			delete(count, "--") // a pool may continue with another connection between two attempts
+			delete(count, "--") // the pool may choose another connection for the next attempt
 			want := map[string]int{
 				saidBegin: outcome.MaxAttempts, saidSavepoint: outcome.MaxAttempts, saidRollback: outcome.MaxAttempts,
 				saidWork: outcome.MaxAttempts * (inPlaceRetries + 1), saidBack: outcome.MaxAttempts * (inPlaceRetries + 1),
@@ -259,13 +260,13 @@ func TestEndlessCockroachContentionIsRefused(t *testing.T) {
 	}
 }
 
-// requireNoneUsed requires that no connection stays in use. The store itself may use one for a moment.
+// requireNoneUsed requires that no connection stays in use. It waits, because the store itself may use a connection for a moment.
 func requireNoneUsed(t *testing.T, s *Store) {
 	t.Helper()
 	require.Eventually(t, func() bool { return s.Connections().Used == 0 }, time.Minute, time.Millisecond)
 }
 
-// A deadline during RELEASE leaves the outcome unknown. A deadline before it means that nothing has changed.
+// If the deadline passes during RELEASE, the outcome is unknown. If it passes before RELEASE, nothing has changed.
 func TestCockroachDeadlineIsUnknownOnlyDuringRelease(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -279,7 +280,7 @@ func TestCockroachDeadlineIsUnknownOnlyDuringRelease(t *testing.T) {
 			server, err := pgscript.Start(t.Context(), pgscript.Script{Answer: func(s pgscript.Statement) pgscript.Reply {
 				if strings.EqualFold(s.SQL, c.at) || c.at == saidWork && strings.HasPrefix(s.SQL, "SELECT id, name") {
 					cancel()
-					<-over // the client has disconnected
+					<-over // until the client has disconnected
 				}
 				return pgscript.Reply{}
 			}, Shape: projectShape})
@@ -299,7 +300,7 @@ func TestCockroachDeadlineIsUnknownOnlyDuringRelease(t *testing.T) {
 	}
 }
 
-// projectShape describes the row of a project that is read by name.
+// projectShape describes the columns of a project that is read by its name.
 func projectShape(sql string) pgscript.Shape {
 	if !strings.HasPrefix(sql, "SELECT id, name") {
 		return pgscript.Shape{}

@@ -16,15 +16,15 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// reportVersion makes a PostgreSQL behind the proxy report another version.
+// reportVersion makes PostgreSQL report another version to a client of the proxy.
 func reportVersion(version string) pgfault.Rule {
 	return pgfault.RewriteSQL(func(sql string) string {
 		return strings.Replace(sql, "SELECT version()", "SELECT '"+version+"'", 1)
 	})
 }
 
-// AsCockroach makes PostgreSQL end transactions like CockroachDB: RELEASE of the savepoint cockroach_restart commits, and a rollback to it starts
-// again with current data. So the engine for CockroachDB works on real rows, with real serialization failures.
+// AsCockroach makes PostgreSQL end transactions like CockroachDB. RELEASE of the savepoint cockroach_restart commits, and a rollback to this
+// savepoint begins again with current data. So tests can run the engine for CockroachDB on real rows, with real serialization failures.
 func AsCockroach() pgfault.Rule {
 	dialogue := map[string]string{
 		"SELECT version()": "SELECT 'CockroachDB CCL v25.4.1 (played by PostgreSQL)'",
@@ -39,7 +39,7 @@ func AsCockroach() pgfault.Rule {
 	})
 }
 
-// PostgreSQL itself detects the write skew at the commit. The closure of the second transaction runs again in place.
+// PostgreSQL itself detects the write skew at COMMIT. The closure of the second transaction then runs again in the same attempt.
 func TestCockroachRetriesAFailedCommitInPlace(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)
@@ -72,7 +72,7 @@ func analysed(name string) string {
 	return strings.ToLower(strings.Join(strings.Fields(query.Get(name)), " "))
 }
 
-// The version that the server reports selects the engine; the DSN has no influence.
+// The version that the server reports selects the engine. The database URL has no influence on it.
 func TestEngineIsDetectedFromTheServer(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)
@@ -123,8 +123,8 @@ func TestDSNOverridesSessionSettings(t *testing.T) {
 	}
 }
 
-// openAsCockroach opens a store on PostgreSQL with the engine for CockroachDB. The protocols are the same up to RELEASE, and the proxy fails RELEASE
-// as CockroachDB does. They differ at COMMIT, which no test here checks.
+// openAsCockroach opens a store that uses the engine for CockroachDB on PostgreSQL. Up to RELEASE, both engines have the same protocol. The proxy
+// makes RELEASE fail as CockroachDB does. They differ at COMMIT, which no test here checks.
 func openAsCockroach(t *testing.T) (*Store, *attempts, *pgfault.Proxy) {
 	t.Helper()
 	dbtest.OnPostgres(t)
@@ -138,7 +138,7 @@ func openAsCockroach(t *testing.T) (*Store, *attempts, *pgfault.Proxy) {
 
 func release(f pgfault.Fault) pgfault.Fault { return pgfault.OnlySQL("release savepoint", f) }
 
-// create creates a project. seen lists the attempts that its closure saw.
+// create creates a project. seen contains the attempt numbers that its closure got.
 func create(t *testing.T, s *Store, name string) (seen []int, err error) {
 	t.Helper()
 	id := ipam.NewID()

@@ -6,8 +6,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// PostgreSQL has no replicas to read from, so the read is current. Its snapshot is taken after BEGIN, and now() is BEGIN's time. So the snapshot
-// contains everything that was committed by now().
+// These statements begin a read that may be stale, and ask for its time. PostgreSQL has no replicas here, so the read is current. now() is the time
+// of BEGIN, and the snapshot is taken after BEGIN. So the snapshot contains everything that was committed before now().
 const (
 	beginReading       = "begin isolation level repeatable read read only"
 	beginTimeStatement = "SELECT now()"

@@ -5,10 +5,15 @@ import (
 	"time"
 )
 
-// A place is the oldest running transaction's number: every row that is not visible yet belongs to it or to a later one (ADR 32). Cursors are sealed
-// with a secret that includes the log's timeline, because a promoted standby may assign numbers a second time. A crash may do the same to numbers
-// that the log on disk does not contain. So the query also returns the log's insert position when the place was read (less an empty page's header),
-// the flush position, and the last checkpoint, which changes with a crash.
+// On PostgreSQL, a position in the commit order is the number of the oldest running transaction. Each row that is not visible yet belongs to this
+// transaction or to a later one (ADR 32).
+//
+// Transaction numbers can be assigned twice:
+//
+//   - After a failover, the promoted standby may assign them again. So the secret that seals a cursor includes the timeline of the log, which changes
+//     with a failover.
+//   - After a crash, numbers that the log on disk does not contain may be assigned again. So the query also returns three facts about the log: its
+//     insert position at the read (without the header of an empty page), its flush position, and its last checkpoint, which changes with a crash.
 const (
 	feedPlacePostgres = `
 SELECT pg_snapshot_xmin(s.now)::text, pg_snapshot_xmax(s.now)::text, now(),
@@ -20,7 +25,8 @@ FROM feed AS f
 CROSS JOIN (SELECT pg_current_snapshot() AS now, pg_current_wal_insert_lsn() AS log) AS s
 CROSS JOIN LATERAL (SELECT w.file_offset AS used FROM pg_walfile_name_offset(s.log) AS w) AS p
 WHERE f.id = 1`
-	// A row has the lower half of its transaction's number. The upper half equals the last transaction's, or is one less.
+	// A row contains only the lower 32 bits of its transaction's number. The upper 32 bits equal those of the latest transaction number, or are one
+	// less.
 	feedRowsPostgres = `
 SELECT e.id, e.count, e.events, e.number::text
 FROM unnest($1::text[]) AS r (region)
@@ -35,7 +41,8 @@ CROSS JOIN LATERAL (
 ) AS e
 ORDER BY e.id
 LIMIT $5`
-	// PostgreSQL flushes its log soon after a transaction with a number ends, and for no other reason. So this statement ends one.
+	// PostgreSQL flushes its log soon after the end of a transaction that has a number. So this statement gets a number, and its transaction ends at
+	// once.
 	feedEndingPostgres = "SELECT pg_current_xact_id()::text"
 )
 
@@ -43,8 +50,8 @@ func (postgres) feed() (place, rows, ending string) {
 	return feedPlacePostgres, feedRowsPostgres, feedEndingPostgres
 }
 
-// since returns the latest known time before the oldest transaction in a place began: a number that was not assigned at that time belongs to a later
-// transaction.
+// since returns the latest known time before the oldest running transaction of now began. If a number was not assigned yet at a known time, its
+// transaction began after that time.
 func (postgres) since(known []feedSeen, now feedSeen) time.Time {
 	oldest, err := strconv.ParseUint(now.oldest, 10, 64)
 	if err != nil {

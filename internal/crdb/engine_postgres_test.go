@@ -18,7 +18,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// attempts records how attempts end.
+// attempts records the endings of attempts.
 type attempts struct {
 	mu   sync.Mutex
 	list []Attempt
@@ -30,7 +30,7 @@ func (a *attempts) watch(one Attempt) {
 	a.list = append(a.list, one)
 }
 
-// ends returns how the attempts of one operation ended, in order, with the SQLSTATE if one exists.
+// ends returns the endings of an operation's attempts, in order. If an attempt has a SQLSTATE, it follows the ending.
 func (a *attempts) ends(op string) (out []string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -59,7 +59,7 @@ func openInside(t *testing.T, dsn string, options ...func(*Options)) (*Store, *a
 	return s, seen
 }
 
-// missingFences changes free blocks without the container's version row, on which two such changes would conflict before either commits.
+// unfenced changes free blocks without a change to the container's version row. With that row, two such changes would conflict before either commits.
 func unfenced(ctx context.Context, t storage.Tx, c storage.Container, gone, come []netip.Prefix) error {
 	var err error
 	change := func(sql string, blocks []netip.Prefix) {
@@ -74,8 +74,8 @@ func unfenced(ctx context.Context, t storage.Tx, c storage.Container, gone, come
 	return err
 }
 
-// skew runs two releases of buddies, and each sees the other block as held. Both closures end before either transaction commits, and the second
-// commits after the first. So only COMMIT can detect the conflict.
+// skew releases two buddies, which are the two halves of a block, in two transactions. Each transaction sees the other half as held. Both closures
+// end before either transaction commits. So only the COMMIT of the second transaction can detect the conflict.
 func skew(t *testing.T, s *Store) (left []netip.Prefix, first, second error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -144,8 +144,8 @@ func TestWriteSkewAtCommitIsNeverReportedAsSuccess(t *testing.T) {
 	require.Equal(t, []netip.Prefix{netip.MustParsePrefix("10.0.0.0/24")}, left, "the second run saw what the first had done")
 }
 
-// The same happens with cockroach-go's protocol on PostgreSQL, which the engine for PostgreSQL therefore avoids. The protocol takes RELEASE for the
-// commit and ignores the result of COMMIT, so a lost change is reported as done.
+// The test shows why the engine for PostgreSQL does not use cockroach-go's protocol. The protocol expects RELEASE to be the commit, and ignores the
+// result of COMMIT. So it reports success although the change is lost.
 func TestCockroachProtocolOnPostgresLosesTheCommit(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)
@@ -163,7 +163,7 @@ func TestPostgresReceivesOnlyWholeTransactions(t *testing.T) {
 	dbtest.OnPostgres(t)
 	var mu sync.Mutex
 	var said []string
-	byItself := []string{analysed("clock_read"), analysed("compatibility_get"), analysed("region_list"), ""} // a ping is a comment
+	byItself := []string{analysed("clock_read"), analysed("compatibility_get"), analysed("region_list"), ""} // the driver's ping is an SQL comment
 	proxy, err := pgfault.Start(t.Context(), dbtest.New(t), pgfault.Fault(func(e pgfault.Event) pgfault.Action {
 		if e.Executes() && !slices.Contains(byItself, e.SQL) {
 			mu.Lock()

@@ -19,7 +19,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// record writes n events of a project in one transaction, mixed with events of another project, and returns them.
+// record writes n events of a project in one transaction, mixed with events of another project. It returns the n events.
 func (h *house) record(t *testing.T, of, beside ipam.Project, at time.Time, n int) (made []ipam.Event) {
 	t.Helper()
 	var ch storage.Changes
@@ -38,8 +38,8 @@ func (h *house) record(t *testing.T, of, beside ipam.Project, at time.Time, n in
 	return made
 }
 
-// trailOf makes a trail with rows of one and of several events, and transactions that need several rows. Two servers write it, some events within one
-// millisecond. It returns all events, newest first.
+// trailOf writes an audit trail with all forms of rows: rows with one event, rows with several events, and transactions with several rows. Two
+// servers write it, and some events are in the same millisecond. It returns all events, the newest first.
 func trailOf(t *testing.T, p ipam.Project, here, there *house) (all []ipam.Event) {
 	t.Helper()
 	beside := newProject(t, here, "beside")
@@ -137,7 +137,7 @@ func readTimes(t *testing.T, h *house, project string, all []ipam.Event) {
 	}
 }
 
-// expireRows deletes the events up to a millisecond, two rows in each transaction.
+// expireRows deletes the events before a certain time, with two rows in each transaction. It repeats this for later and later times.
 func expireRows(t *testing.T, here, there *house, p ipam.Project, all []ipam.Event) {
 	t.Helper()
 	beside, err := here.store.ProjectGet(admin(t), "beside")

@@ -19,11 +19,11 @@ import (
 // curious is a project that names objects of other projects.
 const curious = "curious"
 
-// secrets is a database with objects of the platform that the curious project must not find: a private pool and a shared one without a grant, both
-// with a label, and one held and one retained block.
+// secrets is a database with objects that the curious project must not find. These belong to the platform project: a private pool, a shared pool
+// without a grant, a held block and a retained block. Both pools have a label.
 type secrets struct {
 	*house
-	held, retained string // names of allocations
+	held, retained string // names of the allocations
 }
 
 func newSecrets(t testing.TB) secrets {
@@ -47,20 +47,20 @@ func newSecrets(t testing.TB) secrets {
 	return s
 }
 
-// asCurious returns the context of a request of the curious project.
+// asCurious returns a request context of the curious project.
 func asCurious(t testing.TB) context.Context {
 	t.Helper()
 	return tenancy.WithPrincipal(admin(t), tenancy.Principal{Subject: "corp:eve", Method: "oidc", Roles: map[string]tenancy.Role{curious: tenancy.Provider}})
 }
 
-// probing is a request that names an object, with one foreign name and two missing ones.
+// probing is a request that names an object. It has the name of a foreign object, and two names of missing objects.
 type probing struct {
 	there         string
 	absent, other string
 	ask           func(ctx context.Context, svc *alloc.Service, name string) error
 }
 
-// guesses returns all ways of a claim to name an object, and the reads.
+// guesses returns all ways in which a claim can name an object. It also returns the reads that name one.
 func (s secrets) guesses() map[string]probing {
 	refused := func(e claims.Explanation, err error) error {
 		if err == nil && e.Refusal != nil {
@@ -121,7 +121,7 @@ func (s secrets) guesses() map[string]probing {
 			all[name+"BySelector/"+pool] = probing{pool, "absent0", "absent1", named(bySelector, ask)}
 		}
 		if name == "Batch" {
-			continue // accepts no allocationRef
+			continue // a batch accepts no allocationRef
 		}
 		for what, id := range map[string]string{"held": s.held, "retained": s.retained} {
 			all[name+"ByAllocation/"+what] = probing{id, ipam.NewID().String(), ipam.NewID().String(), named(byAllocation, ask)}
@@ -130,9 +130,11 @@ func (s secrets) guesses() map[string]probing {
 	return all
 }
 
-// For the database, a foreign object costs the same as a missing one: the same statements in the same round trips, and the same number of returned
-// rows. Otherwise the response time would reveal its existence. One difference remains: a row that the database reads and discards, some 2 µs. A
-// selector that matches a shared pool without a grant costs 2 to 9 µs.
+// For the database, a request for a foreign object costs the same as one for a missing object. It sends the same statements in the same round trips,
+// and gets the same number of rows. Otherwise the response time would reveal that the object exists.
+//
+// Two small differences remain. For a foreign object, the database reads and discards one row more, which takes about 2 µs. A selector that matches a
+// shared pool without a grant takes 2 to 9 µs more.
 func TestForeignResourceCostsTheSameAsAMissingOne(t *testing.T) {
 	t.Parallel()
 	s := newSecrets(t)
@@ -151,7 +153,7 @@ func TestForeignResourceCostsTheSameAsAMissingOne(t *testing.T) {
 				require.Contains(t, []ipam.Code{ipam.CodeNotFound, ipam.CodeNoPoolMatches}, code, err)
 				return tap.take(), tap.counted()
 			}
-			said(g.other) // the first request has extra work
+			said(g.other) // the first request has additional work
 			absent, none := said(g.absent)
 			there, rows := said(g.there)
 			require.NotEmpty(t, absent, "the control: something is asked")
@@ -161,7 +163,7 @@ func TestForeignResourceCostsTheSameAsAMissingOne(t *testing.T) {
 	}
 }
 
-// A search treats foreign objects like missing ones: the same statements, and the same number of returned rows.
+// A search for foreign objects costs the same as a search for missing objects. It sends the same statements, and gets the same number of rows.
 func TestSearchForForeignResourcesCostsTheSameAsForMissingOnes(t *testing.T) {
 	t.Parallel()
 	s := newSecrets(t)

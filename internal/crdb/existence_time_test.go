@@ -17,24 +17,25 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// oracleRounds is the number of tries for each name, and oracleBlock the number of consecutive tries in one block. The test compares the medians of
-// the blocks, because a pause of the machine affects few of them.
+// oracleRounds is the number of tries for each name. oracleBlock is the number of consecutive tries that form a block. The test compares the medians
+// of the blocks, because a pause of the machine affects only few blocks.
 const (
 	oracleRounds = 1000
 	oracleBlock  = 20
-	oracleBound  = 4 // bound for |z|; chance alone exceeds it once in 16,000 times
+	oracleBound  = 4 // limit for |z|; chance alone exceeds it once in 16,000 tests
 )
 
-// The duration of a refusal reveals nothing: a foreign name takes as long as a missing one. The control compares two missing names. The test measures
-// times, so only `make oracle` runs it.
+// The duration of a refusal reveals nothing: a foreign name takes as long as a missing name. As a control, the test also compares two missing names.
+// It measures times, so only `make oracle` runs it.
 func TestResponseTimeDoesNotRevealForeignResources(t *testing.T) {
 	s := newSecrets(t)
 	svc := alloc.New(s.store, alloc.Options{Region: region, Webhooks: hooked})
 	all := s.guesses()
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if name == "Reading" || name == "Deleting" || strings.Contains(name, "BySelector/shared") {
-			// The database reads and discards one row more for an existing object, some 2 µs. A caller that could measure this knows the 122 random
-			// bits of an allocation already, or learns only that the platform shares a pool with other projects.
+			// If the object exists, the database reads and discards one row more, which takes about 2 µs. A caller that could measure this learns
+			// nothing valuable. Either it knows the 122 random bits of an allocation already, or it learns only that the platform shares a pool with
+			// other projects.
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -48,7 +49,7 @@ func TestResponseTimeDoesNotRevealForeignResources(t *testing.T) {
 					err := g.ask(ctx, svc, names[i])
 					lasted := time.Since(began)
 					require.Contains(t, []ipam.Code{ipam.CodeNotFound, ipam.CodeNoPoolMatches}, ipam.CodeOf(err), err)
-					if round >= oracleBlock { // the first block is slow
+					if round >= oracleBlock { // the first block is slow, so it does not count
 						took[i] = append(took[i], float64(lasted.Microseconds()))
 					}
 				}
@@ -61,7 +62,7 @@ func TestResponseTimeDoesNotRevealForeignResources(t *testing.T) {
 	}
 }
 
-// score returns the distance between the block medians of a and b, in standard errors.
+// score returns the mean difference between the block medians of a and b, in standard errors.
 func score(a, b []float64) float64 {
 	var diffs []float64
 	for from := 0; from+oracleBlock <= len(a); from += oracleBlock {

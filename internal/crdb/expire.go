@@ -12,7 +12,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// ExpireAnswers deletes up to limit idempotency answers that expired before now, in their own transaction, and returns their number.
+// ExpireAnswers deletes up to limit stored responses of idempotent requests that expired before now. It uses its own transaction, and returns the
+// number of deleted responses.
 func (s *Store) ExpireAnswers(ctx context.Context, now time.Time, limit int) (int64, error) {
 	var n int64
 	err := s.inMaintenanceTx(ctx, "answer_expire", func(ctx context.Context, c *conn) (err error) {
@@ -22,7 +23,8 @@ func (s *Store) ExpireAnswers(ctx context.Context, now time.Time, limit int) (in
 	return n, err
 }
 
-// ForgetConsumers deletes up to limit tombstones for consumers that ended before a time, in their own transaction, and returns their number.
+// ForgetConsumers deletes up to limit tombstones of consumers that ended before a time. It uses its own transaction, and returns the number of
+// deleted tombstones.
 func (s *Store) ForgetConsumers(ctx context.Context, before time.Time, limit int) (int64, error) {
 	var n int64
 	err := s.inMaintenanceTx(ctx, "consumer_forget", func(ctx context.Context, c *conn) (err error) {
@@ -32,7 +34,8 @@ func (s *Store) ForgetConsumers(ctx context.Context, before time.Time, limit int
 	return n, err
 }
 
-// ExpireDeliveries deletes the webhook deliveries that were given up before a time, in their own transaction, and returns their number.
+// ExpireDeliveries deletes the webhook deliveries that Carve gave up before a time, because all their attempts failed. It uses its own transaction,
+// and returns their number.
 func (s *Store) ExpireDeliveries(ctx context.Context, before time.Time) (int64, error) {
 	var n int64
 	err := s.inMaintenanceTx(ctx, "delivery_expire", func(ctx context.Context, c *conn) (err error) {
@@ -58,8 +61,8 @@ func (s *Store) RecordUtilization(ctx context.Context, today, since time.Time, r
 	return n, err
 }
 
-// FoldUtilization implements utilization.Store. It deletes days and writes them into their month in one transaction, so no other server can take the
-// same days.
+// FoldUtilization implements utilization.Store. It deletes daily records and adds them to the record of their month, in one transaction. So two
+// servers never fold the same days.
 func (s *Store) FoldUtilization(ctx context.Context, before time.Time, limit int, kept func([]ipam.UsedAt) []ipam.UsedAt) (int, error) {
 	var n int
 	err := s.inMaintenanceTx(ctx, "utilization_fold", func(ctx context.Context, c *conn) error {
@@ -88,7 +91,7 @@ func (s *Store) ExpireUtilization(ctx context.Context, before time.Time, limit i
 	return n, err
 }
 
-// forget deletes expired answers under keys, in its own transaction.
+// forget deletes the expired responses that are stored under keys, in its own transaction.
 func (s *Store) forget(ctx context.Context, keys []storage.NameRef, now time.Time) error {
 	return s.inMaintenanceTx(ctx, "answer_replace", func(ctx context.Context, c *conn) error {
 		for _, k := range keys {
@@ -100,7 +103,7 @@ func (s *Store) forget(ctx context.Context, keys []storage.NameRef, now time.Tim
 	})
 }
 
-// inMaintenanceTx runs the adapter's own work in a separate transaction.
+// inMaintenanceTx runs work that the adapter itself needs, in a transaction of its own.
 func (s *Store) inMaintenanceTx(ctx context.Context, op string, fn func(ctx context.Context, c *conn) error) error {
 	return s.repeat(ctx, op, false, func(ctx context.Context) error {
 		cn, release, err := s.acquire(ctx, false)

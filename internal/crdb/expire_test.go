@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// keep stores responses that expire one minute after another, beginning with first.
+// keep stores n responses. The first one expires at the time first, and each other one a minute after the one before.
 func keep(t *testing.T, h *house, n int, first time.Time) {
 	t.Helper()
 	for i := range n {
@@ -30,7 +30,7 @@ func TestOnlyExpiredResponsesAreDeletedInBatches(t *testing.T) {
 	h := newHouse(t, dbtest.New(t))
 	first := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	keep(t, h, 5, first)
-	now := first.Add(2 * time.Minute) // three have expired: the third at this moment
+	now := first.Add(2 * time.Minute) // three responses have expired, the third one exactly at this moment
 	for _, want := range []int64{2, 1, 0} {
 		n, err := h.store.ExpireAnswers(admin(t), now, 2)
 		require.NoError(t, err)

@@ -13,12 +13,12 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// projectsAtOnce bounds the projects in one read.
+// projectsAtOnce is the number of projects that one read returns.
 const projectsAtOnce = 200
 
-// ExpireEvents deletes all events in the store's region that are older than a time, and returns their number. Each region's servers expire their own
-// rows. It works project by project, with up to limit rows in each transaction. After a failure the deleted events stay deleted, and the next call
-// deletes the rest.
+// ExpireEvents deletes all events in the store's region that are older than a time, and returns their number. Each region's servers expire only the
+// rows of their region. ExpireEvents works project by project, with up to limit rows in each transaction. After a failure the events deleted so far
+// stay deleted, and the next call continues.
 func (s *Store) ExpireEvents(ctx context.Context, before time.Time, limit int) (int64, error) {
 	if err := s.inMaintenanceTx(ctx, "feed_keep", func(ctx context.Context, c *conn) error {
 		_, err := c.Exec(ctx, query.Get("feed_keep"), before)
@@ -32,7 +32,8 @@ func (s *Store) ExpireEvents(ctx context.Context, before time.Time, limit int) (
 	})
 }
 
-// ExpireHistory deletes all holds in the store's region that ended before a time, as ExpireEvents deletes events.
+// ExpireHistory deletes from the history in the store's region all records that ended before a time. A record shows which claim or pool held a block,
+// and when. ExpireHistory works like ExpireEvents.
 func (s *Store) ExpireHistory(ctx context.Context, before time.Time, limit int) (int64, error) {
 	return s.expireOfProjects(ctx, "history_oldest", before, func(ctx context.Context, project ipam.ID) (total int64, err error) {
 		for {
@@ -41,14 +42,14 @@ func (s *Store) ExpireHistory(ctx context.Context, before time.Time, limit int) 
 				n, err = c.affected(ctx, "history_expire", s.region, rows.ID(project), before, limit)
 				return err
 			})
-			if total += n; err != nil || n <= int64(limit) { // a full transaction deletes one row more, and all rows from its last moment
+			if total += n; err != nil || n <= int64(limit) { // a full transaction deletes one row more than limit, and also all further rows of its last moment
 				return total, err
 			}
 		}
 	})
 }
 
-// expireOfProjects finds the projects with expired rows and calls expire for each.
+// expireOfProjects calls expire for each project that has expired rows. oldest is the name of the statement that finds these projects.
 func (s *Store) expireOfProjects(ctx context.Context, oldest string, before any, expire func(ctx context.Context, project ipam.ID) (int64, error)) (int64, error) {
 	var total int64
 	for after := ""; ; {
@@ -74,14 +75,15 @@ func (s *Store) expireOfProjects(ctx context.Context, oldest string, before any,
 	}
 }
 
-// In returns the same store for another region's rows. Both share their connections: close only the original.
+// In returns a copy of the store that reads and writes another region's rows. Both stores share their connections, so only the original may be
+// closed.
 func (s *Store) In(region string) *Store {
 	other := *s
 	other.region = region
 	return &other
 }
 
-// expireTrail deletes one project's events below an id.
+// expireTrail deletes one project's events with ids below a limit. It returns the number of deleted events.
 func (s *Store) expireTrail(ctx context.Context, project, below ipam.ID, limit int) (int64, error) {
 	var total int64
 	for {
@@ -99,7 +101,8 @@ func (s *Store) expireTrail(ctx context.Context, project, below ipam.ID, limit i
 	}
 }
 
-// expireEvents deletes the first rows from a project's trail in a region. It returns their number and how many events they had.
+// expireEvents deletes up to limit of a project's first event rows in a region. One row can contain several events. It returns the number of deleted
+// rows and the number of events in them.
 func expireEvents(ctx context.Context, c *conn, region string, project, below ipam.ID, limit int) (deleted, events int64, err error) {
 	answer, err := c.Query(ctx, query.Get("event_expire"), region, rows.ID(project), rows.ID(below), limit)
 	if err != nil {
@@ -113,8 +116,8 @@ func expireEvents(ctx context.Context, c *conn, region string, project, below ip
 	return deleted, events, err
 }
 
-// Purge deletes the trail and the history that deleted projects left, with up to limit rows from each in a transaction, and returns the row count. It
-// can be interrupted: a project stays listed until all its rows are deleted.
+// Purge deletes the remaining events and history of deleted projects, with up to limit rows of each kind in a transaction. It returns the number of
+// deleted rows. Purge can be interrupted: a project stays listed until all its rows are deleted.
 func (s *Store) Purge(ctx context.Context, limit int) (int64, error) {
 	var total int64
 	for after := (ipam.ID{}); ; {
@@ -132,8 +135,8 @@ func (s *Store) Purge(ctx context.Context, limit int) (int64, error) {
 	}
 }
 
-// purge deletes a project's remaining rows in all regions. The last transaction also deletes the note that rows remain. It checks all regions again,
-// because rows that an earlier transaction deleted may be back after the failover to a standby.
+// purge deletes a project's remaining rows in all regions. The last transaction also deletes the note that rows remain. Before that, this transaction
+// checks all regions again: after a failover to a standby, rows that an earlier transaction deleted may be back.
 func (s *Store) purge(ctx context.Context, project ipam.ID, limit int) (int64, error) {
 	regions, err := s.Regions(ctx)
 	if err != nil {
@@ -152,7 +155,7 @@ func (s *Store) purge(ctx context.Context, project ipam.ID, limit int) (int64, e
 					return err
 				}
 			}
-			_, err = c.affected(ctx, "removal_delete", rows.ID(project)) // affects no row when another server was first
+			_, err = c.affected(ctx, "removal_delete", rows.ID(project)) // affects no row if another server has deleted the note already
 			return err
 		})
 		if err != nil {
@@ -164,7 +167,8 @@ func (s *Store) purge(ctx context.Context, project ipam.ID, limit int) (int64, e
 	}
 }
 
-// purgeIn deletes a project's first remaining rows in a region. It returns their number, and whether more may remain.
+// purgeIn deletes up to limit of a project's remaining rows of each kind in a region. It returns the number of deleted rows, and whether more rows
+// may remain.
 func purgeIn(ctx context.Context, c *conn, region string, project ipam.ID, limit int) (n int64, more bool, err error) {
 	events, _, err := expireEvents(ctx, c, region, project, lookup.LastID, limit)
 	if err != nil {
@@ -174,14 +178,15 @@ func purgeIn(ctx context.Context, c *conn, region string, project ipam.ID, limit
 	return events + holds, events >= int64(limit) || holds >= int64(limit), err
 }
 
-// purgeHistory deletes the first rows from a project's history in a region, in primary key order.
+// purgeHistory deletes the first rows of a project's history in a region, in primary key order. It deletes about limit rows, and returns their
+// number.
 func purgeHistory(ctx context.Context, c *conn, region string, project ipam.ID, limit int) (int64, error) {
 	end := struct {
 		base  []byte
 		plen  int16
 		until time.Time
 		id    ipam.ID
-	}{bytes.Repeat([]byte{0xff}, 17), 0, lookup.LastTime, lookup.LastID} // above every address
+	}{bytes.Repeat([]byte{0xff}, 17), 0, lookup.LastTime, lookup.LastID} // the initial value is above every address
 	answer, err := c.Query(ctx, query.Get("history_nth"), region, rows.ID(project), limit)
 	if err != nil {
 		return 0, err

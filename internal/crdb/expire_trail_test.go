@@ -17,7 +17,7 @@ import (
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// leave writes n events and n ended holds of a project, one each minute from noon on.
+// leave writes n events and n ended periods of the history for a project. They are a minute apart, beginning at noon.
 func leave(t *testing.T, h *house, p ipam.Project, n int) {
 	t.Helper()
 	var ch storage.Changes
@@ -36,7 +36,7 @@ func newProject(t *testing.T, h *house, name string) ipam.Project {
 	return r.Value
 }
 
-// rows counts the rows of a table that belong to a project.
+// rows returns the number of a project's rows in a table.
 func rows(t *testing.T, h *house, table string, p ipam.Project) (n int) {
 	t.Helper()
 	c := dbtest.Connect(t, h.dsn, nil)
@@ -75,7 +75,7 @@ func TestOnlyOldHoldsAreDeletedInBatchesByProject(t *testing.T) {
 	a, b, c := newProject(t, h, "a"), newProject(t, h, "b"), newProject(t, h, "c")
 	leave(t, h, a, 7)
 	leave(t, h, c, 3)
-	var batch storage.Changes // of one release: more than one purge deletes
+	var batch storage.Changes // of one release: more rows than a transaction may delete
 	for i := range 5 {
 		batch.History = append(batch.History, ipam.Hold{ID: ipam.NewID(), ProjectID: b.UID, Block: cidr(fmt.Sprintf("10.0.1.%d/32", i)), Since: noon, Until: noon})
 	}
@@ -127,7 +127,7 @@ func TestOnlyDeletedProjectsArePurgedInBatches(t *testing.T) {
 	}
 }
 
-// A purge that fails is not lost: the project stays in the table removals until all its rows are deleted.
+// A failed purge continues later: the project stays in the table removals until all its rows are deleted.
 func TestPurgeSurvivesAFailedCommit(t *testing.T) {
 	t.Parallel()
 	st := newStorm(t)
@@ -146,8 +146,8 @@ func TestPurgeSurvivesAFailedCommit(t *testing.T) {
 	}
 }
 
-// A standby that takes over may miss earlier transactions of a purge. Here deleted rows reappear between any two transactions. The project stays in
-// the table removals until its last row is deleted.
+// After a failover, the standby may lack earlier transactions of a purge. To simulate this, the test adds rows again between the transactions. The
+// project stays in the table removals until its last row is deleted.
 func TestPurgedProjectIsRemovedWithItsLastTrailRow(t *testing.T) {
 	t.Parallel()
 	st := newStorm(t)

@@ -7,7 +7,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 )
 
-// Isolation returns the isolation level of the transaction, as the database reports it.
+// Isolation returns the isolation level that the database reports for the transaction.
 func Isolation(ctx context.Context, t storage.Tx) (string, error) {
 	own, ok := t.(*tx)
 	if !ok {
@@ -27,14 +27,14 @@ func Isolation(ctx context.Context, t storage.Tx) (string, error) {
 	return level, rows.Err()
 }
 
-// SessionSettings returns the settings of the store's sessions on PostgreSQL.
+// SessionSettings returns the session parameters of the engine for PostgreSQL.
 func SessionSettings() map[string]string { return postgres{}.settings() }
 
-// DurableStatements returns the statements that make PostgreSQL confirm that visible data are durable.
+// DurableStatements returns the statements with which PostgreSQL confirms that visible data are durable.
 func DurableStatements() (ask, write string) { return postgres{}.durable() }
 
-// Patience extends a database URL. It raises PostgreSQL's timeouts, so that no transaction of a slow test is ended.
+// Patience is a suffix for a database URL. It raises PostgreSQL's timeouts, so that they end no transaction of a slow test.
 const Patience = "&idle_in_transaction_session_timeout=300s&lock_timeout=300s&statement_timeout=300s"
 
-// QueuedForConnections returns the number of transactions that wait for a connection in their project's share.
+// QueuedForConnections returns the number of transactions that wait for a connection of their project's share.
 func (s *Store) QueuedForConnections() int { return s.shares.changing.Queued() }

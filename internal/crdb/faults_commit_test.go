@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// commitFaults lists for each fault at COMMIT how the attempts of the transaction end. If the outcome is unknown, the server reads it, and repeats
+// commitFaults lists faults at COMMIT, with the endings of the transaction's attempts. If the outcome is unknown, the server reads it, and repeats
 // the change only if it is missing.
 var commitFaults = map[string]struct {
 	fault pgfault.Fault
@@ -32,7 +32,7 @@ var commitFaults = map[string]struct {
 	"InternalXXUUU":           {atCommit(pgfault.SQLState("XXUUU")), []string{"unknown XXUUU", "committed"}},
 }
 
-// faultAtCommitIsSettled runs an operation under every fault at COMMIT. The caller gets the right result, and no row is doubled or lost.
+// faultAtCommitIsSettled runs an operation with every fault at COMMIT. The caller gets the right result, and no row is missing or written twice.
 func (st *storm) faultAtCommitIsSettled(t *testing.T, o operation, want map[string]int) {
 	t.Helper()
 	for fault, f := range commitFaults {
@@ -40,12 +40,12 @@ func (st *storm) faultAtCommitIsSettled(t *testing.T, o operation, want map[stri
 		requireEnds(t, f.ends, attempts, fault)
 		require.Equal(t, want, difference, fault)
 	}
-	// The sequence is: lost, lost, refused, and committed with a lost response.
+	// Of these COMMITs, the first two are lost, the third is refused, and the fourth is committed but its response is lost.
 	attempts, difference := st.round(t, o, pgfault.First(2, pgfault.LostBeforeCommit()),
 		pgfault.Once(pgfault.CommitSerializationFailure()), pgfault.Once(pgfault.CommittedAnswerLost()))
 	requireEnds(t, []string{"unknown", "unknown", "again 40001", "unknown"}, attempts)
 	require.Equal(t, want, difference)
-	// The read of the outcome is also lost twice.
+	// Here the reads of the outcome are lost, too, the first two times.
 	before := st.proxy.Injected()["ConnectionLost"]
 	attempts, difference = st.round(t, o, pgfault.Once(pgfault.CommittedAnswerLost()), pgfault.First(2, afterCommit(pgfault.ConnectionLost())))
 	requireEnds(t, []string{"unknown"}, attempts)
@@ -53,12 +53,12 @@ func (st *storm) faultAtCommitIsSettled(t *testing.T, o operation, want map[stri
 	require.Equal(t, before+2, st.proxy.Injected()["ConnectionLost"])
 }
 
-// afterCommit limits a fault to reads after the first COMMIT, which may fail itself.
+// afterCommit limits a fault to reads after the first COMMIT. That COMMIT may have failed itself.
 func afterCommit(f pgfault.Fault) pgfault.Fault {
 	conn := 0
 	return func(e pgfault.Event) pgfault.Action {
 		if e.Kind == pgfault.Begin && conn == 0 {
-			conn = e.Conn // the connection that the fault will cut
+			conn = e.Conn // the connection that another fault will close
 		}
 		if conn == 0 || e.Conn == conn || e.InTx || e.Kind != pgfault.Statement {
 			return pgfault.Action{}

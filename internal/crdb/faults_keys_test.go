@@ -17,8 +17,8 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// Every COMMIT of one server is cut, before or after it takes effect. Its callers get no response, and repeat their requests with the same keys at
-// another server. Each key takes exactly one block.
+// Every COMMIT of one server loses its connection, either before or after it takes effect. The callers get no response, and repeat their requests
+// with the same keys at another server. Each key takes exactly one block.
 func TestRetriesAfterACutAtCommitTakeOneBlockPerKey(t *testing.T) {
 	t.Parallel()
 	const keys, workers = 250, 32
@@ -41,12 +41,12 @@ func TestRetriesAfterACutAtCommitTakeOneBlockPerKey(t *testing.T) {
 			for name := range names {
 				request := usecase.Request{Key: "key-of-" + name, Fingerprint: [16]byte{1}}
 				claim := claimOf(name, project, "pool", 32)
-				_, told := st.svc.CreateClaim(ctx, project, claim, request) // the response to its COMMIT is lost, and the server reads the outcome
+				_, told := st.svc.CreateClaim(ctx, project, claim, request) // the response to the COMMIT is lost, so the server reads the outcome
 				r, err := st.direct.svc.CreateClaim(ctx, project, claim, request)
 				if !assert.NoError(t, err) {
 					continue
 				}
-				late := ipam.IsCode(told, ipam.CodeOutcomeUnknown) || ipam.IsCode(told, ipam.CodeDeadline) // the outcome was not found in time
+				late := ipam.IsCode(told, ipam.CodeOutcomeUnknown) || ipam.IsCode(told, ipam.CodeDeadline) // the server did not find the outcome in time
 				assert.True(t, r.Replayed || late, "%s: the first answer; it was told %v", name, told)
 				mu.Lock()
 				if r.Replayed {
@@ -79,7 +79,7 @@ func TestRetriesAfterACutAtCommitTakeOneBlockPerKey(t *testing.T) {
 	clean(t, st.direct.dsn)
 }
 
-// Two servers with cut COMMITs get requests with one key again and again. The key takes one block.
+// Two servers get requests with the same key again and again, while their COMMITs lose connections. The key takes exactly one block.
 func TestOneKeyTakesOneBlockForAnyNumberOfRetries(t *testing.T) {
 	t.Parallel()
 	st := newStorm(t)
@@ -97,7 +97,7 @@ func TestOneKeyTakesOneBlockForAnyNumberOfRetries(t *testing.T) {
 				return svc.CreateClaim(ctx, project, claimOf("claim", project, "pool", 28), usecase.Request{Key: "key", Fingerprint: [16]byte{1}})
 			}
 			r, err := claim()
-			for ipam.IsCode(err, ipam.CodeOutcomeUnknown) && ctx.Err() == nil { // the search for the outcome has a time limit
+			for ipam.IsCode(err, ipam.CodeOutcomeUnknown) && ctx.Err() == nil { // the server stops its search for the outcome after a time limit
 				r, err = claim()
 			}
 			if assert.NoError(t, err) {

@@ -13,8 +13,8 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// abandoned starts a request and cancels it while its COMMIT is on the way. It returns the caller's error, and a function that lets the COMMIT
-// arrive.
+// abandoned starts a request, holds its COMMIT on the network, and cancels the request. It returns the error that the caller got. arrive lets the
+// COMMIT reach the database.
 func (st *storm) abandoned(t *testing.T, o operation, in string) (arrive func(), told error) {
 	t.Helper()
 	gate := pgfault.NewGate()
@@ -30,11 +30,11 @@ func (st *storm) abandoned(t *testing.T, o operation, in string) (arrive func(),
 	require.NoError(t, err)
 	leave()
 	told = <-answered
-	return gate.Open, told // a cancelled request does not cancel its COMMIT, which takes effect on arrival
+	return gate.Open, told // the cancellation of a request does not cancel its COMMIT, which takes effect when it arrives
 }
 
-// lateCommitIsNotDenied checks a COMMIT that arrives after its request's deadline. The change takes effect, so the caller must not get "nothing was
-// changed".
+// lateCommitIsNotDenied checks a COMMIT that arrives after the deadline of its request. The change still takes effect. So the caller must not get the
+// message "Nothing was changed".
 func (st *storm) lateCommitIsNotDenied(t *testing.T, o operation, want map[string]int) {
 	t.Helper()
 	in := st.ready(t, o)
@@ -51,7 +51,7 @@ func (st *storm) lateCommitIsNotDenied(t *testing.T, o operation, want map[strin
 	}
 	require.Equal(t, before, st.counts(t), "it has not arrived")
 	arrive()
-	await(t, func() bool { // the change is complete in all tables
+	await(t, func() bool { // until the change is complete in all tables
 		now := st.counts(t)
 		for table, rows := range before {
 			if now[table] != rows+want[table] {
@@ -63,7 +63,7 @@ func (st *storm) lateCommitIsNotDenied(t *testing.T, o operation, want map[strin
 	})
 }
 
-// differsBy requires the earlier numbers of rows plus more.
+// differsBy requires that each table has the earlier number of rows plus its number in more.
 func (st *storm) differsBy(t *testing.T, before, more map[string]int) {
 	t.Helper()
 	for table, rows := range st.counts(t) {
@@ -71,7 +71,7 @@ func (st *storm) differsBy(t *testing.T, before, more map[string]int) {
 	}
 }
 
-// await polls until yes returns true. Only the request's own guard limits it.
+// await polls until yes returns true. Only the deadline of admin limits it.
 func await(t *testing.T, yes func() bool) {
 	t.Helper()
 	ctx := admin(t)
@@ -80,11 +80,11 @@ func await(t *testing.T, yes func() bool) {
 	}
 }
 
-// repeatThatOvertakesIsMadeOnce sends a retry that overtakes the COMMIT of the first request. Both run at once with the same key or name. One of the
-// two changes takes effect, and the retry returns it.
+// repeatThatOvertakesIsMadeOnce sends a retry while the COMMIT of the first request is still on the network. Both requests have the same key or name.
+// Only one of the two changes takes effect, and the retry returns that change.
 func (st *storm) repeatThatOvertakesIsMadeOnce(t *testing.T, o operation, want map[string]int) {
 	t.Helper()
-	other := newHouse(t, st.proxy.DSN()) // another process
+	other := newHouse(t, st.proxy.DSN()) // a second server
 	in := st.ready(t, o)
 	before := st.counts(t)
 	arrive, _ := st.abandoned(t, o, in)
@@ -102,7 +102,7 @@ func (st *storm) repeatThatOvertakesIsMadeOnce(t *testing.T, o operation, want m
 		got, err = o.do(admin(t), other.svc, in, o.request())
 		answered <- err
 	}()
-	<-writing // it waits for the locks or rows of the first request
+	<-writing // the retry waits for the locks or rows of the first request
 	arrive()
 	require.NoError(t, <-answered)
 	st.proxy.SetRules()
@@ -112,8 +112,8 @@ func (st *storm) repeatThatOvertakesIsMadeOnce(t *testing.T, o operation, want m
 	st.differsBy(t, before, want)
 }
 
-// partitionEndsWithTheCallersTime cuts the network in the middle of a transaction until the caller's deadline. Nothing changes, and the caller gets a
-// definite error.
+// partitionEndsWithTheCallersTime cuts the network in the middle of a transaction, until the caller's deadline has passed. Nothing changes, and the
+// caller gets a definite error.
 func (st *storm) partitionEndsWithTheCallersTime(t *testing.T, o operation, want map[string]int) {
 	t.Helper()
 	in := st.ready(t, o)
@@ -139,8 +139,8 @@ func (st *storm) partitionEndsWithTheCallersTime(t *testing.T, o operation, want
 	st.differsBy(t, before, want)
 }
 
-// changeIsFoundAfterTheCallersTime delays the response to a COMMIT past the caller's deadline. The server then searches for the change in extra time,
-// and finds it.
+// changeIsFoundAfterTheCallersTime delays the response to a COMMIT until the caller's deadline has passed. The server then has additional time to
+// search for the change, and finds it.
 func (st *storm) changeIsFoundAfterTheCallersTime(t *testing.T, o operation, want map[string]int) {
 	t.Helper()
 	in := st.ready(t, o)
@@ -181,8 +181,8 @@ func (st *storm) changeIsFoundAfterTheCallersTime(t *testing.T, o operation, wan
 	st.differsBy(t, before, want)
 }
 
-// The COMMIT has taken effect, but the database refuses all connections, so the server cannot read the outcome. It must report it as unknown. A retry
-// with the same key returns the change.
+// The COMMIT has taken effect, but the database now refuses all connections. So the server cannot read the outcome, and must report that it is
+// unknown. A retry with the same key returns the change.
 func TestUnreadableCommitIsUnknownAndTheRetryReturnsIt(t *testing.T) {
 	t.Parallel()
 	type round struct {
@@ -208,7 +208,7 @@ func TestUnreadableCommitIsUnknownAndTheRetryReturnsIt(t *testing.T) {
 	for _, r := range rounds {
 		require.True(t, ipam.IsCode(r.told, ipam.CodeOutcomeUnknown), "%v", r.told)
 		r.proxy.SetRules()
-		svc := alloc.New(open(t, r.proxy.DSN()), alloc.Options{Region: region, Webhooks: hooked}) // as after a restart
+		svc := alloc.New(open(t, r.proxy.DSN()), alloc.Options{Region: region, Webhooks: hooked}) // a new server, as after a restart
 		got, err := r.do(admin(t), svc, r.in, r.request())
 		require.NoError(t, err)
 		stored, err := r.stored(admin(t), svc, r.in)
@@ -219,7 +219,7 @@ func TestUnreadableCommitIsUnknownAndTheRetryReturnsIt(t *testing.T) {
 	}
 }
 
-// afterFirstCommit limits a fault to events after the first COMMIT, on existing connections too.
+// afterFirstCommit limits a fault to events after the first COMMIT. Events on existing connections are included.
 func afterFirstCommit(f pgfault.Fault) pgfault.Fault {
 	committed := false
 	return func(e pgfault.Event) pgfault.Action {

@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// statementFaults lists faults before COMMIT. Nothing can be committed, so the attempt is retried.
+// statementFaults lists faults before COMMIT. At that time nothing can be committed, so the attempt is retried.
 var statementFaults = []struct {
 	fault pgfault.Fault
 	end   string
@@ -27,7 +27,7 @@ var statementFaults = []struct {
 	{pgfault.SQLState("40003"), "again 40003"},
 }
 
-// faultInAStatementIsRunAgain runs an operation with a fault at each of its statements in turn.
+// faultInAStatementIsRunAgain runs an operation several times. In each run, another statement of the operation fails.
 func (st *storm) faultInAStatementIsRunAgain(t *testing.T, o operation, want map[string]int) {
 	t.Helper()
 	place := 1
@@ -51,8 +51,8 @@ func total(injected map[string]int) (n int) {
 	return n
 }
 
-// faultThatIsFinalIsTold runs an operation with an error that a retry cannot fix. The server refuses it at once without a change, with a code that
-// names the responsible side.
+// faultThatIsFinalIsTold runs an operation with an error that no retry can fix. The server refuses the operation at once, and changes nothing. The
+// code of the error shows which side is responsible.
 func (st *storm) faultThatIsFinalIsTold(t *testing.T, o operation) {
 	t.Helper()
 	for state, want := range map[string]ipam.Code{"57014": ipam.CodeDeadline, "XX000": ipam.CodeInternal, "23514": ipam.CodeInternal} {
@@ -69,7 +69,7 @@ func (st *storm) faultThatIsFinalIsTold(t *testing.T, o operation) {
 	}
 }
 
-// A database that is full or starting up refuses connections. The request waits for it until its deadline.
+// A database that is full or starts up refuses connections. The request waits for the database until its own deadline.
 func TestRefusedConnectionsAreRetried(t *testing.T) {
 	t.Parallel()
 	st := newStorm(t)
@@ -78,7 +78,7 @@ func TestRefusedConnectionsAreRetried(t *testing.T) {
 		_, want := st.round(t, o)
 		for _, state := range []string{"53300", "57P03"} {
 			attempts, difference := st.round(t, o, pgfault.Once(inTransaction(pgfault.Drain57P01())), pgfault.First(3, pgfault.ConnectRefused(state)))
-			// The store's background queries may meet some of the three refusals.
+			// The background queries of the store may get some of the three refusals.
 			require.GreaterOrEqual(t, len(attempts), 2)
 			require.Equal(t, []string{"again 57P01", "again " + state, "again " + state, "again " + state}[:len(attempts)-1], attempts[:len(attempts)-1])
 			require.Equal(t, "committed", attempts[len(attempts)-1])
@@ -88,7 +88,7 @@ func TestRefusedConnectionsAreRetried(t *testing.T) {
 	clean(t, st.direct.dsn)
 }
 
-// A permanently unreachable database is reported as unavailable, and nothing changes.
+// If the database stays unreachable, the server reports that it is unavailable. Nothing changes.
 func TestUnreachableDatabaseIsReportedUnavailable(t *testing.T) {
 	t.Parallel()
 	st := newStorm(t)
@@ -109,7 +109,7 @@ func TestUnreachableDatabaseIsReportedUnavailable(t *testing.T) {
 	require.NoError(t, err, "when it is back, so is the service")
 }
 
-// Reads outside of a transaction are retried after any fault.
+// A read outside a transaction is retried after any fault.
 func TestReadsAreRetriedAfterEveryFault(t *testing.T) {
 	t.Parallel()
 	st := newStorm(t)

@@ -18,10 +18,10 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// storm is a server with a failing database, and a direct way to the same database without faults.
+// storm is a server whose database fails. direct is a server that uses the same database without faults.
 type storm struct {
-	*house        // through the proxy
-	direct *house // past it
+	*house        // uses the database through the proxy
+	direct *house // uses the database without the proxy
 	proxy  *pgfault.Proxy
 	conn   *pgx.Conn
 	seen   *ends
@@ -33,7 +33,7 @@ func newStorm(t *testing.T) *storm {
 	return newStormOn(t, crdb.Patience)
 }
 
-// newStormOn returns a storm with additional settings for its server.
+// newStormOn returns a storm. settings are additional URL parameters for its server.
 func newStormOn(t *testing.T, settings string) *storm {
 	t.Helper()
 	dsn := dbtest.New(t)
@@ -46,7 +46,7 @@ func newStormOn(t *testing.T, settings string) *storm {
 	return st
 }
 
-// ends records how attempts end.
+// ends records the endings of attempts.
 type ends struct {
 	mu   sync.Mutex
 	list []crdb.Attempt
@@ -58,7 +58,7 @@ func (e *ends) watch(a crdb.Attempt) {
 	e.list = append(e.list, a)
 }
 
-// take returns how the attempts of one operation ended since the last call, in order. It clears all records.
+// take returns the endings of an operation's attempts since the last call, in order. It discards all records.
 func (e *ends) take(op string) (out []string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -75,8 +75,8 @@ func (e *ends) take(op string) (out []string) {
 	return out
 }
 
-// requireEnds requires the ends of an operation's attempts. On CockroachDB a transaction may also restart at its savepoint, which is not a new
-// attempt.
+// requireEnds requires these endings of an operation's attempts. It checks them only on PostgreSQL. On CockroachDB a transaction may also restart at
+// its savepoint, which is not a new attempt.
 func requireEnds(t *testing.T, want, got []string, message ...any) {
 	t.Helper()
 	if dbtest.Engine() == devdb.Postgres {
@@ -107,7 +107,7 @@ func (st *storm) counts(t *testing.T) map[string]int {
 	return n
 }
 
-// ready prepares a round of an operation in a new project.
+// ready prepares a new project for one run of an operation, and returns the project's name.
 func (st *storm) ready(t *testing.T, o operation) (in string) {
 	t.Helper()
 	st.rounds++
@@ -119,8 +119,8 @@ func (st *storm) ready(t *testing.T, o operation) (in string) {
 	return in
 }
 
-// round runs an operation once under the rules. It returns how its attempts ended and the change in the number of rows of each table. It requires
-// that the caller gets the stored state.
+// round runs an operation once with the given faults, and requires that the caller gets the stored state. It returns the endings of the attempts, and
+// the change in the number of rows of each table.
 func (st *storm) round(t *testing.T, o operation, rules ...pgfault.Rule) (attempts []string, difference map[string]int) {
 	t.Helper()
 	in := st.ready(t, o)
@@ -137,7 +137,7 @@ func (st *storm) round(t *testing.T, o operation, rules ...pgfault.Rule) (attemp
 	want, err := o.stored(admin(t), st.direct.svc, in)
 	require.NoError(t, err)
 	require.Equal(t, want, got, "what the caller is told is what is stored")
-	if o.key != "" { // and a retry returns the same
+	if o.key != "" { // a retry with the same key returns the same
 		again, err := o.do(admin(t), st.direct.svc, in, o.request())
 		require.NoError(t, err)
 		require.Equal(t, got, again)
@@ -148,7 +148,7 @@ func (st *storm) round(t *testing.T, o operation, rules ...pgfault.Rule) (attemp
 	return attempts, difference
 }
 
-// Every use case that writes runs while its database fails: at COMMIT, in each statement, permanently, and on the network.
+// Every use case that writes runs while its database fails in different ways: at COMMIT, in each statement, permanently, and on the network.
 func TestUseCasesReportTheStoredStateWhenTheDatabaseFails(t *testing.T) {
 	t.Parallel()
 	for name, o := range operations {
@@ -160,12 +160,12 @@ func TestUseCasesReportTheStoredStateWhenTheDatabaseFails(t *testing.T) {
 			st.faultThatIsFinalIsTold(t, o)
 			st.faultAtCommitIsSettled(t, o, want)
 			st.faultInAStatementIsRunAgain(t, o, want)
-			if dbtest.Engine() == devdb.Cockroach { // a count of rows waits there for a COMMIT on its way
+			if dbtest.Engine() == devdb.Cockroach { // on CockroachDB, the count of rows would wait for the COMMIT on the network
 				clean(t, st.direct.dsn)
 				return
 			}
 			st.lateCommitIsNotDenied(t, o, want)
-			if o.key != "" || name == "PutClaim" { // otherwise a retry is a new request
+			if o.key != "" || name == "PutClaim" { // without a key or a given name, a retry is a new request
 				st.repeatThatOvertakesIsMadeOnce(t, o, want)
 			}
 			if o.tx != "claim_group" { // a group continues when the network is back
@@ -177,7 +177,7 @@ func TestUseCasesReportTheStoredStateWhenTheDatabaseFails(t *testing.T) {
 	}
 }
 
-// inTransaction limits a fault to statements inside a transaction, without BEGIN and COMMIT.
+// inTransaction limits a fault to the statements inside a transaction, except BEGIN and COMMIT.
 func inTransaction(f pgfault.Fault) pgfault.Fault {
 	return pgfault.When(func(e pgfault.Event) bool { return e.InTx && e.Kind == pgfault.Statement }, f)
 }

@@ -17,37 +17,37 @@ import (
 )
 
 const (
-	// longestTransaction bounds a transaction that records events. A request's deadline is a third as long. If a server is cut off inside a
-	// transaction, the session's timeouts end it.
+	// longestTransaction limits the duration of a transaction that records events. A request's deadline is a third of it. If a server is cut off
+	// inside a transaction, the session's timeouts end the transaction.
 	longestTransaction = 30 * time.Second
 
-	stateMaxAge = 5 * time.Second // maximum age for a cached mark
+	stateMaxAge = 5 * time.Second // maximum age of the cached position
 	feedSeenMax = 64
-	logWait     = 20 * time.Millisecond // pause before the next read while PostgreSQL flushes its log
-	flushEvery  = 10                    // such reads between two requests to flush
+	logWait     = 20 * time.Millisecond // pause before the next read, while PostgreSQL flushes its log
+	flushEvery  = 10                    // number of such reads between two requests to flush the log
 )
 
-// feedSeen describes the transactions at a moment: oldest is the oldest running one, next the first that has not begun. On CockroachDB oldest is the
-// moment itself.
+// feedSeen describes the transactions at one moment. oldest is the oldest running transaction, and next is the first transaction that has not begun.
+// On CockroachDB oldest is the timestamp of the moment.
 type feedSeen struct {
 	at             time.Time
 	oldest, next   string
-	wrote, flushed int64  // the log's insert and flush positions at that moment; equal where no crash takes numbers back
-	checkpoint     string // the last checkpoint; another value means that a crash is possible
+	wrote, flushed int64  // the log's insert and flush positions at that moment; both are 0 on CockroachDB, where a crash takes no position back
+	checkpoint     string // the last checkpoint; if it differs from an earlier one, the database may have crashed in between
 }
 
-// feedClock caches the store's knowledge about the commit order.
+// feedClock caches the store's knowledge of the commit order.
 type feedClock struct {
 	mu   sync.Mutex
 	seen []feedSeen // earlier moments, the oldest first
 	mark storage.FeedState
 	read time.Time // by the process's own clock; zero: never
 
-	durable string   // every commit before this one survives a crash; "": none is known
-	of      string   // secret in the database to which lasting belongs
-	waits   feedSeen // becomes lasting when the log is flushed up to its position
+	durable string   // each transaction before this position survives a crash; "": no such position is known
+	of      string   // the database's secret for which durable is valid
+	waits   feedSeen // when the log is flushed up to waits.wrote, durable becomes waits.oldest
 
-	reading sync.Mutex // held while reading a mark
+	reading sync.Mutex // held while a request reads the current position
 }
 
 // RecentFeedState implements storage.Store.
@@ -70,10 +70,10 @@ func (f *feedClock) last(now time.Time) (storage.FeedState, bool) {
 	return f.mark, !f.read.IsZero() && now.Sub(f.read) < stateMaxAge
 }
 
-// errNoFeed means that the feed's row does not exist: no client has asked this database for changes yet.
+// errNoFeed means that the row of the feed does not exist, because no client has asked this database for changes yet.
 var errNoFeed = errors.New("the database has no row for the feed")
 
-// FeedRead implements storage.Store. It reads the place before the rows, so no row before the place is missing.
+// FeedRead implements storage.Store. It reads the position first and the rows afterwards. So the page lacks no row before that position.
 func (s *Store) FeedRead(ctx context.Context, project storage.ProjectKey, from storage.FeedPosition, after ipam.ID, limit int) (storage.FeedPage, error) {
 	page, err := s.feedRead(ctx, project, from, after, limit)
 	if !errors.Is(err, errNoFeed) {
@@ -109,7 +109,7 @@ func (s *Store) feedRead(ctx context.Context, project storage.ProjectKey, from s
 	}
 }
 
-// forceFlush ends a transaction with a number, after which PostgreSQL flushes its log.
+// forceFlush makes PostgreSQL flush its log: it ends a transaction that has a number.
 func (s *Store) forceFlush(ctx context.Context) error {
 	_, _, ending := s.engine.feed()
 	return s.readNow(ctx, "feed_ending", func(q lookup.Querier) error {
@@ -122,7 +122,7 @@ func (s *Store) forceFlush(ctx context.Context) error {
 	})
 }
 
-// feedReadOnce reads a page. lasts is false as long as no place is known that survives a crash, which happens only at the beginning.
+// feedReadOnce reads one page. It returns lasts=false while no position is known that survives a crash. This happens only soon after the store opens.
 func (s *Store) feedReadOnce(
 	ctx context.Context, project storage.ProjectKey, from storage.FeedPosition, after ipam.ID, limit int,
 ) (page storage.FeedPage, lasts bool, err error) {
@@ -166,7 +166,8 @@ func feedRowOf(project storage.ProjectKey) func(pgx.CollectableRow) (storage.Fee
 	}
 }
 
-// observe adds a moment, and returns the last place up to then that survives a crash. lasts is false if none is known.
+// observe records the moment now. It returns the last known position, no later than now, that survives a crash. It returns lasts=false if no such
+// position is known.
 func (f *feedClock) observe(e engine, now feedSeen, page storage.FeedPage, asked time.Time) (place storage.FeedPosition, lasts bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -178,10 +179,10 @@ func (f *feedClock) observe(e engine, now feedSeen, page storage.FeedPage, asked
 	if n := len(f.seen); n == 0 || now.at.Sub(f.seen[n-1].at) >= time.Second {
 		f.seen = append(f.seen, now)
 	}
-	for len(f.seen) > 1 && !storage.CommitBefore(now.oldest, f.seen[1].next) { // the next one gives the same bound or a better one
+	for len(f.seen) > 1 && !storage.CommitBefore(now.oldest, f.seen[1].next) { // the next moment gives the same lower bound or a better one
 		f.seen = f.seen[1:]
 	}
-	if len(f.seen) > feedSeenMax { // keep the first: it is the lower bound
+	if len(f.seen) > feedSeenMax { // the first moment stays, because it is the lower bound
 		f.seen = append(f.seen[:1], f.seen[2:]...)
 	}
 	if asked.After(f.read) {
@@ -190,7 +191,8 @@ func (f *feedClock) observe(e engine, now feedSeen, page storage.FeedPage, asked
 	return mark.FeedPosition, true
 }
 
-// durableUntil returns the last commit, no later than now, that survives a crash.
+// durableUntil returns the last known position, no later than now, that survives a crash. A row in page was committed, so the log on disk contains
+// it.
 func (f *feedClock) durableUntil(now feedSeen, page storage.FeedPage) (commit string, known bool) {
 	if f.of != page.Now.Secret {
 		f.of, f.durable, f.waits = page.Now.Secret, "", feedSeen{}
@@ -205,7 +207,7 @@ func (f *feedClock) durableUntil(now feedSeen, page storage.FeedPage) (commit st
 		f.outlasts(waits.oldest)
 		f.waits = now
 	}
-	for _, row := range page.Rows { // a committed row is on the disk, so neither its transaction's number nor an earlier one is assigned again
+	for _, row := range page.Rows { // a visible row is on disk, so its transaction's number and all earlier numbers are never assigned again
 		if number, err := strconv.ParseUint(row.Commit, 10, 64); err == nil {
 			f.outlasts(strconv.FormatUint(number+1, 10))
 		}

@@ -19,7 +19,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/standby"
 )
 
-// mortalDatabase is the test's own PostgreSQL, which the test kills.
+// mortalDatabase is a PostgreSQL of the test's own, which the test can kill.
 type mortalDatabase struct {
 	*devdb.DB
 	dir      string
@@ -29,7 +29,7 @@ type mortalDatabase struct {
 func newMortalDatabase(t *testing.T, volatile bool) *mortalDatabase {
 	t.Helper()
 	dbtest.OnPostgres(t)
-	dir, err := os.MkdirTemp("", "mortal") // the path of a socket must be short
+	dir, err := os.MkdirTemp("", "mortal") // a short path, because PostgreSQL limits the path of its socket
 	require.NoError(t, err)
 	m := &mortalDatabase{dir: dir, volatile: volatile}
 	m.start(t)
@@ -50,14 +50,14 @@ func (m *mortalDatabase) start(t *testing.T) {
 
 func (m *mortalDatabase) data() string { return filepath.Join(m.dir, "data") }
 
-// crash kills the database with SIGKILL and starts it.
+// crash kills the database with SIGKILL and starts it again.
 func (m *mortalDatabase) crash(t *testing.T) {
 	t.Helper()
 	require.NoError(t, standby.Kill(t.Context(), m.DB, m.data()))
 	m.start(t)
 }
 
-// rolledBack takes transaction ids that are not on disk when it returns.
+// rolledBack takes transaction numbers. When it returns, the log on disk does not contain these numbers.
 func rolledBack(t *testing.T, c *pgx.Conn, many int) {
 	t.Helper()
 	for range many {
@@ -66,7 +66,8 @@ func rolledBack(t *testing.T, c *pgx.Conn, many int) {
 	}
 }
 
-// A crashed database reuses the ids of transactions without a log record. Their later commits must appear after a position from before the crash.
+// If the log has no record of a transaction, PostgreSQL assigns the transaction's number again after a crash. A later commit then has an old number.
+// A feed that continues from a position before the crash must still contain that commit.
 func TestFeedLosesNothingAfterADatabaseCrash(t *testing.T) {
 	t.Parallel()
 	m := newMortalDatabase(t, false)
@@ -96,15 +97,15 @@ func TestFeedLosesNothingAfterADatabaseCrash(t *testing.T) {
 	require.Contains(t, ids, made)
 }
 
-// PostgreSQL flushes its log when a transaction ends, so a record of an open transaction may stay unflushed. A reader that starts must not wait for
-// this.
+// PostgreSQL flushes its log when a transaction ends. So the record of an open transaction may stay unflushed. A store that has just opened must not
+// wait for the end of that transaction.
 func TestFirstFeedPositionDoesNotWaitForTransactions(t *testing.T) {
 	t.Parallel()
-	m := newMortalDatabase(t, true) // does not flush by itself, as other databases do after some seconds
+	m := newMortalDatabase(t, true) // this database does not flush by itself; other databases do so after some seconds
 	s, err := crdb.Open(t.Context(), m.DSN(), crdb.Options{Region: region})
 	require.NoError(t, err)
 	t.Cleanup(s.Close)
-	_, err = s.RecentFeedState(t.Context()) // creates the objects that the feed needs
+	_, err = s.RecentFeedState(t.Context()) // creates the row of the feed
 	require.NoError(t, err)
 	again, err := crdb.Open(t.Context(), m.DSN(), crdb.Options{Region: region})
 	require.NoError(t, err)

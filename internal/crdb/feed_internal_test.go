@@ -10,8 +10,8 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 )
 
-// A long transaction holds the feed's position back. The feed is then read from shortly before the transaction began, and not from the start of the
-// server.
+// A long transaction holds back the position of the feed. The feed is then read from shortly before the start of that transaction, and not from the
+// start of the server.
 func TestFeedPositionHeldBackLongReadsFromItsTransaction(t *testing.T) {
 	t.Parallel()
 	begin := time.Date(2026, 11, 27, 0, 0, 0, 0, time.UTC)

@@ -16,7 +16,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// recorder writes event rows by hand, so that a test can keep their transactions open.
+// recorder writes event rows with its own SQL, so that a test can keep the transactions open.
 type recorder struct {
 	t       *testing.T
 	dsn     string
@@ -58,7 +58,8 @@ func behind(t *testing.T, s *crdb.Store, project storage.ProjectKey, from storag
 	return ids, page.Now.FeedPosition
 }
 
-// A transaction gets its id long before it commits. Meanwhile, the feed reads transactions with later ids.
+// A transaction gets its number long before it commits. In between, the feed can return transactions with higher numbers. The late transaction must
+// not be lost.
 func TestFeedContainsLateCommits(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t) // on CockroachDB, a reader waits for such a transaction
@@ -85,13 +86,13 @@ func TestFeedContainsLateCommits(t *testing.T) {
 	broken, _ := behind(t, s, r.project, begin.FeedPosition, largest)
 	require.NotContains(t, broken, first, "by the largest id that was read, the first event is lost: the test can tell")
 
-	require.Eventually(t, func() bool { // transactions in other tests' databases count too
+	require.Eventually(t, func() bool { // transactions in the databases of other tests count, too
 		ids, after = behind(t, s, r.project, after, ipam.ID{})
 		return len(ids) == 0
 	}, 5*time.Minute, time.Millisecond, "all of them had ended")
 }
 
-// Positions do not decrease, and later commits appear after an earlier position.
+// The positions of the feed never decrease. A commit after a position appears after that position.
 func TestFeedPositionsIncrease(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
@@ -114,7 +115,7 @@ func TestFeedPositionsIncrease(t *testing.T) {
 	require.Empty(t, ids)
 }
 
-// A long feed is read in parts.
+// A long feed is read in several pages.
 func TestLongFeedIsReadInParts(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// markOf returns the version (mark) of a pool in the test's region.
+// markOf returns the version of a pool in its home region.
 func markOf(t *testing.T, c *pgx.Conn, pool string) (mark ipam.ID) {
 	t.Helper()
 	err := c.QueryRow(t.Context(), "SELECT f.mark FROM fences AS f JOIN pools AS p ON p.id = f.id WHERE p.name = $1 AND f.region = p.region", pool).Scan((*[16]byte)(&mark))
@@ -23,7 +23,7 @@ func markOf(t *testing.T, c *pgx.Conn, pool string) (mark ipam.ID) {
 	return mark
 }
 
-// Each change of a claim's inputs changes the version of its pool, and nothing else does.
+// Each change to an input of a claim gives the pool a new version. No other change does.
 func TestChangesOfClaimInputsIncreaseThePoolVersion(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, dbtest.New(t))
@@ -77,7 +77,8 @@ func TestChangesOfClaimInputsIncreaseThePoolVersion(t *testing.T) {
 	require.Equal(t, map[int]int64{28: 2}, got.Stock.Cooling)
 }
 
-// A plan is retried if the pool's version has changed since its reads, even if the rows that it changes are unchanged.
+// The version of a pool changes after a transaction has read it. The transaction is then retried, even if the rows that it changes are still the
+// same.
 func TestChangedPoolVersionRetriesThePlan(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, dbtest.New(t))
@@ -101,7 +102,7 @@ func TestChangedPoolVersionRetriesThePlan(t *testing.T) {
 	clean(t, h.dsn)
 }
 
-// The holder of a retained block returns it, and the transaction reads no free block. The version row counts the cooling block anyway.
+// The holder of a retained block gives the block back. This transaction reads no free block. The version row must count the block as cooling anyway.
 func TestReturnedRetainedBlockIsCountedAsCooling(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, dbtest.New(t))

@@ -20,16 +20,16 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgscript"
 )
 
-// saidLoans names the read in these tests; any read would do.
+// saidLoans is the name of the statement that these tests read with. Any other read would do.
 const saidLoans = "loan_sizes"
 
-// noon is the time of the scripted server's snapshot in nanoseconds, and within the logical part of its timestamp.
+// noon is the time of the scripted server's snapshot in nanoseconds. within is the number of events within that nanosecond.
 const noon, within = 1772452800123456789, 2
 
-// remark matches a comment line in a statement's file, which is not sent to the database.
+// remark matches a comment line in the file of a statement. Comments are not sent to the database.
 var remark = regexp.MustCompile(`(?m)^--.*$`)
 
-// testdata contains the statements that only CockroachDB runs. tools/sqlcheck parses them with CockroachDB's grammar.
+// testdata contains the statements that only CockroachDB runs. tools/sqlcheck parses these statements with CockroachDB's grammar.
 func TestCockroachStatementsAreRecorded(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("testdata", "cockroach.txt"))
@@ -37,7 +37,7 @@ func TestCockroachStatementsAreRecorded(t *testing.T) {
 	require.Equal(t, clockStatement+";\n"+beginStaleRead+";\n", string(text))
 }
 
-// following returns a store on a server that reports its snapshot time and has the given faults.
+// following returns a store on a scripted server. The server reports the time of its snapshot, and has the given faults.
 func following(t *testing.T, faults []fault) (*Store, func() []string) {
 	t.Helper()
 	timestamp := new(big.Int).Add(new(big.Int).Mul(big.NewInt(noon), big.NewInt(1e10)), big.NewInt(within))
@@ -78,7 +78,7 @@ func following(t *testing.T, faults []fault) (*Store, func() []string) {
 	}
 }
 
-// Each case lists the whole dialogue of a stale read on CockroachDB, its time, and the result of a failure.
+// Each case lists all statements of a stale read on CockroachDB, whether it gets a time, and the error after a failure.
 func TestStaleReadsOnCockroachUseFollowerReads(t *testing.T) {
 	t.Parallel()
 	whole := []string{beginStaleRead, clockStatement, saidLoans, "commit"}
@@ -86,7 +86,7 @@ func TestStaleReadsOnCockroachUseFollowerReads(t *testing.T) {
 		faults []fault
 		said   []string
 		at     bool
-		code   ipam.Code // empty: success
+		code   ipam.Code // "": success
 	}{
 		"OneHistoricalTransaction": {said: whole, at: true},
 		"RetriedAfterAFailure": {

@@ -15,14 +15,14 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// readsOfAFollower lists requests that may return stale data.
+// readsOfAFollower lists the requests that may return stale data.
 var readsOfAFollower = []string{
 	"ListProjects", "ListSpaces", "GetPool", "GetPoolFree", "ListPools", "ListPoolsThatCover", "GetClass", "ListClasses", "GetClaim", "ListClaims",
 	"ListClaimsOfOwner", "ListClaimsOfPool", "GetAllocation", "ListAllocations", "ListAllocationsOfPool", "ListMembers", "ListKeys", "ListPoolGrants", "ListQuotas", "ListEvents",
 	"GetHistory", "GetHistoryAtATime", "GetPoolMap", "GetPoolUtilization", "ListRootPools", "SearchAddress", "SearchAddressInProject", "SearchName", "SearchLabel",
 }
 
-// A stale read uses a read-only transaction on a separate connection, and reports its snapshot time. The authorization of the caller is never read
+// A stale read uses a read-only transaction on a separate connection, and reports the time of its snapshot. The caller's permissions are never read
 // stale.
 func TestStaleReadsUseReadOnlyTransactionsAndReportTheirTime(t *testing.T) {
 	t.Parallel()
@@ -55,7 +55,7 @@ func TestStaleReadsUseReadOnlyTransactionsAndReportTheirTime(t *testing.T) {
 		}
 		require.Positive(t, behind, name)
 		at := read.At()
-		require.WithinRange(t, at, before.Add(-time.Second), time.Now().Add(time.Second), name) // two clocks of one machine
+		require.WithinRange(t, at, before.Add(-time.Second), time.Now().Add(time.Second), name) // two clocks of the same machine
 		store.Close()
 	}
 }

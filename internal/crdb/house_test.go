@@ -16,24 +16,24 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// project is the project of tests that need only one.
+// project is the project of all tests that need only one.
 const project = ipam.PlatformProject
 
-// house has the use cases on a database, as a server has them.
+// house is a server without HTTP: the use cases on a database.
 type house struct {
 	dsn   string
 	store *crdb.Store
 	svc   *alloc.Service
 }
 
-// asAdmin returns the context of a request of an admin.
+// asAdmin returns the context of an admin's request.
 func asAdmin(ctx context.Context) context.Context {
 	return tenancy.WithPrincipal(ctx, tenancy.Principal{
 		Subject: "tester", Method: "dev", Roles: map[string]tenancy.Role{ipam.PlatformProject: tenancy.Admin},
 	})
 }
 
-// admin returns a request context with a deadline that only a hanging test reaches.
+// admin returns the context of an admin's request. Only a test that hangs reaches its deadline.
 func admin(t testing.TB) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(asAdmin(t.Context()), 5*time.Minute)
@@ -51,14 +51,14 @@ func newHouse(t testing.TB, dsn string, options ...func(*crdb.Options)) *house {
 
 func cidr(s string) netip.Prefix { return netip.MustParsePrefix(s) }
 
-// rootPool returns a root pool as in a request.
+// rootPool returns a root pool for a request.
 func rootPool(name, block string, reservations ...ipam.Reservation) ipam.Pool {
 	return ipam.Pool{Metadata: ipam.Metadata{Name: name}, Spec: ipam.PoolSpec{
 		CIDR: cidr(block), Visibility: ipam.VisibilityConsumer, Allocation: ipam.Allocating{Strategy: ipam.BestFit}, Reservations: reservations,
 	}}
 }
 
-// childPool returns a child pool of a length, or with an exact CIDR if block is not empty.
+// childPool returns a child pool for a request. It has an exact CIDR if block is not empty, and otherwise a prefix length.
 func childPool(name, parentProject, parent string, bits int, block string) ipam.Pool {
 	p := ipam.Pool{Metadata: ipam.Metadata{Name: name}, Spec: ipam.PoolSpec{
 		Parent: ipam.Ref{Project: parentProject, Name: parent}, Visibility: ipam.VisibilityConsumer, Allocation: ipam.Allocating{Strategy: ipam.BestFit},
@@ -71,14 +71,14 @@ func childPool(name, parentProject, parent string, bits int, block string) ipam.
 	return p
 }
 
-// claimOf returns a claim on a pool by length.
+// claimOf returns a claim on a pool, with a prefix length.
 func claimOf(name, ofProject, pool string, bits int) ipam.Claim {
 	return ipam.Claim{Metadata: ipam.Metadata{Name: name}, Spec: ipam.ClaimSpec{
 		PoolRef: ipam.Ref{Project: ofProject, Name: pool}, PrefixLength: &bits, ReclaimPolicy: ipam.ReclaimDelete,
 	}}
 }
 
-// claimExact returns a claim on an exact CIDR of a pool.
+// claimExact returns a claim on a pool, with an exact CIDR.
 func claimExact(name, ofProject, pool, block string) ipam.Claim {
 	c := claimOf(name, ofProject, pool, 0)
 	c.Spec.PrefixLength, c.Spec.CIDR = nil, cidr(block)

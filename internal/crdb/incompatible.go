@@ -9,18 +9,18 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// incompatible records that the program has become too old for the database while it worked. The store changes nothing any more then.
+// incompatible records that the database has been migrated and does not allow this program any more. From then on the store refuses every change.
 type incompatible struct {
 	once sync.Once
-	done chan struct{} // closed when that happens
+	done chan struct{} // closed when the database does not allow this program any more
 	why  error         // set before done is closed
 }
 
-// TooOld returns a channel that is closed when the database does not allow this program any more. WhyTooOld then returns the reason. From then on the
-// store refuses every change.
+// TooOld returns a channel that is closed when the database does not allow this program any more. From then on the store refuses every change, and
+// WhyTooOld returns the reason.
 func (s *Store) TooOld() <-chan struct{} { return s.tooOld.done }
 
-// WhyTooOld returns schema.ErrTooOld with its figures, or nil while the program is allowed.
+// WhyTooOld returns schema.ErrTooOld with the versions, or nil while the database allows the program.
 func (s *Store) WhyTooOld() error {
 	select {
 	case <-s.tooOld.done:
@@ -30,7 +30,7 @@ func (s *Store) WhyTooOld() error {
 	}
 }
 
-// checkCompatible checks once, without a retry, whether the database allows this program.
+// checkCompatible asks the database once, without a retry, whether it allows this program.
 func (s *Store) checkCompatible(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, clockLimit)
 	defer cancel()
@@ -49,7 +49,7 @@ func (s *Store) checkCompatible(ctx context.Context) error {
 	return err
 }
 
-// mayChange returns an error if the program is too old.
+// mayChange returns an error if the database does not allow this program any more.
 func (s *Store) mayChange() error {
 	why := s.WhyTooOld()
 	if why == nil {

@@ -48,7 +48,7 @@ func (s *Store) KeysUsed(ctx context.Context, used map[ipam.ID]time.Time) error 
 		return nil
 	}
 	ids, times := make([][16]byte, 0, len(used)), make([]time.Time, 0, len(used))
-	// Sort the ids, so that two servers seldom deadlock.
+	// All servers sort the ids, so two servers seldom deadlock.
 	for _, id := range slices.SortedFunc(maps.Keys(used), func(a, b ipam.ID) int { return bytes.Compare(a[:], b[:]) }) {
 		ids, times = append(ids, rows.ID(id)), append(times, used[id])
 	}

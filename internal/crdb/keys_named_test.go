@@ -13,7 +13,8 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// A server passes rows by their keys only on CockroachDB. The statements must affect exactly those rows, in several containers, on both engines.
+// Servers use the statements with single keys only on CockroachDB. On both engines, these statements must change exactly the rows with the given
+// keys, and no row of another container.
 func TestStatementsByKeyAffectExactlyTheirRows(t *testing.T) {
 	t.Parallel()
 	c := dbtest.Connect(t, dbtest.New(t), nil)

@@ -9,34 +9,37 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// A transaction under locks is READ COMMITTED: each statement sees all earlier commits, and locked rows do not change any more. The locks are
-// PostgreSQL's advisory locks. They end with the transaction, after its changes are visible, and waiters get them in order of arrival. Two ids with
-// the same key only wait for each other without need. A lock returns the time at which it was granted, so the changes under it are later than earlier
-// owners' changes.
+// A transaction under locks is READ COMMITTED. Each of its statements sees all earlier commits, and the locked rows do not change any more. The locks
+// are PostgreSQL's advisory locks:
+//
+//   - They end with the transaction, after its changes are visible.
+//   - Waiting transactions get a lock in the order of their arrival.
+//   - If two ids have the same key, their transactions wait for each other without need. That does no other harm.
+//   - A lock returns the time at which it was granted. So the changes under a lock have a later time than the changes of its earlier owners.
 const (
 	beginLocking = "begin isolation level read committed read write"
 	lockAlone    = "SELECT pg_advisory_xact_lock($1), clock_timestamp()"
 	lockShared   = "SELECT pg_advisory_xact_lock_shared($1), clock_timestamp()"
 
-	// lockIdle gets a shared lock or divides by zero (22012). It never waits.
+	// lockIdle gets a shared lock without waiting. If another transaction holds the lock exclusively, it divides by zero (SQLSTATE 22012).
 	lockIdle = "SELECT 1 / pg_try_advisory_xact_lock_shared($1)::INT, clock_timestamp()"
 
-	// lockAtOnce gets all locks at once or fails. Later statements wait at most 50 ms for rows.
+	// lockAtOnce gets all locks without waiting, or fails. It also limits the wait of later statements for locked rows to 50 ms.
 	lockAtOnce = "SELECT 1 / bool_and(CASE WHEN alone THEN pg_try_advisory_xact_lock(k) ELSE pg_try_advisory_xact_lock_shared(k) END)::INT, clock_timestamp()," +
 		" set_config('lock_timeout', '50ms', true) FROM unnest($1::INT8[], $2::BOOL[]) AS l (k, alone)"
-	waitBriefly = "SET LOCAL lock_timeout = '50ms'" // for an engine without locks
+	waitBriefly = "SET LOCAL lock_timeout = '50ms'" // the same limit, for an engine without locks
 )
 
 // lockSet contains one transaction's locks.
 type lockSet struct {
-	held map[int64]bool // true: exclusive; includes requested locks
-	next map[int64]bool // requested, for the next statement
+	held map[int64]bool // true: exclusive; includes the locks in next
+	next map[int64]bool // requested by the transaction, and sent with the next statement
 
-	noWait bool // get the locks without waiting, or fail the transaction
+	noWait bool // true: the transaction fails instead of waiting for a lock
 
-	tryShared []ipam.ID // shared locks for which the transaction does not wait (storage.Locks.InTurn)
-	requested []int64   // the locks of the last preamble, in their order
-	busy      *int64    // the lock in tryShared that another transaction holds exclusively; nil: none
+	tryShared []ipam.ID // shared locks that the transaction does not wait for (storage.Locks.InTurn)
+	requested []int64   // the keys in the last preamble, in its order
+	busy      *int64    // the key of the lock in tryShared that another transaction holds exclusively; nil: no such lock
 }
 
 func newLockSet(l storage.Locks) *lockSet {
@@ -58,7 +61,7 @@ func (s *lockSet) want(alone bool, ids ...ipam.ID) {
 	}
 }
 
-// take returns the keys to lock now. All transactions sort them, so transactions that request all their locks at once never deadlock.
+// take returns the keys to lock now, sorted. All transactions use this order. So transactions that request all their locks at once never deadlock.
 func (s *lockSet) take() (keys []int64, alone []bool) {
 	for k := range s.next {
 		keys = append(keys, k)
@@ -71,7 +74,7 @@ func (s *lockSet) take() (keys []int64, alone []bool) {
 	return keys, alone
 }
 
-// busyError returns *storage.LockBusy if another transaction held a lock in tryShared, and otherwise nil.
+// busyError returns *storage.LockBusy if another transaction holds a lock in tryShared exclusively, and otherwise nil.
 func (s *lockSet) busyError() error {
 	for _, id := range s.tryShared {
 		if s.busy != nil && lockKey(id) == *s.busy {
@@ -81,18 +84,18 @@ func (s *lockSet) busyError() error {
 	return nil
 }
 
-// lockKey returns an id's random half.
+// lockKey returns the random half of an id.
 func lockKey(id ipam.ID) int64 { return int64(binary.BigEndian.Uint64(id[8:])) } //nolint:gosec // bits, not a number
 
-// lock requests exclusive locks on ids, if the transaction is under locks. The next statement waits for them.
+// lock requests exclusive locks on ids. The next statement gets them first. Outside a transaction under locks it does nothing.
 func (c *conn) lock(ids ...ipam.ID) {
 	if c.locks != nil {
 		c.locks.want(true, ids...)
 	}
 }
 
-// holdsAll returns an error when a transaction under locks changes free blocks in a container that is neither locked nor new. That is a bug, which
-// nothing else would detect.
+// holdsAll returns an error if a transaction under locks changes free blocks in a container without its lock. A new container needs no lock. Such a
+// change is a bug that no other check detects.
 func (c *conn) holdsAll(ch storage.Changes) error {
 	if c.locks == nil {
 		return nil

@@ -15,8 +15,8 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// locked is a store with two transactions under locks that meet in it. The second begins after the first has read. The first continues when the
-// second has read too, or waits for it. Nothing depends on timing.
+// locked is a store with two transactions under locks that may conflict. The second one begins after the first one has read. The first one continues
+// when the second one has read, too, or waits for a lock. Nothing depends on timing.
 type locked struct {
 	ctx   context.Context
 	dsn   string
@@ -50,13 +50,13 @@ func (l *locked) fence(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// step is one of the two transactions: its locks and its work. do calls read after its reads.
+// step is one of the two transactions, with its locks and its work. do calls read after its reads.
 type step struct {
 	locks storage.Locks
 	do    func(ctx context.Context, tx storage.Tx, read func()) error
 }
 
-// meet reports whether the second transaction waited before it could read.
+// meet runs both transactions. It reports whether the second one had to wait before it could read.
 func (l *locked) meet(t *testing.T, first, second step) (waited bool) {
 	t.Helper()
 	begun, read, ended := false, make(chan struct{}), make(chan error, 1)
@@ -83,7 +83,7 @@ func (l *locked) meet(t *testing.T, first, second step) (waited bool) {
 	return waited
 }
 
-// commitWaits polls until the second transaction has read (false) or waits for a lock (true).
+// waits polls until the second transaction has read, and then returns false. If that transaction waits for a lock first, it returns true.
 func (l *locked) waits(t *testing.T, read <-chan struct{}) bool {
 	t.Helper()
 	for {
@@ -101,7 +101,7 @@ func (l *locked) waits(t *testing.T, read <-chan struct{}) bool {
 	}
 }
 
-// releasing frees a block and merges it with a free buddy.
+// releasing returns a step that frees a block and merges it with its free buddy, the other half of the next larger block.
 func (l *locked) releasing(block string, locks storage.Locks) step {
 	freed := []netip.Prefix{netip.MustParsePrefix(block)}
 	return step{locks, func(ctx context.Context, tx storage.Tx, read func()) error {

@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/roletest"
 )
 
-// region is the region of all rows in the tests: dbtest starts CockroachDB with this locality.
+// region is the region of all rows in the tests. dbtest starts CockroachDB with this region.
 const region = "local"
 
 func TestMain(m *testing.M) {
@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	}})
 }
 
-// open opens a store on the database and closes it at the end of the test.
+// open opens a store on the database. The test closes the store at its end.
 func open(t testing.TB, dsn string, options ...func(*crdb.Options)) *crdb.Store {
 	t.Helper()
 	o := crdb.Options{Region: region}

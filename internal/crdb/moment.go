@@ -8,7 +8,7 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/outcome"
 )
 
-// beginMoment begins a transaction with the connection's defaults: read-only, with one snapshot for all statements.
+// beginMoment begins a transaction with the connection's defaults. It is read-only, and all its statements use one snapshot.
 const beginMoment = "begin"
 
 // Snapshot implements storage.View.
@@ -31,7 +31,7 @@ func (s *Store) Snapshot(ctx context.Context, op string, fn func(context.Context
 			endStale(ctx, c, "rollback")
 			return outcome.OfClosure(err, c.Conn())
 		}
-		endStale(ctx, c, "commit") // a read has nothing to lose
+		endStale(ctx, c, "commit") // a failed COMMIT does no harm, because the transaction only read
 		return nil
 	})
 }

@@ -23,7 +23,7 @@ func withAlertRule(t *testing.T, h *house, p string) {
 	require.NoError(t, err)
 }
 
-// withAlert prepares an alert rule with an alert.
+// withAlert prepares an alert rule that has an alert.
 func withAlert(t *testing.T, h *house, p string) {
 	t.Helper()
 	withAlertRule(t, h, p)

@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// classOf returns an IPv4 class with blocks of 16 addresses, which cool down for an hour.
+// classOf returns an IPv4 class with blocks of 16 addresses. A released block cools down for an hour.
 func classOf(name string, more ...func(*ipam.ClassSpec)) ipam.Class {
 	c := ipam.Class{Metadata: ipam.Metadata{Name: name}, Spec: ipam.ClassSpec{
 		Family: ipam.IPv4, DefaultPrefixLength: new(28), ReuseAfter: new(time.Hour),
@@ -27,7 +27,7 @@ func classOf(name string, more ...func(*ipam.ClassSpec)) ipam.Class {
 
 func isDefault(s *ipam.ClassSpec) { s.IsDefault = true }
 
-// perZone makes a class scoped: one pool for each project and zone.
+// perZone makes a class scoped: each project gets one pool for each zone.
 func perZone(s *ipam.ClassSpec) {
 	s.PoolPer, s.PoolPrefixLength = []string{ipam.ScopeProject, "zone"}, new(26)
 }
@@ -37,7 +37,7 @@ func byClass(name, class string) ipam.Claim {
 	return ipam.Claim{Metadata: ipam.Metadata{Name: name}, Spec: ipam.ClaimSpec{ClassName: class, Scope: map[string]string{"zone": "a"}}}
 }
 
-// withClass returns a function that prepares a class with a pool behind it, and a default class.
+// withClass returns a function that prepares a class with a pool, and a default class.
 func withClass(more ...func(*ipam.ClassSpec)) func(*testing.T, *house, string) {
 	return func(t *testing.T, h *house, p string) {
 		t.Helper()

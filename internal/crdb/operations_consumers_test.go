@@ -14,12 +14,12 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// consumer returns a consumer of the default realm.
+// consumer returns a consumer in the default realm.
 func consumer(uid string) ipam.NewConsumer {
 	return ipam.NewConsumer{Ref: ipam.ConsumerRef{Realm: ipam.DefaultRealm, UID: uid}}
 }
 
-// withUser returns a function that prepares a claim with a consumer and a policy for its last detach.
+// withUser returns a function that prepares a claim with one consumer. when decides what happens to the claim after the last detach.
 func withUser(when ipam.WhenUnused) func(*testing.T, *house, string) {
 	return func(t *testing.T, h *house, p string) {
 		t.Helper()

@@ -14,19 +14,19 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// operation is a use case that writes, for the fault tests. Each run uses a new project, and a run with a fault must leave exactly as many rows as
-// one without.
+// operation is a use case that writes, for the tests with faults. Each run uses a new project. A run with a fault must write exactly as many rows as
+// a run without one.
 type operation struct {
 	tx      string                                 // name of its transaction
-	key     string                                 // Idempotency-Key, if the use case accepts one
-	prepare func(t *testing.T, h *house, p string) // prepares project p for the request
-	// do makes the request and returns the caller's result.
+	key     string                                 // Idempotency-Key; "": the use case accepts none
+	prepare func(t *testing.T, h *house, p string) // prepares the project p for the request
+	// do makes the request and returns the result that the caller gets.
 	do func(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error)
-	// stored reads the state that the caller's result should have.
+	// stored reads the stored state, which the caller's result must equal.
 	stored func(ctx context.Context, svc *alloc.Service, p string) (any, error)
 }
 
-// request returns the same request for every retry of an operation on a project.
+// request returns the request options of an operation. They are the same for every retry.
 func (o operation) request() usecase.Request {
 	if o.key == "" {
 		return usecase.Request{}
@@ -40,7 +40,7 @@ func answer[T any](v T, err error) (any, error) { return v, err }
 
 var errStillThere = errors.New("it is still there")
 
-// gone turns the read of a deleted object into success.
+// gone makes the read of a deleted object a success.
 func gone[T any](_ T, err error) (any, error) {
 	switch {
 	case ipam.IsCode(err, ipam.CodeNotFound):
@@ -76,7 +76,7 @@ func withRetained(t *testing.T, h *house, p string) {
 	require.NoError(t, h.svc.DeleteClaim(admin(t), p, "claim", usecase.Request{}))
 }
 
-// theOne returns the name of the project's only allocation by a claim, bound or not.
+// theOne returns the name of the project's only allocation for a claim. The claim may be bound or not.
 func theOne(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (string, error) {
 	page, err := svc.ListAllocations(ctx, p, paging.Filter{Purpose: ipam.PurposeClaim}, 10, "", r)
 	if err == nil && len(page.Items) != 1 {

@@ -16,7 +16,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// hooked has the options that servers need for webhooks.
+// hooked contains the options that a server needs for webhooks.
 var hooked = webhooks.Options{Key: bytes.Repeat([]byte("k"), 32)}
 
 func withWebhook(t *testing.T, h *house, p string) {
@@ -28,7 +28,7 @@ func withWebhook(t *testing.T, h *house, p string) {
 
 var letter = ipam.ID{7}
 
-// withDeadLetter prepares a webhook with an undelivered message.
+// withDeadLetter prepares a webhook with a message that could not be delivered.
 func withDeadLetter(t *testing.T, h *house, p string) {
 	t.Helper()
 	deliver(t, h, p, func(d *ipam.Delivery) {

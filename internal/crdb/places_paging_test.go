@@ -17,7 +17,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// restless creates and releases claims in both regions, between those that stay, until stop is called.
+// restless creates and releases claims in both regions until stop is called. Their names are between the names of the permanent claims.
 func restless(t *testing.T, here, there *house) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(admin(t))
@@ -44,8 +44,8 @@ func restless(t *testing.T, here, there *house) (stop func()) {
 	}
 }
 
-// The test reads every list over several regions page by page while claims come and go in all of them. Each list contains the permanent items exactly
-// once, in order, and no other item twice.
+// The test reads every list over several regions page by page. At the same time, claims are created and released in all regions. Each list contains
+// the permanent items exactly once and in order. It contains no item twice.
 func TestPagesOverRegionsAreCompleteWithoutDuplicates(t *testing.T) {
 	t.Parallel()
 	here, there := abroad(t)
@@ -55,7 +55,7 @@ func TestPagesOverRegionsAreCompleteWithoutDuplicates(t *testing.T) {
 	here.createPool(t, rootPool("own-0", "10.4.0.0/20"))
 	there.createPool(t, rootPool("own-1", "10.5.0.0/20"))
 	var stay, inBoth []string
-	held := map[string]bool{} // by allocation
+	held := map[string]bool{} // allocations in the pool both
 	for i := range 60 {
 		side := i % 2
 		pool := "both"
@@ -111,7 +111,7 @@ func TestPagesOverRegionsAreCompleteWithoutDuplicates(t *testing.T) {
 	clean(t, here.dsn)
 }
 
-// once requires that nothing was read twice, and that all of stay was read.
+// once requires that no item was read twice, and that all items in stay were read.
 func once(t *testing.T, read, stay []string, what string, args ...any) {
 	t.Helper()
 	times := map[string]int{}

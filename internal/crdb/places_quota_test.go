@@ -11,14 +11,14 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// limitClaims sets the platform's quota of claims.
+// limitClaims sets the quota for claims of the platform project.
 func limitClaims(t testing.TB, h *house, n int64) {
 	t.Helper()
 	_, err := h.svc.PutQuota(admin(t), project, ipam.Quota{Metadata: ipam.Metadata{Name: "all"}, Spec: ipam.QuotaSpec{Limits: ipam.QuotaLimits{Claims: &n}}}, usecase.Request{})
 	require.NoError(t, err)
 }
 
-// retryContention repeats a request that is refused for contention, which changes nothing.
+// retryContention repeats a request as long as it is refused because of contention. Such a refusal changes nothing.
 func retryContention(run func() error) error {
 	for {
 		if err := run(); !ipam.IsCode(err, ipam.CodeContention) {
@@ -27,8 +27,8 @@ func retryContention(run func() error) error {
 	}
 }
 
-// Concurrent claims in both regions succeed exactly as often as the quota allows. A release in either region makes room for a claim in either. A
-// quota that is older than a region has no shards there at first, but limits its claims anyway.
+// Concurrent claims in both regions succeed exactly as often as the quota allows. A release in either region makes room for a claim in either region.
+// If a quota is older than a region, it has no shards in that region at first. It limits the claims there anyway.
 func TestQuotaLimitsAllRegionsTogether(t *testing.T) {
 	t.Parallel()
 	for _, older := range []bool{false, true} {
@@ -54,7 +54,7 @@ func TestQuotaLimitsAllRegionsTogether(t *testing.T) {
 					return err
 				})
 			}
-			ask(0) // one claim in each region, so that neither can use the whole quota before the other has begun
+			ask(0) // one claim in each region first, so that neither region can use the whole quota before the other begins
 			ask(1)
 			var wg sync.WaitGroup
 			for i := 2; i < asked; i++ {
@@ -72,7 +72,7 @@ func TestQuotaLimitsAllRegionsTogether(t *testing.T) {
 				require.True(t, ipam.IsCode(err, ipam.CodeQuotaExceeded), "%d: %v", i, err)
 			}
 			require.Equal(t, limit, made)
-			if !older { // a region without spare at first may find the quota used
+			if !older { // at first, only the other region has a free part of the quota, and it may use all of it
 				require.Positive(t, abroad, "both regions were served")
 				require.Less(t, abroad, limit, "both regions were served")
 			}
@@ -84,7 +84,7 @@ func TestQuotaLimitsAllRegionsTogether(t *testing.T) {
 			for i, err := range results {
 				if err == nil {
 					wg.Go(func() {
-						h := []*house{here, there}[(i/2)%2] // half of them in the other region
+						h := []*house{here, there}[(i/2)%2] // half of the releases run in the other region
 						results[i] = retryContention(func() error { return h.svc.DeleteClaim(admin(t), project, fmt.Sprint("c", i), usecase.Request{}) })
 					})
 				}
@@ -104,7 +104,7 @@ func TestQuotaLimitsAllRegionsTogether(t *testing.T) {
 	}
 }
 
-// A release may be the first transaction to count in a region where an old quota has no shards.
+// An old quota has no shards in a new region. The first transaction there that counts may be a release.
 func TestReleaseCreatesMissingQuotaShardsOfItsRegion(t *testing.T) {
 	t.Parallel()
 	here, there := abroad(t)

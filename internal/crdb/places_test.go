@@ -24,10 +24,10 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// away is the second region of tests with two regions.
+// away is the second region in tests with two regions.
 const away = "zone-b"
 
-// abroad returns servers in two regions of one database.
+// abroad returns two servers on one database, one in each of two regions.
 func abroad(t testing.TB) (here, there *house) {
 	t.Helper()
 	dbtest.OnPostgres(t)
@@ -44,7 +44,7 @@ func houseIn(t testing.TB, dsn, region string) *house {
 	return h
 }
 
-// poolsOfBoth makes a pool with its home in each region.
+// poolsOfBoth creates one pool in each region, which is the pool's home.
 func poolsOfBoth(t testing.TB, here, there *house) {
 	t.Helper()
 	here.createPool(t, rootPool("here", "10.1.0.0/16"))
@@ -63,7 +63,7 @@ func TestStoreListsTheRegionsOfItsDatabase(t *testing.T) {
 	}
 }
 
-// Two concurrent requests in two regions use one name. One succeeds, and the other gets a conflict.
+// Two concurrent requests in two regions create a claim with the same name. One succeeds, and the other gets a conflict.
 func TestConcurrentClaimsInTwoRegionsCannotShareAName(t *testing.T) {
 	t.Parallel()
 	here, there := abroad(t)
@@ -95,7 +95,7 @@ func TestConcurrentClaimsInTwoRegionsCannotShareAName(t *testing.T) {
 			require.True(t, ipam.IsCode(err, ipam.CodeAlreadyExists), "%d: %v", i, err)
 		}
 		require.Equal(t, 1, served, "%d: %v", i, errs)
-		pool := "here" // of the successful request; a retry finds it from either region
+		pool := "here" // the pool of the successful request; a retry finds the claim from either region
 		if errs[0] != nil {
 			pool = "there"
 		}
@@ -167,7 +167,7 @@ func TestGeneratedNamesCarryTheLetterOfTheirRegion(t *testing.T) {
 	clean(t, here.dsn)
 }
 
-// pages reads a list to its end, with two items on a page.
+// pages reads a list to its end, page by page.
 func pages[T any](t testing.TB, read func(cursor string) (paging.Page[T], error), name func(T) string) (all []string) {
 	t.Helper()
 	for cursor := ""; ; {
@@ -193,7 +193,7 @@ func TestListsMergeAllRegionsInOrder(t *testing.T) {
 			h, pool = there, "there"
 		}
 		names = append(names, h.createClaim(t, claimExact(fmt.Sprint("c", i), project, pool, fmt.Sprintf("10.%d.0.7/32", map[string]int{"here": 1, "there": 2}[pool]))).Name)
-		if i < 7 { // the last two stay
+		if i < 7 { // the last two claims stay
 			require.NoError(t, h.svc.DeleteClaim(admin(t), project, names[i], usecase.Request{}))
 		}
 	}
@@ -266,8 +266,8 @@ func count(t testing.TB, h *house, sql string) (n int) {
 	return n
 }
 
-// Row-level security hides every row of the other region. A project with claims in one region creates, reads, lists and releases them without the
-// other region, although that exists and another project uses it.
+// Row-level security hides all rows of the other region. A project with claims in one region can still create, read, list and release them. The other
+// region exists, and another project uses it.
 func TestProjectOfOneRegionReadsNoRowOfAnother(t *testing.T) {
 	t.Parallel()
 	here, there := abroad(t)
@@ -301,7 +301,7 @@ func TestProjectOfOneRegionReadsNoRowOfAnother(t *testing.T) {
 	clean(t, here.dsn)
 }
 
-// houseOfOneRegion returns a server of the first region. Its role sees no row of another region.
+// houseOfOneRegion returns a server of the first region. Its database role cannot see the rows of another region.
 func houseOfOneRegion(t testing.TB, dsn string) *house {
 	t.Helper()
 	c := dbtest.Connect(t, dsn, nil)

@@ -17,8 +17,9 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// plannedAnew lists the statements that plan a part again for each row, with the rows that they would read as one plan. In one plan, CockroachDB
-// turns their LIMIT into a window, which limits the returned rows but not the rows read.
+// plannedAnew lists the statements in which the database plans a part again for each row. Each has a note about the rows that it would read if it had
+// a single plan. In a single plan, CockroachDB turns the LIMIT of that part into a window function. The window limits the rows that are returned, but
+// not the rows that are read.
 var plannedAnew = map[string]string{
 	"consumer_crowds":   "all consumers of each project",
 	"cooldown_next":     "all of each length that is cooling down",
@@ -29,7 +30,7 @@ var plannedAnew = map[string]string{
 	"scoped_pool_list":  "all that is held in each pool",
 }
 
-// numbered lists the statements with a window that limits only the returned rows, and why they may read all others.
+// numbered lists the statements whose window function limits only the returned rows. Each has the reason why reading all other rows is acceptable.
 var numbered = map[string]string{
 	"class_find_default_pools": "the pools behind a class are bounded",
 	"class_find_pools":         "likewise",
@@ -46,9 +47,11 @@ var numbered = map[string]string{
 	"utilization_list":         "a pool has fewer rows than the limit",
 }
 
-// On CockroachDB, no statement reads a whole table or index. Except for plannedAnew, none plans a part again for each row, because that part may read
-// a whole table. CockroachDB cannot explain a statement with placeholders, so each gets a value of its type. An array gets two elements, because
-// CockroachDB plans an array of one differently.
+// On CockroachDB, no statement reads a whole table or index. Only the statements in plannedAnew plan a part again for each row, because such a part
+// may read a whole table.
+//
+// CockroachDB cannot explain a statement with placeholders. So each placeholder gets a value of its type. An array gets two elements, because
+// CockroachDB plans an array of one element differently.
 func TestNoStatementReadsAWholeTableOnCockroach(t *testing.T) {
 	t.Parallel()
 	if dbtest.Engine() == devdb.Postgres {
@@ -57,7 +60,7 @@ func TestNoStatementReadsAWholeTableOnCockroach(t *testing.T) {
 	dsn := dbtest.New(t)
 	c := dbtest.Connect(t, dsn, nil)
 	fill(t, c)
-	_, err := c.Exec(t.Context(), "SET index_recommendations_enabled = off") // 26.1 fails on some recommendations
+	_, err := c.Exec(t.Context(), "SET index_recommendations_enabled = off") // CockroachDB 26.1 fails on some recommendations
 	require.NoError(t, err)
 	statements := query.All()
 	for _, name := range slices.Sorted(maps.Keys(statements)) {

@@ -12,8 +12,9 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// needStatistics lists the statements that PostgreSQL plans badly without statistics, in a new or restored database. Their work then grows with the
-// number of held blocks, and their predicate locks cover all rows that they read. Autovacuum ends this within about a minute. Never add to this list.
+// needStatistics lists the statements that PostgreSQL plans badly in a new or restored database, because it has no statistics yet. Their work then
+// grows with the number of held blocks. Their predicate locks then cover all rows that they read. Autovacuum ends this state after about a minute.
+// Never add a statement to this list.
 var needStatistics = map[string]string{
 	"hold_delete":     "reads every hold of the region",
 	"free_delete":     "reads every free block of the containers",

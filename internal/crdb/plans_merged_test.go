@@ -13,7 +13,8 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// Merged statements of claims and releases are planned like their parts, which have golden plans. Each part reads only its own index.
+// PostgreSQL and CockroachDB plan each part of a merged statement like the statement alone, which has its own test. Each part reads only its own
+// index.
 func TestMergedStatementsReadNoWholeTable(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
@@ -25,7 +26,7 @@ func TestMergedStatementsReadNoWholeTable(t *testing.T) {
 	}
 	c := dbtest.Connect(t, dsn, settings)
 	if cockroach {
-		_, err := c.Exec(t.Context(), "SET index_recommendations_enabled = off") // 26.1 fails on some recommendations
+		_, err := c.Exec(t.Context(), "SET index_recommendations_enabled = off") // CockroachDB 26.1 fails on some recommendations
 		require.NoError(t, err)
 	}
 	for i, names := range [][]string{

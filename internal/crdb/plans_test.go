@@ -23,20 +23,21 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/plans anew")
 
-// plansOf is PostgreSQL's major version for the golden plans. Other versions may print a plan differently, but the general checks apply to all.
+// plansOf is the major version of PostgreSQL for which the golden plans are. Another version may print a plan differently. The general checks apply
+// to all versions.
 const plansOf = "15"
 
 var byKeys = regexp.MustCompile(`_keys\d+(_sure)?$`)
 
-// statementsHere returns the statements that PostgreSQL receives: all but those with one parameter for each key.
+// statementsHere returns the statements that servers send to PostgreSQL. These are all statements except those with a parameter for each key.
 func statementsHere() map[string]string {
 	all := query.All()
 	maps.DeleteFunc(all, func(name, _ string) bool { return byKeys.MatchString(name) })
 	return all
 }
 
-// Every statement is planned with the settings of the service's sessions, on tables so large that a bad plan is expensive. The plan equals the
-// reviewed one.
+// The test plans every statement with the session settings of the service. The tables are so large that a bad plan is expensive. The plan must equal
+// the reviewed plan in testdata.
 func TestEveryStatementHasItsGoldenPlan(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)
@@ -92,7 +93,7 @@ var (
 	indexScan = regexp.MustCompile(`^(\s*(?:->\s+)?)(?:Bitmap |)Index (?:Only )?Scan (?:Backward )?(?:using|on) (\w+)`)
 )
 
-// sorts lists the statements that may sort, and the rows that they sort.
+// sorts lists the statements that may sort, with the rows that they sort.
 var sorts = map[string]string{
 	"free_list":           "a page of each size",
 	"pool_list_by_labels": "the pools that carry the labels",
@@ -122,7 +123,7 @@ var sorts = map[string]string{
 	"search_pools_around_all":  "likewise",
 }
 
-// holds checks rules for all plans, in any version.
+// holds checks the rules for all plans, in any version of PostgreSQL.
 func holds(t *testing.T, name, plan string) {
 	t.Helper()
 	assert.Empty(t, seqScan.FindAllString(plan, -1), "%s reads a whole table:\n%s", name, plan)
@@ -141,7 +142,7 @@ func holds(t *testing.T, name, plan string) {
 	}
 }
 
-// remarkOf returns a remark from the head of a statement's file.
+// remarkOf returns a header comment from the file of a statement.
 func remarkOf(t *testing.T, name, about string) string {
 	t.Helper()
 	remark := query.Remark(name, about)
@@ -149,8 +150,8 @@ func remarkOf(t *testing.T, name, about string) string {
 	return remark
 }
 
-// requireFirstOfTheKey checks the search for the smallest fitting block. Every claim does it, and every other layout that we tried was slow. It must
-// read the first rows of the key in key order.
+// requireFirstOfTheKey checks the plan of the search for the smallest free block that is large enough. Every claim makes this search. The plan must
+// read the first rows of the primary key, in the order of the key. Every other layout of the table that we tried was slow.
 func requireFirstOfTheKey(t *testing.T, plan string) {
 	t.Helper()
 	lines := strings.Split(strings.TrimSpace(plan), "\n")
@@ -160,13 +161,13 @@ func requireFirstOfTheKey(t *testing.T, plan string) {
 	require.Contains(t, lines[2], "Index Cond: ")
 }
 
-// fill loads the tables with so many rows that a scan of any table costs more than any index.
+// fill loads so many rows into the tables that a scan of any table costs more than any index.
 func fill(t *testing.T, c *pgx.Conn) {
 	t.Helper()
 	const id = "md5(%s)::UUID"
 	common := "'{}'::JSONB, '{}'::JSONB, 1, gen_random_uuid(), now(), now(), 'filler'"
 	of := func(what string) string { return fmt.Sprintf(id, what) }
-	for _, table := range dbtest.Tables(t, c) { // otherwise its first run, seconds later, changes some plans
+	for _, table := range dbtest.Tables(t, c) { // otherwise autovacuum runs seconds later, and its statistics change some plans
 		_, err := c.Exec(t.Context(), "ALTER TABLE "+pgx.Identifier{table}.Sanitize()+" SET (autovacuum_enabled = off)")
 		require.NoError(t, err)
 	}

@@ -7,19 +7,24 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// projectShares bounds the connections that one project's requests use at once. So a project that waits for locks or reads much leaves connections to the
-// others. A request beyond its project's share waits without a connection.
+// projectShares limits the connections that the requests of one project use at the same time. So a project with slow requests leaves connections to
+// other projects. A request beyond its project's share waits without a connection.
 type projectShares struct {
 	changing *locks.FairSemaphore // transactions, which may wait for locks
 	reading  *locks.FairSemaphore
-	behind   *locks.FairSemaphore // stale reads, which have their own connections
+	behind   *locks.FairSemaphore // stale reads, which have their own pool of connections
 }
 
-// patience bounds one project's waiting requests. The next one is refused.
+// patience limits the waiting requests of one project. A request beyond it is refused.
 const patience = 256
 
-// newProjectShares divides the connections. Transactions may wait for locks: all together use half the connections, and one project a quarter. Reads, and
-// claims that wait for no lock (InOneRoundTrip), use the rest. One project's reads use half the connections.
+// newProjectShares divides the connections:
+//
+//   - All transactions together use at most half of them, because a transaction may wait for locks. One project's transactions use at most a quarter.
+//   - Reads may use all connections. One project's reads use at most half of them.
+//   - Stale reads have their own connections. One project's stale reads use at most half of those.
+//
+// Claims in one round trip (InOneRoundTrip) wait for no lock, and take no share.
 func newProjectShares(connections, followers int) projectShares {
 	return projectShares{
 		changing: locks.NewFairSemaphore(part(connections, 2), part(connections, 4), patience),
@@ -30,7 +35,7 @@ func newProjectShares(connections, followers int) projectShares {
 
 func part(of, divisor int) int { return max(1, of/divisor) }
 
-// enter waits for a slot in the share that belongs to the paying project.
+// enter waits for a slot in the share of the project to which the request is charged.
 func enter(ctx context.Context, of *locks.FairSemaphore) (leave func(), err error) {
 	return of.Acquire(ctx, tenancy.PayerOf(ctx))
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// If a store knows the time to within a second, it uses the earliest possible time on an engine with locks. On an engine without locks it uses the
-// estimate, because no lock gives the next transaction a later time.
+// The error of a store's clock is one second. On an engine with locks, the transaction uses the earliest possible time, because the next transaction
+// gets a later time from its lock. On an engine without locks no lock gives that time, so the transaction uses the estimate.
 func TestPipelinedTransactionUsesTheEstimatedTimeWithoutLocks(t *testing.T) {
 	t.Parallel()
 	local, read := time.Now(), time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)

@@ -23,8 +23,8 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// sureClock returns a clock that stands still. So no time passes while the store asks for the database's time, and the store knows it exactly,
-// however busy the machine.
+// sureClock returns a clock that stands still. So no time passes while the store reads the database's clock. The store then knows the time exactly,
+// even on a busy machine.
 func sureClock() func() time.Time {
 	now := time.Now()
 	return func() time.Time { return now }
@@ -32,7 +32,7 @@ func sureClock() func() time.Time {
 
 func sure(o *crdb.Options) { o.LocalTime = sureClock() }
 
-// rememberer is a store that records its transactions in one round trip.
+// rememberer is a store that records the results of its transactions in one round trip.
 type rememberer struct {
 	*crdb.Store
 
@@ -51,7 +51,7 @@ func (r *rememberer) InOneRoundTrip(
 	return err
 }
 
-// cachedTx returns the number of successful transactions in one round trip since its last call.
+// quick returns the number of successful transactions in one round trip since its last call.
 func (r *rememberer) quick() (n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -64,7 +64,7 @@ func (r *rememberer) quick() (n int) {
 	return n
 }
 
-// warm returns another server that has cached the pool of a house and its project.
+// warm returns another server on the database of h. That server has cached the pool and its project.
 func warm(t *testing.T, h *house, dsn string, options ...func(*crdb.Options)) (*rememberer, *alloc.Service) {
 	t.Helper()
 	r := &rememberer{Store: open(t, dsn, append(options, sure)...)}
@@ -77,7 +77,7 @@ func warm(t *testing.T, h *house, dsn string, options ...func(*crdb.Options)) (*
 	return r, svc
 }
 
-// Cached data never decide a claim after another server has changed them. The next claim uses the current state.
+// After another server has changed the data, cached data never decide a claim. The next claim uses the current state.
 func TestStaleCacheNeverDecidesAClaim(t *testing.T) {
 	t.Parallel()
 	narrow := func(p ipam.Pool) (ipam.Pool, error) {
@@ -87,7 +87,7 @@ func TestStaleCacheNeverDecidesAClaim(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		change func(t *testing.T, h *house) error
-		code   ipam.Code // of the refusal; "": none
+		code   ipam.Code // code of the refusal; "": success
 	}{
 		"AnotherServerClaims": {change: func(t *testing.T, h *house) error {
 			t.Helper()
@@ -143,8 +143,8 @@ func TestStaleCacheNeverDecidesAClaim(t *testing.T) {
 	}
 }
 
-// A server also releases claims of another server in one round trip, wherever their blocks are, after it has read the whole free list. Here that is
-// short.
+// A server also releases claims of another server in one round trip, wherever their blocks are. For this it first reads the whole list of free
+// blocks, which is short here.
 func TestReleaseOfAnotherServersClaimTakesOneRoundTrip(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
@@ -168,7 +168,7 @@ func TestReleaseOfAnotherServersClaimTakesOneRoundTrip(t *testing.T) {
 	clean(t, dsn)
 }
 
-// A server never refuses a claim from its cache alone. To confirm a full pool, one read is enough.
+// A server never refuses a claim because of its cache alone. One read is enough to confirm that a pool is full.
 func TestExhaustionIsConfirmedByOneRead(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
@@ -178,7 +178,7 @@ func TestExhaustionIsConfirmedByOneRead(t *testing.T) {
 	for i := range 7 {
 		claims = append(claims, claimOf(fmt.Sprint("c-", i), project, "pool", 31))
 	}
-	_, err := h.svc.CreateClaimBatch(admin(t), project, claims, usecase.Request{}) // creates no version row for the project; a refusal does
+	_, err := h.svc.CreateClaimBatch(admin(t), project, claims, usecase.Request{}) // a batch creates no version row for the project; a refused claim does
 	require.NoError(t, err)
 	r := &rememberer{Store: open(t, dsn, sure)}
 	svc := alloc.New(r, alloc.Options{Region: region, Webhooks: hooked})
@@ -197,7 +197,7 @@ func TestExhaustionIsConfirmedByOneRead(t *testing.T) {
 	require.Equal(t, first.Figures, again.Figures)
 	refused("c-3", 0, ipam.CodeAlreadyExists)
 
-	h.createClaim(t, claimOf("theirs", project, "pool", 31)) // changes the stock
+	h.createClaim(t, claimOf("theirs", project, "pool", 31)) // changes the counts of free blocks
 	require.NotEqual(t, first.Message, refused("three", 0, ipam.CodePoolExhausted).Message)
 
 	require.NoError(t, h.svc.DeleteClaim(admin(t), project, "c-0", usecase.Request{}))
@@ -208,7 +208,8 @@ func TestExhaustionIsConfirmedByOneRead(t *testing.T) {
 	clean(t, dsn)
 }
 
-// A group that releases a block and allocates it again leaves the free blocks unchanged. It must still detect a changed policy of the pool.
+// A group that releases a block and allocates it again leaves the free blocks unchanged. It must still detect that the policy of the pool has
+// changed.
 func TestGroupWithoutFreeBlockChangesChecksThePolicy(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
@@ -224,7 +225,7 @@ func TestGroupWithoutFreeBlockChangesChecksThePolicy(t *testing.T) {
 	c := storage.PoolContainer(pool)
 	held, err := h.svc.GetClaim(admin(t), project, "warm-0", usecase.Reading{})
 	require.NoError(t, err)
-	again := func(name string) error { // like a group: release and claim
+	again := func(name string) error { // releases the block and claims it again, as a group does
 		claimed := held
 		claimed.UID, claimed.Name, claimed.AllocationID, claimed.Revision = ipam.NewID(), name, ipam.NewID(), ipam.NewID()
 		released := held
@@ -247,7 +248,7 @@ func TestGroupWithoutFreeBlockChangesChecksThePolicy(t *testing.T) {
 	require.ErrorIs(t, again("two"), storage.ErrCacheMiss)
 }
 
-// A claim on a shared class of the platform takes one round trip in another project too. A changed class is noticed.
+// A claim on a shared class of the platform takes one round trip in another project, too. If the class changes, the claim uses the new class.
 func TestClaimByClassTakesOneRoundTrip(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
@@ -278,8 +279,8 @@ func TestClaimByClassTakesOneRoundTrip(t *testing.T) {
 	clean(t, dsn)
 }
 
-// On PostgreSQL, a lock determines the transaction's time, so a server with an inexact time must take one. CockroachDB has no such lock. A server
-// there uses one round trip even under load, when responses are slow.
+// On PostgreSQL, a lock gives a transaction its time. So a server that does not know the time exactly must take a lock. CockroachDB has no such lock.
+// There a server uses one round trip even under load, when slow responses make its time inexact.
 func TestInexactTimeAllowsOneRoundTripOnCockroach(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
@@ -301,7 +302,7 @@ func TestInexactTimeAllowsOneRoundTripOnCockroach(t *testing.T) {
 	clean(t, dsn)
 }
 
-// Whatever happens to the response of a pipelined transaction, the claim is created exactly once.
+// A transaction is sent together with its COMMIT, and its response is lost. The claim is created exactly once in every case.
 func TestLostResponseOfAPipelinedTransactionIsResolved(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]pgfault.Fault{

@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// homeOfServed is the home of the pools here; the tests record the statements of another region.
+// homeOfServed is the home region of the pools in this file. The tests record the statements of a server in another region.
 const homeOfServed = "far"
 
 func withFarPool(t *testing.T, h *house, p string) {
@@ -46,7 +46,7 @@ func withFencedLoan(t *testing.T, h *house, p string) {
 	exec(t, h, "UPDATE stocks SET epoch = gen_random_uuid() WHERE region = '"+region+"'")
 }
 
-// regionReadings lists the requests on pools in several regions.
+// regionReadings contains the requests on pools in several regions.
 var regionReadings = map[string]reading{
 	"JobKeepStocks": {withFarPool, func(ctx context.Context, s server, _ string) error {
 		moved, err := s.svc.RebalanceStocks(ctx)

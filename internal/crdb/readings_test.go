@@ -23,14 +23,14 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// server has the parts of a server.
+// server contains the parts of a server that a reading uses.
 type server struct {
 	svc   *alloc.Service
 	store *crdb.Store
-	asks  usecase.Reading // options of reads that accept them
+	asks  usecase.Reading // options for the reads that accept them
 }
 
-// reading is a request or job that is recorded in addition to the operations.
+// reading is a request or a background job. Its statements are recorded in addition to the statements of the operations.
 type reading struct {
 	prepare func(t *testing.T, h *house, p string)
 	do      func(ctx context.Context, s server, p string) error
@@ -38,17 +38,17 @@ type reading struct {
 
 func failure[T any](_ T, err error) error { return err }
 
-// get returns a reading of one object or one page.
+// get returns a reading that reads one object or one page.
 func get[T any](prepare func(*testing.T, *house, string), read func(ctx context.Context, svc *alloc.Service, p string) (T, error)) reading {
 	return reading{prepare, func(ctx context.Context, s server, p string) error { return failure(read(ctx, s.svc, p)) }}
 }
 
-// requested returns a reading with the server's read options.
+// asked returns a reading that uses the server's options for reads.
 func asked[T any](prepare func(*testing.T, *house, string), read func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (T, error)) reading {
 	return reading{prepare, func(ctx context.Context, s server, p string) error { return failure(read(ctx, s.svc, p, s.asks)) }}
 }
 
-// exec runs SQL directly on the database, for changes that otherwise take time.
+// exec runs SQL directly on the database. A test uses it for a change that would otherwise take time.
 func exec(t *testing.T, h *house, sql string) {
 	t.Helper()
 	_, err := dbtest.Connect(t, h.dsn, nil).Exec(t.Context(), sql)
@@ -74,10 +74,10 @@ func withScoped(t *testing.T, h *house, p string) {
 	require.Equal(t, 1, n)
 }
 
-// repeated is a request that is retried with its key.
+// repeated contains the options of a request that is retried with its key.
 var repeated = usecase.Request{Key: "again", Fingerprint: [16]byte{1}}
 
-// withAnswers prepares a claim with a generated name and a batch, both with stored responses.
+// withAnswers prepares a claim with a generated name and a batch. The responses to both are stored.
 func withAnswers(t *testing.T, h *house, p string) {
 	t.Helper()
 	withPool(t, h, p)
@@ -231,7 +231,7 @@ var readings = map[string]reading{
 	"GetHistoryAtATime": asked(withRetained, func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (paging.Page[ipam.Hold], error) {
 		return svc.GetHistory(ctx, p, here, time.Now(), 10, "", r)
 	}),
-	"CreateAnotherClaim": { // with the project, the pool and the plan of such a claim in the cache
+	"CreateAnotherClaim": { // the project, the pool and the plan of such a claim are in the cache
 		prepare: withPool,
 		do: func(ctx context.Context, s server, p string) error {
 			for _, name := range []string{"first", "second"} {
@@ -242,7 +242,7 @@ var readings = map[string]reading{
 			return nil
 		},
 	},
-	"CreateClaimInOneTrip": { // with the cached rows of the pool's and the project's versions too
+	"CreateClaimInOneTrip": { // the versions of the pool and the project are in the cache, too
 		prepare: func(t *testing.T, h *house, p string) {
 			t.Helper()
 			withPool(t, h, p)

@@ -13,16 +13,17 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// steady lists the statements of a claim whose server has cached the project and the pool with their versions: one round trip. BEGIN and two locks
-// precede them, and COMMIT follows. longRead and longWrite list the statements of a claim that reads first.
+// steady lists the statements of a claim in one round trip. The server has cached the project and the pool with their versions. BEGIN and two locks
+// precede these statements, and COMMIT follows them. longRead and longWrite list the statements of a claim that reads first.
 var (
 	steady    = []string{"mark_is", "fence_update_one_sure", "free_delete_one_sure", "hold_insert_one", "event_insert_one"}
 	longRead  = []string{"fence_list_here", "pool_state", "free_tightest", "quota_parts"}
 	longWrite = []string{"fence_update_one", "free_delete_one", "projects_placed", "hold_insert_one", "event_insert_one"}
 )
 
-// Several regions cost a claim nothing if the project works in one of them. A pool in several regions costs one statement, without a round trip. If
-// the project works in several regions, a name from the caller costs the long way and one more round trip.
+// If a project has claims in only one region, a claim costs nothing more in a database with several regions. If the pool is in several regions, the
+// claim costs one statement more, but no round trip. If the project has claims in several regions and the caller chose the name, the claim must read
+// first, and costs one round trip more.
 func TestClaimCostWithSeveralRegions(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)
@@ -30,8 +31,8 @@ func TestClaimCostWithSeveralRegions(t *testing.T) {
 	elsewhere := []string{"claims_named_elsewhere"}
 	for name, c := range map[string]struct {
 		regions   bool
-		pool      string // "own": in one region; "both": in both
-		twice     bool   // the project has claims in the other region too
+		pool      string // "own": a pool in one region; "both": a pool in both
+		twice     bool   // the project has claims in the other region, too
 		generated bool
 		trips     [][]string
 	}{
@@ -70,7 +71,7 @@ func TestClaimCostWithSeveralRegions(t *testing.T) {
 				_, err := svc.CreateClaim(admin(t), project, spec, usecase.Request{})
 				require.NoError(t, err)
 			}
-			claim("first") // the server's first look-up of the name is separate; later ones are not
+			claim("first") // the server looks up the first name separately, and later names with the claim
 			claim("second")
 			tap.take()
 			claim("third")
@@ -80,7 +81,7 @@ func TestClaimCostWithSeveralRegions(t *testing.T) {
 	}
 }
 
-// oneOrTwo returns a server in a database with one region, or two servers in one with two.
+// oneOrTwo returns two servers in two regions of one database. Without two, it returns one server twice, in a database with one region.
 func oneOrTwo(t *testing.T, two bool) (here, there *house) {
 	t.Helper()
 	if two {
@@ -90,8 +91,8 @@ func oneOrTwo(t *testing.T, two bool) (here, there *house) {
 	return here, here
 }
 
-// sent returns the statements of attempts by round trip, whether merged or not. It omits BEGIN, locks, COMMIT, and inserts of free blocks, which
-// depend on the block.
+// sent returns the statements of attempts, by round trip. A merged statement appears as its parts. BEGIN, locks and COMMIT are omitted. Inserts of
+// free blocks are omitted, too, because they depend on the block.
 func sent(attempts []attempted) (trips [][]string) {
 	for _, a := range attempts {
 		for _, trip := range a.Trips {

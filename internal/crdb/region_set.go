@@ -16,20 +16,21 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// The interval at which a store reads the database's regions, which change when an operator runs `ipamctl migrate`. Decisions that must not be stale
-// for that long do not use this list: unique names and quotas depend on rows in the same transaction.
+// Limits for reading the database's regions. The regions change when an operator runs `ipamctl migrate`. After that, the cached list may be outdated
+// for up to regionsEvery. A decision that needs the current regions does not use the cache. For example, unique names and quotas depend on rows in
+// the same transaction.
 const (
 	regionsEvery = 10 * time.Second
 	regionsLimit = 5 * time.Second
-	recordLimit  = 10 * time.Second // for a note on which several requests may wait
+	recordLimit  = 10 * time.Second // for recording a project's region, on which several requests may wait
 )
 
 // regionSet caches the database's regions.
 type regionSet struct {
 	own       string
 	all       atomic.Pointer[[]ipam.Region]
-	refresh   chan struct{}      // signals that a request met an unknown region
-	recording singleflight.Group // one call for each project and region
+	refresh   chan struct{}      // signals that a request found a region that is not in the cache
+	recording singleflight.Group // shares one call between requests that record the same project and region
 }
 
 func newRegionSet(own string) *regionSet {
@@ -38,10 +39,10 @@ func newRegionSet(own string) *regionSet {
 	return p
 }
 
-// Several reports whether the database has more than the store's own region. If not, no statement reads another region.
+// Several reports whether the database has more regions than the store's own. If it has only one, no statement reads another region.
 func (p *regionSet) Several() bool { return len(*p.all.Load()) > 1 }
 
-// Others returns the other regions' names, in the order in which they were added.
+// Others returns the names of the other regions, in the order in which they were added.
 func (p *regionSet) Others() (names []string) {
 	for _, r := range *p.all.Load() {
 		if r.Name != p.own {
@@ -51,10 +52,10 @@ func (p *regionSet) Others() (names []string) {
 	return names
 }
 
-// Everywhere returns all regions' names, the store's own first.
+// Everywhere returns the names of all regions. The store's own region is the first.
 func (p *regionSet) Everywhere() []string { return append([]string{p.own}, p.Others()...) }
 
-// noticeRegion makes the store read the regions soon if region is unknown.
+// noticeRegion makes the store read the regions soon, if region is not in the cache.
 func (p *regionSet) noticeRegion(region string) {
 	if region == p.own || slices.ContainsFunc(*p.all.Load(), func(r ipam.Region) bool { return r.Name == region }) {
 		return
@@ -68,7 +69,7 @@ func (p *regionSet) noticeRegion(region string) {
 // KnownRegions implements storage.Store.
 func (s *Store) KnownRegions() []ipam.Region { return slices.Clone(*s.regions.all.Load()) }
 
-// readRegions reads the regions once, without a retry. A database that is not migrated yet has no such table.
+// readRegions reads the regions once, without a retry.
 func (s *Store) readRegions(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, regionsLimit)
 	defer cancel()
@@ -84,7 +85,8 @@ func (s *Store) readRegions(ctx context.Context) error {
 	return err
 }
 
-// refreshRegions reads the regions at intervals, and when met asks for it, until the store is closed. After a failure the next read counts.
+// refreshRegions reads the regions at intervals until the store is closed. It also reads them when noticeRegion finds an unknown region. If a read
+// fails, the cached regions stay until the next read.
 func (s *Store) refreshRegions(ctx context.Context) {
 	ticker := time.NewTicker(regionsEvery)
 	defer ticker.Stop()
@@ -116,9 +118,11 @@ func (s *Store) Place(ctx context.Context, project ipam.ID, region string) error
 	}
 }
 
-// recordRegion records, in its own transaction, that a project may have claims in a region, before the project's first claim there. Under locks it is
-// alone with the project: a transaction that has not seen the record has committed by then, and every later one sees it. So if two claims in two
-// regions have one name, at least one looks in the other's region.
+// recordRegion records, in its own transaction, that a project may have claims in a region. This happens before the project's first claim there.
+//
+// The reason is that a claim's name is unique in all recorded regions of its project. Under locks, the transaction holds the project's lock
+// exclusively. So each transaction of the project either commits before the record, or sees it. If two claims in two regions have the same name, at
+// least one of them therefore looks in the other region.
 func (s *Store) recordRegion(ctx context.Context, project ipam.ID, region string) error {
 	const op = "project_place"
 	return s.repeat(ctx, op, false, func(ctx context.Context) error {
@@ -131,13 +135,13 @@ func (s *Store) recordRegion(ctx context.Context, project ipam.ID, region string
 			cn.locks = newLockSet(storage.Locks{Alone: []ipam.ID{project}})
 		}
 		err = s.engine.attempt(ctx, cn, false, func(ctx context.Context) error {
-			if _, err := cn.affected(ctx, "fence_move", rows.ID(project), rows.ID(ipam.NewID())); err != nil { // until now the project's claims elsewhere ignored this region
+			if _, err := cn.affected(ctx, "fence_move", rows.ID(project), rows.ID(ipam.NewID())); err != nil { // transactions that did not see the new region must fail, so the project's version changes
 				return err
 			}
 			_, err := cn.affected(ctx, "project_region_insert", rows.ID(project), region)
 			return err
 		})
-		if outcome.IsUnknown(err) { // the record is idempotent, so retry
+		if outcome.IsUnknown(err) { // the record is idempotent, so a retry is safe
 			return write.ErrStale
 		}
 		return err

@@ -12,16 +12,23 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Epochs is RenewEpochs' result.
+// Epochs is the result of RenewEpochs.
 type Epochs struct {
-	Renewed int      // pools, counted in each region
-	Fenced  []string // pool and region with two different epochs: they stay unchanged, and Carve does not trust the region's rows
+	Renewed int      // renewed epochs, one for each pool and region
+	Fenced  []string // "pool in region" for each pair of different epochs; these epochs stay unchanged, and Carve does not trust the region's rows
 }
 
-// RenewEpochs gives every pool in every region a new epoch, in both tables that have it and in one transaction, so nothing that was read before a
-// restore matches afterwards. It makes feed cursors useless, ends all console sessions, stops webhooks until an operator starts them, and rewrites
-// all fences with a new mark and with the stock computed from the rows. Where the two epochs differ, the tables were restored to different times.
-// Equal epochs would hide that, so these stay unchanged. No server may run on the database.
+// RenewEpochs prepares a database after a restore from a backup. No server may run on the database. In one transaction it makes these changes:
+//
+//   - Each pool gets a new epoch in each region. An epoch is a version that two tables contain. So facts that were read before the restore do not
+//     match any more.
+//   - All cursors of the change feed become invalid.
+//   - All console sessions end.
+//   - Webhooks stop until an operator starts them.
+//   - Each container's version row gets a new version and the counts of free blocks, computed from the rows.
+//
+// If the two epochs of a pool differ, the two tables were restored to different times. RenewEpochs leaves such a pair unchanged, because equal epochs
+// would hide the fault.
 func RenewEpochs(ctx context.Context, dsn string) (Epochs, error) {
 	s, err := Open(ctx, dsn, Options{MaxConnections: 1})
 	if err != nil {
@@ -29,7 +36,7 @@ func RenewEpochs(ctx context.Context, dsn string) (Epochs, error) {
 	}
 	defer s.Close()
 	var done Epochs
-	fresh := map[epochKey][16]byte{} // kept for every attempt
+	fresh := map[epochKey][16]byte{} // the same in every attempt, because a retry must not generate other epochs
 	err = s.inMaintenanceTx(ctx, "epochs_renew", func(ctx context.Context, c *conn) error {
 		if done, err = renewEpochs(ctx, c, fresh); err != nil {
 			return err

@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// epochs returns the two versions (epochs) of every pool by name.
+// epochs returns the two epochs of every pool, by the pool's name. An epoch is a version that two tables contain.
 func epochs(t *testing.T, c *pgx.Conn) map[string][2]string {
 	t.Helper()
 	rows, err := c.Query(t.Context(), `SELECT p.name, r.epoch::TEXT, coalesce(s.epoch::TEXT, '') FROM pool_regions AS r JOIN pools AS p ON p.id = r.pool_id
@@ -30,7 +30,7 @@ func epochs(t *testing.T, c *pgx.Conn) map[string][2]string {
 	return found
 }
 
-// After a restore, the versions of all pools are new, so earlier reads no longer match. A pool whose two versions differ keeps differing.
+// After a restore, each pool gets new epochs, so that they do not match any earlier read. If the two epochs of a pool differ, they stay unchanged.
 func TestRestoreRenewsOnlyMatchingEpochs(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, dbtest.New(t))

@@ -23,10 +23,10 @@ const (
 	RightQuota   = "quota"
 )
 
-// undefinedTable is the SQLSTATE for a missing table.
+// undefinedTable is the SQLSTATE of a missing table.
 const undefinedTable = "42P01"
 
-// Right is an API key, a member, a grant, a quota or a project, as a restore compares and reports them.
+// Right is an API key, a member, a grant, a quota or a project. A restore compares the rights before and after it, and reports the differences.
 type Right struct {
 	Kind      string
 	ID        ipam.ID
@@ -37,7 +37,7 @@ type Right struct {
 	Since     time.Time
 }
 
-// Rights reads all rights in a database, the newest first. It returns none for a database without tables.
+// Rights reads all rights in a database, the newest first. It returns no rights for a database without tables.
 func Rights(ctx context.Context, dsn string) ([]Right, error) {
 	s, err := Open(ctx, dsn, Options{MaxConnections: 1})
 	if err != nil {
@@ -64,16 +64,17 @@ func Rights(ctx context.Context, dsn string) ([]Right, error) {
 	return all, err
 }
 
-// Revival is the difference between the rights in a restored database and the rights in the database that it replaced.
+// Revival lists the rights that a restore changes: the rights in the restored database that differ from the rights in the database before the
+// restore.
 type Revival struct {
-	Revoked    []Right // keys, members and grants that are valid again
-	Lowered    []Right // members with a larger role again; Detail is the smaller role
-	OfProjects []Right // keys, members and grants in projects that are back themselves
-	Quotas     []Right // quotas that are back, or have other limits again
-	Unset      []Right // quotas that are missing
+	Revoked    []Right // keys, members and grants that were revoked and are valid again
+	Lowered    []Right // members with a larger role than before; Detail is the smaller role that they had
+	OfProjects []Right // keys, members and grants of deleted projects that are back, too
+	Quotas     []Right // quotas that are back or have their old limits again
+	Unset      []Right // quotas that the restored database lacks
 }
 
-// Compare finds the rights that a restore has revived: was comes from the replaced database, now from the restored one.
+// Compare finds the rights that a restore changed. was contains the rights of the replaced database, and now the rights of the restored one.
 func Compare(was, now []Right) (r Revival) {
 	before, after := map[ipam.ID]Right{}, map[ipam.ID]bool{}
 	for _, one := range was {
@@ -104,7 +105,8 @@ func Compare(was, now []Right) (r Revival) {
 	return r
 }
 
-// EndRights revokes a comparison's Revoked and Lowered rights again, in a restored database. No server may run on the database.
+// EndRights corrects a restored database. It revokes each right in r.Revoked again, and gives each member in r.Lowered the smaller role. No server
+// may run on the database.
 func EndRights(ctx context.Context, dsn string, r Revival) error {
 	s, err := Open(ctx, dsn, Options{MaxConnections: 1})
 	if err != nil {

@@ -22,10 +22,10 @@ import (
 // denied is the SQLSTATE for a missing privilege.
 const denied = "42501"
 
-// retains lists the jobs that the server does not run.
+// retains lists the jobs that the server does not run, because they need the retention role.
 var retains = []string{"JobExpireEvents", "JobPurge"}
 
-// The server's database user can run all work of a server: each use case that writes or reads, and the background jobs.
+// The database user of the server can run all work of a server: each use case that writes or reads, and the background jobs.
 func TestServerRoleAllowsAllServerWork(t *testing.T) {
 	t.Parallel()
 	in := roletest.Migrated(t)
@@ -52,7 +52,7 @@ func TestServerRoleAllowsAllServerWork(t *testing.T) {
 		delete(all, job)
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		t.Run(name, func(t *testing.T) { // a subtest, to close its stores
+		t.Run(name, func(t *testing.T) { // as a subtest, it closes its stores at the end
 			fresh := dbtest.New(t) // some readings cover the whole database
 			owner := newHouse(t, fresh)
 			newProject(t, owner, "team")
@@ -63,7 +63,7 @@ func TestServerRoleAllowsAllServerWork(t *testing.T) {
 	}
 }
 
-// Only the retention user can delete records; the server's user cannot.
+// Only the user for retention can delete records of the audit trail and the history. The user of the server cannot.
 func TestOnlyTheRetentionRoleDeletesRecords(t *testing.T) {
 	t.Parallel()
 	in := roletest.Migrated(t)
@@ -104,7 +104,7 @@ func TestOnlyTheRetentionRoleDeletesRecords(t *testing.T) {
 	clean(t, in.DSN[roletest.Reader])
 }
 
-// A session with a role has the privileges of that role, whichever user has logged in.
+// A session with a role has exactly the privileges of that role, whichever user has logged in.
 func TestSessionRoleLimitsTheStore(t *testing.T) {
 	t.Parallel()
 	in := roletest.Migrated(t)
@@ -116,7 +116,7 @@ func TestSessionRoleLimitsTheStore(t *testing.T) {
 	require.ErrorContains(t, err, denied)
 }
 
-// A server needs no grant to find out whether visible data are durable.
+// Every user may ask the database whether visible data are durable. This needs no grant.
 func TestServerRoleMayReadDurabilityState(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)

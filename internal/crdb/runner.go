@@ -43,7 +43,7 @@ func (s *Store) transact(ctx context.Context, op string, locks storage.Locks, dr
 		err = s.engine.attempt(ctx, cn, dry, func(ctx context.Context) error {
 			t := newTx(s, cn, number, dry)
 			last = t
-			number++ // counts the engine's in-place restarts too
+			number++ // also counts the engine's restarts inside the transaction
 			if len(locks.Busy) > 0 && cn.locks == nil && !dry {
 				if err := lookup.Lock(ctx, cn, locks.Busy); err != nil {
 					return outcome.OfClosure(err, cn.pool.Conn())
@@ -60,7 +60,7 @@ func (s *Store) transact(ctx context.Context, op string, locks storage.Locks, dr
 	}
 	err := s.repeat(ctx, op, false, func(ctx context.Context) error {
 		err := once(ctx)
-		if u, ok := errors.AsType[*storage.RegionNotRecorded](err); ok && !locks.InTurn { // at most once for each project and region
+		if u, ok := errors.AsType[*storage.RegionNotRecorded](err); ok && !locks.InTurn { // happens at most once for each project and region
 			for _, project := range u.Projects {
 				if err := s.Place(ctx, project, u.Region); err != nil {
 					return err
@@ -87,7 +87,7 @@ func (s *Store) Await(ctx context.Context, id ipam.ID) error {
 	})
 }
 
-// conflictOf finds the names or keys that prevented a transaction, if they did.
+// conflictOf replaces a database error about taken names or keys with an error that lists them. It returns any other error unchanged.
 func (s *Store) conflictOf(ctx context.Context, err error) error {
 	if taken, ok := errors.AsType[*write.NamesTaken](err); ok {
 		return s.whichNames(ctx, taken)
@@ -98,8 +98,8 @@ func (s *Store) conflictOf(ctx context.Context, err error) error {
 	return err
 }
 
-// whichNames finds the names that prevented a transaction's claims. The transaction was rolled back, and the other owner may have released a name
-// since: then it returns ErrStale, for a retry.
+// whichNames finds the claim names that prevented a transaction. The transaction is rolled back already, so the other owner may have released the
+// name since. Then whichNames returns ErrStale, and the transaction is retried.
 func (s *Store) whichNames(ctx context.Context, t *write.NamesTaken) error {
 	c, err := s.pool.Acquire(ctx)
 	if err != nil {
@@ -126,8 +126,8 @@ func (s *Store) whichNames(ctx context.Context, t *write.NamesTaken) error {
 	}
 }
 
-// whichKeys finds the idempotency keys that prevented a transaction from storing its answers, and deletes their expired answers. The transaction was
-// rolled back. It is retried unless an unexpired answer exists.
+// whichKeys finds the idempotency keys that prevented a transaction from storing its responses. It also deletes the expired responses under these
+// keys. The transaction is rolled back already. If no unexpired response exists, whichKeys returns ErrStale, and the transaction is retried.
 func (s *Store) whichKeys(ctx context.Context, t *write.KeysTaken) error {
 	keys := make([]storage.NameRef, len(t.Answers))
 	for i, a := range t.Answers {
@@ -165,7 +165,8 @@ func (s *Store) whichKeys(ctx context.Context, t *write.KeysTaken) error {
 	return write.ErrStale
 }
 
-// acquire takes a connection for a transaction. Unless dry is set, it first takes a slot for a writer.
+// acquire takes a connection for a transaction. A transaction that writes first takes a slot for a writer. With dry, the transaction writes nothing
+// and needs no slot.
 func (s *Store) acquire(ctx context.Context, dry bool) (_ *conn, release func(), err error) {
 	place := func() {}
 	if !dry {
@@ -183,7 +184,8 @@ func (s *Store) acquire(ctx context.Context, dry bool) (_ *conn, release func(),
 	return cn, func() { cn.release(place) }, nil
 }
 
-// read runs single reads outside a transaction. They are always safe to retry.
+// read runs reads outside a transaction. If ctx has a connection for its reads (withReads), it uses that connection. A retry of a read is always
+// safe.
 func (s *Store) read(ctx context.Context, op string, fn func(lookup.Querier) error) error {
 	if run, ok := readsOf(ctx); ok {
 		return run(ctx, op, fn)
@@ -207,7 +209,8 @@ func (s *Store) readNow(ctx context.Context, op string, fn func(lookup.Querier) 
 	})
 }
 
-// repeat runs attempts until one commits, is refused or has an unknown outcome, or until it gives up. read means that no attempt can change anything.
+// repeat runs attempts until one commits, is refused or has an unknown outcome. It also ends when no further attempt is allowed. With read, no
+// attempt changes anything.
 func (s *Store) repeat(ctx context.Context, op string, read bool, attempt func(context.Context) error) error {
 	for n := 0; ; n++ {
 		if !read {
@@ -233,7 +236,7 @@ func (s *Store) repeat(ctx context.Context, op string, read bool, attempt func(c
 	}
 }
 
-// unknown returns the caller's error after a COMMIT without a definite reply.
+// unknown logs a COMMIT that had no definite reply, and returns the error for the caller.
 func (s *Store) unknown(ctx context.Context, op string, n int, state string, err error) error {
 	s.log.WarnContext(ctx, "outcome of a commit is unknown", "op", op, "attempt", n, "sqlstate", state, "error", err)
 	return ipam.Errorf(ipam.CodeOutcomeUnknown, "The database did not confirm whether the change was made.").Because(err)

@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// together runs functions at once and waits for all of them.
+// together runs functions at the same time, and waits for all of them.
 func together(all ...func()) {
 	var wg sync.WaitGroup
 	start := make(chan struct{})
@@ -28,7 +28,7 @@ func together(all ...func()) {
 	wg.Wait()
 }
 
-// Several servers get the first claim of one scope at the same time. One carves the scope's pool, and the others find it.
+// Several servers get the first claims of a scope at the same time. One of them creates the pool of the scope, and the others use it.
 func TestConcurrentFirstClaimsOfAScopeCarveOnePool(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
@@ -48,7 +48,7 @@ func TestConcurrentFirstClaimsOfAScopeCarveOnePool(t *testing.T) {
 		}
 		together(all...)
 		for _, err := range errs {
-			if round < 4 { // a /26 holds eight /29 blocks
+			if round < 4 { // a /26 pool holds eight /29 blocks
 				require.NoError(t, err)
 			} else {
 				require.True(t, ipam.IsCode(err, ipam.CodePoolExhausted), "%v", err)
@@ -63,7 +63,7 @@ func TestConcurrentFirstClaimsOfAScopeCarveOnePool(t *testing.T) {
 	clean(t, dsn)
 }
 
-// A class is deleted while a pool starts to list it and a claim uses it. The later of the two gets a refusal.
+// A class is deleted. At the same time, a pool adds the class to its list, and a claim uses it. The later transaction gets a refusal.
 func TestConcurrentClassDeletionAndUseExcludeEachOther(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)

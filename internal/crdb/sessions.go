@@ -50,7 +50,7 @@ func (s *Store) SessionsUsed(ctx context.Context, used map[string]time.Time) err
 		return nil
 	}
 	hashes, times := make([][]byte, 0, len(used)), make([]time.Time, 0, len(used))
-	for _, hash := range slices.Sorted(maps.Keys(used)) { // sorted, as in KeysUsed
+	for _, hash := range slices.Sorted(maps.Keys(used)) { // sorted for the same reason as in KeysUsed
 		hashes, times = append(hashes, []byte(hash)), append(times, used[hash])
 	}
 	return s.inMaintenanceTx(ctx, "sessions_used", func(ctx context.Context, c *conn) error {
@@ -59,7 +59,7 @@ func (s *Store) SessionsUsed(ctx context.Context, used map[string]time.Time) err
 	})
 }
 
-// ExpireSessions deletes up to limit sessions that expired before now, in their own transaction, and returns their number.
+// ExpireSessions deletes up to limit sessions that expired before now, in its own transaction. It returns their number.
 func (s *Store) ExpireSessions(ctx context.Context, now time.Time, limit int) (int64, error) {
 	var n int64
 	err := s.inMaintenanceTx(ctx, "session_expire", func(ctx context.Context, c *conn) (err error) {

@@ -57,7 +57,7 @@ func TestSessionsOfAHolderAreLimitedAndExpireInBatches(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, there, ok, n)
 	}
-	for _, want := range []int64{2, 1, 0} { // the session that expires at this moment is included
+	for _, want := range []int64{2, 1, 0} { // a session that expires exactly at this moment is included
 		n, err := h.store.ExpireSessions(admin(t), at.Add(time.Hour+4*time.Minute), 2)
 		require.NoError(t, err)
 		require.Equal(t, want, n)

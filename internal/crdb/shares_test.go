@@ -17,8 +17,8 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// TestProjectWaitingForItsLockLeavesConnectionsToOthers has many requests of one project wait for that project's lock, which another process has
-// locked. Meanwhile another project claims, releases and reads.
+// TestProjectWaitingForItsLockLeavesConnectionsToOthers lets many requests of one project wait for the lock of that project, which another process
+// holds. At the same time, another project claims, releases and reads.
 func TestProjectWaitingForItsLockLeavesConnectionsToOthers(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)
@@ -56,7 +56,7 @@ func TestProjectWaitingForItsLockLeavesConnectionsToOthers(t *testing.T) {
 			WHERE d.datname = current_database() AND k.locktype = 'advisory' AND NOT k.granted`).Scan(&waiting))
 		require.Zero(t, ended.Load())
 	}
-	for _, name := range []string{"first", "second", "third"} { // from the second on, the server uses its cache
+	for _, name := range []string{"first", "second", "third"} { // for the second and the third claim, the server uses its cache
 		_, err = h.svc.CreateClaim(as("modest"), "modest", claimOf(name, "modest", "pool", 32), usecase.Request{})
 		require.NoError(t, err)
 		_, err = h.svc.GetClaim(as("modest"), "modest", name, usecase.Reading{})
@@ -71,8 +71,8 @@ func TestProjectWaitingForItsLockLeavesConnectionsToOthers(t *testing.T) {
 	}
 }
 
-// Another transaction has locked one project, as a new quota does while it counts claims. Requests of this project on a shared pool wait before they
-// lock the pool, so the server still serves another project's claims and batches there.
+// Another transaction holds the lock of a project, as a new quota does while it counts claims. Requests of this project on a shared pool wait before
+// they lock the pool. So the server still serves claims and batches of another project on that pool.
 func TestProjectWaitingForItsLockDoesNotBlockASharedPool(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)
@@ -98,7 +98,7 @@ func TestProjectWaitingForItsLockDoesNotBlockASharedPool(t *testing.T) {
 		_, err := h.svc.CreateClaimBatch(as(by), by, []ipam.Claim{claimOf(name, "owner", "pool", 28)}, usecase.Request{})
 		return err
 	}
-	for name := range ids { // records the region of each project
+	for name := range ids { // the first claim of each project records the project's region
 		require.NoError(t, claim(name, "before"))
 	}
 

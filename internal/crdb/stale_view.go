@@ -16,7 +16,8 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/outcome"
 )
 
-// Stale reads have their own connections, so that long lists do not delay claims: a quarter of the store's number, within these bounds.
+// Stale reads have their own connections, so that long lists do not delay claims. They get a quarter of the number of the store's connections, within
+// these bounds.
 const (
 	minStaleConnections = 2
 	maxStaleConnections = 16
@@ -28,7 +29,7 @@ func newStaleConnections(ctx context.Context, cfg *pgxpool.Config) (*pgxpool.Poo
 	return pgxpool.NewWithConfig(ctx, own)
 }
 
-// staleView implements storage.View with stale reads.
+// staleView implements storage.View with reads that may be some seconds old.
 type staleView struct {
 	lookup.Reader
 	store *Store
@@ -38,7 +39,8 @@ type staleView struct {
 // Behind implements storage.Store.
 func (s *Store) Behind(at *storage.Moment) storage.View { return s.stalePool(at) }
 
-// Samples returns a store for the pool sampler. Its reads may be some seconds old, and take no connections from claims.
+// Samples returns a store for the pool sampler. Its reads may be some seconds old. They use the connections for stale reads, so they do not delay
+// claims.
 func (s *Store) Samples() pools.SampleStore { return s.stalePool(new(storage.Moment)) }
 
 func (s *Store) stalePool(at *storage.Moment) *staleView {
@@ -47,8 +49,8 @@ func (s *Store) stalePool(at *storage.Moment) *staleView {
 	return f
 }
 
-// read runs fn like Store.read, but at a moment that the engine chooses and in a read-only transaction. It notes that moment: the read sees every
-// commit before it.
+// read runs fn like Store.read, but in a read-only transaction and at a time that the engine chooses. It records that time in at. The read sees every
+// commit before that time.
 func (f *staleView) read(ctx context.Context, op string, fn func(lookup.Querier) error) error {
 	err := f.readOnly(ctx, op, fn)
 	if beforeSchema(err) {
@@ -87,7 +89,7 @@ func (f *staleView) readOnly(ctx context.Context, op string, fn func(lookup.Quer
 			endStale(ctx, c, "rollback")
 			return outcome.OfClosure(err, c.Conn())
 		}
-		endStale(ctx, c, "commit") // a read has nothing to lose
+		endStale(ctx, c, "commit") // a failed COMMIT does no harm, because the transaction only read
 		f.at.Note(at)
 		return nil
 	})
@@ -105,7 +107,7 @@ func (s *Store) beginStale(ctx context.Context, c *pgxpool.Conn) (at time.Time, 
 	return at, errors.Join(err, results.Close())
 }
 
-// endStale ends a transaction, within rollbackLimit. If it fails, the pool discards the connection.
+// endStale ends a transaction with the statement how, within rollbackLimit. If that fails, the pool discards the connection.
 func endStale(ctx context.Context, c *pgxpool.Conn, how string) {
 	if c.Conn().IsClosed() {
 		return
@@ -115,8 +117,8 @@ func endStale(ctx context.Context, c *pgxpool.Conn, how string) {
 	_, _ = c.Exec(ctx, how)
 }
 
-// beforeSchema reports whether a stale read failed because the database's tables or columns did not exist at its moment: a migration ran some seconds
-// ago.
+// beforeSchema reports whether a stale read failed because it is older than the schema: at the time of its data, a table or column did not exist yet.
+// This happens in the first seconds after a migration.
 func beforeSchema(err error) bool {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && slices.Contains([]string{"3D000", "42P01", "42703", "42704"}, pg.Code)

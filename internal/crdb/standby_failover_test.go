@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// seen calls a function after a read of an existing claim, before the reader continues.
+// seen calls a function after the first read that finds a claim, before the reader continues.
 type seen struct {
 	storage.Store
 	once sync.Once
@@ -30,7 +30,7 @@ func (s *seen) ClaimLookup(ctx context.Context, q storage.ClaimQuery) (storage.C
 	return facts, err
 }
 
-// pairWithUndurableClaim returns a pair whose primary shows a claim that the standby does not have.
+// pairWithUndurableClaim returns a pair whose primary shows a claim that the standby does not have yet.
 func pairWithUndurableClaim(t *testing.T) (*pair, ipam.Claim) {
 	t.Helper()
 	p := newPair(t, func(o *crdb.Options) { o.MaxConnections = 16 })
@@ -48,7 +48,7 @@ func pairWithUndurableClaim(t *testing.T) (*pair, ipam.Claim) {
 	return p, c
 }
 
-// repeats lists all ways in which a client learns that a claim exists.
+// repeats contains all requests by which a client learns that a claim exists.
 var repeats = map[string]func(ctx context.Context, svc *alloc.Service) (usecase.Result[ipam.Claim], error){
 	"put": func(ctx context.Context, svc *alloc.Service) (usecase.Result[ipam.Claim], error) {
 		return svc.PutClaim(ctx, project, claimOf("claim", project, "pool", 32), usecase.Request{})
@@ -61,7 +61,7 @@ var repeats = map[string]func(ctx context.Context, svc *alloc.Service) (usecase.
 	},
 }
 
-// A write on the new primary does not confirm a read on the old one.
+// A write on the new primary does not confirm a read on the old primary.
 func TestReadsBeforeAFailoverAreRepeatedAfterIt(t *testing.T) {
 	t.Parallel()
 	for name, repeat := range repeats {
@@ -81,7 +81,7 @@ func TestReadsBeforeAFailoverAreRepeatedAfterIt(t *testing.T) {
 	}
 }
 
-// The primary is killed while the COMMIT of the barrier waits.
+// The primary is killed while the COMMIT that confirms a read waits for the standby.
 func TestDurabilityBarrierEndedByAFailoverRetriesTheRead(t *testing.T) {
 	t.Parallel()
 	p, lost := pairWithUndurableClaim(t)
@@ -100,13 +100,13 @@ func TestDurabilityBarrierEndedByAFailoverRetriesTheRead(t *testing.T) {
 	require.NoError(t, p.Promote(admin(t)))
 	away := time.Since(killed)
 	<-done
-	if ipam.IsCode(err, ipam.CodeOutcomeUnknown) && away > time.Second { // a request retries for some three seconds, then its caller must
+	if ipam.IsCode(err, ipam.CodeOutcomeUnknown) && away > time.Second { // a request retries for about three seconds; after that, its caller must retry
 		r, err = repeats["put"](ctx, p.svc)
 	}
 	requireRemade(t, p, lost, r, err)
 }
 
-// requireRemade requires that the result after a failover is the claim of the new primary, and not the lost one.
+// requireRemade requires that the result after a failover is the claim on the new primary, and not the lost claim.
 func requireRemade(t *testing.T, p *pair, lost ipam.Claim, r usecase.Result[ipam.Claim], err error) {
 	t.Helper()
 	require.NoError(t, err, "it is made anew")
@@ -116,7 +116,7 @@ func requireRemade(t *testing.T, p *pair, lost ipam.Claim, r usecase.Result[ipam
 	require.Equal(t, r.Value.UID, got.UID)
 }
 
-// A name conflict is reported only when the conflicting claim is durable.
+// A conflict of names is reported only when the other claim is durable.
 func TestNameConflictIsReportedOnlyWhenDurable(t *testing.T) {
 	t.Parallel()
 	p, _ := pairWithUndurableClaim(t)

@@ -20,7 +20,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/standby"
 )
 
-// pair is a server on a PostgreSQL with a synchronous standby.
+// pair is a server on a PostgreSQL that has a synchronous standby.
 type pair struct {
 	*standby.Pair
 	*house
@@ -29,7 +29,7 @@ type pair struct {
 func newPair(t *testing.T, options ...func(*crdb.Options)) *pair {
 	t.Helper()
 	dbtest.OnPostgres(t)
-	dir, err := os.MkdirTemp("", "pair") // the path of a socket must be short
+	dir, err := os.MkdirTemp("", "pair") // a short path, because PostgreSQL limits the path of its socket
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	p, err := standby.Start(t.Context(), standby.Options{Dir: dir})
@@ -47,7 +47,7 @@ func within(t *testing.T, d time.Duration) context.Context {
 	return ctx
 }
 
-// untilOneWaits returns a request context that ends when one more COMMIT waits for the standby, however long that takes.
+// untilOneWaits returns a request context that ends when one more COMMIT waits for the standby. The time until then does not matter.
 func (p *pair) untilOneWaits(t *testing.T) context.Context {
 	t.Helper()
 	before, err := p.Waiting(admin(t))
@@ -63,7 +63,7 @@ func (p *pair) untilOneWaits(t *testing.T) context.Context {
 
 func keyed(key string) usecase.Request { return usecase.Request{Key: key, Fingerprint: [16]byte{1}} }
 
-// failOver kills the primary, promotes the standby, and returns a server on it.
+// failOver kills the primary and promotes the standby. It returns a server on the new primary.
 func (p *pair) failOver(t *testing.T) *house {
 	t.Helper()
 	require.NoError(t, p.KillPrimary(admin(t)))
@@ -71,14 +71,14 @@ func (p *pair) failOver(t *testing.T) *house {
 	return newHouse(t, p.StandbyDSN())
 }
 
-// cancelWaits acts as an administrator who cancels hanging sessions. PostgreSQL then makes the changes visible that wait for the standby.
+// cancelWaits acts like an administrator that cancels hanging sessions. PostgreSQL then makes the changes visible that still wait for the standby.
 func (p *pair) cancelWaits(t *testing.T) {
 	t.Helper()
 	_, err := dbtest.Connect(t, p.PrimaryDSN(), nil).Exec(t.Context(), "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
 	require.NoError(t, err)
 }
 
-// Requests are retried while a standby stalls for longer than any of the server's time limits. All acknowledged changes exist after a failover.
+// A standby stalls for longer than any time limit of the server, and clients retry their requests. After a failover, all acknowledged changes exist.
 func TestAcknowledgedWritesDuringAStandbyStallSurviveAFailover(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
@@ -126,11 +126,11 @@ func TestCommitIsNotCancelledAtTheCallersDeadline(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// An administrator cancels the wait of a COMMIT, which then succeeds with a warning. Its change is visible but not durable. The server acknowledges
-// it, and reads of it, only when the standby has it.
+// An administrator cancels the wait of a COMMIT. The COMMIT then succeeds with a warning, so its change is visible but not durable. The server must
+// not acknowledge the change, or a read of it, before the standby has it.
 func TestVisibleWriteIsAcknowledgedOnlyWhenDurable(t *testing.T) {
 	t.Parallel()
-	p := newPair(t, func(o *crdb.Options) { o.MaxConnections = 16 }) // each retry leaves a waiting COMMIT
+	p := newPair(t, func(o *crdb.Options) { o.MaxConnections = 16 }) // each retry leaves a COMMIT that waits
 	p.createPool(t, rootPool("pool", "10.0.0.0/24"))
 	p.createPool(t, rootPool("kept", "10.9.0.0/24"))
 	p.createClaim(t, claimOf("released", project, "kept", 32))
@@ -178,7 +178,7 @@ func TestVisibleWriteIsAcknowledgedOnlyWhenDurable(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// makeProject creates a project under a new lock, so that it delays no other transaction.
+// makeProject creates a project under a new lock, so that no other transaction waits for it.
 func makeProject(ctx context.Context, store *crdb.Store, name string) error {
 	p := ipam.Project{Metadata: ipam.Metadata{Name: name, UID: ipam.NewID(), Revision: ipam.NewID()}}
 	return store.InTx(ctx, "make", storage.Locks{Alone: []ipam.ID{p.UID}}, func(ctx context.Context, tx storage.Tx) error {
@@ -188,7 +188,7 @@ func makeProject(ctx context.Context, store *crdb.Store, name string) error {
 
 func errOf[T any](_ T, err error) error { return err }
 
-// The primary dies while a COMMIT waits, and starts again without its standby. The waiting change is now visible.
+// The primary is killed while a COMMIT waits, and starts again without its standby. The change of that COMMIT is then visible.
 func TestVisibleWriteAfterAPrimaryRestartIsAcknowledgedOnlyWhenDurable(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
@@ -214,7 +214,7 @@ func TestVisibleWriteAfterAPrimaryRestartIsAcknowledgedOnlyWhenDurable(t *testin
 	require.NoError(t, err)
 }
 
-// Abandoned requests leave waiting COMMITs. Their number is limited by the connections of the pool, and reads continue.
+// Abandoned requests leave COMMITs that wait. The connections of the pool limit their number, and reads continue.
 func TestStalledStandbyUsesAtMostThePoolsConnections(t *testing.T) {
 	t.Parallel()
 	p := newPair(t, func(o *crdb.Options) { o.MaxConnections = 8 })
@@ -230,7 +230,7 @@ func TestStalledStandbyUsesAtMostThePoolsConnections(t *testing.T) {
 				_ = makeProject(ctx, p.store, fmt.Sprintf("p-%d-%d", round, i))
 			})
 		}
-		if round == 0 { // transactions can use half of the connections, and reads the others
+		if round == 0 { // transactions can use half of the connections, and reads the other half
 			require.NoError(t, p.AwaitWaiting(admin(t), 4))
 			leave()
 		}
@@ -273,7 +273,7 @@ func TestServerStopsWhileCommitsWaitForAStandby(t *testing.T) {
 	require.Equal(t, 2, n, "it left, and did not cancel anything")
 }
 
-// A server with both hosts in its URL continues after a failover without a restart.
+// A server whose URL names both hosts continues after a failover. It needs no restart.
 func TestServerContinuesAfterAFailover(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)

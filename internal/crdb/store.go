@@ -20,7 +20,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Store is the database. Open returns one, and Close releases it.
+// Store is the database. Open returns a Store, and Close releases it.
 type Store struct {
 	lookup.Reader
 	regions *regionSet
@@ -39,7 +39,7 @@ type Store struct {
 	feed   *feedClock
 	tooOld *incompatible
 	shares projectShares
-	life   context.Context // ends with the store
+	life   context.Context // ends when the store is closed
 	stop   func()          // stops the background work and waits for it
 }
 
@@ -50,15 +50,15 @@ var (
 
 // Options configures a Store.
 type Options struct {
-	Region         string        // region in which this process reads and writes rows
+	Region         string        // region whose rows this process reads and writes
 	MaxConnections int32         // 0: pgx's default for the machine
-	URLFile        string        // file to read the URL from again for each new connection; "": the URL does not change
-	Role           string        // database role for the sessions; "": the user's own rights. It is no security boundary: a session can switch back
+	URLFile        string        // file with the URL, which is read again for each new connection; "": the URL does not change
+	Role           string        // database role of the sessions; "": the user's own rights. A session can switch back, so the role is no security boundary
 	Log            *slog.Logger  // nil: no log
 	OnAttempt      func(Attempt) // nil: no calls
 	Tracer         Tracer        // nil: no tracing
-	// LocalTime is this machine's clock, for tests in which it is wrong; nil: time.Now. The store measures durations with it, and never takes the
-	// time from it.
+	// LocalTime is this machine's clock. Tests set it to a wrong time. nil: time.Now. The store measures durations with it, and never uses its time
+	// of day.
 	LocalTime func() time.Time
 }
 
@@ -70,7 +70,7 @@ type Attempt struct {
 	SQLState string // "" if the database returned none
 }
 
-// Open connects and detects the engine. It does not migrate.
+// Open connects to a database and detects its engine. It does not migrate the database.
 func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 	if _, err := dial.Parse(dsn); err != nil {
 		return nil, err
@@ -150,7 +150,7 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// readFacts reads the facts that the store needs before it serves a request.
+// readFacts reads the facts that the store needs before it can serve a request.
 func (s *Store) readFacts(ctx context.Context) error {
 	if err := s.checkCompatible(ctx); err != nil {
 		return err

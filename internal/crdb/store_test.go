@@ -8,7 +8,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/storetest"
 )
 
-// dbtest selects the engine: PostgreSQL, or CockroachDB with `make test-crdb`.
+// dbtest selects the engine: PostgreSQL by default, or CockroachDB with `make test-crdb`.
 func TestStoreKeepsTheContract(t *testing.T) {
 	t.Parallel()
 	storetest.Run(t, func(t *testing.T) storetest.Bundle {

@@ -17,7 +17,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/devca"
 )
 
-// secured is a migrated database with TLS, and the files of a client.
+// secured is a migrated database with TLS, together with the certificate files of a client.
 type secured struct {
 	*dbtest.Secure
 	root, cert, key string
@@ -33,7 +33,7 @@ func newSecured(t *testing.T) *secured {
 	return s
 }
 
-// renew issues a new certificate to the client.
+// renew gives the client a new certificate.
 func (s *secured) renew(t *testing.T) {
 	t.Helper()
 	certificate, key, err := s.CA.Issue(devca.Leaf{Name: dbtest.SecureUser})
@@ -42,7 +42,7 @@ func (s *secured) renew(t *testing.T) {
 	require.NoError(t, os.WriteFile(s.key, key, 0o600))
 }
 
-// url returns the URL of a careful operator: both sides verify each other.
+// url returns the URL of a careful operator: client and server verify each other.
 func (s *secured) url() string {
 	return s.URL("localhost", dbtest.SecurePassword, url.Values{"sslmode": {"verify-full"}, "sslrootcert": {s.root}, "sslcert": {s.cert}, "sslkey": {s.key}})
 }
@@ -56,14 +56,14 @@ func (s *secured) open(t *testing.T, dsn string, o Options) *Store {
 	return store
 }
 
-// serial returns the serial number of a connection's client certificate.
+// serial returns the serial number of the client certificate of a connection.
 func serial(t *testing.T, c *pgxpool.Conn) (number string) {
 	t.Helper()
 	require.NoError(t, c.QueryRow(t.Context(), "select client_serial::text from pg_stat_ssl where ssl and pid = pg_backend_pid()").Scan(&number))
 	return number
 }
 
-// fresh discards all idle connections and returns a new one.
+// fresh discards all idle connections, and returns a new connection.
 func fresh(t *testing.T, s *Store) *pgxpool.Conn {
 	t.Helper()
 	s.pool.Reset()

@@ -15,14 +15,15 @@ import (
 
 // Tracer records a traced request's attempts and statements. It must not block, and must be safe for concurrent use.
 type Tracer interface {
-	// Follows reports whether the request is traced. The other methods are called only then.
+	// Follows reports whether the request of ctx is traced. The store calls the other methods only for a traced request.
 	Follows(ctx context.Context) bool
-	// AttemptBegan records that an attempt at a transaction or a single read starts. number starts at 0. The attempt runs with the returned context.
+	// AttemptBegan records the start of an attempt at a transaction or at a single read. number starts at 0. The attempt runs with the returned
+	// context.
 	AttemptBegan(ctx context.Context, op string, number int, read bool) context.Context
-	// AttemptEnded records that an attempt ended, with the context from AttemptBegan. end is as in Attempt.End, or "panicked".
+	// AttemptEnded records the end of an attempt. ctx is the context that AttemptBegan returned. end has a value of Attempt.End, or is "panicked".
 	AttemptEnded(ctx context.Context, end, sqlState string)
-	// StatementRan records a statement under its file's name. pipelined counts the statements sent together. failure is "", the SQLSTATE, or another
-	// word when the database returned none.
+	// StatementRan records a statement. name is the name of its file. pipelined is the number of statements that were sent together. failure is ""
+	// after success. Otherwise it is the SQLSTATE, or another word if the database returned none.
 	StatementRan(ctx context.Context, name string, from, to time.Time, rows int64, pipelined int, failure string)
 }
 
@@ -33,7 +34,7 @@ func (s *Store) try(ctx context.Context, op string, number int, read bool, attem
 		end, state = outcome.Classify(err)
 		return end, state, err
 	}
-	ctx, ended := s.tracer.AttemptBegan(ctx, op, number, read), "panicked" // the address arithmetic panics rather than lose address space
+	ctx, ended := s.tracer.AttemptBegan(ctx, op, number, read), "panicked" // the arithmetic on addresses panics if a bug would lose address space
 	defer func() { s.tracer.AttemptEnded(ctx, ended, state) }()
 	err = attempt(ctx)
 	end, state = outcome.Classify(err)
@@ -49,9 +50,9 @@ var (
 	_ pgx.BatchTracer = statements{}
 )
 
-// traced describes statements that were sent together. pgx carries it in the context from start to end.
+// traced describes statements that were sent together. pgx passes it in the context from the start of the statements to their end.
 type traced struct {
-	name   string // of a single one
+	name   string // name of the statement, if it was sent alone
 	size   int
 	from   time.Time
 	failed bool
@@ -87,8 +88,8 @@ func (t statements) TraceBatchStart(ctx context.Context, _ *pgx.Conn, data pgx.T
 	return context.WithValue(ctx, tracedKey{}, &traced{size: data.Batch.Len(), from: time.Now()})
 }
 
-// TraceBatchQuery implements pgx.BatchTracer. A batch's statements run one after another, so each starts when the previous result was read. After a
-// failure the others did not run, whatever pgx reports about them.
+// TraceBatchQuery implements pgx.BatchTracer. The statements of a batch run one after another. So each statement starts when the result of the
+// previous one was read. After a failure the later statements did not run, although pgx reports them.
 func (t statements) TraceBatchQuery(ctx context.Context, _ *pgx.Conn, data pgx.TraceBatchQueryData) {
 	of := tracedOf(ctx)
 	if of == nil || of.failed {
@@ -100,7 +101,7 @@ func (t statements) TraceBatchQuery(ctx context.Context, _ *pgx.Conn, data pgx.T
 	of.from = now
 }
 
-// TraceBatchEnd implements pgx.BatchTracer. It records a batch that could not be sent, which has no other trace.
+// TraceBatchEnd implements pgx.BatchTracer. It records a batch that could not be sent. No other method records such a batch.
 func (t statements) TraceBatchEnd(ctx context.Context, _ *pgx.Conn, data pgx.TraceBatchEndData) {
 	if of := tracedOf(ctx); of != nil && data.Err != nil && !of.failed {
 		of.failed = true
@@ -108,7 +109,7 @@ func (t statements) TraceBatchEnd(ctx context.Context, _ *pgx.Conn, data pgx.Tra
 	}
 }
 
-// failureOf returns a word for the error. It contains nothing from the statement.
+// failureOf returns a word for the error. The word contains no part of the statement.
 func failureOf(err error) string {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	switch {
@@ -125,7 +126,7 @@ func failureOf(err error) string {
 	}
 }
 
-// nameOf returns a statement's name: its file, or its effect on a transaction.
+// nameOf returns the name of a statement: the name of its file, or a word for its effect on the transaction.
 func nameOf(sql string) string {
 	if name, ok := statementNames[sql]; ok {
 		return name
@@ -149,7 +150,8 @@ var statementNames = func() map[string]string {
 	return names
 }()
 
-// attemptQuerier assigns statements to an attempt, whatever context they come with: readers know only their caller's context.
+// attemptQuerier runs statements with the context of their attempt, so that a trace shows them under the attempt. Its callers know only the context
+// of the request.
 type attemptQuerier struct {
 	lookup.Querier
 	ctx context.Context //nolint:containedctx // the context of the attempt
@@ -165,7 +167,7 @@ func (w attemptQuerier) SendBatch(_ context.Context, b *pgx.Batch) pgx.BatchResu
 	return w.Querier.SendBatch(w.ctx, b)
 }
 
-// inAttempt assigns a read's statements to its attempt, if the request is traced.
+// inAttempt returns a Querier that assigns the statements of a read to its attempt, if the request is traced.
 func (s *Store) inAttempt(ctx context.Context, q lookup.Querier) lookup.Querier {
 	if s.tracer == nil || !s.tracer.Follows(ctx) {
 		return q

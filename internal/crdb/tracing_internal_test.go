@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/query"
 )
 
-// watching is a tracer that traces if follows is set, and records the names of statements.
+// watching is a tracer that records the names of statements. It traces a request only if follows is set.
 type watching struct {
 	follows    bool
 	statements []string
@@ -29,7 +29,7 @@ func (w *watching) StatementRan(_ context.Context, name string, _, _ time.Time, 
 	w.statements = append(w.statements, name)
 }
 
-// traceAll calls the tracer as pgx does for a statement, and for a batch with another statement.
+// traceAll calls the tracer as pgx does, for a single statement and for a batch.
 func traceAll(t statements) {
 	ctx := context.Background()
 	sql := query.Get("claim_get")

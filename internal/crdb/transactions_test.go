@@ -17,17 +17,17 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// transactionsFile contains the statements of each request. tools/sqlcheck searches it for statements on other regions.
+// transactionsFile contains the statements of each request. tools/sqlcheck searches it for statements that read other regions.
 var transactionsFile = filepath.Join("testdata", "transactions.json")
 
-// recorded is a request and its attempts in the database: reads and transactions.
+// recorded is a request with its attempts in the database. An attempt is a read or a transaction.
 type recorded struct {
 	Request  string      `json:"request"`
 	Attempts []attempted `json:"attempts"`
 }
 
-// The statements and round trips of each request equal the reviewed ones, so another round trip is a deliberate change. Each request is the first one
-// of its server, with an empty cache and a new database.
+// The statements and round trips of each request must equal the reviewed ones in testdata. So nobody adds a round trip by accident. Each request is
+// the first request of its server: the cache is empty, and the database is new.
 func TestRequestsSendTheRecordedStatements(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)
@@ -39,9 +39,9 @@ func TestRequestsSendTheRecordedStatements(t *testing.T) {
 			return err
 		}}
 	}
-	var lines []string // one object a line, so that a changed request is one line in a diff
+	var lines []string // one object on each line, so that a changed request is one changed line in a diff
 	for _, name := range slices.Sorted(maps.Keys(requests)) {
-		t.Run(name, func(t *testing.T) { // a subtest, to close its database and connections
+		t.Run(name, func(t *testing.T) { // as a subtest, it closes its database and connections at the end
 			line, err := json.Marshal(recorded{name, record(t, requests[name])})
 			require.NoError(t, err)
 			lines = append(lines, string(line))
@@ -67,12 +67,12 @@ func record(t *testing.T, r reading) []attempted {
 	tap := newWiretap(t, dsn, "region_list")
 	store := open(t, tap.dsn, func(o *crdb.Options) { o.OnAttempt, o.MaxConnections, o.LocalTime = tap.watch, 1, sureClock() })
 	defer store.Close()
-	_, err := store.RecentFeedState(t.Context()) // as at the start of a server; the number of queries varies
+	_, err := store.RecentFeedState(t.Context()) // read before, as at the start of a server, because the number of queries varies
 	require.NoError(t, err)
-	tap.take() // the statements of opening
+	tap.take() // discards the statements that opened the store
 	require.NoError(t, r.do(admin(t), server{svc: alloc.New(store, alloc.Options{Region: region, Webhooks: hooked}), store: store}, in))
 	said := tap.take()
-	for i, a := range said { // a store reads new regions now and then, on a slow machine between two transactions of a request
+	for i, a := range said { // a store reads the regions at intervals; on a slow machine this can be between two transactions of a request
 		if len(a.Trips) > 1 && slices.Equal(a.Trips[0], []string{"region_list"}) {
 			said[i].Trips = a.Trips[1:]
 		}

@@ -23,7 +23,7 @@ type tx struct {
 	number  int
 	dry     bool
 	clock   *storeClock
-	fences  lookup.Fences // as read, or as written since
+	fences  lookup.Fences // as read, or as the transaction has written them
 
 	fill cacheFill
 
@@ -36,7 +36,7 @@ var _ storage.Tx = (*tx)(nil)
 func newTx(s *Store, c *conn, number int, dry bool) *tx {
 	t := &tx{region: s.region, regions: s.regions, conn: c, number: number, dry: dry, clock: s.clock, fences: lookup.Fences{}, durable: s.engine.durable, byKeys: s.engine.byKeys()}
 	t.fill = cacheFill{memory: s.memory, region: s.region, pools: map[lookup.FenceKey]*catalogcache.Pool{}, projects: map[ipam.ID]catalogcache.Project{}}
-	// Inside a transaction no statement is retried: its error ends the attempt.
+	// A statement inside a transaction is never retried. Its error ends the attempt.
 	t.Reader = s.readerOn(c)
 	return t
 }
@@ -62,8 +62,8 @@ func (t *tx) FreeRead(ctx context.Context, c storage.Container, reads freespace.
 	return lookup.Free(ctx, t.conn, c, reads, stock, t.fences)
 }
 
-// stock returns a container's free space, for an engine on which one statement for several blocks may read all free rows. Otherwise it returns an
-// empty stock, and the caller reads with such a statement.
+// stock returns the counts of free blocks in a container. It is for an engine on which one statement for several blocks may read all free rows. For
+// any other engine it returns empty counts, and the caller uses such a statement.
 func (t *tx) stock(ctx context.Context, c storage.Container) (ipam.Stock, error) {
 	if !t.byKeys {
 		return ipam.Stock{}, nil
@@ -77,17 +77,17 @@ func (t *tx) stock(ctx context.Context, c storage.Container) (ipam.Stock, error)
 	return t.fences[at].Stock, nil
 }
 
-// QuotaShards implements storage.QuotaReader. A transaction that decides by the sum of a quota's shards locks the quota.
+// QuotaShards implements storage.QuotaReader. Its transaction decides by the sum of all shards of a quota, so it locks the quota.
 func (t *tx) QuotaShards(ctx context.Context, quotas []ipam.ID) ([]ipam.QuotaShard, error) {
-	if t.conn.locks == nil { // SERIALIZABLE alone would make many retry again and again
+	if t.conn.locks == nil { // under SERIALIZABLE alone, many such transactions would retry again and again
 		return t.QuotaShardsAlone(ctx, quotas)
 	}
 	t.conn.lock(quotas...)
 	return t.Reader.QuotaShards(ctx, quotas)
 }
 
-// ConsumersNamed implements storage.ConsumerReader. With several regions it locks the names, so no transaction creates the same consumer in another
-// region meanwhile.
+// ConsumersNamed implements storage.ConsumerReader. If the database has several regions, it locks the names. So no other transaction creates the same
+// consumer in another region at the same time.
 func (t *tx) ConsumersNamed(ctx context.Context, projectID ipam.ID, refs []ipam.ConsumerRef) ([]ipam.Consumer, error) {
 	if t.regions.Several() {
 		for _, ref := range refs {
@@ -97,13 +97,13 @@ func (t *tx) ConsumersNamed(ctx context.Context, projectID ipam.ID, refs []ipam.
 	return t.Reader.ConsumersNamed(ctx, projectID, refs)
 }
 
-// Taken implements storage.Tx. A use case calls it before it refuses a request, and it may be the transaction's only work. So it also creates the
-// projects' missing fences.
+// Taken implements storage.Tx. A use case calls it before it refuses a request, and may change nothing else in the transaction. So Taken also creates
+// the missing version rows of the projects. Without such a row, a project cannot be cached.
 func (t *tx) Taken(ctx context.Context, claims, keys []storage.NameRef) (taken, used map[storage.NameRef]bool, err error) {
 	if taken, used, err = lookup.Taken(ctx, t.conn, t.region, claims, keys); err != nil || t.dry {
 		return taken, used, err
 	}
-	unfenced := slices.DeleteFunc(t.missingFences(), func(at lookup.FenceKey) bool { // in a deleted project all names are taken
+	unfenced := slices.DeleteFunc(t.missingFences(), func(at lookup.FenceKey) bool { // in a deleted project all names are taken, and it needs no version row
 		return !slices.ContainsFunc(claims, func(ref storage.NameRef) bool { return ref.ProjectID == at.ID && !taken[ref] })
 	})
 	if len(unfenced) > 0 {

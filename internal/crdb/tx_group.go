@@ -28,24 +28,24 @@ func (t *tx) GroupRead(ctx context.Context, pool storage.Container, reads freesp
 	}
 	if err == nil && learns {
 		t.fill.read(pool, reads, q, facts, t.fences[lookup.FenceKeyOf(pool)])
-		facts.Free = asked.Asked(facts.Free) // without the extra reads, which may contain a free block that this group is about to release
+		facts.Free = asked.Asked(facts.Free) // without the extra blocks, which are only for the cache: this group may be about to release one of them
 	}
 	return facts, err
 }
 
-// changed completes the facts about a pool that has a revision other than the cached one.
+// changed completes the facts about a pool whose revision is not the cached one.
 func (t *tx) changed(ctx context.Context, pool storage.Container, q storage.GroupQuery, facts storage.GroupFacts) (_ storage.GroupFacts, err error) {
 	if facts.Pool, err = t.PoolGetByID(ctx, pool.ID); err != nil {
 		return facts, err
 	}
 	facts.Pool.At = q.Pool.At
 	switch several := facts.Pool.Several(); {
-	case several: // the epochs above may be older than the pool's service in this region
+	case several: // the epochs (versions) that were read above may be older than the pool's share in this region
 		record, there, err := t.StockEpoch(ctx, pool.ID, pool.Region)
 		facts.Fenced = record != there
 		return facts, err
 	case !several:
-		facts.Fenced = pool.Away // the pool has given up that region
+		facts.Fenced = pool.Away // the pool has no share in that region any more
 	}
 	return facts, nil
 }

@@ -15,11 +15,13 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Write implements storage.Tx. It sends all statements in one round trip, each with a check that it hit the rows that it names. Names that may exist
-// in other regions cost a second round trip. A batch with 1,000 claims is sent whole, too: building it takes a twentieth of its time. A test that
-// sent it in parts, while the database worked on the part before, was no faster.
+// Write implements storage.Tx. It sends all statements in one round trip. Each statement includes a check that it changes exactly the rows that it
+// names. If a new name may exist in another region, Write needs a second round trip.
+//
+// Write also sends a batch of 1,000 claims as a whole. Building such a batch takes only a twentieth of its total time. A version that sent the batch
+// in parts, while the database worked on the part before, was no faster.
 func (t *tx) Write(ctx context.Context, ch storage.Changes) error {
-	if missing := write.FencesMissing(ch, t.fences); len(missing) > 0 { // an allocation that leaves retention to cool down: the transaction read no free blocks
+	if missing := write.FencesMissing(ch, t.fences); len(missing) > 0 { // the transaction read no free blocks; for example, an allocation that was retained and now cools down
 		if err := t.fences.Read(ctx, t.conn, missing); err != nil {
 			return err
 		}
@@ -42,8 +44,8 @@ func (t *tx) Write(ctx context.Context, ch storage.Changes) error {
 	return t.checkNames(ctx, statements.Naming())
 }
 
-// placeConsumers returns an error if a project creates its first consumers in a region that is not recorded for it. Consumers are looked up only in
-// recorded regions.
+// placeConsumers returns storage.RegionNotRecorded if a project creates a consumer in a region that is not recorded for the project. Consumers are
+// looked up only in recorded regions, so the region must be recorded first.
 func (t *tx) placeConsumers(ctx context.Context, made []ipam.Consumer) error {
 	if len(made) == 0 || !t.regions.Several() || t.dry {
 		return nil
@@ -60,7 +62,7 @@ func (t *tx) placeConsumers(ctx context.Context, made []ipam.Consumer) error {
 	return nil
 }
 
-// missingFences returns the projects that are to be cached and have no fence (version row) yet.
+// missingFences returns the projects that are to be cached and have no version row yet.
 func (t *tx) missingFences() []lookup.FenceKey {
 	return slices.DeleteFunc(slices.Clone(t.fill.asked), func(at lookup.FenceKey) bool {
 		_, there := t.fences[at]
@@ -68,8 +70,9 @@ func (t *tx) missingFences() []lookup.FenceKey {
 	})
 }
 
-// checkNames checks new claims' names, in the same transaction. For a project in one region it does nothing. On PostgreSQL it locks each name that
-// it looks up, so the second of two transactions in two regions sees the first one's claims.
+// checkNames checks in the same transaction whether the names of new claims exist in other regions. It sends no query for a project with only one
+// region. On PostgreSQL it locks each name first. If two transactions in two regions create the same name, the second one then sees the first one's
+// claim.
 func (t *tx) checkNames(ctx context.Context, n *write.Naming) error {
 	if n == nil {
 		return nil

@@ -20,22 +20,23 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/query"
 )
 
-// wiretap relays a store's connections and records which statements are sent together. A query is one round trip, and so are all messages up to a
-// Sync. It does not count the round trip to prepare a statement, which happens once on each connection.
+// wiretap relays the connections of a store. It records which statements are sent together in one round trip. A simple query is one round trip. In
+// the extended protocol, all messages up to a Sync are one round trip. The round trip that prepares a statement is not counted, because it happens
+// only once on each connection.
 type wiretap struct {
 	dsn  string
-	asks []string // background statements that a request also sends
+	asks []string // background statements that a request sends, too
 
 	mu    sync.Mutex
-	trips [][]string // since the last attempt ended
+	trips [][]string // round trips since the last attempt ended
 	done  []attempted
-	rows  int // rows returned since the last call of counted
+	rows  int // number of rows returned since the last call of counted
 }
 
-// attempted is one attempt of a transaction, or one read, with its name and its round trips.
+// attempted is one attempt at a transaction or one read, with its name and its round trips.
 type attempted struct {
 	Op    string     `json:"op"`
-	Trips [][]string `json:"trips"` // the statements of each, by name
+	Trips [][]string `json:"trips"` // names of the statements in each round trip
 }
 
 func newWiretap(t *testing.T, dsn string, asks ...string) *wiretap {
@@ -73,7 +74,7 @@ func newWiretap(t *testing.T, dsn string, asks ...string) *wiretap {
 	return w
 }
 
-// listen forwards a client's messages. It records each before the server gets it, so the record of an ended attempt is complete.
+// listen forwards the messages of a client. It records each message before the server gets it. So when an attempt ends, its record is complete.
 func (w *wiretap) listen(client io.Reader, server io.Writer, asked *questions) {
 	be := pgproto3.NewBackend(client, nil)
 	startup, err := be.ReceiveStartupMessage()
@@ -87,11 +88,11 @@ func (w *wiretap) listen(client io.Reader, server io.Writer, asked *questions) {
 		}
 		return err == nil
 	}
-	asked.put(false) // the server also sends ReadyForQuery after the startup
+	asked.put(false) // after the startup message, the server also sends ReadyForQuery
 	if !pass(startup) {
 		return
 	}
-	prepared, portals := map[string]string{}, map[string]string{} // SQL by name
+	prepared, portals := map[string]string{}, map[string]string{} // SQL by the name of the prepared statement or portal
 	var trip []string
 	for {
 		m, err := be.Receive()
@@ -121,7 +122,7 @@ func (w *wiretap) listen(client io.Reader, server io.Writer, asked *questions) {
 	}
 }
 
-// questions lists the open round trips of a connection, and whether the store itself sent each in the background.
+// questions contains the open round trips of a connection. For each, it records whether the store sent it in the background.
 type questions struct {
 	mu         sync.Mutex
 	background []bool
@@ -133,7 +134,7 @@ func (q *questions) put(background bool) {
 	q.background = append(q.background, background)
 }
 
-// inBackground reports whether the server's current message responds to a background query. over ends the round trip.
+// inBackground reports whether the server's current message responds to a background query. over means that this message ends the round trip.
 func (q *questions) inBackground(over bool) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -147,7 +148,7 @@ func (q *questions) inBackground(over bool) bool {
 	return is
 }
 
-// answer forwards a server's messages unchanged, and counts the rows for requests.
+// answer forwards the messages of a server unchanged. It counts the rows that requests get.
 func (w *wiretap) answer(server io.Reader, client io.Writer, asked *questions) {
 	head := make([]byte, 5) // the type, and the length including itself
 	for {
@@ -183,17 +184,17 @@ func (w *wiretap) note(trip []string) {
 	w.trips = append(w.trips, trip)
 }
 
-// background reports whether a round trip belongs to no request.
+// background reports whether a round trip belongs to the background work, and to no request.
 func (w *wiretap) background(trip []string) bool {
 	return len(trip) == 1 && inBackground(trip[0]) && !slices.Contains(w.asks, trip[0])
 }
 
-// inBackground reports whether a statement is one that a store sends in the background. The pool pings connections after a second of idle time.
+// inBackground reports whether a store sends this statement in the background. After a second of idle time, the pool pings a connection.
 func inBackground(name string) bool {
 	return slices.Contains([]string{"clock_read", "compatibility_get", "region_list", "-- ping"}, name)
 }
 
-// watch records an attempt at its end.
+// watch records an attempt when it ends.
 func (w *wiretap) watch(a crdb.Attempt) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -208,14 +209,14 @@ func (w *wiretap) take() (done []attempted) {
 	return done
 }
 
-// sentName returns the name of a statement, or the text of BEGIN, COMMIT and the like.
+// sentName returns the name of a statement. For BEGIN, COMMIT and similar statements it returns the text.
 func sentName(sql string) string {
 	if name, known := query.Name(sql); known {
 		return name
 	}
 	text := strings.ToLower(strings.Join(strings.Fields(sql), " "))
 	if strings.HasPrefix(text, "select pg_advisory_xact_lock") || strings.Contains(text, "pg_try_advisory_xact_lock") {
-		return "lock" // PostgreSQL only, in the order of the keys, which are random
+		return "lock" // PostgreSQL only; no number, because locks are in the order of their keys, and keys are random
 	}
 	return text
 }

@@ -1,8 +1,9 @@
-// Package dbclock computes the time of a database's clock without asking the database each time.
+// Package dbclock estimates the time of the database's clock without a query for each use.
 //
-// Decisions that depend on time (the end of a cool-down, a key's expiry, the record order) must be the same on every server, and servers'
-// clocks differ. All servers share one database, so they use its clock. A server reads it now and then, notes its own monotonic clock before and
-// after the read, and counts on from there. The server's wall clock does not matter.
+// Some decisions depend on time: the end of a cool-down, the expiry of a key, and the order of records. Every server must decide the same, but the
+// clocks of servers differ. All servers share one database, so they use the database's clock. A server reads this clock from time to time. It notes
+// its own monotonic clock before and after the read. Between two reads it adds the time that its monotonic clock measures. The server's wall clock
+// does not matter.
 package dbclock
 
 import (
@@ -10,26 +11,29 @@ import (
 	"time"
 )
 
-// drift is the maximum divergence of two free-running clocks per second: quartz is off by up to 0.1 ms, and NTP slews a clock by up to 0.5 ms.
+// drift is the largest difference that two free-running clocks can gain in a second. A quartz clock is wrong by up to 0.1 ms per second, and NTP
+// corrects a clock by up to 0.5 ms per second.
 const drift = 600 * time.Microsecond
 
-// Clock estimates a database's clock. The zero Clock has no estimate: call Measured first.
+// Clock estimates the time of a database's clock. The zero Clock has no estimate, so call Measured first.
 type Clock struct {
 	mu   sync.Mutex
 	best measurement
 }
 
-// measurement is one reading of the database's clock. The database read its clock at an unknown moment between the two local readings, so the error
-// of their middle is at most half of the time between them.
+// measurement is one reading of the database's clock. The database read its clock at an unknown moment between two readings of the local clock. So
+// local, the middle of these two, is wrong by at most half of their distance.
 type measurement struct {
-	local time.Time // the middle, with its monotonic reading
+	local time.Time // the middle of the two local readings, with a monotonic reading
 	read  time.Time // the database's clock
 	wrong time.Duration
 }
 
-// Measured adds a reading: the database's clock was read at some moment between asked and told. Both are from time.Now and carry monotonic readings.
-// The Clock keeps the most exact measurement until a newer one is at least as exact or contradicts it. A contradiction means that the database's
-// clock was set, that another server has taken over the database, or that this machine was asleep.
+// Measured adds a reading of the database's clock, which happened between the local times asked and told. Both are from time.Now and contain
+// monotonic readings.
+//
+// The Clock keeps its most exact measurement. It takes a newer one if that is at least as exact, or if the two contradict each other. A contradiction
+// has one of three reasons: the database's clock was set, another server has taken over the database, or this machine was asleep.
 func (c *Clock) Measured(asked, told, read time.Time) {
 	half := told.Sub(asked) / 2
 	m := measurement{local: asked.Add(half), read: read, wrong: half}
@@ -47,7 +51,7 @@ func (c *Clock) Measured(asked, told, read time.Time) {
 	}
 }
 
-// At returns the database's clock at a local time, which is from time.Now and carries a monotonic reading.
+// At returns the time of the database's clock at a local time. local is from time.Now and contains a monotonic reading.
 func (c *Clock) At(local time.Time) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -68,10 +72,10 @@ func (c *Clock) Latest(local time.Time) time.Time {
 	return c.best.read.Add(local.Sub(c.best.local) + c.best.doubt(local))
 }
 
-// doubt returns the largest possible error of a measurement at a local time.
+// doubt returns the largest possible error of a measurement at a local time. The error grows with the age of the measurement.
 func (m measurement) doubt(local time.Time) time.Duration {
 	return m.wrong + time.Duration(local.Sub(m.local).Seconds()*float64(drift))
 }
 
-// Now returns the database's clock now.
+// Now returns the current time of the database's clock.
 func (c *Clock) Now() time.Time { return c.At(time.Now()) }

@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/dbclock"
 )
 
-// noon is the time of the database's clock when the tests begin.
+// noon is the time of the database's clock when a test begins.
 var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
 const ms = time.Millisecond
@@ -30,7 +30,7 @@ func TestMostExactMeasurementIsUsedUntilItAges(t *testing.T) {
 	began := time.Now()
 	after := func(d time.Duration) time.Time { return began.Add(d) }
 	c.Measured(after(0), after(2*ms), noon.Add(ms))
-	// The request took long and the response did not, so the middle is off by 50 ms.
+	// The request took long and the response did not. So the middle of the two local readings is wrong by 50 ms.
 	c.Measured(after(time.Second), after(time.Second+100*ms), noon.Add(time.Second+100*ms))
 	require.Equal(t, noon.Add(2*time.Second), c.At(after(2*time.Second)), "it says nothing better")
 	c.Measured(after(3*time.Second), after(3*time.Second+2*ms), noon.Add(3*time.Second+2*ms))
@@ -44,7 +44,7 @@ func TestClockFollowsAChangedDatabaseClock(t *testing.T) {
 		began := time.Now()
 		c.Measured(began, began.Add(2*ms), noon.Add(ms))
 		later := began.Add(time.Second)
-		c.Measured(later, later.Add(100*ms), noon.Add(by+time.Second+50*ms)) // far less exact, but a contradiction
+		c.Measured(later, later.Add(100*ms), noon.Add(by+time.Second+50*ms)) // far less exact, but it contradicts the first reading
 		require.Equal(t, noon.Add(by+2*time.Second), c.At(began.Add(2*time.Second)), by)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// wallClock lists the files that read the local clock, with the purpose of each reading: none decides anything. All other code uses the database's
-// clock: see dbclock.Clock, usecase.Core.Now and storage.Tx.Now.
+// wallClock lists the files that read the local clock, with the purpose of each reading. No such reading decides anything. All other code uses the
+// database's clock: see dbclock.Clock, usecase.Core.Now and storage.Tx.Now.
 var wallClock = map[string]string{
 	"alloc/usecase/core.go":  "how old what this process remembers is",
 	"api/accesslog.go":       "the log's",

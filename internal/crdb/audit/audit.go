@@ -1,5 +1,6 @@
-// Package audit checks the invariants of the stored data in a whole database. Each invariant is an SQL statement. Every row that it returns is a
-// violation, as (container, detail). The statements use none of the service's own arithmetic.
+// Package audit checks the invariants of the stored data in a whole database. Each invariant is an SQL statement that searches for violations. Every
+// row that it returns is one violation: the id of a container, and the detail. The statements use none of the service's own arithmetic, so that they
+// also find its bugs.
 package audit
 
 import (
@@ -13,7 +14,7 @@ import (
 //go:embed *.sql
 var files embed.FS
 
-// statements returns the statements that find violations, by name.
+// statements returns by name the statements that search for violations.
 func statements() map[string]string {
 	out := map[string]string{}
 	for _, name := range []string{

@@ -9,27 +9,31 @@ import (
 
 // preparations returns statements that prepare a connection for reading whole tables.
 //
-// PostgreSQL continues a statement after its client has gone, until it has a result to send, unless it checks the connection. And right after a large
-// load it has no row counts: the planner assumes one row in each table, and its plan for a join takes minutes with 200,000 rows.
+// PostgreSQL needs two preparations:
 //
-// CockroachDB cancels a closed connection's statements, and assumes more than one row without statistics. ANALYZE takes 0.2 s there even for a small
-// table, and runs a job.
+//   - If the client is gone, PostgreSQL continues a statement until it has a result to send. It stops earlier only if it checks the connection.
+//   - Right after a large load, PostgreSQL has no row counts. The planner then assumes one row in each table, and a join of 200,000 rows takes
+//     minutes. ANALYZE counts the rows.
+//
+// CockroachDB needs none. It cancels the statements of a closed connection, and without statistics it assumes more than one row. There ANALYZE takes
+// 0.2 s even for a small table, and runs a job.
 func preparations(e dial.Engine) []string {
 	if e == dial.Cockroach {
 		return nil
 	}
 	sql := []string{`SET client_connection_check_interval = '2s'`}
 	for _, l := range schema.Localities() {
-		sql = append(sql, "ANALYZE "+pgx.Identifier{l.Table}.Sanitize()) // without the privilege, the user gets only a warning
+		sql = append(sql, "ANALYZE "+pgx.Identifier{l.Table}.Sanitize()) // a user without the privilege gets only a warning
 	}
 	return sql
 }
 
-// begin starts a read at a past time on CockroachDB. A read at the present fails with 40001 when it meets a write that may be older, and a full scan
-// always meets one.
+// begin begins a transaction on CockroachDB that reads at a past time. A read at the present time fails with SQLSTATE 40001 if it meets a write that
+// may be older. A full scan always meets such a write.
 const begin = "begin transaction isolation level serializable, read only, as of system time '-1us'"
 
-// snapshot returns options for one read-only snapshot. On PostgreSQL, SERIALIZABLE would abort the audit or the writers while the service works.
+// snapshot returns the options for a transaction that reads one snapshot. On PostgreSQL it is not SERIALIZABLE, because that would abort the audit or
+// the service's transactions.
 func snapshot(e dial.Engine) pgx.TxOptions {
 	if e == dial.Cockroach {
 		return pgx.TxOptions{BeginQuery: begin}

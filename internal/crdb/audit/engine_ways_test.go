@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// testdata contains the statements that only CockroachDB runs. tools/sqlcheck parses them with CockroachDB's grammar.
+// testdata contains the statements that only CockroachDB runs. tools/sqlcheck parses these statements with CockroachDB's grammar.
 func TestCockroachStatementsAreRecorded(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("testdata", "cockroach.txt"))

@@ -12,7 +12,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Stocks counts every container's free and cooling blocks in each region. The stocks in the fences (version rows) must equal these counts.
+// Stocks counts the free and cooling blocks of every container in each region. Each container's version row (its fence) stores the same counts, and
+// they must be equal.
 func Stocks(ctx context.Context, db lookup.Querier) (map[lookup.FenceKey]ipam.Stock, error) {
 	answer, err := db.Query(ctx, statement("fences"))
 	if err != nil {
@@ -34,7 +35,7 @@ func Stocks(ctx context.Context, db lookup.Querier) (map[lookup.FenceKey]ipam.St
 	return stocks, err
 }
 
-// stockViolations compares the fences' stocks with the counted blocks.
+// stockViolations compares the counts in the version rows with the counted blocks.
 func stockViolations(ctx context.Context, tx pgx.Tx) (out []Finding, err error) {
 	counted, err := Stocks(ctx, tx)
 	if err != nil {
@@ -55,7 +56,7 @@ func stockViolations(ctx context.Context, tx pgx.Tx) (out []Finding, err error) 
 	}
 	if _, err = pgx.ForEachRow(answer, []any{&at.Region, (*[16]byte)(&at.ID), &stored, &project}, func() error {
 		want, there := counted[at]
-		there = there || project // a project's fence has a mark (version) and no stock
+		there = there || project // the version row of a project has a version but no counts
 		delete(counted, at)
 		switch says, err := rows.DecodeStock(stored); {
 		case err != nil:

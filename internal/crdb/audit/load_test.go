@@ -17,7 +17,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// Autovacuum counts rows once a minute. Until then the planner takes tables for empty.
+// Autovacuum counts the rows of a table once a minute. Before the first count, the planner assumes that the table is empty.
 func TestAuditAfterABulkLoadAnalyzesTables(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t) // on CockroachDB, a job of the database collects statistics
@@ -45,7 +45,7 @@ func TestAuditStatementsEndWhenTheCallerIsGone(t *testing.T) {
 	c := dbtest.Connect(t, dsn, nil)
 	tx, err := c.Begin(t.Context())
 	require.NoError(t, err)
-	_, err = tx.Exec(t.Context(), "LOCK TABLE holds IN ACCESS EXCLUSIVE MODE") // keeps the audit waiting
+	_, err = tx.Exec(t.Context(), "LOCK TABLE holds IN ACCESS EXCLUSIVE MODE") // makes the audit wait
 	require.NoError(t, err)
 	way, cut := wire(t, dsn)
 	audited := make(chan error, 1)
@@ -69,7 +69,7 @@ func TestAuditStatementsEndWhenTheCallerIsGone(t *testing.T) {
 	require.NoError(t, tx.Rollback(t.Context()))
 }
 
-// wire returns a proxy for the database. cut closes its connections without notice.
+// wire returns the URL of a proxy for the database. cut closes the proxy's connections without notice.
 func wire(t *testing.T, dsn string) (through string, cut func()) {
 	t.Helper()
 	cfg, err := pgx.ParseConfig(dsn)

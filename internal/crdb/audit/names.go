@@ -8,7 +8,7 @@ import (
 
 // Invariant is one property that an audit checks.
 type Invariant struct {
-	Name  string // as findings name it
+	Name  string // name that findings use
 	Holds string // the property, as a sentence without its full stop
 }
 
@@ -20,7 +20,7 @@ func Invariants() []Invariant {
 		first, _, _ := strings.Cut(invariants[name], "\n")
 		out = append(out, Invariant{name, strings.TrimPrefix(first, "-- purpose: ")})
 	}
-	out = append(out, // read with SQL and compared in Go
+	out = append(out, // these two are read with SQL and compared in Go
 		Invariant{"fences", "every container has a fence in each of its regions, and only containers and projects have fences; the stock of a fence counts the free and the cooling blocks there"},
 		Invariant{"reservations", "a pool holds exactly the blocks of the reservations in its spec"},
 	)

@@ -9,8 +9,8 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/audit"
 )
 
-// The invariants that an audit reports equal its statements, except for three: the row counts, a statement with findings under another name, and the
-// stored fences, which are compared in Go.
+// Each SQL file of the audit is an invariant with the same name. Three files are exceptions: one counts rows, one has findings under another
+// invariant's name, and one reads the stored version rows, which Go code compares.
 func TestAuditInvariantsMatchTheirStatements(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*.sql")

@@ -19,22 +19,22 @@ import (
 
 // Finding is one violated invariant.
 type Finding struct {
-	Invariant string // name of its statement
-	Container string // id of the container, or of the space, project, quota or grant's subject
+	Invariant string // name of the invariant
+	Container string // id of a container, space, project or quota, or of the subject of a grant
 	Detail    string
 }
 
-// Report is an audit's result. Without findings, every invariant is true.
+// Report is the result of an audit. Without findings, every invariant holds.
 type Report struct {
-	Checked  map[string]int64 // rows by table
+	Checked  map[string]int64 // number of checked rows by table
 	Findings []Finding
 }
 
-// maxFindings bounds the findings for each invariant; one is enough to know that something is wrong.
+// maxFindings limits the findings for each invariant. One finding is enough to show that something is wrong.
 const maxFindings = 100
 
-// Run checks every invariant in one database snapshot. It changes only the database's statistics, if the user has the privilege, and can run while
-// the service works. Its statements end when the caller disconnects.
+// Run checks every invariant in one snapshot of the database. It can run while the service works. It changes only the statistics of the database, and
+// only if the user has the privilege. Its statements end when the caller disconnects.
 func Run(ctx context.Context, dsn string) (Report, error) {
 	report := Report{Checked: map[string]int64{}}
 	cfg, err := dial.ParseAny(dsn)
@@ -55,7 +55,7 @@ func Run(ctx context.Context, dsn string) (Report, error) {
 		return report, err
 	}
 	for _, sql := range preparations(engine) {
-		_, _ = c.Exec(ctx, sql) // ignore a failure: it costs time, but no finding depends on it
+		_, _ = c.Exec(ctx, sql) // a failure only costs time; no finding depends on the statement
 	}
 	tx, err := c.BeginTx(ctx, snapshot(engine)) //nolint:forbidigo // a read-only snapshot of the committed state
 	if err != nil {
@@ -107,7 +107,7 @@ func violations(ctx context.Context, tx pgx.Tx, name, sql string) ([]Finding, er
 	return out, err
 }
 
-// reservationViolations compares the reservations in pools' specs with the held blocks.
+// reservationViolations compares the reservations in the specs of pools with the blocks that the pools hold as reserved.
 func reservationViolations(ctx context.Context, tx pgx.Tx) ([]Finding, error) {
 	answer, err := tx.Query(ctx, statement("reservations"))
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// scopeViolations compares each scoped pool's scope with its class's roles, and with the key by which the pool is found.
+// scopeViolations checks each scoped pool: the scope must have the roles that the pool's class requires, and must match the key by which the pool is
+// found.
 func scopeViolations(ctx context.Context, tx pgx.Tx) ([]Finding, error) {
 	rows, err := tx.Query(ctx, statement("scopes"))
 	if err != nil {

@@ -1,6 +1,7 @@
-// Package catalogcache caches the facts about pools, and about the projects that claim from them, between transactions. Each entry belongs to a mark, the
-// version in the pool's or project's fence (version row). A stale entry does no harm: the transaction that was planned from it replaces the cached
-// marks, and fails if they have changed.
+// Package catalogcache caches facts about pools and about the projects that claim from them. The facts stay in the cache between transactions.
+//
+// Each entry belongs to a version (Mark), which is stored in the version row (the fence) of the pool or project. A stale entry does no harm. A
+// transaction that is planned from cached facts also replaces the cached versions, and it fails if they have changed.
 package catalogcache
 
 import (
@@ -17,46 +18,49 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Limits for cached pools and projects. A pool takes 16 bytes for each free block, and has at most freespace.MaxCachedBlocks.
+// Limits for the number of cached pools and projects. A cached pool takes 16 bytes for each free block, and has at most freespace.MaxCachedBlocks
+// free blocks.
 const (
 	maxPools    = 4096
 	maxProjects = 4096
 )
 
-// invalidatedAge is the time for which a pool is not cached after a stale entry: other servers change the pool and would invalidate a new entry.
+// invalidatedAge is the time for which a pool is not cached after its entry was stale. Another server changes this pool, and would soon make a new
+// entry stale too.
 const invalidatedAge = time.Second
 
-// fewTrips is the number of uses that make an entry worth a new read when it lacks rows.
+// fewTrips is a number of uses. If an entry lacks free blocks after fewer uses, the pool is not cached for a while, because such an entry is not
+// worth its read.
 const fewTrips = 8
 
-// PrefetchLength is the number of additional free blocks to read for a pool that will be cached.
+// PrefetchLength is the number of additional free blocks that a transaction reads for a pool that will be cached.
 const PrefetchLength = 128
 
-// Short bounds the free blocks in a pool that is read as a whole after its entry lacked rows. That serves releases, which may be anywhere in the
-// pool.
+// Short is the limit below which a pool counts as short of free blocks. If the cache entry of such a pool lacks blocks, the next transaction reads
+// all its free blocks. That helps releases, which may be anywhere in the pool.
 const Short = 512
 
-// Pool is the cache entry for a pool in a region. One transaction uses it at a time.
+// Pool is the cache entry of a pool in a region. Only one transaction uses it at a time.
 type Pool struct {
 	Fence   lookup.Fence
 	Pool    ipam.Pool
-	Granted map[string]bool // projects with a grant, by name
+	Granted map[string]bool // projects that have a grant, by name
 	Free    *freespace.FreeListCache
-	At      time.Time // when a transaction last changed the pool
+	At      time.Time // time of the last change to the pool
 
 	trips int
-	short bool // a short free list lacked rows
+	short bool // the pool is short, and its entry lacked free blocks
 }
 
-// Project is the cache entry for a project. It is immutable.
+// Project is the cache entry of a project. It is immutable.
 type Project struct {
 	Mark    ipam.ID
 	Regions []string                    // regions in which it may have claims
-	Epoch   *ipam.ID                    // its classes' version; nil: unknown
-	Parts   map[int][]storage.QuotaPart // its quotas by shard; their figures may be older than the mark
+	Epoch   *ipam.ID                    // version of its classes; nil: unknown
+	Parts   map[int][]storage.QuotaPart // its quotas by shard; their usage may be older than Mark
 }
 
-// Cache is the cache. It is safe for concurrent use.
+// Cache is the cache of pools and projects. It is safe for concurrent use.
 type Cache struct {
 	ticks       func() time.Time
 	mu          sync.Mutex
@@ -66,7 +70,7 @@ type Cache struct {
 	platform    ipam.ID
 }
 
-// New returns an empty cache. ticks returns a time for durations.
+// New returns an empty cache. ticks is a clock that measures durations.
 func New(ticks func() time.Time) *Cache {
 	return &Cache{ticks: ticks, pools: newLRU[lookup.FenceKey, *Pool](maxPools), invalidated: newLRU[lookup.FenceKey, time.Time](maxPools), projects: newLRU[ipam.ID, *Project](maxProjects)}
 }
@@ -79,7 +83,7 @@ func newLRU[K comparable, V any](most int) *lru.Cache[K, V] {
 	return c
 }
 
-// Take removes a pool's entry from the cache and returns it. The caller puts it back while it is valid.
+// Take removes the entry of a pool from the cache and returns it. The caller puts it back if it is still valid.
 func (m *Cache) Take(at lookup.FenceKey) *Pool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -95,14 +99,14 @@ func (m *Cache) Has(at lookup.FenceKey) bool {
 	return m.pools.Contains(at)
 }
 
-// Return puts an unused entry back.
+// Return puts an entry back that the caller has not changed.
 func (m *Cache) Return(at lookup.FenceKey, p *Pool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.pools.Add(at, p)
 }
 
-// Put caches a pool after a local transaction was the last to change it.
+// Put caches a pool after a transaction of this server, if this transaction was the last to change the pool.
 func (m *Cache) Put(at lookup.FenceKey, p *Pool) {
 	p.trips++
 	p.Pool.At, p.Pool.Labels, p.Pool.Annotations, p.Pool.Spec.Description, p.Pool.Spec.Reservations = "", nil, nil, "", nil
@@ -111,7 +115,7 @@ func (m *Cache) Put(at lookup.FenceKey, p *Pool) {
 	m.pools.Add(at, p)
 }
 
-// Invalidate removes a pool's stale entry.
+// Invalidate removes the stale entry of a pool. For invalidatedAge, the pool is not cached again.
 func (m *Cache) Invalidate(at lookup.FenceKey) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -119,7 +123,7 @@ func (m *Cache) Invalidate(at lookup.FenceKey) {
 	m.invalidated.Add(at, m.ticks())
 }
 
-// MarkShort handles an entry that lacks needed rows. A short pool will then be read as a whole.
+// MarkShort is for an entry that lacks free blocks which a transaction needs. If the pool is short, the next transaction reads it as a whole.
 func (m *Cache) MarkShort(at lookup.FenceKey, p *Pool) {
 	switch {
 	case p.isShort():
@@ -130,7 +134,7 @@ func (m *Cache) MarkShort(at lookup.FenceKey, p *Pool) {
 	}
 }
 
-// IsShort reports whether to read a pool as a whole.
+// IsShort reports whether the next transaction must read a pool as a whole.
 func (m *Cache) IsShort(at lookup.FenceKey) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -146,14 +150,14 @@ func (p *Pool) isShort() bool {
 	return blocks < Short
 }
 
-// Remove removes a pool's entry after a local transaction changed the pool without reading it.
+// Remove removes the entry of a pool after a transaction of this server changed the pool without reading it.
 func (m *Cache) Remove(at lookup.FenceKey) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.pools.Remove(at)
 }
 
-// MayCache reports whether a pool may be cached now.
+// MayCache reports whether a pool may be cached now (see Invalidate).
 func (m *Cache) MayCache(at lookup.FenceKey) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -183,7 +187,7 @@ func (m *Cache) Platform() ipam.ID {
 	return m.platform
 }
 
-// PutProject caches the facts that were read about a project under a mark, and merges them with an entry under the same mark.
+// PutProject caches the facts that were read about a project. If the cached entry has the same version, PutProject keeps its other facts.
 func (m *Cache) PutProject(id ipam.ID, read Project) {
 	for _, parts := range read.Parts {
 		for i := range parts {
@@ -217,8 +221,8 @@ func (m *Cache) RemoveProject(id ipam.ID) {
 	m.projects.Remove(id)
 }
 
-// AddUsage applies the usage that claims have added to a project's quota shards. Unknown shards are skipped: another transaction may have replaced the
-// entry meanwhile.
+// AddUsage updates the quota shards of a project after a transaction changed their usage. It skips shards that the entry lacks, because another
+// transaction may have replaced the entry.
 func (m *Cache) AddUsage(id ipam.ID, updates []storage.ShardUpdate) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -230,7 +234,7 @@ func (m *Cache) AddUsage(id ipam.ID, updates []storage.ShardUpdate) {
 	now.Parts = maps.Clone(was.Parts)
 	for _, u := range updates {
 		parts := slices.Clone(now.Parts[u.Now.Shard])
-		if i := slices.IndexFunc(parts, func(p storage.QuotaPart) bool { return p.Quota.UID == u.Now.QuotaID }); i >= 0 { // not found: another project's quota
+		if i := slices.IndexFunc(parts, func(p storage.QuotaPart) bool { return p.Quota.UID == u.Now.QuotaID }); i >= 0 { // not found: the shard belongs to another project's quota
 			parts[i].Shard = u.Now
 			now.Parts[u.Now.Shard] = parts
 		}
@@ -238,7 +242,8 @@ func (m *Cache) AddUsage(id ipam.ID, updates []storage.ShardUpdate) {
 	m.projects.Add(id, &now)
 }
 
-// Quotas returns the project's quotas with the given shard, or with any cached shard: the quotas are the same for all shards.
+// Quotas returns the quotas of the project for a shard. If that shard is not cached, it returns the quotas for any other shard, because all shards
+// have the same quotas.
 func (p *Project) Quotas(shard int) (parts []storage.QuotaPart, known bool) {
 	if parts, known = p.Parts[shard]; known {
 		return parts, true

@@ -101,7 +101,8 @@ func TestProjectIsCachedByVersion(t *testing.T) {
 	require.Nil(t, m.Project(id))
 }
 
-// A group has claims of several projects. It also depends on the platform, but the cache has only the platform's classes.
+// A group has claims of several projects. It also depends on the classes of the platform project, so the cache also has an entry for the platform.
+// That entry has no quotas.
 func TestCachedQuotaPartsAreKeptPerProject(t *testing.T) {
 	t.Parallel()
 	m := catalogcache.New(time.Now)

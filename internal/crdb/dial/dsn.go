@@ -1,5 +1,8 @@
-// Package dial connects to the database. It parses the URL, reloads credentials, keeps a COMMIT from being cancelled, and limits the writing
-// connections.
+// Package dial connects to the database. It also has these tasks:
+//
+//   - It parses the database URL and reloads credentials.
+//   - It prevents the cancellation of a COMMIT.
+//   - It limits the number of connections that write.
 package dial
 
 import (
@@ -11,11 +14,11 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// errReadsOnly is the error for a target_session_attrs that asks for a read-only server.
+// errReadsOnly is the error for a value of target_session_attrs that selects a read-only server.
 var errReadsOnly = errors.New("target_session_attrs of the database URL selects a read-only server, but Carve writes: leave it out, or use target_session_attrs=primary")
 
-// Parse parses a writing program's database URL, and restricts it to servers that accept writes. Its error omits the cause, which may contain a
-// password.
+// Parse parses the database URL for a program that writes, and accepts only servers that accept writes. Its error omits the cause, because the cause
+// may contain a password.
 func Parse(dsn string) (*pgx.ConnConfig, error) {
 	cfg, err := ParseAny(dsn)
 	if err != nil {
@@ -33,9 +36,11 @@ func ParseAny(dsn string) (*pgx.ConnConfig, error) {
 	return cfg, nil
 }
 
-// Writable redefines target_session_attrs for Carve: its sessions are read-only until a transaction declares that it writes. The driver asks the
-// session, and so would find no server read-write, not even the primary. Here every server is read-write except a standby. If the URL names several
-// servers without target_session_attrs, Writable requires the primary too, because no other server is useful.
+// Writable changes the check for target_session_attrs in the URL.
+//
+// The driver's own check asks the session whether it is read-only. Carve's sessions are read-only until a transaction declares that it writes. So the
+// driver would find no server that accepts writes, not even the primary. Writable replaces the check: every server accepts writes, except a standby.
+// If the URL names several servers without target_session_attrs, Writable also requires the primary, because Carve can use no other server.
 func Writable(cfg *pgx.ConnConfig) error {
 	switch {
 	case validates(cfg, pgconn.ValidateConnectTargetSessionAttrsReadOnly),
@@ -50,12 +55,14 @@ func Writable(cfg *pgx.ConnConfig) error {
 	return nil
 }
 
-// validates reports whether the driver uses this function to check new connections. The driver keeps the function, not the keyword.
+// validates reports whether the driver uses the function by to check new connections. The driver keeps only the function, and not the keyword of the
+// URL.
 func validates(cfg *pgx.ConnConfig, by pgconn.ValidateConnectFunc) bool {
 	return cfg.ValidateConnect != nil && reflect.ValueOf(cfg.ValidateConnect).Pointer() == reflect.ValueOf(by).Pointer()
 }
 
-// severalHosts ignores repeated hosts, which appear when TLS is tried first and plain text next.
+// severalHosts reports whether the URL names more than one server. The driver repeats a server when it tries TLS first and plain text next, so
+// severalHosts ignores repetitions.
 func severalHosts(cfg *pgx.ConnConfig) bool {
 	for _, f := range cfg.Fallbacks {
 		if f.Host != cfg.Host || f.Port != cfg.Port {
@@ -65,8 +72,8 @@ func severalHosts(cfg *pgx.ConnConfig) bool {
 	return false
 }
 
-// isPrimary accepts every server except a standby. PostgreSQL reports its state when a session begins. CockroachDB has no standbys. A pooler may hide
-// the state.
+// isPrimary accepts every server except a standby. PostgreSQL reports at the start of a session whether it is a standby. CockroachDB has no standbys.
+// If a connection pooler hides the report, isPrimary asks the server.
 func isPrimary(ctx context.Context, c *pgconn.PgConn) error {
 	switch {
 	case c.ParameterStatus("crdb_version") != "", c.ParameterStatus("in_hot_standby") == "off":

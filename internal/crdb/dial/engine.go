@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Engine is the database product.
+// Engine is a database product.
 type Engine string
 
 // The engines.
@@ -17,7 +17,7 @@ const (
 	Postgres  Engine = "postgresql"
 )
 
-// EngineAt connects and detects the engine.
+// EngineAt connects to a database and detects its engine.
 func EngineAt(ctx context.Context, cfg *pgx.ConnConfig) (Engine, error) {
 	c, err := pgx.ConnectConfig(ctx, cfg.Copy())
 	if err != nil {

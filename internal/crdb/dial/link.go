@@ -11,29 +11,31 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// errDeciding is the error for a cancel request that is not sent.
+// errDeciding is the error for a cancel request that Link does not send.
 var errDeciding = errors.New("the COMMIT on this connection runs and cannot be cancelled")
 
-// Link controls a database connection's socket during COMMIT.
+// Link controls the socket of a database connection during a COMMIT. Its purpose is that no COMMIT is cancelled.
 //
-// When the driver gives up a connection, after a deadline or a cut, it asks the server to cancel the running statement. During COMMIT that is wrong.
-// A PostgreSQL server that waits for its standby would stop waiting: the change becomes visible at once although only one server has it. So no cancel
-// request leaves while a COMMIT is in flight. Instead the socket is closed, and the server finishes on its own. Statements before COMMIT are
-// cancelled as usual, because their effects are not needed.
+// If the driver abandons a connection, after a deadline or a lost connection, it asks the server to cancel the running statement. During a COMMIT
+// that is wrong. If a PostgreSQL server waits for its standby in a COMMIT, the cancel request ends that wait. The change is then visible at once,
+// although only one server has it.
+//
+// So while a COMMIT is in flight, Link sends no cancel request. It closes the socket instead, and the server ends the COMMIT by itself. Statements
+// before a COMMIT are cancelled as usual, because nobody needs their effects.
 type Link struct {
 	dial pgconn.DialFunc
 
 	mu       sync.Mutex
-	socket   net.Conn // below TLS, if any
-	made     bool     // the connection is established; later dials are cancel requests
-	deciding bool     // COMMIT was sent and has no reply yet
+	socket   net.Conn // the socket below TLS
+	made     bool     // the connection is established; later calls of open are for cancel requests
+	deciding bool     // a COMMIT was sent and has no reply yet
 	warning  *pgconn.Notice
 }
 
-// linkKey is the link's key in the connection's custom data.
+// linkKey is the key of the link in the connection's CustomData.
 const linkKey = "carve.link"
 
-// NewLink adds a link to a connection that is about to be made.
+// NewLink adds a link to the configuration of a new connection.
 func NewLink(c *pgx.ConnConfig) {
 	l := &Link{dial: dialer(c.ConnectTimeout).DialContext}
 	c.DialFunc = l.open
@@ -51,8 +53,8 @@ func NewLink(c *pgx.ConnConfig) {
 	}
 }
 
-// silence is the time after which a connection to an unreachable machine is closed: not even its kernel responds. A wait for a lock or a COMMIT does
-// not count, because the kernel responds.
+// silence is the time after which a connection to an unreachable machine is closed. Then not even the kernel of that machine responds. During a wait
+// for a lock or a COMMIT the kernel does respond, so such a wait may take longer.
 const silence = 11 * time.Second
 
 func dialer(timeout time.Duration) *net.Dialer {
@@ -71,13 +73,13 @@ func LinkOf(c *pgx.Conn) *Link {
 	return l
 }
 
-// open is the connection's DialFunc. The driver also uses it for cancel requests.
+// open is the DialFunc of the connection. The driver also uses it to send a cancel request.
 func (l *Link) open(ctx context.Context, network, address string) (net.Conn, error) {
 	l.mu.Lock()
 	refuse, socket := l.deciding, l.socket
 	l.mu.Unlock()
 	if refuse {
-		_ = socket.Close() // the driver would wait for the server to close it
+		_ = socket.Close() // otherwise the driver would wait until the server closes it
 		return nil, errDeciding
 	}
 	c, err := l.dial(ctx, network, address)
@@ -92,7 +94,7 @@ func (l *Link) open(ctx context.Context, network, address string) (net.Conn, err
 	return c, nil
 }
 
-// noticed is the connection's OnNotice.
+// noticed is the OnNotice function of the connection.
 func (l *Link) noticed(_ *pgconn.PgConn, n *pgconn.Notice) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -101,15 +103,15 @@ func (l *Link) noticed(_ *pgconn.PgConn, n *pgconn.Notice) {
 	}
 }
 
-// Decide records that COMMIT is about to be sent.
+// Decide records that a COMMIT is about to be sent.
 func (l *Link) Decide() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.deciding, l.warning = true, nil
 }
 
-// Decided records that COMMIT has a reply, and returns the server's warning, if any. PostgreSQL reports a commit with a warning when another session
-// has cancelled its wait for the standby.
+// Decided records that the COMMIT has a reply. It returns the warning that the server sent, or nil. PostgreSQL sends a warning with a successful
+// COMMIT if another session has cancelled its wait for the standby.
 func (l *Link) Decided() *pgconn.Notice {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -117,7 +119,7 @@ func (l *Link) Decided() *pgconn.Notice {
 	return l.warning
 }
 
-// cut closes the socket below the driver.
+// cut closes the socket without the driver's knowledge.
 func (l *Link) cut() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// giveUpAfter bounds the time that sent data may stay unacknowledged. TCP keepalives only cover idle connections. By default the kernel retransmits
-// for 15 minutes.
+// giveUpAfter limits the time for which sent data may stay unacknowledged. TCP keepalives are not enough, because they cover only idle connections.
+// By default the kernel repeats the data for 15 minutes.
 func giveUpAfter(limit time.Duration) func(network, address string, c syscall.RawConn) error {
 	return func(network, _ string, c syscall.RawConn) error {
 		if !strings.HasPrefix(network, "tcp") {

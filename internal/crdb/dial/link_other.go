@@ -7,5 +7,5 @@ import (
 	"time"
 )
 
-// giveUpAfter does nothing: only Linux has this option.
+// giveUpAfter does nothing, because only Linux has this option.
 func giveUpAfter(time.Duration) func(network, address string, c syscall.RawConn) error { return nil }

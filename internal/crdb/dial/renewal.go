@@ -10,28 +10,29 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Renewal reloads the credentials for each new connection from their files: the password in a URL file, and the certificates in the parameters
-// sslcert, sslkey and sslrootcert. pgx reads those only when it parses the URL. A process that runs longer than a certificate is valid could then
-// open no more connections.
+// Renewal reloads the credentials from their files for each new connection. The credentials are the password in a URL file, and the certificates in
+// the parameters sslcert, sslkey and sslrootcert. pgx reads these files only when it parses the URL. So after the certificates have expired, a
+// long-running process could not open connections any more.
 //
-// The database's location (hosts, ports, name) stays the same as at the start. A server must not move to another database while it works: it has not
-// checked the other one's schema and regions.
+// The location of the database (hosts, ports and name) stays the same as at the start. A server must not move to another database while it works,
+// because it has not checked the schema and the regions of that database.
 type Renewal struct {
 	dsn  string
-	file string // "": dsn does not change
+	file string // file with the URL; "": dsn is the URL and does not change
 	log  *slog.Logger
 
 	mu   sync.Mutex
-	last *pgx.ConnConfig // the last usable configuration
+	last *pgx.ConnConfig // the last configuration that was usable
 	said rate.Sometimes
 }
 
-// NewRenewal starts with the credentials in start. It rereads the URL from file; "": the URL does not change.
+// NewRenewal returns a Renewal that begins with the credentials in start. It reads the URL again from file. If file is "", the URL does not change.
 func NewRenewal(dsn, file string, start *pgx.ConnConfig, log *slog.Logger) *Renewal {
 	return &Renewal{dsn: dsn, file: file, log: log, last: start.Copy(), said: rate.Sometimes{Interval: time.Minute}}
 }
 
-// Before is pgxpool's BeforeConnect. If the files are unusable, such as during a renewal, it logs that and uses the last usable credentials.
+// Before is the BeforeConnect function of pgxpool. If the files are unusable, for example during a renewal, it logs a warning and uses the last
+// usable credentials.
 func (r *Renewal) Before(ctx context.Context, c *pgx.ConnConfig) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -63,7 +64,7 @@ func (r *Renewal) read() (*pgx.ConnConfig, error) {
 	return Parse(dsn)
 }
 
-// samePlace reports whether two URLs lead to the same database over the same hosts.
+// samePlace reports whether two configurations name the same database on the same hosts.
 func samePlace(a, b *pgx.ConnConfig) bool {
 	if a.Host != b.Host || a.Port != b.Port || a.Database != b.Database || len(a.Fallbacks) != len(b.Fallbacks) {
 		return false

@@ -8,23 +8,25 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Writers limits the writing connections. When the deadline of a COMMIT's caller passes, the caller returns but the connection stays busy. It counts
-// until the server replies (Answered) or the connection is lost. So a stalled standby cannot bind more sessions than the pool has connections, and a
-// quarter stays free for reads.
+// Writers limits the number of connections that write.
+//
+// If the deadline of a caller passes during a COMMIT, the caller returns but the connection stays busy. Such a connection keeps its slot until the
+// server replies (Answered) or the connection is lost. So when a standby stalls, waiting COMMITs use at most three quarters of the pool's
+// connections. The last quarter stays free for reads.
 type Writers struct {
 	places chan struct{}
 
 	mu     sync.Mutex
-	left   map[*Link]struct{} // their callers have returned
+	left   map[*Link]struct{} // links with a COMMIT in flight whose caller has returned
 	closed bool
 }
 
-// NewWriters returns slots for a pool of this size.
+// NewWriters returns the slots for a pool with this number of connections.
 func NewWriters(connections int32) *Writers {
 	return &Writers{places: make(chan struct{}, connections-connections/4), left: map[*Link]struct{}{}}
 }
 
-// Enter waits for a slot. It fails at once if abandoned COMMITs occupy all slots, because none will soon be free.
+// Enter waits for a slot. If abandoned COMMITs use all slots, no slot will soon be free. Then Enter fails at once.
 func (w *Writers) Enter(ctx context.Context) error {
 	select {
 	case w.places <- struct{}{}:
@@ -45,14 +47,14 @@ func (w *Writers) Enter(ctx context.Context) error {
 // Leave frees a slot.
 func (w *Writers) Leave() { <-w.places }
 
-// leftAlone counts the COMMITs in flight without a caller.
+// leftAlone returns the number of COMMITs in flight whose callers have returned.
 func (w *Writers) leftAlone() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.left)
 }
 
-// LeaveAlone records that the caller has abandoned a connection's COMMIT.
+// LeaveAlone records that the caller of a COMMIT has returned before the server's reply.
 func (w *Writers) LeaveAlone(l *Link) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -62,14 +64,14 @@ func (w *Writers) LeaveAlone(l *Link) {
 	}
 }
 
-// Answered records that a connection's COMMIT is no longer in flight.
+// Answered records that a COMMIT is no longer in flight on the connection.
 func (w *Writers) Answered(l *Link) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.left, l)
 }
 
-// Close cuts the connections with abandoned COMMITs. The server finishes those on its own.
+// Close closes the connections with abandoned COMMITs. The server ends these COMMITs by itself.
 func (w *Writers) Close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

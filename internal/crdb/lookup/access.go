@@ -80,7 +80,8 @@ func (r Reader) Granted(ctx context.Context, of storage.GrantSubject, consumer s
 	return len(found) > 0, err
 }
 
-// consumers returns the names with which a grant may name these projects.
+// consumers returns the names under which a grant can include one of these projects: the projects' own names, and the name that stands for all
+// projects.
 func consumers(projects ...string) []string { return slices.Concat(projects, []string{ipam.Everybody}) }
 
 // PoolListGranted implements storage.Reader.

@@ -33,8 +33,9 @@ func (r Reader) AllocationGet(ctx context.Context, project storage.ProjectKey, i
 	return a, err
 }
 
-// allocationElsewhere looks in the other regions for a project's allocation that one did not find in the store's own region. It returns nil if they
-// have none. If the read fails, its error replaces not_found.
+// allocationElsewhere looks in the other regions for a project's allocation. Its caller has looked in the store's own region and passes the resulting
+// error in err. allocationElsewhere does nothing unless that error is not_found. It returns nil if no region has the allocation. If its own read
+// fails, its error replaces the one in err.
 func (r Reader) allocationElsewhere(ctx context.Context, of storage.ProjectKey, id ipam.ID, err *error) *ipam.Allocation {
 	if !r.regions.Several() || !ipam.IsCode(*err, ipam.CodeNotFound) {
 		return nil
@@ -70,7 +71,7 @@ func (r Reader) AllocationListRetained(ctx context.Context, holder storage.Proje
 		rows.ID(from.ProjectID), rows.ID(from.ContainerID), rows.After(from.Base), limit)
 }
 
-// allocationOfItsPool reads an allocation in any project's pool. The pool's project owns it.
+// allocationOfItsPool reads an allocation in the pool of any project. The project that owns the pool also owns the allocation.
 func allocationOfItsPool(row pgx.CollectableRow) (ipam.Allocation, error) {
 	a, err := allocationIn("")(row)
 	a.Project = a.Pool.Project

@@ -36,7 +36,7 @@ func (r Reader) ClaimGet(ctx context.Context, project storage.ProjectKey, name s
 	return c, err
 }
 
-// claimElsewhere returns a claim from a region other than the store's own, or nil.
+// claimElsewhere returns a claim from a region other than the store's own. It returns nil if no other region has the claim.
 func (r Reader) claimElsewhere(ctx context.Context, project storage.ProjectKey, name string) (*ipam.Claim, error) {
 	found, err := List(ctx, r, "claim_get_elsewhere", claimIn(project), r.region, rows.ID(project.ID), name)
 	if err != nil || len(found) == 0 {
@@ -69,7 +69,7 @@ func (r Reader) ClaimListOwned(ctx context.Context, project storage.ProjectKey, 
 	return r.claims(ctx, "claim_list_owned", project, limit, rows.ID(rows.OwnerKey(owner)), after)
 }
 
-// claims returns a page of a project's claims, sorted by name, from all regions in which it may have claims.
+// claims returns one page of a project's claims, sorted by name. It reads all regions in which the project may have claims.
 func (r Reader) claims(ctx context.Context, name string, project storage.ProjectKey, limit int, args ...any) ([]ipam.Claim, error) {
 	regions, err := r.regionsOf(ctx, project.ID)
 	if err != nil {
@@ -140,7 +140,8 @@ func (r Reader) ClaimLookup(ctx context.Context, q storage.ClaimQuery) (storage.
 	return facts, err
 }
 
-// maybe reads the next result of a batch, of at most one row, into out.
+// maybe reads the next result of a batch into out. The result has at most one row. If it has none, out does not change. If asked is false, the batch
+// has no such result, and maybe reads nothing.
 func maybe[T any](results pgx.BatchResults, scan func(pgx.CollectableRow) (T, error), out **T, asked bool) error {
 	if !asked {
 		return nil

@@ -26,7 +26,7 @@ func (r Reader) ClassList(ctx context.Context, project storage.ProjectKey) ([]ip
 // ClassesNamed implements storage.Reader.
 func (r Reader) ClassesNamed(ctx context.Context, project storage.ProjectKey, names []string) ([]ipam.Class, error) {
 	found, err := List(ctx, r, "class_list_named", rows.Classes.Scan, rows.ID(project.ID), project.Name, names)
-	// The statement sorts the project's own class before another with the same name.
+	// If two classes have the same name, the statement returns the project's own class first. The other one is dropped.
 	return slices.CompactFunc(found, func(a, b ipam.Class) bool { return a.Name == b.Name }), err
 }
 
@@ -53,10 +53,10 @@ func (r Reader) ClassUse(ctx context.Context, class ipam.ID) (storage.ClassUse, 
 	}, NotFound("The IP class was not found."), rows.ID(class))
 }
 
-// queueClass adds the lookup of a claim's class and of its pools.
+// queueClass adds the queries for the class of a claim and for the pools of that class.
 func queueClass(b *pgx.Batch, project storage.ProjectKey, q storage.ClassQuery) {
 	id, name := rows.ID(project.ID), project.Name
-	b.Queue(query.Get("class_epochs"), []string{name, ipam.PlatformProject}) // first: the cache replaces facts that are newer than their epochs, and would keep older ones
+	b.Queue(query.Get("class_epochs"), []string{name, ipam.PlatformProject}) // the epochs (versions of the classes) are read first, so the other facts are never older than their epochs; the cache would keep older facts
 	switch {
 	case q.Known:
 		return

@@ -31,7 +31,7 @@ func (r Reader) RegionsOf(ctx context.Context, projectID ipam.ID) ([]string, err
 	return List(ctx, r, "project_region_list", scanText, rows.ID(projectID))
 }
 
-// regionsOf returns the regions in which a project may have claims and consumers. With a single region it needs no query.
+// regionsOf returns the regions in which a project may have claims and consumers. If the database has only one region, regionsOf sends no query.
 func (r Reader) regionsOf(ctx context.Context, projectID ipam.ID) ([]string, error) {
 	if !r.regions.Several() {
 		return []string{r.region}, nil
@@ -54,7 +54,8 @@ func (r Reader) ConsumerList(ctx context.Context, project storage.ProjectKey, re
 	return everywhere(ctx, r, "consumer_list", scan, regions, byUID, limit, rows.ID(project.ID), realm, after, limit)
 }
 
-// ConsumersDue implements storage.Reader. It filters long times to live here: in SQL, the database would read on until it had found enough others.
+// ConsumersDue implements storage.Reader. It skips consumers whose time to live is above by.MaxTTL. It does this here and not in SQL, because there
+// the database would read on until it had found enough other consumers.
 func (r Reader) ConsumersDue(ctx context.Context, by storage.Expiry, from time.Time) (realms []storage.RealmKey, next time.Time, err error) {
 	found, err := List(ctx, r, "consumer_due", scanExpired, r.region, from, by.Before, maxDue)
 	seen := make(map[storage.RealmKey]bool)
@@ -69,8 +70,8 @@ func (r Reader) ConsumersDue(ctx context.Context, by storage.Expiry, from time.T
 	return realms, next, err
 }
 
-// maxDue bounds the consumers that one read examines to find realms with expired ones. It is far more than can expire at the same time, which is the
-// number of consumers that one request renews.
+// maxDue limits the consumers that one read examines to find realms with expired consumers. Consumers that expire at exactly the same time were
+// renewed by one request, and one request renews far fewer consumers.
 const maxDue = 20000
 
 type expired struct {

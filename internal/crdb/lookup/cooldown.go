@@ -15,12 +15,12 @@ import (
 func (r Reader) CooledDown(ctx context.Context, now time.Time, limit int) ([]ipam.Allocation, error) {
 	found, err := List(ctx, r, "cooldown_over", allocationIn(""), r.region, now, limit)
 	for i := range found {
-		found[i].Project = found[i].Pool.Project // the pool's project owns it
+		found[i].Project = found[i].Pool.Project // the project that owns the pool owns the allocation
 	}
 	return found, err
 }
 
-// CoolingNext implements storage.Reader. It makes one index probe for each container and length.
+// CoolingNext implements storage.Reader. For each container and length it looks at one index entry.
 func (r Reader) CoolingNext(ctx context.Context, ask []storage.RoomQuery) (map[ipam.ID]time.Time, error) {
 	type probes struct {
 		ids     [][16]byte

@@ -7,7 +7,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// takeEpochs reads the class epochs (versions) of projects by id. The zero id also maps to the platform's epoch.
+// takeEpochs reads the class epochs of projects by project id. A class epoch is the version of all classes of a project. The zero id also maps to the
+// epoch of the platform project.
 func takeEpochs(results pgx.BatchResults) (epochs map[ipam.ID]ipam.ID, platform ipam.ID, err error) {
 	answer, err := results.Query()
 	if err != nil {

@@ -7,8 +7,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// everywhere reads a page from several regions in one round trip. It runs the statement once for each (the region is the first argument), and returns
-// the first rows in the given order. With one statement for all regions, CockroachDB would read and number all rows of each region.
+// everywhere reads one page from several regions in one round trip. It runs the statement once for each region, with the region as the first
+// argument. Then it sorts the rows with order and returns the first limit rows. A single statement for all regions would be slower, because
+// CockroachDB would read all rows of each region.
 func everywhere[T any](
 	ctx context.Context, r Reader, name string, scan func(pgx.CollectableRow) (T, error), regions []string, order func(a, b T) int, limit int, args ...any,
 ) ([]T, error) {

@@ -11,25 +11,27 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// FenceKey identifies a container's rows in a region. A container is a pool, or one family of a space.
+// FenceKey identifies a version row (a fence): the container and the region. A container is a pool, or one address family of a space. A project has
+// version rows, too, with the project's id.
 type FenceKey struct {
 	Region string
 	ID     ipam.ID
 }
 
-// FenceKeyOf returns a container's place.
+// FenceKeyOf returns the key of a container's version row.
 func FenceKeyOf(c storage.Container) FenceKey { return FenceKey{c.Region, c.ID} }
 
-// Fence is the version row of a container: Mark is its version, which every change replaces, and Stock counts its free and cooling blocks.
+// Fence is the version row of a container or project in a region. Mark is the version, and every change replaces it with a new one. Stock counts the
+// free and cooling blocks of the container.
 type Fence struct {
 	Mark  ipam.ID
 	Stock ipam.Stock
 }
 
-// Fences maps places to the fences that were read.
+// Fences maps keys to the version rows that were read.
 type Fences map[FenceKey]Fence
 
-// Read adds the fences of places to f.
+// Read adds the version rows with the keys in places to f.
 func (f Fences) Read(ctx context.Context, db Querier, places []FenceKey) error {
 	answer, err := db.Query(ctx, query.Get("fence_list"), fenceArgs(places)...)
 	if err != nil {
@@ -38,7 +40,7 @@ func (f Fences) Read(ctx context.Context, db Querier, places []FenceKey) error {
 	return f.collect(answer)
 }
 
-// Lock locks the fences of containers until the transaction ends, so that no other transaction changes them.
+// Lock locks the version rows of containers until the transaction ends. Until then no other transaction can change the containers.
 func Lock(ctx context.Context, db Querier, containers []storage.Container) error {
 	b := &pgx.Batch{}
 	for _, c := range containers {
@@ -75,7 +77,7 @@ func fenceArgs(places []FenceKey) []any {
 	return []any{regions, ids}
 }
 
-// fences reads the fences of places, in one snapshot.
+// fences reads the version rows with the keys in places, in one snapshot.
 func (r Reader) fences(ctx context.Context, places []FenceKey) (Fences, error) {
 	var found Fences
 	err := r.run(ctx, "fence_list", func(q Querier) error {
@@ -117,7 +119,7 @@ func (r Reader) RoomByRegion(ctx context.Context, ask []storage.RoomQuery) (map[
 	return room, err
 }
 
-// withRoom calls tell for each place with a free block that is large enough for the query.
+// withRoom calls tell for each container and region that has a free block large enough for the query.
 func (r Reader) withRoom(ctx context.Context, ask []storage.RoomQuery, tell func(FenceKey)) error {
 	places := make([]FenceKey, len(ask))
 	for i, q := range ask {

@@ -15,8 +15,9 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Free runs the planned reads of free blocks, and reads the fence of the container into fences if it is missing. The stock only affects the choice of
-// statements, not the result: an empty stock makes one statement of several blocks and sizes.
+// Free runs the planned reads of free blocks. If fences lacks the container's version row, Free also reads this row and adds it. stock contains the
+// container's counts of free blocks. It only affects the choice of the statements, and never the result. With empty counts, one statement reads
+// several blocks or sizes.
 func Free(ctx context.Context, db Querier, c storage.Container, reads freespace.Reads, stock ipam.Stock, fences Fences) (free []netip.Prefix, err error) {
 	b := &pgx.Batch{}
 	_, known := fences[FenceKeyOf(c)]
@@ -64,11 +65,12 @@ func (r Reader) FreeCover(ctx context.Context, pool ipam.Pool, within netip.Pref
 	return free, err
 }
 
-// fewFree is the number of free blocks per size up to which one statement reads several sizes. On CockroachDB that statement reads all free blocks of
-// these sizes, and takes 1 ms for 18 blocks. A size with more free blocks gets its own statement, which reads no more than its limit.
+// fewFree is the largest number of free blocks of one size for which a statement reads several sizes at once. On CockroachDB, such a statement reads
+// all free blocks of its sizes, which takes 1 ms for 18 blocks. A size with more free blocks gets its own statement, which reads no more blocks than
+// its limit.
 const fewFree = 64
 
-// apart splits sizes into those with few free blocks and those with many. A size that the stock does not contain has few.
+// apart splits sizes into sizes with few free blocks and sizes with many. A size that is not in stock counts as one with few.
 func apart(sizes []int16, width int, stock ipam.Stock) (few, many []int16) {
 	for _, size := range sizes {
 		if stock.Free[width-int(size)] > fewFree {
@@ -80,11 +82,12 @@ func apart(sizes []int16, width int, stock ipam.Stock) (few, many []int16) {
 	return few, many
 }
 
-// freeForOne is the number of free blocks that the database reads in the time of one more statement. On CockroachDB, one statement for several blocks
-// may read all free blocks of the container, about 1,000 in a millisecond. Single statements take a third of a millisecond each.
+// freeForOne is the number of free blocks that the database can read in the time of one additional statement. On CockroachDB, one statement for
+// several blocks may read all free blocks of the container, about 1,000 in a millisecond. One statement for each block takes a third of a millisecond
+// per block.
 const freeForOne = 300
 
-// queueFree adds the statements of the planned reads and returns their number.
+// queueFree adds the statements for the planned reads, and returns their number.
 func queueFree(b *pgx.Batch, c storage.Container, reads freespace.Reads, stock ipam.Stock) int {
 	before := b.Len()
 	if len(reads.Keys) > 0 {
@@ -97,7 +100,7 @@ func queueFree(b *pgx.Batch, c storage.Container, reads freespace.Reads, stock i
 			b.Queue(query.Get("free_tightest"), c.Region, rows.ID(c.ID), lo, hi, s.Limit)
 			continue
 		}
-		// The first Limit blocks of each size include the first Limit blocks of all sizes in any order.
+		// These statements return the first Limit blocks of each size. So they include the first Limit blocks of all sizes together, in any order.
 		sizes := make([]int16, 0, hi-lo+1)
 		for bits := lo; bits <= hi; bits++ {
 			sizes = append(sizes, bits)

@@ -14,13 +14,13 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Group reads the facts that a group depends on, and adds the fences of its pool and of projects to fences. It returns q.Pool with its current
-// revision.
+// Group reads the facts on which a group of claims and releases depends. It adds the version rows of the pool and of projects to fences. In
+// facts.Pool it returns q.Pool with the current revision.
 func Group(
 	ctx context.Context, db Querier, region string, pool storage.Container, reads freespace.Reads, stock ipam.Stock, q storage.GroupQuery, projects []ipam.ID, fences Fences,
 ) (facts storage.GroupFacts, err error) {
 	b := &pgx.Batch{}
-	if len(projects) > 0 { // first: facts that are read after a mark are at least as new
+	if len(projects) > 0 { // read first, so the facts below are never older than the versions
 		b.Queue(query.Get("fence_list_here"), region, rows.IDs(projects))
 	}
 	b.Queue(query.Get("pool_state"), rows.ID(pool.ID), pool.Region)
@@ -69,8 +69,8 @@ func Group(
 	return facts, errors.Join(err, results.Close())
 }
 
-// takeFence reports whether a pool's rows in a region and the record of the region's loans come from different times. A pool without a record in a
-// region has no rows there.
+// takeFence reports whether the pool's rows in a region must not be used. That is so in two cases. Either the pool has no share in the region, or the
+// rows and the record of the region's loans come from different times, as after a restore.
 func takeFence(results pgx.BatchResults) (bool, error) {
 	found, err := Rest(results, scanEpochs)
 	if err != nil || len(found) == 0 {
@@ -81,7 +81,7 @@ func takeFence(results pgx.BatchResults) (bool, error) {
 
 var errNoPool = errors.New("no such pool")
 
-// groupFacts reads the other results, in their statements' order.
+// groupFacts reads the remaining results, in the order of their statements.
 func groupFacts(
 	results pgx.BatchResults, n int, q storage.GroupQuery, part func(pgx.CollectableRow) (storage.QuotaPart, error), facts *storage.GroupFacts,
 ) (err error) {
@@ -124,7 +124,7 @@ func takeGranted(results pgx.BatchResults, q storage.GroupQuery, facts *storage.
 type poolState struct {
 	revision   ipam.ID
 	emptySince time.Time
-	fence      Fence // without a mark: the pool has no fence in the region
+	fence      Fence // with the zero Mark if the pool has no version row in the region
 }
 
 func scanPoolState(row pgx.CollectableRow) (s poolState, err error) {
@@ -139,7 +139,7 @@ func scanPoolState(row pgx.CollectableRow) (s poolState, err error) {
 	return s, err
 }
 
-// Rest reads all rows in a batch's next result.
+// Rest reads all rows of the next result in a batch.
 func Rest[T any](results pgx.BatchResults, scan func(pgx.CollectableRow) (T, error)) ([]T, error) {
 	answer, err := results.Query()
 	if err != nil {

@@ -33,7 +33,7 @@ func scanNamed(row pgx.CollectableRow) (n storage.Named, err error) {
 	return n, err
 }
 
-// ScanRef reads a project and a name.
+// ScanRef reads the id of a project and a name.
 func ScanRef(row pgx.CollectableRow) (ref storage.NameRef, err error) {
 	err = row.Scan((*[16]byte)(&ref.ProjectID), &ref.Name)
 	return ref, err

@@ -93,7 +93,7 @@ func (r Reader) FreeList(ctx context.Context, c storage.Container, maxBits int, 
 		}
 		few, many = apart(sizes, width, found[FenceKeyOf(c)].Stock)
 	}
-	last := func(size int16) netip.Addr { // the page begins after this address
+	last := func(size int16) netip.Addr { // returns the address after which the page begins
 		if from.IsValid() && size == rows.HostBits(from) {
 			return from.Addr()
 		}
@@ -112,7 +112,7 @@ func (r Reader) FreeList(ctx context.Context, c storage.Container, maxBits int, 
 		for _, size := range many {
 			start := rows.After(last(size))
 			if len(start) > 0 {
-				start = append(start, 0) // the first byte string after it
+				start = append(start, 0) // the smallest byte string after start, because the lower bound of this statement is inclusive
 			}
 			b.Queue(query.Get("free_scan_size"), c.Region, rows.ID(c.ID), size, start, limit)
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// quotaIn reads a quota with its usage.
+// quotaIn returns a function that reads a quota with its usage.
 func quotaIn(project storage.ProjectKey) func(pgx.CollectableRow) (ipam.Quota, error) {
 	return func(row pgx.CollectableRow) (ipam.Quota, error) {
 		q, err := rows.Quotas.Scan(row)
@@ -22,7 +22,7 @@ func quotaIn(project storage.ProjectKey) func(pgx.CollectableRow) (ipam.Quota, e
 	}
 }
 
-// partIn reads a quota with its shard in a region, which may not exist yet.
+// partIn returns a function that reads a quota with one of its shards in a region. The shard may not exist yet.
 func partIn(region string, number int) func(pgx.CollectableRow) (storage.QuotaPart, error) {
 	return func(row pgx.CollectableRow) (storage.QuotaPart, error) {
 		part, err := rows.QuotaParts.Scan(row)
@@ -51,17 +51,17 @@ func (r Reader) QuotaShards(ctx context.Context, quotas []ipam.ID) ([]ipam.Quota
 	return List(ctx, r, "quota_shards", rows.Shards.Scan, rows.IDs(quotas))
 }
 
-// QuotaShardsAlone is QuotaShards for a transaction that locks the shards.
+// QuotaShardsAlone does the same as QuotaShards, but also locks the shards.
 func (r Reader) QuotaShardsAlone(ctx context.Context, quotas []ipam.ID) ([]ipam.QuotaShard, error) {
 	return List(ctx, r, "quota_shards_alone", rows.Shards.Scan, rows.IDs(quotas))
 }
 
-// UsageCount implements storage.Reader. The database counts blocks by size, and Go computes the address count.
+// UsageCount implements storage.Reader. The database counts blocks by size, and Go computes the number of addresses.
 func (r Reader) UsageCount(ctx context.Context, project storage.ProjectKey, scope ipam.QuotaScope) (ipam.Usage, error) {
 	var used ipam.Usage
 	err := r.run(ctx, "usage_count", func(db Querier) error {
 		used = ipam.Usage{Addresses: new(big.Int)}
-		width := 0 // in bytes; 0: both
+		width := 0 // of an address, in bytes; 0: both families
 		if scope.Family != "" {
 			width = scope.Family.Bits() / 8
 		}
@@ -87,7 +87,7 @@ func (r Reader) UsageCount(ctx context.Context, project storage.ProjectKey, scop
 	return used, err
 }
 
-// countBlocks reads rows of (prefix length, blocks, IPv4 blocks) and adds the address count to sum.
+// countBlocks reads rows with a prefix length, the number of blocks and the number of IPv4 blocks. It adds the number of addresses to sum.
 func countBlocks(results pgx.BatchResults, sum *big.Int) (blocks int64, err error) {
 	answer, err := results.Query()
 	if err != nil {

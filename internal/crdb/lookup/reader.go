@@ -1,4 +1,4 @@
-// Package lookup reads the database for the use cases. Package query has its statements, and package rows the row types.
+// Package lookup reads the database for the use cases. The statements are in package query, and the types of rows in package rows.
 package lookup
 
 import (
@@ -11,13 +11,13 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Querier is a connection, with or without a transaction.
+// Querier is a connection, inside or outside a transaction.
 type Querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 }
 
-// Run runs an operation's statements.
+// Run runs the statements of an operation.
 type Run func(ctx context.Context, op string, fn func(Querier) error) error
 
 // Through returns a Run that uses one connection.
@@ -25,27 +25,27 @@ func Through(q Querier) Run {
 	return func(_ context.Context, _ string, fn func(Querier) error) error { return fn(q) }
 }
 
-// Regions lists the database's regions.
+// Regions lists the regions of the database.
 type Regions interface {
-	Several() bool        // whether the database has other regions
-	Others() []string     // all but the store's own
-	Everywhere() []string // all, the store's own first
+	Several() bool        // whether the database has more than one region
+	Others() []string     // all regions except the store's own
+	Everywhere() []string // all regions, with the store's own first
 }
 
-// Reader implements storage.Reader. Its Run decides between a transaction's connection and single reads.
+// Reader implements storage.Reader. Its Run decides whether the reads use a transaction's connection or are single reads.
 type Reader struct {
 	region  string
 	regions Regions
 	run     Run
-	byKeys  bool // on this engine, the stock decides how several sizes are read
+	byKeys  bool // whether a statement must name rows by single keys on this engine
 }
 
-// New returns a reader in a region. byKeys is for an engine that reads other rows to find an array's rows.
+// New returns a reader for a server in a region. byKeys is true for an engine whose plan for an array of keys may read the rows between them.
 func New(region string, places Regions, run Run, byKeys bool) Reader {
 	return Reader{region, places, run, byKeys}
 }
 
-// one reads a single row. Without a row it returns missing's error.
+// one reads a single row. If there is no row, it returns the error of missing.
 func one[T any](ctx context.Context, r Reader, name string, scan func(pgx.CollectableRow) (T, error), missing func() error, args ...any) (T, error) {
 	var out T
 	err := r.run(ctx, name, func(q Querier) error {
@@ -77,12 +77,12 @@ func List[T any](ctx context.Context, r Reader, name string, scan func(pgx.Colle
 	return out, err
 }
 
-// Collect reads all rows in a result.
+// Collect reads all rows of a result.
 func Collect[T any](rows pgx.Rows, scan func(pgx.CollectableRow) (T, error)) ([]T, error) {
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (T, error) { return scan(row) })
 }
 
-// NotFound returns a function that makes a not_found error with this message.
+// NotFound returns a function that returns a not_found error with this message.
 func NotFound(format string, args ...any) func() error {
 	return func() error { return ipam.Errorf(ipam.CodeNotFound, format, args...) }
 }

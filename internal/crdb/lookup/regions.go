@@ -38,7 +38,7 @@ func (r Reader) LoansOver(ctx context.Context, poolID ipam.ID, b netip.Prefix, l
 		return nil, err
 	}
 	if len(before) == 1 && before[0].Block.Overlaps(b) {
-		return before, nil // a loan covers the block, or it would not reach it
+		return before, nil // this loan covers the whole block, because blocks are aligned
 	}
 	return List(ctx, r, "loan_list", rows.Loans.Scan, rows.ID(poolID), rows.Base(b), rows.Last(b), limit)
 }
@@ -65,7 +65,8 @@ func (r Reader) StockEpoch(ctx context.Context, poolID ipam.ID, region string) (
 	return found[0].record, found[0].there, nil
 }
 
-// epochs are a pool's two epochs in a region: in the loan record, and with the region's rows.
+// epochs are the two epochs of a pool in a region. An epoch is a version: one is in the record of the region's loans, the other is with the region's
+// rows. They differ if the two were restored to different times.
 type epochs struct{ record, there ipam.ID }
 
 func scanEpochs(row pgx.CollectableRow) (e epochs, err error) {

@@ -12,10 +12,11 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// behind returns a text that sorts after every text with this prefix, and before all greater texts.
+// behind returns a text that sorts after every text with this prefix and before every greater text.
 func behind(text string) string { return text + "\U0010FFFF" }
 
-// each runs one statement for each argument list, in one round trip. With one statement for all, CockroachDB would read every row with the prefix.
+// each runs one statement for each argument list, all in one round trip. A single statement for all lists would be slower, because CockroachDB would
+// read every row with the prefix.
 func each[T any](ctx context.Context, r Reader, name string, scan func(pgx.CollectableRow) (T, error), asks [][]any) (found []T, err error) {
 	if len(asks) == 0 {
 		return nil, nil
@@ -39,7 +40,7 @@ func each[T any](ctx context.Context, r Reader, name string, scan func(pgx.Colle
 	return found, err
 }
 
-// inProjects returns the arguments of a statement that runs once for each project.
+// inProjects returns the argument lists for a statement that runs once for each project.
 func inProjects(projects []ipam.ID, rest ...any) (asks [][]any) {
 	for _, id := range projects {
 		asks = append(asks, append([]any{rows.ID(id)}, rest...))
@@ -47,7 +48,7 @@ func inProjects(projects []ipam.ID, rest ...any) (asks [][]any) {
 	return asks
 }
 
-// inPlaces returns the arguments of a statement that runs once for each project in each region.
+// inPlaces returns the argument lists for a statement that runs once for each project and region.
 func (r Reader) inPlaces(projects []ipam.ID, rest ...any) (asks [][]any) {
 	for _, region := range r.regions.Everywhere() {
 		for _, args := range inProjects(projects, rest...) {

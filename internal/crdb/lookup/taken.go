@@ -14,12 +14,13 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Taken reports which names and keys are taken. It makes one round trip with three statements: for the names, the keys and the names' projects.
+// Taken reports which names of claims and which idempotency keys are in use. In one round trip it sends three statements: for the names, for the
+// keys, and for the projects of the names.
 func Taken(ctx context.Context, db Querier, region string, claims, keys []storage.NameRef) (taken, used map[storage.NameRef]bool, err error) {
 	return TakenUnder(ctx, db, region, claims, keys, nil, nil)
 }
 
-// TakenUnder does the same as Taken. In the same round trip it then reads the places' fences into fences.
+// TakenUnder does the same as Taken. In the same round trip, but after the other reads, it adds the version rows with the keys in places to fences.
 func TakenUnder(
 	ctx context.Context, db Querier, region string, claims, keys []storage.NameRef, places []FenceKey, fences Fences,
 ) (taken, used map[storage.NameRef]bool, err error) {
@@ -47,7 +48,7 @@ func TakenUnder(
 	return taken, used, errors.Join(err, results.Close())
 }
 
-// Expiries returns when the answers under idempotency keys expire. It omits keys without an answer.
+// Expiries returns the times at which the stored responses under idempotency keys expire. It omits a key without a response.
 func Expiries(ctx context.Context, db Querier, region string, keys []storage.NameRef) (map[storage.NameRef]time.Time, error) {
 	b := &pgx.Batch{}
 	queueKeys(b, region, keys)
@@ -67,7 +68,7 @@ func queueKeys(b *pgx.Batch, region string, keys []storage.NameRef) {
 	b.Queue(query.Get("answers_named"), region, projects, stored)
 }
 
-// takeKeys reads (project, key, expiry) for existing answers.
+// takeKeys reads the project, the key and the expiry of each stored response.
 func takeKeys(results pgx.BatchResults, asked []storage.NameRef) (map[storage.NameRef]time.Time, error) {
 	if len(asked) == 0 {
 		return nil, nil //nolint:nilnil // without keys, no response exists
@@ -100,7 +101,7 @@ func queueRefs(b *pgx.Batch, name, region string, refs []storage.NameRef) {
 	b.Queue(query.Get(name), region, projects, names)
 }
 
-// takeRefs reads (project, name) for existing rows.
+// takeRefs reads the project and the name of each existing row.
 func takeRefs(results pgx.BatchResults, asked []storage.NameRef, found map[storage.NameRef]bool) error {
 	if len(asked) == 0 {
 		return nil
@@ -126,7 +127,7 @@ func projectsOf(refs []storage.NameRef) (ids []ipam.ID) {
 	return ids
 }
 
-// takeGone marks the names in missing projects as taken.
+// takeGone marks every name in a missing project as taken.
 func takeGone(results pgx.BatchResults, asked []storage.NameRef, taken map[storage.NameRef]bool) error {
 	there, err := Rest(results, ScanID)
 	for _, r := range asked {

@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// The largest values that can be stored, for cursors that begin at the newest row.
+// The largest values that a row can have. A cursor with these values begins at the newest row.
 var (
 	LastID   = ipam.ID{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
 	LastTime = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
@@ -32,14 +32,15 @@ func eventsIn(project storage.ProjectKey) func(pgx.CollectableRow) ([]ipam.Event
 	}
 }
 
-// EventList implements storage.Reader. The ids in one row are consecutive, so two rows' ids never interleave.
+// EventList implements storage.Reader. A row contains events with consecutive ids. So the ids of two rows never interleave, and sorting the rows is
+// enough.
 func (r Reader) EventList(ctx context.Context, project storage.ProjectKey, from, before ipam.ID, limit int) (out []ipam.Event, err error) {
 	if before.IsZero() {
 		before = LastID
 	}
-	first := from.Numbered(from.Time(), 0) // first id in the row that contains from
+	first := from.Numbered(from.Time(), 0) // id of the first event in the row that contains from
 	newestFirst := func(a, b []ipam.Event) int { return bytes.Compare(b[0].ID[:], a[0].ID[:]) }
-	found, err := everywhere(ctx, r, "event_list", eventsIn(project), r.regions.Everywhere(), newestFirst, limit+1, // one more: before may cut off the newest row's events
+	found, err := everywhere(ctx, r, "event_list", eventsIn(project), r.regions.Everywhere(), newestFirst, limit+1, // one row more than limit, because before may exclude the newest row's events
 		rows.ID(project.ID), rows.ID(first), rows.ID(before), limit)
 	for _, row := range found {
 		for _, e := range slices.Backward(row) {
@@ -57,7 +58,7 @@ func (r Reader) PoolListCovering(ctx context.Context, project storage.ProjectKey
 	return List(ctx, r, "pool_list_covering", rows.Pools.Scan, rows.ID(project.ID), bases, lengths, limit)
 }
 
-// HeldAt implements storage.Reader: a point look-up for each candidate that lies in a pool.
+// HeldAt implements storage.Reader. For each candidate block that lies in a pool, it looks up one row.
 func (r Reader) HeldAt(ctx context.Context, pools []storage.Container, candidates []netip.Prefix) ([]ipam.Allocation, error) {
 	type ask struct {
 		projects, containers [][16]byte
@@ -138,7 +139,7 @@ func (r Reader) AllocationGetByID(ctx context.Context, of storage.ProjectKey, id
 	if found := r.allocationElsewhere(ctx, of, id, &err); found != nil {
 		a, err = *found, nil
 	}
-	a.Project = a.Pool.Project // the pool's project owns it
+	a.Project = a.Pool.Project // the project that owns the pool owns the allocation
 	return a, err
 }
 

@@ -30,7 +30,7 @@ func (r Reader) UtilizationOf(ctx context.Context, pools []ipam.Pool, since time
 	return all, err
 }
 
-// ScanUtilization reads a row with the records for a day or for a month.
+// ScanUtilization reads the row with a pool's records of a day or of a month.
 func ScanUtilization(row pgx.CollectableRow) (d rows.Day, err error) {
 	var points []byte
 	if err := row.Scan((*[16]byte)(&d.PoolID), &d.Begins, &points); err != nil {

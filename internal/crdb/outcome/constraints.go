@@ -7,7 +7,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// constraints maps each named constraint in the migrations to the caller's error when it is violated. A test compares the map with the migrations.
+// constraints maps each named constraint of the migrations to the error that a caller gets for a violation. A test compares the map with the
+// migrations.
 var constraints = map[string]func() *ipam.Error{
 	"projects_name_key": exists("A project of this name exists already."),
 	"spaces_name_key":   exists("A space of this name exists already in the project."),
@@ -23,14 +24,15 @@ var constraints = map[string]func() *ipam.Error{
 	"pools_project_fkey":  gone("The project was not found."),
 	"pools_space_fkey":    gone("The space was not found."),
 
-	// A stale plan violates these: see outOfDate.
+	// A transaction that was planned from old data violates these: see outOfDate.
 	"members_pkey": meanwhile, "members_subject_key": meanwhile, "members_project_fkey": meanwhile, "api_keys_project_fkey": meanwhile,
 	"grants_pkey": meanwhile, "grants_consumer_key": meanwhile, "quotas_pkey": meanwhile, "quotas_project_fkey": meanwhile,
-	"quota_shards_pkey": meanwhile, // in a region that is newer than the quota, the first claim creates the shard
+	"quota_shards_pkey": meanwhile, // if a region is newer than the quota, the first claim there creates the shard
 
 	"classes_project_fkey": meanwhile, "pool_classes_class_fkey": meanwhile, "pools_scope_class_fkey": meanwhile, "pools_scope_key": meanwhile,
 
-	// A violation marked bug is not the caller's fault: free rows are deleted before their block is taken, and ids are random.
+	// A violation marked bug is never the caller's fault. For example, ids are random, and a transaction deletes the free rows of a block before it
+	// takes the block.
 	"projects_pkey": bug, "spaces_pkey": bug, "pools_pkey": bug, "pools_block_key": bug, "free_blocks_pkey": bug,
 	"holds_pkey": bug, "holds_id_key": bug, "holds_name_key": meanwhile, "idempotency_keys_pkey": meanwhile,
 	"pools_af_check": bug, "pools_visibility_check": bug, "pools_strategy_check": bug, "pools_drain_check": bug,
@@ -47,8 +49,8 @@ var constraints = map[string]func() *ipam.Error{
 	"stocks_pkey": bug, "fences_pkey": bug, "compatibility_pkey": bug, "compatibility_id_check": bug, "feed_pkey": bug, "feed_id_check": bug, "project_regions_pkey": bug,
 }
 
-// outOfDate reports whether a stale plan violated the constraint: the new row exists by now, or its project is deleted. The retry reads again, and
-// then finds a row to replace, or nothing.
+// outOfDate reports whether a transaction violated the constraint because it was planned from old data. For example, the row that it inserts exists
+// by now, or its project is deleted. A retry reads the new data and succeeds, or refuses the request for a clear reason.
 func outOfDate(pg *pgconn.PgError) bool {
 	switch pg.ConstraintName {
 	case "members_pkey", "members_subject_key", "grants_pkey", "grants_consumer_key", "quotas_pkey", "quota_shards_pkey", "pools_scope_key":
@@ -77,13 +79,14 @@ func bug() *ipam.Error {
 	return ipam.Errorf(ipam.CodeInternal, "The change would have made the stored data inconsistent and was not made.")
 }
 
-// databaseError converts a server error by SQLSTATE and constraint name, never by its text.
+// databaseError converts a server error to the error for the caller. It uses the SQLSTATE and the name of the constraint, and never the text of the
+// error.
 func databaseError(op string, pg *pgconn.PgError) error {
 	switch pg.Code {
-	case "57014": // cancelled: our deadline or statement_timeout
+	case "57014": // cancelled by our deadline or by statement_timeout
 		return Deadline(pg)
 	case write.UniqueViolation, foreignKeyViolation, "23514", "23502":
-		// A foreign key also fires when the referenced row is deleted while it is in use.
+		// A foreign key is also violated if the referenced row is deleted while it is in use.
 		if pg.Code == foreignKeyViolation && isDelete(op) {
 			return ipam.Errorf(ipam.CodeInUse, "The resource is still in use and was not deleted. Delete the objects that use it first.").Because(pg)
 		}

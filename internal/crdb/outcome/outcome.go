@@ -1,4 +1,4 @@
-// Package outcome classifies transaction attempts, decides about retries, and makes the caller's error when no retry helps.
+// Package outcome classifies attempts at transactions and decides about retries. If no retry helps, it returns the error for the caller.
 package outcome
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Ending classifies an attempt.
+// Ending is the result of an attempt.
 type Ending int
 
 // The possible endings.
@@ -22,8 +22,8 @@ const (
 	Committed     Ending = iota
 	Refused              // an error that a retry would not change
 	Retry                // definitely rolled back; retry
-	RetrySlowly          // the same, but the database is unreachable or lacks resources
-	Indeterminate        // COMMIT was sent; no definite reply
+	RetrySlowly          // as Retry, but the database is unreachable or lacks resources
+	Indeterminate        // COMMIT was sent, and no definite reply came back
 )
 
 // String returns a word for the ending.
@@ -40,19 +40,20 @@ func (u *unknownOutcome) Unwrap() error { return u.cause }
 // Unknown wraps an error at COMMIT that is not a definite reply.
 func Unknown(cause error) error { return &unknownOutcome{cause} }
 
-// IsUnknown reports whether the change may or may not have been made.
+// IsUnknown reports whether err leaves open whether the change was made.
 func IsUnknown(err error) bool {
 	_, is := errors.AsType[*unknownOutcome](err)
 	return is
 }
 
-// closureError is a closure's error on a connection that still works. It comes neither from the database nor from the network, so it is final.
+// closureError is an error that a transaction's function returned while its connection still works. If it contains no database error, the function
+// itself made it. Such an error is final.
 type closureError struct{ cause error }
 
 func (e *closureError) Error() string { return e.cause.Error() }
 func (e *closureError) Unwrap() error { return e.cause }
 
-// OfClosure wraps a closure's error, unless the connection is closed.
+// OfClosure wraps the error of a transaction's function in a closureError, unless the connection is closed.
 func OfClosure(err error, c *pgx.Conn) error {
 	if err == nil || c.IsClosed() {
 		return err
@@ -63,12 +64,13 @@ func OfClosure(err error, c *pgx.Conn) error {
 // foreignKeyViolation is the SQLSTATE for a reference to a missing row.
 const foreignKeyViolation = "23503"
 
-// noCode is CockroachDB's code for errors without an SQLSTATE. Examples: an error on its own network, and a session that ended because it was idle in
-// a transaction for too long.
+// noCode is CockroachDB's code for an error without an SQLSTATE. Examples are an error on its own network, and a session that CockroachDB ended
+// because it was idle in a transaction for too long.
 const noCode = "XXUUU"
 
-// AtCommit classifies COMMIT's error. A server error that means "rolled back" is definite, and every other error is not. Sources: PostgreSQL's error
-// codes; CockroachDB's transaction retry error reference.
+// AtCommit classifies the error of a COMMIT. If the server reports that the transaction is rolled back, the error is definite. For every other error
+// the outcome is unknown. The sources are the lists of error codes in the PostgreSQL documentation and of retry errors in the CockroachDB
+// documentation.
 func AtCommit(err error) error {
 	var pg *pgconn.PgError
 	if !errors.As(err, &pg) {
@@ -76,23 +78,24 @@ func AtCommit(err error) error {
 	}
 	switch pg.Code[:2] {
 	case "40":
-		if pg.Code == "40003" { // statement completion unknown
+		if pg.Code == "40003" { // "statement completion unknown"
 			return Unknown(err)
 		}
 		return err
-	case "23", "22", "42": // a deferred constraint, bad data: the transaction is rolled back
+	case "23", "22", "42": // for example a deferred constraint or bad data; the transaction is rolled back
 		return err
 	}
 	switch pg.Code {
-	case "CR000": // CockroachDB's historic retry code
+	case "CR000": // an old retry code of CockroachDB
 		return err
-	default: // 08xxx, 57P0x, 57014, 58C0x, 53xxx, XX000, XXUUU: the commit may or may not have happened
+	default: // 08xxx, 57P0x, 57014, 58C0x, 53xxx, XX000, XXUUU: the transaction may be committed
 		return Unknown(err)
 	}
 }
 
-// BeforeCommit classifies the error of a statement that was sent with its COMMIT. If the server reports an error and keeps its session, it skips the
-// rest, COMMIT included. Every other error is not definite. CockroachDB reports an ended session as XXUUU with severity ERROR.
+// BeforeCommit classifies the error of a statement that was sent together with its COMMIT. If the server reports an error and keeps the session, it
+// skips all later statements, and so also the COMMIT. For every other error the outcome is unknown. If CockroachDB ends a session, it reports the
+// code XXUUU with severity ERROR. So this code is not definite.
 func BeforeCommit(err error) error {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok || cmp.Or(pg.SeverityUnlocalized, pg.Severity) != "ERROR" || pg.Code == noCode { // CockroachDB sends only Severity, in English
@@ -101,7 +104,7 @@ func BeforeCommit(err error) error {
 	return err
 }
 
-// Classify returns an attempt's ending, and the SQLSTATE for metrics.
+// Classify returns the ending of an attempt. It also returns the SQLSTATE, for metrics.
 func Classify(err error) (Ending, string) {
 	if err == nil {
 		return Committed, ""
@@ -128,23 +131,30 @@ func Classify(err error) (Ending, string) {
 		return Refused, state
 	case pg == nil && errors.As(err, &own):
 		return Refused, state
-	case pg == nil: // the connection: cannot be made, or lost before COMMIT
+	case pg == nil: // the connection could not be made, or was lost before COMMIT
 		return RetrySlowly, state
 	}
 	return classifyState(pg.Code), state
 }
 
-// classifyState classifies errors before COMMIT, when nothing can be committed.
+// classifyState classifies the SQLSTATE of an error before COMMIT. At that time nothing can be committed.
 func classifyState(code string) Ending {
 	switch code {
-	case "40001", "40P01", "40003", "CR000": // serialization, deadlock, statement completion unknown (not committed yet)
+	case "40001", "40P01", "40003", "CR000": // serialization failure, deadlock, and "statement completion unknown", which is harmless before COMMIT
 		return Retry
-	case "55P03", "0A000", "26000": // lock not available; a stale cached plan
+	case "55P03", "0A000", "26000": // a lock is not available, or a cached plan is stale
 		return Retry
 	case "57P01", "57P02", "57P03", "58C00", "58C01", "53300", "53200", "53100", "53000", "53400", "25006", "57P04", "25P03", "25P04", "28000", "28P01", "3D000", noCode:
-		// Draining, crashed, starting; range unavailable; too many connections, no memory, no disk, other resources; a standby; the database dropped;
-		// idle or transaction timeout; credentials changed; no such database; on CockroachDB an error without a code, usually from the network. None
-		// is a bug in Carve.
+		// None of these is a bug in Carve:
+		//
+		//   - The server drains, has crashed or starts.
+		//   - A range is unavailable.
+		//   - Connections, memory, disk or other resources are exhausted.
+		//   - The server is a standby.
+		//   - The database is dropped or does not exist.
+		//   - The idle timeout or the transaction timeout has passed.
+		//   - The credentials have changed.
+		//   - CockroachDB reports an error without a code, usually from its network.
 		return RetrySlowly
 	}
 	if code[:2] == "08" {
@@ -153,7 +163,7 @@ func classifyState(code string) Ending {
 	return Refused
 }
 
-// whyNot returns the reason why a database does not serve, as a sentence for callers.
+// whyNot returns the reason why the database does not serve requests, as a sentence for callers.
 func whyNot(err error) string {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok {
@@ -176,7 +186,7 @@ func whyNot(err error) string {
 	return "The database cannot be reached."
 }
 
-// Refusal returns the caller's error when no retry helps. It keeps the use case's errors, and converts the database's.
+// Refusal returns the error for the caller when no retry helps. It keeps an error of the use case, and converts an error of the database.
 func Refusal(ctx context.Context, op string, err error) error {
 	if conflict, ok := errors.AsType[*storage.Conflict](err); ok {
 		return conflict

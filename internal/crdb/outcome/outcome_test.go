@@ -25,8 +25,8 @@ import (
 	"github.com/carve-ipam/carve/migrations"
 )
 
-// states lists the meaning of each SQLSTATE before COMMIT and at COMMIT, from the manuals of both engines and from measurements. It follows the order
-// of the classes in the SQL standard.
+// states lists each SQLSTATE with its meaning before COMMIT and at COMMIT. The sources are the manuals of both engines, and measurements. The codes
+// are sorted.
 var states = []struct {
 	code           string
 	before, commit Ending
@@ -34,33 +34,33 @@ var states = []struct {
 	{"08000", RetrySlowly, Indeterminate}, {"08001", RetrySlowly, Indeterminate}, {"08003", RetrySlowly, Indeterminate},
 	{"08004", RetrySlowly, Indeterminate}, {"08006", RetrySlowly, Indeterminate}, {"08P01", RetrySlowly, Indeterminate},
 	{"08C00", RetrySlowly, Indeterminate},
-	{"0A000", Retry, Indeterminate}, // cached plan must not change result type
+	{"0A000", Retry, Indeterminate}, // "cached plan must not change result type"
 	{"22001", Refused, Refused},     // bad data
 	{"22P05", Refused, Refused},
-	{"23502", Refused, Refused}, // constraints, deferred ones at COMMIT
+	{"23502", Refused, Refused}, // constraints; deferred constraints fail at COMMIT
 	{"23503", Refused, Refused}, {"23505", Refused, Refused}, {"23514", Refused, Refused},
 	{"25006", RetrySlowly, Indeterminate},                                        // a standby
-	{"25P03", RetrySlowly, Indeterminate}, {"25P04", RetrySlowly, Indeterminate}, // idle in transaction, transaction too long
-	{"26000", Retry, Indeterminate},                                              // prepared statement does not exist
-	{"28000", RetrySlowly, Indeterminate}, {"28P01", RetrySlowly, Indeterminate}, // credentials: being changed
+	{"25P03", RetrySlowly, Indeterminate}, {"25P04", RetrySlowly, Indeterminate}, // the idle timeout and the transaction timeout
+	{"26000", Retry, Indeterminate},                                              // "prepared statement does not exist"
+	{"28000", RetrySlowly, Indeterminate}, {"28P01", RetrySlowly, Indeterminate}, // credentials, which may be changing
 	{"3D000", RetrySlowly, Indeterminate}, // no such database
-	{"40001", Retry, Retry},               // serialization: definite
-	{"40002", Refused, Refused},           // integrity constraint at the end
-	{"40003", Retry, Indeterminate},       // statement completion unknown: nothing is committed before COMMIT
+	{"40001", Retry, Retry},               // serialization failure; definite
+	{"40002", Refused, Refused},           // "integrity constraint violation" at the end of a transaction
+	{"40003", Retry, Indeterminate},       // "statement completion unknown": before COMMIT nothing is committed
 	{"40P01", Retry, Retry},               // deadlock
 	{"42601", Refused, Refused}, {"42P01", Refused, Refused}, {"42501", Refused, Refused},
 	{"53000", RetrySlowly, Indeterminate}, {"53100", RetrySlowly, Indeterminate}, // resources, disk
 	{"53200", RetrySlowly, Indeterminate}, {"53300", RetrySlowly, Indeterminate}, // memory, connections
 	{"53400", RetrySlowly, Indeterminate}, // a configured limit
 	{"55P03", Retry, Indeterminate},       // lock not available
-	{"57014", Refused, Indeterminate},     // cancelled, statement_timeout
+	{"57014", Refused, Indeterminate},     // cancelled, as by statement_timeout
 	{"57P01", RetrySlowly, Indeterminate}, {"57P02", RetrySlowly, Indeterminate}, {"57P03", RetrySlowly, Indeterminate},
-	{"57P04", RetrySlowly, Indeterminate},                                        // database dropped
-	{"58C00", RetrySlowly, Indeterminate}, {"58C01", RetrySlowly, Indeterminate}, // CockroachDB: range unavailable, internal connection
-	{"CR000", Retry, Retry}, // CockroachDB, historic
+	{"57P04", RetrySlowly, Indeterminate},                                        // the database was dropped
+	{"58C00", RetrySlowly, Indeterminate}, {"58C01", RetrySlowly, Indeterminate}, // CockroachDB: range unavailable, and lost internal connection
+	{"CR000", Retry, Retry}, // CockroachDB, an old retry code
 	{"XX000", Refused, Indeterminate},
 	{"XXUUU", RetrySlowly, Indeterminate}, // CockroachDB: no code; usually the network, or the end of a session that was idle in a transaction
-	{"XXA00", Refused, Indeterminate},     // CockroachDB: committed, schema change failed
+	{"XXA00", Refused, Indeterminate},     // CockroachDB: committed, but a schema change failed
 	{"XCUBS", Refused, Indeterminate}, {"XCHR1", Refused, Indeterminate}, {"XCHR2", Refused, Indeterminate},
 	{"99999", Refused, Indeterminate}, // an unknown code
 }
@@ -78,8 +78,8 @@ func TestSQLStateDecidesBeforeAndAtCommit(t *testing.T) {
 	}
 }
 
-// An error in one of several statements that were sent with their COMMIT stops the others, unless it concerns the session: then the outcome is
-// unknown.
+// Several statements are sent together with their COMMIT, and one of them fails. Then the server skips the others, so the error is definite. If the
+// error ends the session, the outcome is unknown.
 func TestErrorBeforeItsPipelinedCommitIsDefiniteExceptForTheSession(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -93,7 +93,7 @@ func TestErrorBeforeItsPipelinedCommitIsDefiniteExceptForTheSession(t *testing.T
 	require.Equal(t, Indeterminate, end)
 }
 
-// Errors that the driver may return for a lost connection. pgx reports some of them as safe to retry, even after COMMIT was sent.
+// These are errors that the driver may return for a lost connection. pgx reports some of them as safe to retry, even after COMMIT was sent.
 func TestLostConnectionIsRetriedBeforeCommitAndUnknownAtCommit(t *testing.T) {
 	t.Parallel()
 	for _, lost := range []error{
@@ -108,7 +108,7 @@ func TestLostConnectionIsRetriedBeforeCommitAndUnknownAtCommit(t *testing.T) {
 	require.True(t, pgconn.SafeToRetry(safeToRetry{}), "or the above proves nothing")
 }
 
-// safeToRetry is a driver error that claims to be safe to retry.
+// safeToRetry is an error of the driver that claims that a retry is safe.
 type safeToRetry struct{}
 
 func (safeToRetry) Error() string     { return "conn closed" }
@@ -230,7 +230,8 @@ func TestConstraintNameDecidesTheErrorCode(t *testing.T) {
 	}
 }
 
-// A plan violates these constraints when another transaction wrote meanwhile. The caller gets no error: the attempt is retried.
+// A transaction violates one of these constraints if another transaction has written since its reads. The caller gets no error, because the attempt
+// is retried.
 func TestConstraintOfAnOutdatedPlanIsRetried(t *testing.T) {
 	t.Parallel()
 	want := map[string]string{
@@ -254,7 +255,7 @@ func TestConstraintOfAnOutdatedPlanIsRetried(t *testing.T) {
 	}
 }
 
-// The cause goes to the log, the sentence to the caller.
+// The cause of an error goes to the log. The caller gets only a sentence without it.
 func TestDriverTextIsNotInPublicMessages(t *testing.T) {
 	t.Parallel()
 	var found []error

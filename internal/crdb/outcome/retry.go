@@ -9,17 +9,18 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// MaxAttempts bounds an operation's attempts.
+// MaxAttempts limits the number of attempts at an operation.
 const MaxAttempts = 30
 
-// Bounds for the pauses between attempts, with full jitter: a pause is uniform in [0, min(maxPause, basePause·2ⁿ)], within the caller's deadline.
+// Limits for the pause before the next attempt. The pause is random, so that servers in conflict do not retry at the same time. It has a uniform
+// distribution in [0, min(maxPause, basePause·2ⁿ)].
 const (
 	basePause = 2 * time.Millisecond
 	maxPause  = 250 * time.Millisecond
-	slowPause = 100 * time.Millisecond // first pause when the database is unreachable or lacks resources
+	slowPause = 100 * time.Millisecond // minimum of the upper bound when the database is unreachable or lacks resources
 )
 
-// Pause waits before the next attempt. It returns false if the caller's deadline would pass.
+// Pause waits before the next attempt. It returns false if the caller's deadline would pass before the next attempt.
 func Pause(ctx context.Context, n int, end Ending) bool {
 	limit := min(maxPause, basePause<<min(n, 10))
 	if end == RetrySlowly {
@@ -39,7 +40,7 @@ func Pause(ctx context.Context, n int, end Ending) bool {
 	}
 }
 
-// GaveUp returns the caller's error after the last attempt. Nothing was changed.
+// GaveUp returns the error for the caller after the last attempt failed. Nothing was changed.
 func GaveUp(ctx context.Context, end Ending, cause error) error {
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded), errors.Is(ctx.Err(), context.Canceled):
@@ -55,7 +56,7 @@ func GaveUp(ctx context.Context, end Ending, cause error) error {
 	}
 }
 
-// Deadline returns the error for a deadline that passed before any change.
+// Deadline returns the error for a request whose deadline passed before any change.
 func Deadline(cause error) error {
 	return ipam.Errorf(ipam.CodeDeadline, "The request reached its deadline. Nothing was changed; repeat the request.").Because(cause)
 }

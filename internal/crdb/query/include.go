@@ -15,14 +15,15 @@ var lists string
 //go:embed sure.txt
 var checkedForm string
 
-// Column is a column of a list, with its type.
+// Column is a column in a list of columns.txt, with its type.
 type Column struct {
 	Name, Type string
-	varies     bool // the rows of one transaction usually have different values
+	varies     bool // the rows of one transaction usually have different values in this column
 }
 
-// shape is the form of a statement for a number of rows. PostgreSQL builds a table of each array argument, and that costs more than the rest of a row's
-// insert. So the form for one row takes plain values. The form for rows that are alike takes arrays only for the columns that vary.
+// shape is the form of a statement for a certain number of rows. PostgreSQL builds a table from each array argument, which costs more than the rest
+// of the insert of a row. So the form for one row (one) takes plain values. If several rows have equal values in some columns, the form alike takes
+// arrays only for the columns that vary.
 type shape string
 
 const (
@@ -31,26 +32,26 @@ const (
 	one   shape = "one"
 )
 
-// keyed lists the shapes that list the keys of 2, 8 or 32 rows. With fewer rows, the caller repeats the last key.
+// keyed contains the shapes that list the keys of 2, 8 or 32 rows. If there are fewer rows, the caller repeats the last key.
 var keyed = []shape{"keys2", "keys8", "keys32"}
 
 // MostKeys is the largest number of keys that a statement can list.
 const MostKeys = 32
 
-// keys returns the number of keys that the shape lists, or 0 if it takes arrays or one row.
+// keys returns the number of keys that the shape lists. It returns 0 for a shape that takes arrays or one row.
 func (s shape) keys() int {
 	count, is := strings.CutPrefix(string(s), "keys")
 	if !is {
 		return 0
 	}
-	n, _ := strconv.Atoi(count) // the names in keyed end with numbers
+	n, _ := strconv.Atoi(count) // cannot fail: each name in keyed ends with a number
 	return n
 }
 
 // varies reports whether the shape takes an array for a column.
 func (s shape) varies(c Column) bool { return s == many || s == alike && c.varies }
 
-// named returns the name of a statement's form with this shape.
+// named returns the name of a statement in this shape.
 func (s shape) named(name string) string {
 	if s == many {
 		return name
@@ -58,11 +59,14 @@ func (s shape) named(name string) string {
 	return name + "_" + string(s)
 }
 
-// checked is the suffix for the name of a checked form (see failing).
+// checked is the suffix in the name of a checked form (see failing).
 const checked = "_sure"
 
-// failing returns the checked form of a statement. It divides by zero (22012, on both engines) unless the number of affected rows equals its last argument.
-// A transaction that is sent together with its COMMIT needs this form, because the server cannot stop it after it has read a result.
+// failing returns the checked form of a statement. It divides by zero (SQLSTATE 22012 on both engines) unless the number of affected rows equals its
+// last argument.
+//
+// A transaction that is sent together with its COMMIT needs this form. There the program cannot read a result and stop before the COMMIT, so the
+// statement itself must fail.
 func failing(text string) string {
 	last := parameters(text)
 	body := len(text) - len(strings.TrimLeft(text, "\n"))
@@ -85,7 +89,7 @@ func parameters(text string) (last int) {
 	return last
 }
 
-// answering returns a statement that returns one row for each changed row, so that a surrounding statement can count them.
+// answering returns a form of the statement that returns one row for each changed row. The surrounding statement counts these rows.
 func answering(statement string) string {
 	if strings.Contains(statement, "\nRETURNING ") {
 		return statement
@@ -99,15 +103,15 @@ var (
 	parameter  = regexp.MustCompile(`\$(\d+)`)
 )
 
-// Expand returns the statements of a file by name, with their header comments. It replaces each line that begins with `-- @` by the columns of a list in
-// columns.txt:
+// Expand returns the statements of a file by name, with their header comments. It replaces each line that begins with `-- @` by the columns of a list
+// in columns.txt:
 //
 //	-- @columns pool AS p        p.id, p.project_id, …
 //	-- @params pool FROM $1      $1, $2, …
 //	-- @set pool_rule FROM $3    visibility = $3, strategy = $4, …
 //
-// The comment `-- shapes: sure` adds the checked form, such as hold_update_sure (see failing). A statement for many rows may have the comment
-// `-- shapes: alike, one`, which adds the forms hold_insert_alike and hold_insert_one. Such a statement may contain these lines:
+// The comment `-- shapes: sure` adds the checked form, such as hold_update_sure (see failing). A statement for many rows may have the comment `--
+// shapes: alike, one`, which adds the forms hold_insert_alike and hold_insert_one. Such a statement may contain these lines:
 //
 //	-- @values held_row FROM $2       k.project_id, k.container_id, …
 //	-- @from held_row FROM $2         FROM unnest($2::UUID[], $3::UUID[], …) AS k (project_id, container_id, …)
@@ -115,9 +119,9 @@ var (
 //	-- @match held_key AS h FROM $2   h.id = k.id AND h.revision = k.revision
 //	-- @among fence_id AS f FROM $2   f.id = ANY ($2::UUID[])
 //
-// The comment `-- shapes: keys` adds the forms free_delete_keys2, _keys8 and _keys32, which list the keys of their rows. The plan of such a form reads only
-// these rows. With arrays, CockroachDB may scan a table that its statistics describe as short. The scan includes the rows that were deleted in the last
-// hours. In these forms, two lines have another expansion:
+// The comment `-- shapes: keys` adds the forms free_delete_keys2, _keys8 and _keys32, which list the keys of their rows. The plan of such a form
+// reads only these rows. With arrays, CockroachDB may scan the whole table if its statistics describe the table as short. That scan also reads the
+// rows that were deleted in the last hours. In these forms, two lines have another expansion:
 //
 //	-- @using free_row FROM $2        nothing
 //	-- @match free_row AS f FROM $2   (f.container_id, f.host_bits, f.base) IN (($2::UUID, $3::INT2, $4::BYTEA), ($5::UUID, …), …)
@@ -130,13 +134,13 @@ func Expand(name, text string) (map[string]string, error) {
 	return out, err
 }
 
-// statement is an SQL text. After its other arguments it takes the values of columns.
+// statement is an SQL text. Its last arguments are the values of columns.
 type statement struct {
-	text    string // without the header comments, once statements is complete
+	text    string // in the variable statements: without the header comments
 	remarks string // with the header comments
 	columns []Column
 	shape   shape
-	shapes  []shape // all shapes of the statement
+	shapes  []shape // all shapes in which the statement exists
 }
 
 func expand(name, text string) (map[string]statement, error) {
@@ -177,7 +181,7 @@ func expand(name, text string) (map[string]statement, error) {
 	return all, nil
 }
 
-// include returns the expansion of a `-- @` line.
+// include returns the expansion of a line that begins with `-- @`.
 func (s *statement) include(line string) (string, error) {
 	said := directive.FindStringSubmatch(line)
 	if said == nil {
@@ -195,7 +199,7 @@ func (s *statement) include(line string) (string, error) {
 		}
 		columns = append(columns, list...)
 	}
-	if first > 0 && len(columns) > len(s.columns) { // an UPDATE uses some columns to find its rows, and all in its table of arrays
+	if first > 0 && len(columns) > len(s.columns) { // an UPDATE has several such lines; the line with the most columns is its table of arrays
 		s.columns = columns
 	}
 	join := func(with string, part func(i int, c Column) string) string {
@@ -224,7 +228,7 @@ func (s *statement) include(line string) (string, error) {
 			break
 		}
 		out = join(" AND ", func(i int, c Column) string { return of(as, c.Name) + " = " + value(i, c) })
-	case "among": // repeats the condition of the join, so that the planner uses the index whatever its statistics are
+	case "among": // the join has this condition, too; repeated here, it makes the planner use the index with any statistics
 		out = join(" AND ", func(i int, c Column) string {
 			if s.shape.varies(c) {
 				return fmt.Sprintf("%s = ANY ($%d::%s[])", of(as, c.Name), first+i, c.Type)
@@ -267,7 +271,7 @@ func of(as, column string) string {
 	return as + "." + column
 }
 
-// value returns the expression for a column of the written row.
+// value returns the expression for the value of a column.
 func (s shape) value(param int, c Column) string {
 	switch {
 	case !s.varies(c):
@@ -297,7 +301,8 @@ func (s shape) arrayName(c Column) string {
 	return ""
 }
 
-// byName contains the lists of columns.txt. A line has the form `list: column TYPE, column TYPE varies, @other list`. An indented line continues the list.
+// byName contains the lists in columns.txt. Each line has the form `list: column TYPE, column TYPE varies, @other list`. An indented line continues
+// the list.
 var byName = func() map[string][]Column {
 	all := map[string][]Column{}
 	var list string

@@ -38,7 +38,7 @@ func TestDirectiveExpandsToTheColumnsOfAList(t *testing.T) {
 	}
 }
 
-// A single row is passed as values. For several similar rows, only the columns that differ are passed as arrays.
+// A single row is passed as plain values. For several similar rows, only the columns that differ are passed as arrays.
 func TestStatementIsExpandedIntoItsShapes(t *testing.T) {
 	t.Parallel()
 	const text = "-- shapes: alike, one\n-- @values free, held_key FROM $2\n-- @from free, held_key FROM $2\n"
@@ -50,7 +50,7 @@ func TestStatementIsExpandedIntoItsShapes(t *testing.T) {
 	}, expand(t, text))
 }
 
-// Rows with given keys are passed as values.
+// In a form with keys, the keys are passed as plain values.
 func TestKeyShapesPassKeysAsValues(t *testing.T) {
 	t.Parallel()
 	made := expand(t, "-- shapes: keys, sure\nDELETE FROM t\n-- @using free FROM $2\nWHERE a = $1 AND\n-- @match free AS t FROM $2\n")

@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// merged caches the statements that Merged has built: texts maps a name to its SQL text, names maps a text to its name.
+// merged caches the statements that Merged has built. texts maps a name to its SQL text, and names maps a text to its name.
 var merged = struct {
 	sync.RWMutex
 
@@ -19,11 +19,15 @@ var merged = struct {
 // nameSeparator separates the names of the parts in the name of a merged statement.
 const nameSeparator = "+"
 
-// Merged returns one SQL statement that does the work of all named statements. Its arguments are the arguments of its parts, in the same order. The
-// database plans, runs and answers it once. All parts read the same state of the database, so statements that MustNotMerge rejects must not be merged.
+// Merged returns one SQL statement that does the work of all named statements. The database then plans and runs one statement and sends one response.
+// Its arguments are the arguments of its parts, in the same order. All parts read the same state of the database, so a statement that MustNotMerge
+// rejects must not be merged.
 //
-// The result does not report the rows of each part. Therefore each part must fail by itself if it does not find its rows: a SELECT must raise an error,
-// and an UPDATE or DELETE must be in its checked form ("_sure"). An INSERT must add all its rows or fail.
+// The result does not contain the row count of each part. Therefore each part must fail by itself if it does not find its rows:
+//
+//   - A SELECT must raise an error.
+//   - An UPDATE or DELETE must be in its checked form ("_sure").
+//   - An INSERT must add all its rows or fail.
 func Merged(names []string) string {
 	name := strings.Join(names, nameSeparator)
 	merged.RLock()
@@ -39,7 +43,8 @@ func Merged(names []string) string {
 	return text
 }
 
-// Name returns the name of a statement by its text, and false for an unknown text. The name of a merged statement is the names of its parts, joined by +.
+// Name returns the name of a statement by its text. It returns false for an unknown text. The name of a merged statement consists of the names of its
+// parts, joined by +.
 func Name(text string) (string, bool) {
 	if name, known := byText()[text]; known {
 		return name, true
@@ -50,7 +55,7 @@ func Name(text string) (string, bool) {
 	return name, made
 }
 
-// MergedStatements returns the texts of all statements that Merged has built so far, by name.
+// MergedStatements returns by name the texts of all statements that Merged has built so far.
 func MergedStatements() map[string]string {
 	merged.RLock()
 	defer merged.RUnlock()
@@ -66,7 +71,7 @@ var byText = sync.OnceValue(func() map[string]string {
 })
 
 // merge builds a merged statement. Each part that changes rows becomes a common table expression (WITH). The final SELECT contains the parts that are
-// SELECTs, and a check of the row count for each part in checked form. merge renumbers the parameters.
+// SELECTs. It also contains a check of the row count for each part in checked form. merge renumbers the parameters.
 func merge(names []string) string {
 	var tables, looks []string
 	taken := 0
@@ -103,8 +108,8 @@ func merge(names []string) string {
 
 var target = regexp.MustCompile(`^(INSERT INTO|UPDATE|DELETE FROM) (\w+)`)
 
-// MustNotMerge reports whether a statement must not be merged with the others. This is so if another one changes the same table, because neither would see the
-// other's changes. Two INSERTs into one table may be merged.
+// MustNotMerge reports whether a statement must not be merged with the others. If another statement changes the same table, the two must not be
+// merged, because neither would see the changes of the other. Two INSERTs into one table are an exception and may be merged.
 func MustNotMerge(name string, others []string) bool {
 	of := func(name string) (does, table string) {
 		if said := target.FindStringSubmatch(known(strings.TrimSuffix(name, checked)).text); said != nil {

@@ -55,7 +55,7 @@ func TestStatementThatChangesRowsOfAnotherIsNotMerged(t *testing.T) {
 		others []string
 		apart  bool
 	}{
-		"mark_is":              {[]string{"fence_update_one_sure"}, false}, // it reads another version row
+		"mark_is":              {[]string{"fence_update_one_sure"}, false}, // mark_is reads the version row of another container
 		"free_delete_one_sure": {[]string{"fence_update_one_sure", "hold_delete_one_sure"}, false},
 		"free_insert_one":      {[]string{"mark_is", "free_delete_one_sure"}, true},
 		"hold_update_sure":     {[]string{"hold_delete_one_sure", "mark_is"}, true},

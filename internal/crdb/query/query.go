@@ -1,5 +1,5 @@
-// Package query contains the SQL for both engines. Each file contains one statement. The statement, its file and the method that runs it have the same
-// name.
+// Package query contains the SQL statements for both engines. Each file contains one statement. A statement, its file and the method that runs it
+// have the same name.
 package query
 
 import (
@@ -15,7 +15,7 @@ var files embed.FS
 var statements = func() map[string]statement {
 	entries, err := files.ReadDir(".")
 	if err != nil {
-		panic(err) // embedded: cannot fail at run time
+		panic(err) // embedded, so it cannot fail at run time
 	}
 	all := make(map[string]statement, len(entries))
 	for _, e := range entries {
@@ -35,7 +35,7 @@ var statements = func() map[string]statement {
 	return all
 }()
 
-// All returns the text of every statement by name, without comments.
+// All returns by name the text of every statement, without comments.
 func All() map[string]string {
 	all := make(map[string]string, len(statements))
 	for name, s := range statements {
@@ -44,10 +44,10 @@ func All() map[string]string {
 	return all
 }
 
-// Get returns the text of a statement. It panics for an unknown name, which is a bug that appears at the start.
+// Get returns the text of a statement. It panics for an unknown name, which is a bug in the calling code.
 func Get(name string) string { return known(name).text }
 
-// Remark returns the header comment of a statement's file on a subject, such as "rows", or "" if the file has none.
+// Remark returns one header comment of a statement's file, such as the comment "rows". It returns "" if the file has no such comment.
 func Remark(name, about string) string {
 	for line := range strings.Lines(known(name).remarks) {
 		if rest, ok := strings.CutPrefix(line, "-- "+about+":"); ok {
@@ -57,11 +57,11 @@ func Remark(name, about string) string {
 	return ""
 }
 
-// Columns returns the columns for which a statement takes arguments, in order.
+// Columns returns, in order, the columns for which a statement takes arguments.
 func Columns(name string) []Column { return known(name).columns }
 
-// For returns the name of the statement's form for n rows. arrays reports for each column whether the form takes an array for it. same reports whether all
-// rows have the same value in a column.
+// For returns the name of the best form of a statement for n rows. same reports whether all rows have the same value in a column. arrays contains one
+// value for each column: true if the form takes an array for the column.
 func For(name string, n int, same func(column string) bool) (statement string, arrays []bool) {
 	s := known(name)
 	differs := func(c Column) bool { return !c.varies && !same(c.Name) }
@@ -82,8 +82,8 @@ func For(name string, n int, same func(column string) bool) (statement string, a
 // HasKeys reports whether a statement has forms that list the keys of their rows.
 func HasKeys(name string) bool { return slices.Contains(known(name).shapes, keyed[0]) }
 
-// ByKeys returns the name of the smallest form that lists the keys of at least n rows, and the number of keys that it takes. It returns 0 if no form does,
-// for example for more than MostKeys rows.
+// ByKeys returns the name of the smallest form of a statement that can list the keys of n rows. It also returns the number of keys that this form
+// takes. If no form is large enough, as for more than MostKeys rows, it returns 0.
 func ByKeys(name string, n int) (statement string, takes int) {
 	for _, s := range known(name).shapes {
 		if s.keys() >= n && n > 0 {
@@ -93,8 +93,8 @@ func ByKeys(name string, n int) (statement string, takes int) {
 	return "", 0
 }
 
-// Checked returns the name of a statement's checked form, and whether it exists. The checked form fails unless the number of affected rows equals its last
-// argument.
+// Checked returns the name of the checked form of a statement, and whether that form exists. The checked form fails unless the number of affected
+// rows equals its last argument.
 func Checked(name string) (string, bool) {
 	_, there := statements[name+checked]
 	return name + checked, there

@@ -1,4 +1,4 @@
-// Package restored contains the statements that run once on a restored database. A server never runs them.
+// Package restored contains the statements that run once on a database after a restore from a backup. A server never runs them.
 package restored
 
 import (
@@ -13,7 +13,7 @@ var files embed.FS
 func Statement(name string) string {
 	text, err := files.ReadFile(name + ".sql")
 	if err != nil {
-		panic(err) // embedded: an unknown name is a bug
+		panic(err) // embedded, so an unknown name is a bug
 	}
 	return strings.TrimSpace(string(text))
 }

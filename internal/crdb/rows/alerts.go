@@ -13,7 +13,7 @@ type alertRuleRow struct {
 	spec string
 }
 
-// AlertRules maps alert rules, which are read without their project's name.
+// AlertRules maps alert rules to rows. A rule that is read lacks the name of its project.
 var AlertRules = kindOf(slices.Concat(
 	recordColumns(func(r *alertRuleRow) *ipam.Metadata { return &r.Metadata }),
 	labelColumns(func(r *alertRuleRow) *ipam.Metadata { return &r.Metadata }, func(r *alertRuleRow) *metadata { return &r.metadata }),
@@ -35,7 +35,7 @@ var AlertRules = kindOf(slices.Concat(
 	return r.AlertRule, nil
 })
 
-// Alerts maps alerts, which are read without their rules' fields.
+// Alerts maps alerts to rows. An alert that is read lacks the fields of its rule.
 var Alerts = kindOf(table[ipam.Alert]{
 	plain("region", func(a *ipam.Alert) *string { return &a.Region }),
 	id("project_id", func(a *ipam.Alert) *ipam.ID { return &a.ProjectID }),

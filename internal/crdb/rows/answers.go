@@ -13,13 +13,13 @@ type answerRow struct {
 	key ipam.ID
 }
 
-// AnswerKey returns an idempotency key's stored form: a hash, because a key may be long and is never read.
+// AnswerKey returns the stored form of an idempotency key. It is a hash, because a key may be long and is never read back.
 func AnswerKey(key string) ipam.ID {
 	sum := sha256.Sum256([]byte(key))
 	return ipam.ID(sum[:len(ipam.ID{})])
 }
 
-// Answers maps stored answers, which are read without their key.
+// Answers maps stored responses to rows. A response that is read lacks its key.
 var Answers = kindOf(table[answerRow]{
 	written(id("project_id", func(r *answerRow) *ipam.ID { return &r.ProjectID })),
 	written(id("key", func(r *answerRow) *ipam.ID { return &r.key })),

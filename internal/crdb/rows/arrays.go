@@ -8,7 +8,8 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// QuickArrays makes a connection encode id, text and byte arrays without an allocation for each element. A batch contains thousands.
+// QuickArrays makes a connection encode arrays of ids, texts and bytes without a memory allocation for each element. A batch contains thousands of
+// elements.
 func QuickArrays(m *pgtype.Map) {
 	for array, element := range map[uint32]uint32{pgtype.UUIDArrayOID: pgtype.UUIDOID, pgtype.TextArrayOID: pgtype.TextOID, pgtype.ByteaArrayOID: pgtype.ByteaOID} {
 		if t, known := m.TypeForOID(array); known {
@@ -17,7 +18,7 @@ func QuickArrays(m *pgtype.Map) {
 	}
 }
 
-// quickArray is an array codec that encodes some list types itself, in the binary format.
+// quickArray is an array codec that encodes some Go types itself, in the binary format.
 type quickArray struct {
 	pgtype.Codec
 
@@ -67,8 +68,8 @@ func (a quickArray) Encode(value any, to []byte) ([]byte, error) {
 	return nil, fmt.Errorf("PlanEncode does not support %T", value)
 }
 
-// appendArray appends the header and then the elements. The header contains the dimension count, a flag for NULL elements, the element type, the
-// length and the lower bound.
+// appendArray appends the header of an array and then its elements. The header contains the number of dimensions, a flag for NULL elements, the
+// element type, the length and the lower bound.
 func appendArray[E any](to []byte, element uint32, list []E, each func(to []byte, v E) []byte) []byte {
 	n := uint32(len(list)) //nolint:gosec // a statement has fewer elements
 	to = slices.Grow(to, 20*(len(list)+1))
@@ -90,7 +91,7 @@ func appendElement[T string | []byte](to []byte, v T) []byte {
 
 func appendNull(to []byte) []byte { return binary.BigEndian.AppendUint32(to, 1<<32-1) }
 
-// orNull appends NULL for nil.
+// orNull returns a function that appends NULL for nil.
 func orNull[V any](each func(to []byte, v *V) []byte) func([]byte, *V) []byte {
 	return func(to []byte, v *V) []byte {
 		if v == nil {

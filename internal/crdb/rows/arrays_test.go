@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/rows"
 )
 
-// A list that quickArray encodes decodes to the same values as a list that the driver encodes.
+// If the driver decodes a list that quickArray encoded, it gets the same values as from its own encoding.
 func TestQuickArrayDecodesLikeTheDriversArray(t *testing.T) {
 	t.Parallel()
 	own, quick := pgtype.NewMap(), pgtype.NewMap()
@@ -42,7 +42,7 @@ func TestQuickArrayDecodesLikeTheDriversArray(t *testing.T) {
 	for _, list := range [][][]byte{{}, {nil}, {{}, {1, 2}, nil}} {
 		same(pgtype.ByteaArrayOID, list, &[][]byte{}, &[][]byte{})
 	}
-	same(pgtype.UUIDArrayOID, []pgtype.UUID{{Bytes: id, Valid: true}}, &[][16]byte{}, &[][16]byte{}) // another element type: left to the driver
+	same(pgtype.UUIDArrayOID, []pgtype.UUID{{Bytes: id, Valid: true}}, &[][16]byte{}, &[][16]byte{}) // quickArray leaves another element type to the driver
 	for _, none := range []any{[]string(nil), []*string(nil), [][]byte(nil)} {
 		got, err := quick.Encode(pgtype.TextArrayOID, pgtype.BinaryFormatCode, none, nil)
 		require.NoError(t, err)

@@ -8,16 +8,16 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// column is a column of rows that are represented by an R.
+// column maps a column to a field of R, the Go type for a row.
 type column[R any] struct {
 	name  string
 	to    func(*R) any // scan target; nil: the column is not read
 	value func(*R) any
 	array func([]R) any
-	same  func([]R) bool // false if the values may differ
+	same  func([]R) bool // false if the values of two rows differ, or may differ
 }
 
-// of returns a column that writes written's result.
+// of returns a column. to returns the scan target, and written returns the value to write.
 func of[R any, W comparable](name string, to func(*R) any, written func(*R) W) column[R] {
 	return column[R]{
 		name: name, to: to,
@@ -41,7 +41,7 @@ func of[R any, W comparable](name string, to func(*R) any, written func(*R) W) c
 	}
 }
 
-// maybe is of for a column that may be NULL. nil is NULL.
+// maybe does the same as of, for a column that may be NULL. The value nil is NULL.
 func maybe[R any, W comparable](name string, to func(*R) any, written func(*R) *W) column[R] {
 	c := of(name, to, written)
 	c.same = func(rows []R) bool {
@@ -95,7 +95,7 @@ func id[R any](name string, at func(*R) *ipam.ID) column[R] {
 	return c
 }
 
-// maybeID is an id column in which the zero id is NULL.
+// maybeID returns an id column in which the zero id is NULL.
 func maybeID[R any](name string, at func(*R) *ipam.ID) column[R] {
 	c := maybe(name, func(r *R) any { return (*idOrNull)(at(r)) }, func(r *R) *uuid {
 		if at(r).IsZero() {
@@ -115,7 +115,7 @@ func maybeID[R any](name string, at func(*R) *ipam.ID) column[R] {
 	return c
 }
 
-// maybeText is a text column in which the empty text is NULL.
+// maybeText returns a text column in which the empty text is NULL.
 func maybeText[R any](name string, at func(*R) *string) column[R] {
 	c := maybe(name, func(r *R) any { return (*textOrNull)(at(r)) }, func(r *R) *textOrNull {
 		if *at(r) == "" {
@@ -139,7 +139,7 @@ func moment[R any](name string, at func(*R) *time.Time) column[R] {
 	return of(name, func(r *R) any { return (*utc)(at(r)) }, func(r *R) time.Time { return *at(r) })
 }
 
-// maybeMoment is a time column in which the zero time is NULL.
+// maybeMoment returns a time column in which the zero time is NULL.
 func maybeMoment[R any](name string, at func(*R) *time.Time) column[R] {
 	return maybe(name, func(r *R) any { return (*utc)(at(r)) }, func(r *R) *time.Time {
 		if at(r).IsZero() {
@@ -149,23 +149,23 @@ func maybeMoment[R any](name string, at func(*R) *time.Time) column[R] {
 	})
 }
 
-// document is a column that is read into a value, and written as a text made from the value.
+// document returns a JSON column. at returns the value that is read, and doc returns the encoded text to write.
 func document[R, T any](name string, at func(*R) *T, doc func(*R) *string) column[R] {
 	return of(name, func(r *R) any { return at(r) }, func(r *R) string { return *doc(r) })
 }
 
-// maybeDocument is a document that may be NULL.
+// maybeDocument returns a JSON column that may be NULL.
 func maybeDocument[R, T any](name string, at func(*R) *T, doc func(*R) **string) column[R] {
 	return maybe(name, func(r *R) any { return at(r) }, func(r *R) *string { return *doc(r) })
 }
 
-// written returns the same column, but not for reading.
+// written returns the same column, but for writing only.
 func written[R any](c column[R]) column[R] {
 	c.to = nil
 	return c
 }
 
-// uuid is an id that pgx takes by its address. It would copy a [16]byte to the heap twice.
+// uuid is an id that pgx encodes through a pointer. pgx would copy a [16]byte to the heap twice.
 type uuid ipam.ID
 
 // UUIDValue implements pgtype.UUIDValuer.
@@ -203,7 +203,7 @@ func (t *utc) ScanTimestamptz(v pgtype.Timestamptz) error {
 	return nil
 }
 
-// held is a block as two columns: address and prefix length.
+// held is a block in two columns: its first address and its prefix length.
 type held struct {
 	base []byte
 	plen int16
@@ -216,7 +216,7 @@ func heldColumns[R any](at func(*R) *held) table[R] {
 	}
 }
 
-// metadata contains a kind's metadata as encoded documents.
+// metadata contains the encoded labels and annotations of an object.
 type metadata struct{ labels, annotations string }
 
 func (d *documents) metadata(m ipam.Metadata) metadata {
@@ -230,7 +230,7 @@ func labelColumns[R any](of func(*R) *ipam.Metadata, doc func(*R) *metadata) tab
 	}
 }
 
-// recordColumns returns the columns that every kind with metadata has.
+// recordColumns returns the columns that every kind of object with metadata has.
 func recordColumns[R any](of func(*R) *ipam.Metadata) table[R] {
 	return table[R]{
 		id("id", func(r *R) *ipam.ID { return &of(r).UID }),
@@ -242,7 +242,7 @@ func recordColumns[R any](of func(*R) *ipam.Metadata) table[R] {
 	}
 }
 
-// normalize makes a value that was read equal to the value that was written.
+// normalize makes an object that was read equal to the object that was written: empty maps become nil.
 func normalize(m *ipam.Metadata) {
 	if len(m.Labels) == 0 {
 		m.Labels = nil

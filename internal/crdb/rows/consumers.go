@@ -12,7 +12,7 @@ type consumerRow struct {
 	ttl int64
 }
 
-// Consumers maps consumers, which are read without their project's name.
+// Consumers maps consumers to rows. A consumer that is read lacks the name of its project.
 var Consumers = kindOf(slices.Concat(
 	recordColumns(func(r *consumerRow) *ipam.Metadata { return &r.Metadata }),
 	table[consumerRow]{
@@ -34,7 +34,7 @@ var Consumers = kindOf(slices.Concat(
 	return r.Consumer, nil
 })
 
-// Attachments maps the consumers attached to claims.
+// Attachments maps attachments to rows. An attachment connects a consumer to a claim.
 var Attachments = kindOf(table[ipam.Attachment]{
 	plain("region", func(r *ipam.Attachment) *string { return &r.Region }),
 	id("project_id", func(r *ipam.Attachment) *ipam.ID { return &r.ProjectID }),
@@ -45,7 +45,7 @@ var Attachments = kindOf(table[ipam.Attachment]{
 	moment("attached_at", func(r *ipam.Attachment) *time.Time { return &r.AttachedAt }),
 }, asItIs, asRead)
 
-// Realms maps a realm's stored state, without its key.
+// Realms maps the stored state of realms to rows. A state that is read lacks the key of its realm.
 var Realms = kindOf(table[ipam.RealmState]{
 	maybeMoment("held_since", func(r *ipam.RealmState) *time.Time { return &r.HeldSince }),
 	maybeMoment("confirmed_until", func(r *ipam.RealmState) *time.Time { return &r.ConfirmedUntil }),

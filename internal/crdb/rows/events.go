@@ -14,35 +14,36 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// EventRow is a row of the trail: events of one project and one time, with consecutive ids.
+// EventRow is a row of the audit trail. It contains events of one project and one time, with consecutive ids.
 type EventRow struct {
 	ProjectID ipam.ID
-	ID        ipam.ID // of the first event
+	ID        ipam.ID // id of the first event
 	Count     int16
-	Events    []byte // eventsFormat, and then the events' compressed text
+	Events    []byte // the byte eventsFormat, and then the compressed text of the events
 }
 
-// The text begins with the time, in microseconds after the id's time. The events follow, each as its members. A length precedes each member. An odd
-// length means that the member is a UUID in binary form.
+// The text begins with the time of the events, in microseconds after the time in the id. The events follow, and each consists of its members. Each
+// member begins with a number, which is twice the member's length. One is added to the number if the member is a UUID in binary form.
 const (
 	eventsFormat = 1
-	// maxEvents bounds a row's bytes, unless it contains a single event. PostgreSQL would store a larger value out of line, which costs another row.
+	// maxEvents limits the bytes of a row, unless the row contains a single event. PostgreSQL would store a larger value in another table, which
+	// costs another row.
 	maxEvents = 1900
-	// usualText is a text length that as a rule compresses to less than maxEvents.
+	// usualText is a length of text that usually compresses to less than maxEvents.
 	usualText  = 12 << 10
-	maxText    = 64 << 20 // above any event's size
-	leastEvent = 10       // its members' lengths alone
+	maxText    = 64 << 20 // longer than any row's text
+	leastEvent = 10       // in bytes: each of its ten members has at least one byte for its length
 )
 
 var errEvents = errors.New("cannot read the events of a row")
 
-// PackEvents returns the rows for events.
+// PackEvents packs events into rows.
 func PackEvents(events []ipam.Event) (packed []EventRow) {
 	var p packer
 	byProject := func(a, b ipam.Event) int {
 		return cmp.Or(bytes.Compare(a.ProjectID[:], b.ProjectID[:]), bytes.Compare(a.ID[:], b.ID[:]))
 	}
-	if !slices.IsSortedFunc(events, byProject) { // of several projects
+	if !slices.IsSortedFunc(events, byProject) { // they belong to several projects
 		events = slices.SortedFunc(slices.Values(events), byProject)
 	}
 	for len(events) > 0 {
@@ -66,7 +67,7 @@ func follows(e, last *ipam.Event) bool {
 // packer builds rows and reuses its buffers.
 type packer struct{ text, packed []byte }
 
-// first packs as many events into a row as fit.
+// first returns a row with as many of the first events as fit.
 func (p *packer) first(events []ipam.Event) EventRow {
 	first := &events[0]
 	for most := usualText; ; most /= 2 {
@@ -86,7 +87,8 @@ func (p *packer) first(events []ipam.Event) EventRow {
 	}
 }
 
-// appendEvent appends first the members that differ between a transaction's events. The compressor then finds the common members with one match.
+// appendEvent appends an event. First come the members that differ between the events of a transaction. The equal members then follow each other, so
+// the compressor finds them with one match.
 func appendEvent(text []byte, e *ipam.Event) []byte {
 	text = appendMember(text, e.RequestID)
 	text = appendMember(text, e.Name)
@@ -107,7 +109,7 @@ func appendMember[T string | ~[]byte](text []byte, member T) []byte {
 	return append(binary.AppendUvarint(text, 2*uint64(len(member))), member...)
 }
 
-// Unpack returns a row's events.
+// Unpack returns the events of a row.
 func (r EventRow) Unpack() ([]ipam.Event, error) {
 	if len(r.Events) == 0 || r.Events[0] != eventsFormat {
 		return nil, fmt.Errorf("%w: unknown format", errEvents)
@@ -137,13 +139,13 @@ func (r EventRow) Unpack() ([]ipam.Event, error) {
 	return events, nil
 }
 
-// eventText is a text while it is read.
+// eventText is the part of a row's text that has not been read yet.
 type eventText struct {
 	text []byte
 	bad  bool
 }
 
-// event reads the next event over the previous one.
+// event reads the next event into e, which contains the previous event.
 func (t *eventText) event(e *ipam.Event) {
 	t.string(&e.RequestID)
 	t.string(&e.Name)
@@ -154,12 +156,12 @@ func (t *eventText) event(e *ipam.Event) {
 }
 
 func (t *eventText) string(to *string) {
-	if member := t.member(); string(member) != *to { // as a rule it equals the previous event's
+	if member := t.member(); string(member) != *to { // usually it equals the member of the previous event
 		*to = string(member)
 	}
 }
 
-// member returns the next member, or nil for an empty one.
+// member returns the next member, or nil if the member is empty.
 func (t *eventText) member() []byte {
 	length, n := binary.Uvarint(t.text)
 	if n <= 0 || length > 2*maxText || int(length/2) > len(t.text)-n || length%2 == 1 && int(length/2) != len(ipam.ID{}) {

@@ -20,7 +20,7 @@ import (
 
 var at = time.Date(2026, 11, 23, 8, 0, 0, 123_456_000, time.UTC)
 
-// claimEvents returns the events of n claims in one group, as the use cases write them.
+// claimEvents returns the events of a group with n claims, in the form in which the use cases write them.
 func claimEvents(tb testing.TB, n int, dress func(c *ipam.Claim, i int)) []ipam.Event {
 	tb.Helper()
 	ctx := tenancy.WithPrincipal(context.Background(), tenancy.Principal{Subject: "corp:build-bot@example.com", Method: "oidc"})
@@ -50,7 +50,7 @@ func labelled(c *ipam.Claim, i int) {
 	c.Class = ipam.ClassRef{ID: ipam.NewID(), Ref: ipam.Ref{Project: "platform", Name: "std"}}
 }
 
-// incompressible gives every third claim random annotations, which exceed the limit of a row.
+// incompressible gives every third claim random annotations. They are larger than a row may be.
 func incompressible(c *ipam.Claim, i int) {
 	c.Annotations = map[string]string{}
 	for k := range 70 {
@@ -77,7 +77,7 @@ func TestTrailRowHoldsTheEventsOfATransaction(t *testing.T) {
 	for name, c := range map[string]struct {
 		dress func(*ipam.Claim, int)
 		n     int
-		rows  []int // least and most
+		rows  []int // smallest and largest number of rows
 	}{
 		"One":            {bare, 1, []int{1, 1}},
 		"Group":          {bare, 16, []int{1, 1}},
@@ -100,7 +100,7 @@ func TestTrailRowHoldsTheEventsOfATransaction(t *testing.T) {
 	}
 }
 
-// Events of different projects or times, or without consecutive ids, never share a row.
+// Events share a row only if they have the same project, the same time and consecutive ids.
 func TestEventsRoundTrip(t *testing.T) {
 	t.Parallel()
 	projects, times := []ipam.ID{{1}, {2}}, []time.Time{at, at.Add(time.Microsecond), at.Add(-time.Hour)}
@@ -151,7 +151,7 @@ func FuzzAnyBytesAreEventsOrAnError(f *testing.F) {
 	})
 }
 
-// BenchmarkEvents measures the bytes of a trail row per event, and the CPU time.
+// BenchmarkEvents measures the number of bytes in a row for each event, and the CPU time.
 func BenchmarkEvents(b *testing.B) {
 	for name, dress := range map[string]func(*ipam.Claim, int){"bare": bare, "labelled": labelled} {
 		for _, n := range []int{1, 16, 1000} {

@@ -7,15 +7,16 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// heldRow is a row in holds: a claim with its allocation, or an allocation without a claim.
+// heldRow is a row in the table holds, which contains every block that is not free. The row is a claim with its allocation, or an allocation without
+// a claim.
 type heldRow struct {
 	region                         string
 	project, container, id, holder ipam.ID
 	revision, class, claimID       ipam.ID
-	owner                          ipam.ID // zero: no claim, or a claim without an ownerRef
+	owner                          ipam.ID // hash of the claim's ownerRef; zero if there is no claim or no ownerRef
 	purpose                        ipam.Purpose
 	phase                          ipam.Phase
-	name                           string // "": no living claim
+	name                           string // name of the claim; "" if the allocation has no claim any more
 	since, coolUntil               time.Time
 	doc                            string
 	held
@@ -39,29 +40,30 @@ var holdColumns = append(table[heldRow]{
 	written(maybeID("owner", func(r *heldRow) *ipam.ID { return &r.owner })),
 }, heldColumns(func(r *heldRow) *held { return &r.held })...)
 
-// Allocations maps all holds to allocations, with or without a claim. A root pool's allocation is read without its project. Only allocations without
-// a claim are written.
+// Allocations maps all rows in holds to allocations, with or without a claim. An allocation of a root pool is read without its project. Only
+// allocations without a claim are written.
 var Allocations = kindOf(holdColumns, rowOfAllocation, (*heldRow).allocation)
 
-// Claims maps living claims' holds.
+// Claims maps the rows in holds that have a claim to claims.
 var Claims = kindOf(holdColumns, func(c ipam.Claim, d *documents) heldRow { return rowOfClaim(&c, d) }, (*heldRow).claim)
 
-// NewClaims is Claims for pointers, which saves copying each claim in a batch.
+// NewClaims does the same as Claims with pointers, so that no claim of a batch is copied.
 var NewClaims = kindOf(holdColumns, rowOfClaim, func(r *heldRow) (*ipam.Claim, error) {
 	c, err := r.claim()
 	return &c, err
 })
 
-// HoldKey identifies a hold at a revision.
+// HoldKey identifies a row in holds at a certain revision.
 type HoldKey struct{ ID, Revision ipam.ID }
 
-// HoldKeys maps the keys for deleting holds.
+// HoldKeys maps the keys of rows in holds to arguments, for deletes.
 var HoldKeys = kindOf(table[HoldKey]{
 	id("id", func(k *HoldKey) *ipam.ID { return &k.ID }),
 	id("revision", func(k *HoldKey) *ipam.ID { return &k.Revision }),
 }, asItIs, asRead)
 
-// OwnerKey returns an ownerRef's stored form, which finds its claims: a hash, because the text may be long and is never read from that column.
+// OwnerKey returns the stored form of an ownerRef. Statements find the claims of an owner by it. It is a hash, because the text may be long and is
+// never read from this column.
 func OwnerKey(owner string) ipam.ID {
 	if owner == "" {
 		return ipam.ID{}

@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// If saysNothing ignored a field of the spec, a spec with only that field would be lost.
+// If saysNothing ignored a field of the spec, and a spec had only that field, the field would be lost.
 func TestSpecWithAnyFieldIsStored(t *testing.T) {
 	t.Parallel()
 	require.True(t, saysNothing(&ipam.ClaimSpec{}))
@@ -20,7 +20,7 @@ func TestSpecWithAnyFieldIsStored(t *testing.T) {
 		reflect.TypeFor[netip.Addr]():   netip.MustParseAddr("10.0.0.1"),
 	}
 	for field := range reflect.TypeFor[ipam.ClaimSpec]().Fields() {
-		if field.Tag.Get("json") == "-" { // not stored
+		if field.Tag.Get("json") == "-" { // this field is not stored
 			continue
 		}
 		var s ipam.ClaimSpec

@@ -9,38 +9,40 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// holdText contains the members of a hold that no request's statement searches, as JSON. Every row has one, so keys are short, and empty or derivable
-// members are omitted. Quota counts use p and c. The audit also uses h, q, y and the allocationRef in s.
+// holdText contains the members of a row in holds that need no column, because no request searches for them. It is stored as JSON. Every row has such
+// a text, so the keys are short, and empty members are omitted. Members that follow from other members are omitted, too. The counts for quotas use p
+// and c. The audit also uses h, q, y and the allocationRef in s.
 type holdText struct {
 	Pool      string             `json:"p,omitempty"` // project/name
 	Class     string             `json:"c,omitempty"` // project/name
-	Holder    string             `json:"h,omitempty"` // project/name; for a living claim (its name is a column) only the project, if it differs from the pool's
+	Holder    string             `json:"h,omitempty"` // project/name; for a claim, whose name is a column, only the project, if it is not the pool's
 	CreatedBy string             `json:"b,omitempty"`
-	Created   int64              `json:"t,omitempty"` // microseconds since 1970, if not the hold's since
-	Updated   int64              `json:"u,omitempty"` // microseconds since 1970, if not the hold's since
-	Policy    ipam.ReclaimPolicy `json:"r,omitempty"` // for a living claim, if not Delete
+	Created   int64              `json:"t,omitempty"` // microseconds since 1970, if it differs from the column since
+	Updated   int64              `json:"u,omitempty"` // microseconds since 1970, if it differs from the column since
+	Policy    ipam.ReclaimPolicy `json:"r,omitempty"` // for a claim, if it is not Delete
 	Owner     *ipam.OwnerRef     `json:"o,omitempty"`
 	Reason    string             `json:"y,omitempty"`
 
-	// Only in living claims.
+	// The members below exist only for claims.
 	Labels      map[string]string `json:"l,omitempty"`
 	Annotations map[string]string `json:"a,omitempty"`
-	Generation  int64             `json:"g,omitempty"` // if not 1
+	Generation  int64             `json:"g,omitempty"` // if it is not 1
 	Reuse       int64             `json:"k,omitempty"` // cool-down in seconds
 	Length      *int              `json:"n,omitempty"` // the spec's prefixLength
-	Said        int               `json:"d,omitempty"` // spec parts that repeat other members
-	Spec        *ipam.ClaimSpec   `json:"s,omitempty"` // the remaining spec
+	Said        int               `json:"d,omitempty"` // parts of the spec that are omitted, because they equal other members
+	Spec        *ipam.ClaimSpec   `json:"s,omitempty"` // all other parts of the spec
 	Allocated   *ipam.Allocated   `json:"w,omitempty"`
-	Consumers   int               `json:"q,omitempty"` // attached consumers
+	Consumers   int               `json:"q,omitempty"` // number of attached consumers
 }
 
-// Parts in a claim's spec that repeat other members.
+// Parts of a claim's spec that can equal other members. Such a part is omitted from the stored spec.
 const (
-	saidPool   = 1 // poolRef equals the pool
-	saidPolicy = 2 // reclaimPolicy equals the resulting policy
+	saidPool   = 1 // poolRef equals Pool
+	saidPolicy = 2 // reclaimPolicy equals Policy
 )
 
-// textOf returns the text for a claim's hold. It caches the previous text, because a request's claims often have the same text.
+// textOf returns the encoded holdText of a claim. It caches the text of the previous claim, because the claims of one request often have the same
+// text.
 func (d *documents) textOf(c *ipam.Claim) string {
 	if d.before == nil || !sameText(c, d.before) {
 		d.text = d.of(textOfClaim(c))
@@ -49,7 +51,7 @@ func (d *documents) textOf(c *ipam.Claim) string {
 	return d.text
 }
 
-// sameText reports whether two claims certainly have the same text.
+// sameText reports whether two claims certainly have the same text. It may return false for equal texts.
 func sameText(a, b *ipam.Claim) bool {
 	return a.Spec.Alike(&b.Spec) && a.Spec.OwnerRef == nil && b.Spec.OwnerRef == nil && a.Pool == b.Pool && a.Class.Ref == b.Class.Ref &&
 		a.Project == b.Project && a.CreatedBy == b.CreatedBy && a.Generation == b.Generation && a.ReclaimPolicy == b.ReclaimPolicy &&
@@ -157,7 +159,7 @@ func refOfText(s string) ipam.Ref {
 	return ipam.Ref{Project: project, Name: name}
 }
 
-// microsUnless returns t in microseconds since 1970, or 0 if t equals same.
+// microsUnless returns t in microseconds since 1970. It returns 0 if t equals same.
 func microsUnless(t, same time.Time) int64 {
 	if t.UnixMicro() == same.UnixMicro() {
 		return 0

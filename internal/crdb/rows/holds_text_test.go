@@ -14,8 +14,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// For each member of a claim, set it in one of three otherwise equal claims. textOf reuses the text of equal claims, and always returns the same text
-// as for the claim alone.
+// The test changes each field of a claim, in one of three otherwise equal claims. textOf reuses the text of equal claims. Its result must always
+// equal the text of the claim alone.
 func TestHoldTextMatchesItsClaim(t *testing.T) {
 	t.Parallel()
 	length, at, id := 24, time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC), ipam.ID{1}
@@ -58,7 +58,7 @@ func TestHoldTextMatchesItsClaim(t *testing.T) {
 	each("claim", reflect.ValueOf(full), reflect.ValueOf(&one).Elem(), &one)
 }
 
-// texts returns the doc column of claims.
+// texts returns the values of the column doc for claims.
 func texts(t *testing.T, claims ...*ipam.Claim) []string {
 	t.Helper()
 	_, args, err := rows.NewClaims.Arrays("hold_insert", claims)

@@ -1,5 +1,5 @@
-// Package rows maps values of each kind to database rows. It has each kind's column names, and converts the fields that the database stores in another
-// form. The statements define the column order.
+// Package rows maps objects of each kind to database rows. It has the names of the columns. It converts the fields that the database stores in
+// another form. The statements define the order of the columns.
 package rows
 
 import (
@@ -15,20 +15,21 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Kind reads and writes a kind's values.
+// Kind reads and writes the objects of one kind.
 type Kind[V any] struct {
-	// Scan reads a row, which must have exactly the kind's columns, in any order.
+	// Scan reads a row. The row must have exactly the columns of the kind, in any order.
 	Scan func(pgx.CollectableRow) (V, error)
-	// Values returns a statement's arguments for one row.
+	// Values returns the arguments of a statement for one row.
 	Values func(statement string, v V) ([]any, error)
-	// Arrays returns the name of the statement's form for these rows, and the form's arguments: for each column an array, or one value for all rows.
+	// Arrays returns the name of the best form of the statement for these rows, and the arguments of that form. For each column, the argument is an
+	// array, or one value for all rows.
 	Arrays func(statement string, list []V) (string, []any, error)
-	// Keys returns the arguments for a statement that lists rows by their keys. The statement has space for as many rows as takes; if list is shorter,
-	// its last value fills the rest.
+	// Keys returns the arguments for a statement that lists the keys of its rows. takes is the number of keys that the statement lists. If list is
+	// shorter, its last key fills the rest.
 	Keys func(statement string, list []V, takes int) ([]any, error)
 }
 
-// kindOf returns the kind for values that are read and written by way of an R. row converts a value to an R, and value does the reverse.
+// kindOf returns a Kind. R is the Go type for a row of the kind. row converts an object to an R, and value converts it back.
 func kindOf[V, R any](columns table[R], row func(V, *documents) R, value func(*R) (V, error)) Kind[V] {
 	scan := columns.read().scanner()
 	return Kind[V]{
@@ -78,10 +79,10 @@ func kindOf[V, R any](columns table[R], row func(V, *documents) R, value func(*R
 	}
 }
 
-// table lists a kind's columns.
+// table lists the columns of a kind.
 type table[R any] []column[R]
 
-// order is a table's column order in a statement.
+// order is the order of a table's columns in a statement.
 type order struct {
 	names []string
 	at    []int
@@ -102,7 +103,7 @@ func (t table[R]) ordered(fields []pgconn.FieldDescription) (*order, error) {
 	return o, nil
 }
 
-// is reports whether the row's columns have this order.
+// is reports whether the columns of a row have this order.
 func (o *order) is(fields []pgconn.FieldDescription) bool {
 	if o == nil || len(o.names) != len(fields) {
 		return false
@@ -115,7 +116,8 @@ func (o *order) is(fields []pgconn.FieldDescription) bool {
 	return true
 }
 
-// scanner returns a function that reads a table's rows. It caches the last order, because nearly all statements for a kind have the same one.
+// scanner returns a function that reads the rows of a table. It caches the last order of the columns, because nearly all statements of a kind have
+// the same order.
 func (t table[R]) scanner() func(pgx.CollectableRow, *R) error {
 	var last atomic.Pointer[order]
 	return func(from pgx.CollectableRow, r *R) (err error) {
@@ -134,7 +136,7 @@ func (t table[R]) scanner() func(pgx.CollectableRow, *R) error {
 	}
 }
 
-// read returns the columns for reading.
+// read returns the columns that are read.
 func (t table[R]) read() table[R] {
 	return slices.DeleteFunc(slices.Clone(t), func(c column[R]) bool { return c.to == nil })
 }
@@ -145,7 +147,7 @@ func (t table[R]) index(name string) int {
 
 func (t table[R]) named(name string) *column[R] { return &t[t.index(name)] }
 
-// within converts the columns of P into columns of R, which contains a P. of returns the P in an R.
+// within converts the columns of P into columns of R. An R contains a P, and of returns it.
 func within[R, P any](part table[P], of func(*R) *P) (t table[R]) {
 	for _, c := range part {
 		t = append(t, column[R]{
@@ -155,15 +157,15 @@ func within[R, P any](part table[P], of func(*R) *P) (t table[R]) {
 	return t
 }
 
-// asItIs uses a value as its own row, and asRead a row as its own value.
+// asItIs and asRead are for a kind whose Go type for a row is the type of its objects.
 func asItIs[V any](v V, _ *documents) V { return v }
 
 func asRead[V any](v *V) (V, error) { return *v, nil }
 
-// documents encodes JSON documents and collects errors.
+// documents encodes JSON documents, and collects the errors.
 type documents struct {
 	err    error
-	before *ipam.Claim // previous claim of textOf; text is its text
+	before *ipam.Claim // the last claim of textOf; text is its text
 	text   string
 }
 
@@ -173,7 +175,7 @@ func (d *documents) of(v any) string {
 	return doc
 }
 
-// labels encodes labels. Most objects have none.
+// labels encodes labels. It is fast without labels, because most objects have none.
 func (d *documents) labels(m map[string]string) string {
 	if len(m) == 0 {
 		return "{}"
@@ -181,7 +183,7 @@ func (d *documents) labels(m map[string]string) string {
 	return d.of(m)
 }
 
-// list encodes a list. An empty list, or nil, becomes [].
+// list encodes a list. An empty list and nil become [].
 func list[T any](d *documents, all []T) string {
 	if len(all) == 0 {
 		return "[]"

@@ -9,12 +9,12 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Address counts are DECIMAL without a fraction, because IPv6's 2^128 addresses fit no integer type.
+// Numbers of addresses are stored as DECIMAL without a fraction, because no integer type can store 2^128, the number of IPv6 addresses.
 
-// Number converts n for the database; nil is NULL.
+// Number converts n for the database. nil becomes NULL.
 func Number(n *big.Int) pgtype.Numeric { return pgtype.Numeric{Int: n, Valid: n != nil} }
 
-// Addresses converts an address count for the database; nil is 0.
+// Addresses converts the number of addresses in u for the database. nil becomes 0.
 func Addresses(u ipam.Usage) pgtype.Numeric {
 	if u.Addresses == nil {
 		return Number(new(big.Int))
@@ -22,7 +22,7 @@ func Addresses(u ipam.Usage) pgtype.Numeric {
 	return Number(u.Addresses)
 }
 
-// numberTo is a number's scan target; NULL is nil.
+// numberTo is a scan target for a number. NULL becomes nil.
 type numberTo struct{ at **big.Int }
 
 // ScanNumeric implements pgtype.NumericScanner.
@@ -35,12 +35,12 @@ func number[R any](name string, at func(*R) **big.Int) column[R] {
 	return of(name, func(r *R) any { return &numberTo{at(r)} }, func(r *R) pgtype.Numeric { return Addresses(ipam.Usage{Addresses: *at(r)}) })
 }
 
-// maybeNumber is a number column in which nil is NULL.
+// maybeNumber returns a number column in which nil is NULL.
 func maybeNumber[R any](name string, at func(*R) **big.Int) column[R] {
 	return of(name, func(r *R) any { return &numberTo{at(r)} }, func(r *R) pgtype.Numeric { return Number(*at(r)) })
 }
 
-// whole converts a stored number exactly; NULL is nil. It fails on a fraction.
+// whole converts a stored number exactly. NULL becomes nil, and a number with a fraction is an error.
 func whole(n pgtype.Numeric) (*big.Int, error) {
 	if !n.Valid {
 		return nil, nil //nolint:nilnil // NULL: there is no number
@@ -56,7 +56,7 @@ func whole(n pgtype.Numeric) (*big.Int, error) {
 		return nil, fmt.Errorf("stored number has a fraction")
 	}
 	if out.Sign() == 0 {
-		return new(big.Int), nil // zero has one form, for comparisons
+		return new(big.Int), nil // zero always has the same form, so that values can be compared
 	}
 	return out, nil
 }

@@ -11,8 +11,9 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// AppendPoint appends a utilization record to a row that begins at a time. The record has the whole seconds since then, as an unsigned varint, and
-// the address count. The latter has three parts: the number of trailing zero bytes, the number of bytes before them, and these bytes.
+// AppendPoint appends a utilization record to the encoded records of a pool. The encoding has two parts. The first is the number of whole seconds
+// since begins, as an unsigned varint. The second is the number of used addresses, as three values: the number of trailing zero bytes, the number of
+// bytes before them, and these bytes.
 func AppendPoint(b []byte, begins time.Time, p ipam.UsedAt) []byte {
 	used := p.Used.Bytes()
 	digits := bytes.TrimRight(used, "\x00")
@@ -21,7 +22,7 @@ func AppendPoint(b []byte, begins time.Time, p ipam.UsedAt) []byte {
 	return append(b, digits...)
 }
 
-// DecodePoints decodes records from AppendPoint and appends them to points.
+// DecodePoints decodes records that AppendPoint encoded, and appends them to points.
 func DecodePoints(points []ipam.UsedAt, begins time.Time, b []byte) ([]ipam.UsedAt, error) {
 	for rest := b; len(rest) > 0; {
 		seconds, n := binary.Uvarint(rest)
@@ -36,14 +37,14 @@ func DecodePoints(points []ipam.UsedAt, begins time.Time, b []byte) ([]ipam.Used
 	return points, nil
 }
 
-// Day contains a pool's records for a day.
+// Day contains the records of a pool for one day.
 type Day struct {
 	PoolID  ipam.ID
 	Begins  time.Time
 	Records []ipam.UsedAt
 }
 
-// MonthRows contains the rows for months, column by column. Each pool and month has a row.
+// MonthRows contains rows for months, column by column. There is one row for each pool and month.
 type MonthRows struct {
 	Pools         [][16]byte
 	Begin, Latest []time.Time
@@ -56,7 +57,7 @@ func MonthOf(at time.Time) time.Time {
 	return time.Date(year, number, 1, 0, 0, 0, 0, time.UTC)
 }
 
-// Months sorts days' records into months. kept selects the records to keep.
+// Months combines the records of days into months. kept selects the records of a day to keep.
 func Months(days []Day, kept func([]ipam.UsedAt) []ipam.UsedAt) (m MonthRows) {
 	type month struct {
 		pool   ipam.ID

@@ -14,7 +14,7 @@ import (
 
 var midnight = time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
 
-// usedAt draws a record with a round or an odd number of addresses.
+// usedAt draws a utilization record. Its number of addresses is a power of two or any number.
 func usedAt(t *rapid.T, seconds int) ipam.UsedAt {
 	used := new(big.Int).SetBytes(rapid.SliceOfN(rapid.Byte(), 0, 16).Draw(t, "used"))
 	if rapid.Bool().Draw(t, "everything") {
@@ -58,7 +58,7 @@ func TestUtilizationRecordIsCompact(t *testing.T) {
 	require.Len(t, rows.AppendPoint(nil, midnight, ipam.UsedAt{At: midnight, Used: new(big.Int)}), 3)
 }
 
-// However days are grouped, each pool and month gets one row with all kept records at their times.
+// The days can be grouped in any way. Each pool and month gets one row with all kept records at their times.
 func TestDaysAreMergedIntoMonths(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -8,7 +8,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// poolRow is a pool with the members that have another form in the database.
+// poolRow is a pool, together with the fields that have another form in the database.
 type poolRow struct {
 	ipam.Pool
 	metadata
@@ -60,7 +60,7 @@ var poolColumns = slices.Concat(leanColumns,
 		written(pointer("scope_key", func(r *poolRow) **string { return &r.scopeKey })),
 	})
 
-// Pools maps pools; LeanPools reads them without large members: reservations, texts, labels.
+// Pools maps pools to rows. LeanPools does the same without the large fields, which are reservations, description, labels and annotations.
 var (
 	Pools     = kindOf(poolColumns, rowOfPool, (*poolRow).pool)
 	LeanPools = kindOf(leanColumns, rowOfPool, (*poolRow).pool)
@@ -116,7 +116,7 @@ type scopedRow struct {
 	held  bool
 }
 
-// ScopedPools maps scoped pools for reading, with the facts that decide about empty ones.
+// ScopedPools maps scoped pools to rows, for reading. It also reads the facts that decide whether an empty pool may be deleted.
 var ScopedPools = kindOf(
 	append(within(poolColumns.read(), func(r *scopedRow) *poolRow { return &r.poolRow }),
 		document("class_spec", func(r *scopedRow) *ipam.ClassSpec { return &r.class }, nil),

@@ -37,12 +37,12 @@ func usageColumns[R any](prefix string, of func(*R) *ipam.Usage) table[R] {
 	}
 }
 
-// Quotas maps quotas, which are read with their usage and without their project's name. Writes omit the usage.
+// Quotas maps quotas to rows. A quota that is read has its usage, but lacks the name of its project. The usage is never written.
 var Quotas = kindOf(
 	slices.Concat(quotaColumns, usageColumns("used", func(r *quotaRow) *ipam.Usage { return &r.Used })),
 	func(q ipam.Quota, _ *documents) quotaRow { return quotaRow{q, familyCounted(q.Spec.Scope)} }, (*quotaRow).quota)
 
-// familyCounted returns the family number that a quota counts; 0: both.
+// familyCounted returns the number of the address family that a quota counts. 0 means both families.
 func familyCounted(s ipam.QuotaScope) int16 {
 	if s.Family == "" {
 		return 0
@@ -68,7 +68,7 @@ var partColumns = slices.Concat(
 	usageColumns("used", func(r *ipam.QuotaShard) *ipam.Usage { return &r.Used }),
 	usageColumns("spare", func(r *ipam.QuotaShard) *ipam.Usage { return &r.Spare }))
 
-// Shards maps quota shards.
+// Shards maps quota shards to rows.
 var Shards = kindOf(
 	append(slices.Clone(partColumns), plain("region", func(r *ipam.QuotaShard) *string { return &r.Region })), asItIs, asRead)
 
@@ -77,7 +77,7 @@ type quotaPartRow struct {
 	shard ipam.QuotaShard
 }
 
-// QuotaParts maps quotas, each with its shard in a region. The shard may be missing.
+// QuotaParts reads quotas, each with one of its shards in a region. The shard may be missing.
 var QuotaParts = kindOf(slices.Concat(
 	within(quotaColumns, func(r *quotaPartRow) *quotaRow { return &r.quota }),
 	within(partColumns, func(r *quotaPartRow) *ipam.QuotaShard { return &r.shard }),

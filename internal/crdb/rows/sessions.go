@@ -11,7 +11,7 @@ type sessionRow struct {
 	roles string
 }
 
-// Sessions maps console sessions.
+// Sessions maps console sessions to rows.
 var Sessions = kindOf(table[sessionRow]{
 	raw("hash", func(r *sessionRow) *[]byte { return &r.Hash }),
 	plain("holder", func(r *sessionRow) *string { return &r.Holder }),

@@ -9,12 +9,12 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// stockFormat is the first byte in every stored stock. Next is the count of lengths with free blocks. A pair follows for each: the length and the
-// block count. The pairs for cooling blocks follow, up to the end. All numbers are unsigned varints, and lengths ascend, so that a stock has one
-// form.
+// stockFormat is the first byte of an encoded stock. A stock contains the counts of free and cooling blocks by prefix length. After the first byte
+// comes the number of lengths that have free blocks. Then come two numbers for each such length: the length and the number of blocks. Then come the
+// same pairs for cooling blocks, up to the end. All numbers are unsigned varints. The lengths ascend, so equal stocks have equal encodings.
 const stockFormat = 1
 
-// EncodeStock encodes a stock for a fence (version row).
+// EncodeStock encodes the counts of free and cooling blocks for a version row.
 func EncodeStock(s ipam.Stock) []byte {
 	b := make([]byte, 0, 2+3*(len(s.Free)+len(s.Cooling)))
 	b = append(b, stockFormat)
@@ -24,7 +24,7 @@ func EncodeStock(s ipam.Stock) []byte {
 }
 
 func appendCounts(b []byte, counts map[int]int64) []byte {
-	lengths := slices.AppendSeq(make([]int, 0, 129), maps.Keys(counts)) // on the stack
+	lengths := slices.AppendSeq(make([]int, 0, 129), maps.Keys(counts)) // allocated on the stack, because its capacity is constant
 	slices.Sort(lengths)
 	for _, bits := range lengths {
 		b = binary.AppendUvarint(b, uint64(bits))         //nolint:gosec // 0 to 128
@@ -33,7 +33,7 @@ func appendCounts(b []byte, counts map[int]int64) []byte {
 	return b
 }
 
-// DecodeStock decodes EncodeStock's result.
+// DecodeStock decodes the result of EncodeStock.
 func DecodeStock(b []byte) (ipam.Stock, error) {
 	var s ipam.Stock
 	if len(b) == 0 || b[0] != stockFormat {

@@ -12,7 +12,7 @@ type projectRow struct {
 	metadata
 }
 
-// Projects maps projects.
+// Projects maps projects to rows.
 var Projects = kindOf(slices.Concat(
 	recordColumns(func(r *projectRow) *ipam.Metadata { return &r.Metadata }),
 	labelColumns(func(r *projectRow) *ipam.Metadata { return &r.Metadata }, func(r *projectRow) *metadata { return &r.metadata }),
@@ -33,7 +33,7 @@ type spaceRow struct {
 	metadata
 }
 
-// Spaces maps spaces, which are read without their project's name.
+// Spaces maps spaces to rows. A space that is read lacks the name of its project.
 var Spaces = kindOf(slices.Concat(
 	recordColumns(func(r *spaceRow) *ipam.Metadata { return &r.Metadata }),
 	labelColumns(func(r *spaceRow) *ipam.Metadata { return &r.Metadata }, func(r *spaceRow) *metadata { return &r.metadata }),
@@ -59,7 +59,7 @@ type classRow struct {
 	family int16
 }
 
-// Classes maps classes.
+// Classes maps classes to rows.
 var Classes = kindOf(slices.Concat(
 	recordColumns(func(r *classRow) *ipam.Metadata { return &r.Metadata }),
 	labelColumns(func(r *classRow) *ipam.Metadata { return &r.Metadata }, func(r *classRow) *metadata { return &r.metadata }),
@@ -79,7 +79,7 @@ var Classes = kindOf(slices.Concat(
 	return r.Class, nil
 })
 
-// Members maps members, which are read without their project.
+// Members maps members to rows. A member that is read lacks its project.
 var Members = kindOf(append(
 	recordColumns(func(r *ipam.Member) *ipam.Metadata { return &r.Metadata }),
 	plain("subject", func(r *ipam.Member) *string { return &r.Name }),
@@ -91,7 +91,7 @@ type keyRow struct {
 	metadata
 }
 
-// Keys maps API keys.
+// Keys maps API keys to rows.
 var Keys = kindOf(slices.Concat(
 	recordColumns(func(r *keyRow) *ipam.Metadata { return &r.Metadata }),
 	labelColumns(func(r *keyRow) *ipam.Metadata { return &r.Metadata }, func(r *keyRow) *metadata { return &r.metadata }),
@@ -112,7 +112,7 @@ var Keys = kindOf(slices.Concat(
 	return r.APIKey, nil
 })
 
-// Grants maps grants, which are read without their project.
+// Grants maps grants to rows. A grant that is read lacks its project.
 var Grants = kindOf(append(
 	recordColumns(func(r *ipam.Grant) *ipam.Metadata { return &r.Metadata }),
 	text("kind", func(r *ipam.Grant) *ipam.GrantKind { return &r.Kind }),

@@ -8,7 +8,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Events maps rows of the trail, which are read without their project.
+// Events maps rows of the audit trail. A row that is read lacks its project.
 var Events = kindOf(table[EventRow]{
 	written(id("project_id", func(r *EventRow) *ipam.ID { return &r.ProjectID })),
 	id("id", func(r *EventRow) *ipam.ID { return &r.ID }),
@@ -22,7 +22,8 @@ type holdRow struct {
 	phase string
 }
 
-// phaseOf returns an ended hold's stored phase. Only the few holds with a reason have it appended, so that all other rows stay short.
+// phaseOf returns the stored phase of an ended period in the history of a block. A few periods ended for a reason, and only their phase is followed
+// by the reason. All other rows stay short.
 func phaseOf(h ipam.Hold) string {
 	if !h.Because.IsSet() {
 		return string(h.Phase)
@@ -38,7 +39,7 @@ func (r *holdRow) readPhase() {
 	}
 }
 
-// Holds maps the history of blocks, which is read without its project.
+// Holds maps the history of blocks to rows. A record that is read lacks its project.
 var Holds = kindOf(slices.Concat(
 	table[holdRow]{
 		written(id("project_id", func(r *holdRow) *ipam.ID { return &r.ProjectID })),

@@ -13,7 +13,7 @@ type webhookRow struct {
 	spec, progress string
 }
 
-// Webhooks maps each webhook to a row. A webhook that is read lacks its project's name.
+// Webhooks maps webhooks to rows. A webhook that is read lacks the name of its project.
 var Webhooks = kindOf(slices.Concat(
 	recordColumns(func(r *webhookRow) *ipam.Metadata { return &r.Metadata }),
 	labelColumns(func(r *webhookRow) *ipam.Metadata { return &r.Metadata }, func(r *webhookRow) *metadata { return &r.metadata }),
@@ -41,7 +41,7 @@ type deliveryRow struct {
 	problem *string
 }
 
-// Deliveries maps each delivery, pending or failed, to a row.
+// Deliveries maps deliveries, pending or failed, to rows.
 var Deliveries = kindOf(table[deliveryRow]{
 	plain("region", func(r *deliveryRow) *string { return &r.Region }),
 	id("project_id", func(r *deliveryRow) *ipam.ID { return &r.ProjectID }),

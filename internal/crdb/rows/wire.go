@@ -9,8 +9,12 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Stored forms: ids are 16 bytes, and addresses are 4 or 16 bytes in network order, in which byte order equals numeric order on both engines. Free
-// blocks have their host bits as size, and held blocks their prefix length.
+// The database stores values in these forms:
+//
+//   - An id has 16 bytes.
+//   - An address has 4 or 16 bytes in network order, so that both engines sort addresses as numbers.
+//   - The size of a free block is its number of host bits.
+//   - The size of a held block is its prefix length.
 
 // ID converts an id for the database.
 func ID(id ipam.ID) [16]byte { return id }
@@ -24,7 +28,7 @@ func IDs(ids []ipam.ID) [][16]byte {
 	return out
 }
 
-// IDOf converts an id from the database; NULL is zero.
+// IDOf converts an id from the database. NULL becomes the zero id.
 func IDOf(v *[16]byte) ipam.ID {
 	if v == nil {
 		return ipam.ID{}
@@ -32,7 +36,7 @@ func IDOf(v *[16]byte) ipam.ID {
 	return *v
 }
 
-// TimeOrNull converts a time for the database; zero is NULL.
+// TimeOrNull converts a time for the database. The zero time becomes NULL.
 func TimeOrNull(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
@@ -40,7 +44,7 @@ func TimeOrNull(t time.Time) *time.Time {
 	return &t
 }
 
-// TimeOf converts a time from the database; NULL is zero.
+// TimeOf converts a time from the database. NULL becomes the zero time.
 func TimeOf(t *time.Time) time.Time {
 	if t == nil {
 		return time.Time{}
@@ -48,7 +52,7 @@ func TimeOf(t *time.Time) time.Time {
 	return t.UTC()
 }
 
-// Block makes a held block from two columns.
+// Block returns the block that is stored in two columns.
 func Block(base []byte, plen int) (netip.Prefix, error) {
 	addr, ok := netip.AddrFromSlice(base)
 	if !ok || plen < 0 || plen > addr.BitLen() {
@@ -61,16 +65,16 @@ func heldIn(p netip.Prefix) held { return held{Base(p), Length(p)} }
 
 func (h held) block() (netip.Prefix, error) { return Block(h.base, int(h.plen)) }
 
-// HostBits returns a free block's stored size.
+// HostBits returns the stored size of a free block.
 func HostBits(p netip.Prefix) int16 { return int16(p.Addr().BitLen() - p.Bits()) } //nolint:gosec // 0 to 128
 
-// Length returns a held block's stored length.
+// Length returns the stored size of a held block.
 func Length(p netip.Prefix) int16 { return int16(p.Bits()) } //nolint:gosec // 0 to 128
 
-// Base converts a block's first address for the database.
+// Base converts the first address of a block for the database.
 func Base(p netip.Prefix) []byte { return p.Addr().AsSlice() }
 
-// Last converts a block's last address for the database.
+// Last converts the last address of a block for the database.
 func Last(p netip.Prefix) []byte {
 	b := p.Masked().Addr().AsSlice()
 	for i := p.Bits(); i < len(b)*8; i++ {
@@ -79,7 +83,7 @@ func Last(p netip.Prefix) []byte {
 	return b
 }
 
-// After returns a scan's exclusive lower bound. For an invalid address it is the empty string, which sorts before every address.
+// After returns the exclusive lower bound of a scan. For an invalid address it is the empty string, which sorts before every address.
 func After(a netip.Addr) []byte {
 	if !a.IsValid() {
 		return []byte{}
@@ -87,7 +91,7 @@ func After(a netip.Addr) []byte {
 	return a.AsSlice()
 }
 
-// Document encodes a JSON column. It stores nil maps as {}.
+// Document encodes the value of a JSON column. It encodes a nil map as {}.
 func Document(v any) (string, error) {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -99,7 +103,7 @@ func Document(v any) (string, error) {
 	return string(raw), nil
 }
 
-// FamilyNumber converts a family for the database.
+// FamilyNumber converts an address family for the database.
 func FamilyNumber(f ipam.Family) int16 {
 	if f == ipam.IPv4 {
 		return 4

@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// migrateEverywhere migrates from every gateway at once.
+// migrateEverywhere migrates through every gateway at the same time.
 func migrateEverywhere(t *testing.T, at map[string]string, o schema.MigrateOptions) {
 	t.Helper()
 	var wg sync.WaitGroup
@@ -42,7 +42,8 @@ func shown(t *testing.T, c *pgx.Conn) map[string]schema.Locality {
 	return found
 }
 
-// One region first, then all: a real cluster grows by the statements that the scripted one received.
+// The database first has one region and then gets all others. The test runs on a real cluster, which must accept the same statements as the scripted
+// cluster.
 func TestClusterGrowsFromOneRegionToAll(t *testing.T) {
 	t.Parallel()
 	regions, at := dbtest.Cluster(t)

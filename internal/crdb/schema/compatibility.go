@@ -17,11 +17,12 @@ import (
 // ErrTooOld is the error for a program that is too old to work on the database without damage.
 var ErrTooOld = errors.New("this program is too old for the database")
 
-// ErrAhead is Migrate's error if the database has migrations that this program does not know. The program may still work on it.
+// ErrAhead is the error of Migrate if the database has migrations that this program does not know. A server of this version may still work on the
+// database.
 var ErrAhead = errors.New("the database schema is newer than this program")
 
 // CheckCompatible returns ErrTooOld if the database requires a later schema than this program knows. A database without a schema requires nothing. If
-// the user may not read the requirement, CheckCompatible returns nil, and another check reports that.
+// the user may not read the requirement, CheckCompatible returns nil, because another check reports the missing privilege.
 func CheckCompatible(ctx context.Context, c *pgx.Conn) error {
 	minimum, err := numberOr0(c.QueryRow(ctx, query.Get("compatibility_get")))
 	if denied(err) {
@@ -50,7 +51,7 @@ func notAhead(ctx context.Context, c *pgx.Conn) error {
 	return nil
 }
 
-// numberOr0 returns the number in a row, or 0 without a row, a value or the table.
+// numberOr0 returns the number in a row. It returns 0 if the table, the row or the value does not exist.
 func numberOr0(row pgx.Row) (int64, error) {
 	var n *int64
 	err := row.Scan(&n)
@@ -66,11 +67,11 @@ func numberOr0(row pgx.Row) (int64, error) {
 	return *n, nil
 }
 
-// Version returns the last migration number that this program knows.
+// Version returns the number of the last migration that this program knows.
 func Version() (last int64) {
 	entries, err := migrations.FS.ReadDir(".")
 	if err != nil {
-		panic(err) // embedded: cannot fail at run time
+		panic(err) // embedded, so it cannot fail at run time
 	}
 	for _, e := range entries {
 		number, _, _ := strings.Cut(e.Name(), "_")

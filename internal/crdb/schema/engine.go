@@ -9,29 +9,30 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/dial"
 )
 
-// engine contains all differences between the databases that concern schemas, regions and roles.
+// engine contains all differences between the two databases in schemas, regions and roles.
 type engine interface {
 	// standing reads the database's regions.
 	standing(ctx context.Context, c *pgx.Conn) (standing, error)
-	// regionSteps returns the statements that establish the requested regions and survival goal, or an error if they cannot.
+	// regionSteps returns the statements that add the requested regions and set the survival goal. If the database cannot satisfy the request, it
+	// returns an error.
 	regionSteps(s standing, o MigrateOptions) ([]ddl, error)
-	// migrating returns session parameters for a connection that creates tables. locked returns the Carve tables that are locked against schema
+	// migrating returns session parameters for a connection that creates tables. locked returns the tables of Carve that are locked against schema
 	// changes.
 	migrating() map[string]string
 	locked(ctx context.Context, c *pgx.Conn) ([]string, error)
-	// files returns the numbered files for the engine. localities returns the statements that move misplaced tables to their locality, in a database
-	// with so many regions.
+	// files returns the numbered migration files for the engine. localities returns the statements that move each table to its locality if it has
+	// another one. Both depend on the number of regions.
 	files(regions int) fs.FS
 	localities(ctx context.Context, c *pgx.Conn, regions int) ([]ddl, error)
 	// createRole returns the statement that creates a group role. raced reports whether an error comes from a concurrent change to the same role.
 	createRole(role string) string
 	raced(code, message string) bool
-	// closed returns the statements that revoke DDL from PUBLIC, and those that the user may not run. privileges lists the possible privileges on a
-	// table. more returns the user's other privileges.
+	// closed returns the statements that take the right to create tables from PUBLIC. problems contains the statements that the user may not run.
+	// privileges lists all possible privileges on a table. more lists the user's privileges that are not on a table.
 	closed(ctx context.Context, c *pgx.Conn, st roleState) (steps []ddl, problems []string, err error)
 	privileges() []string
 	more(ctx context.Context, c *pgx.Conn) ([]string, error)
-	// gateway returns the region in which the connection's node is, or "" if the database does not know it.
+	// gateway returns the region of the node that serves the connection. It returns "" if the database does not know the region.
 	gateway(ctx context.Context, c *pgx.Conn) (string, error)
 }
 
@@ -40,7 +41,7 @@ type (
 	postgres  struct{}
 )
 
-// detect detects a connection's engine.
+// detect detects the engine of a connection.
 func detect(ctx context.Context, c *pgx.Conn) (engine, error) {
 	is, err := dial.EngineOn(ctx, c)
 	if err != nil {

@@ -7,8 +7,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Since CockroachDB 26.1 a new table is schema-locked, for the benefit of changefeeds, which Carve does not use. The declarative schema changer
-// unlocks the table while it works. SET LOCALITY does not, and fails. With sql.schema.auto_unlock.enabled off, every schema change fails.
+// askLocked returns the tables that are schema-locked. Since CockroachDB 26.1, every new table is schema-locked, for the benefit of changefeeds.
+// Carve does not use changefeeds. For most schema changes, CockroachDB itself unlocks the table while it works. SET LOCALITY does not, and fails. If
+// the setting sql.schema.auto_unlock.enabled is off, every schema change fails.
 const askLocked = `SELECT c.relname::TEXT FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname = 'public' AND 'schema_locked=true' = ANY (c.reloptions) ORDER BY c.relname`
 
 func setLocked(table string, to bool) string {
@@ -16,16 +17,16 @@ func setLocked(table string, to bool) string {
 	if to {
 		value = "true"
 	}
-	return "ALTER TABLE " + name(table) + " SET (schema_locked = " + value + ")" // must be the only setting in its statement, outside of a transaction
+	return "ALTER TABLE " + name(table) + " SET (schema_locked = " + value + ")" // CockroachDB requires that this is the only setting in its statement, outside a transaction
 }
 
-// migrating returns session parameters for the startup of a connection. At startup, an older CockroachDB version only logs a warning about an unknown
-// parameter. Without autocommit_before_ddl=off, CockroachDB would commit before each DDL statement, and run one job for each new table in a message.
+// migrating returns session parameters. They are set at the start of the connection, because there an older CockroachDB only warns about an unknown
+// parameter. autocommit_before_ddl is off, because otherwise CockroachDB commits before each DDL statement, and runs one job for each new table.
 func (cockroach) migrating() map[string]string {
 	return map[string]string{"create_table_with_schema_locked": "off", "autocommit_before_ddl": "off"}
 }
 
-// locked returns the schema-locked tables that Carve owns.
+// locked returns the tables of Carve that are schema-locked.
 func (cockroach) locked(ctx context.Context, c *pgx.Conn) ([]string, error) {
 	rows, err := c.Query(ctx, askLocked)
 	if err != nil {

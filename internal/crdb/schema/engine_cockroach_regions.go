@@ -12,7 +12,8 @@ import (
 	"github.com/carve-ipam/carve/migrations"
 )
 
-// Queries about regions. CockroachDB documents its SHOW statements' columns. Their source, crdb_internal, is not for use.
+// Queries about regions. They use SHOW statements, because CockroachDB documents the columns of these. It discourages the use of crdb_internal, from
+// which SHOW reads.
 const (
 	askDatabase = `SELECT current_database()`
 	askRegions  = `SELECT region, "primary" FROM [SHOW REGIONS FROM DATABASE] ORDER BY region`
@@ -22,7 +23,7 @@ const (
 	askGateway  = `SELECT gateway_region()`
 )
 
-// Statements that change regions. They quote all names, which come from the deployment.
+// Statements that change regions. They quote all names, because the names come from the deployment.
 func setPrimaryRegion(database, region string) string {
 	return "ALTER DATABASE " + name(database) + " SET PRIMARY REGION " + name(region)
 }
@@ -41,7 +42,7 @@ func setLocality(table string, l Locality) string {
 
 func name(of string) string { return pgx.Identifier{of}.Sanitize() }
 
-// enough is the number of regions needed to survive the loss of one: a majority of the replicas must remain.
+// enough is the number of regions that a database needs to survive the loss of one. After the loss, a majority of the replicas must remain.
 const enough = 3
 
 func (cockroach) standing(ctx context.Context, c *pgx.Conn) (s standing, err error) {
@@ -65,7 +66,7 @@ func (cockroach) standing(ctx context.Context, c *pgx.Conn) (s standing, err err
 	}
 	s.kept = s.there
 	if s.primary != "" {
-		s.order = []string{s.primary} // SHOW REGIONS sorts the others by name, not by age
+		s.order = []string{s.primary} // only the primary region is certain, because SHOW REGIONS sorts the regions by name and not by age
 		if err := c.QueryRow(ctx, askGoal).Scan(&s.goal); err != nil {
 			return s, err
 		}
@@ -78,7 +79,7 @@ func (cockroach) standing(ctx context.Context, c *pgx.Conn) (s standing, err err
 	return s, err
 }
 
-// regionSteps makes the database multi-region, which creates the type crdb_internal_region, and adds the missing regions.
+// regionSteps makes the database multi-region and adds the missing regions. A multi-region database has the type crdb_internal_region.
 func (cockroach) regionSteps(s standing, o MigrateOptions) (steps []ddl, err error) {
 	if s.primary != "" && s.primary != o.Regions[0] {
 		return nil, fmt.Errorf("%w: the database's primary region is %q, and the list begins with %q; make that region the primary one again with %s, or remove it from the database",
@@ -102,7 +103,7 @@ func (cockroach) regionSteps(s standing, o MigrateOptions) (steps []ddl, err err
 	}
 	is := s.goal
 	if is == "" {
-		is = SurviveZone // the default when a database gets its first region
+		is = SurviveZone // CockroachDB's default when a database gets its first region
 	}
 	if o.Survive != "" && o.Survive != is {
 		steps = append(steps, ddl{surviveFailure(s.database, o.Survive), "the database survives the loss of a " + o.Survive})
@@ -110,10 +111,10 @@ func (cockroach) regionSteps(s standing, o MigrateOptions) (steps []ddl, err err
 	return steps, nil
 }
 
-// files returns the numbered files with each new table's locality.
+// files returns the numbered migration files, with the locality of each new table.
 func (cockroach) files(regions int) fs.FS { return placedFiles{migrations.FS, regions} }
 
-// localities returns the statements that move misplaced tables.
+// localities returns the statements that move tables to their localities.
 func (cockroach) localities(ctx context.Context, c *pgx.Conn, regions int) ([]ddl, error) {
 	rows, err := c.Query(ctx, askTables)
 	if err != nil {
@@ -134,7 +135,7 @@ func (cockroach) localities(ctx context.Context, c *pgx.Conn, regions int) ([]dd
 	return localitySteps(has, regions), nil
 }
 
-// gateway returns the connection's region.
+// gateway returns the region of the node that serves the connection.
 func (cockroach) gateway(ctx context.Context, c *pgx.Conn) (region string, err error) {
 	err = c.QueryRow(ctx, askGateway).Scan(&region)
 	return region, err

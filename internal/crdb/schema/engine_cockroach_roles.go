@@ -18,11 +18,11 @@ func askPublicOf(schema string) string {
 
 func (cockroach) createRole(role string) string { return "CREATE ROLE IF NOT EXISTS " + name(role) }
 
-// privileges omits privileges that only an owner has here, such as TRUNCATE, which needs DROP.
+// privileges omits some privileges that only an owner has in CockroachDB. An example is TRUNCATE, which needs DROP.
 func (cockroach) privileges() []string { return []string{"SELECT", "INSERT", "UPDATE", "DELETE"} }
 
-// closed revokes the right to create tables in the schema public, which CockroachDB grants to PUBLIC unless a cluster setting forbids it. The
-// migrating user may have had the right only through PUBLIC, so it gets its own grant first.
+// closed takes the right to create tables in the schema public from PUBLIC. CockroachDB grants it to PUBLIC unless a cluster setting forbids that.
+// The migrating user may have the right only through PUBLIC, so it gets its own grant first.
 func (cockroach) closed(ctx context.Context, c *pgx.Conn, st roleState) (steps []ddl, problems []string, err error) {
 	var creates int
 	if err := c.QueryRow(ctx, askPublicOf(st.schema)).Scan(&creates); err != nil {

@@ -11,7 +11,8 @@ import (
 	"github.com/carve-ipam/carve/migrations"
 )
 
-// PostgreSQL has no regions. An enum with the same name as CockroachDB's type for region columns makes the same schema and statements work.
+// PostgreSQL has no regions. In CockroachDB, the columns for regions have the type crdb_internal_region. On PostgreSQL, Carve creates an enum with
+// this name, so that the same schema and the same statements work.
 const (
 	askEnum = `SELECT e.enumlabel FROM pg_catalog.pg_enum AS e JOIN pg_catalog.pg_type AS t ON t.oid = e.enumtypid
 WHERE t.typname = 'crdb_internal_region' AND pg_catalog.pg_type_is_visible(t.oid) ORDER BY e.enumsortorder`
@@ -26,7 +27,7 @@ func createEnum(regions []string) string {
 	return "CREATE TYPE " + enum + " AS ENUM (" + strings.Join(literals, ", ") + ")"
 }
 
-// addValue must not run in the same transaction as a statement that uses the value.
+// addValue returns the statement that adds a region to the enum. It must not run in the same transaction as a statement that uses the new value.
 func addValue(region string) string {
 	return "ALTER TYPE " + enum + " ADD VALUE IF NOT EXISTS " + quoteLiteral(region)
 }
@@ -56,17 +57,17 @@ func (postgres) regionSteps(s standing, o MigrateOptions) (steps []ddl, err erro
 	return steps, nil
 }
 
-// migrating returns nothing: PostgreSQL needs no settings.
+// migrating returns nil, because PostgreSQL needs no settings.
 func (postgres) migrating() map[string]string { return nil }
 
-// locked returns nothing: PostgreSQL has no schema locks.
+// locked returns no tables, because PostgreSQL has no schema locks.
 func (postgres) locked(context.Context, *pgx.Conn) ([]string, error) { return nil, nil }
 
-// files returns the numbered files unchanged.
+// files returns the numbered migration files unchanged.
 func (postgres) files(int) fs.FS { return migrations.FS }
 
-// localities returns nothing: PostgreSQL keeps all rows in one place.
+// localities returns no statements, because PostgreSQL keeps all rows in one place.
 func (postgres) localities(context.Context, *pgx.Conn, int) ([]ddl, error) { return nil, nil }
 
-// gateway returns "": only the configuration knows where a server is.
+// gateway returns "", because PostgreSQL does not know the region of a server.
 func (postgres) gateway(context.Context, *pgx.Conn) (string, error) { return "", nil }

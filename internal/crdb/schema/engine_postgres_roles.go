@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	// PUBLIC's DDL privileges, and whether the user may revoke them.
+	// askPublic returns PUBLIC's rights to create tables, and whether the user may revoke them.
 	askPublic = `SELECT has_schema_privilege('public', $1::TEXT, 'CREATE'), has_database_privilege('public', current_database(), 'TEMPORARY'),
 (SELECT pg_has_role(nspowner, 'USAGE') FROM pg_catalog.pg_namespace WHERE nspname = $1::TEXT), (SELECT pg_has_role(datdba, 'USAGE') FROM pg_catalog.pg_database WHERE datname = current_database())`
-	// A user's attributes, and its privileges apart from tables.
+	// askAttributes returns a user's attributes, and its privileges that are not on a table.
 	askAttributes = `SELECT rolsuper, rolcreaterole, rolcreatedb, rolbypassrls, rolreplication,
 pg_has_role('pg_execute_server_program', 'USAGE'), pg_has_role('pg_read_server_files', 'USAGE'), pg_has_role('pg_write_server_files', 'USAGE'),
 has_database_privilege(current_database(), 'CREATE'), coalesce(has_schema_privilege(current_schema()::TEXT, 'CREATE'), false), has_database_privilege(current_database(), 'TEMPORARY')
@@ -28,12 +28,13 @@ var attributes = []string{
 
 func (postgres) createRole(role string) string { return "CREATE ROLE " + name(role) + " NOLOGIN" }
 
-// privileges lists the table privileges that a server must not have by mistake. TRUNCATE is a separate privilege here.
+// privileges lists the table privileges that a server must not have by mistake. In PostgreSQL, TRUNCATE is a separate privilege.
 func (postgres) privileges() []string {
 	return []string{"SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER"}
 }
 
-// closed revokes DDL from PUBLIC: tables in the schema (in clusters from before PostgreSQL 15) and temporary tables.
+// closed takes two rights from PUBLIC: to create temporary tables, and to create tables in the schema. PUBLIC has the second right in clusters that
+// are older than PostgreSQL 15.
 func (postgres) closed(ctx context.Context, c *pgx.Conn, st roleState) (steps []ddl, problems []string, err error) {
 	var creates, temporary, ofSchema, ofDatabase bool
 	if err := c.QueryRow(ctx, askPublic, st.schema).Scan(&creates, &temporary, &ofSchema, &ofDatabase); err != nil {
@@ -64,7 +65,7 @@ func (postgres) more(ctx context.Context, c *pgx.Conn) (out []string, err error)
 	if err := c.QueryRow(ctx, askAttributes).Scan(to...); err != nil {
 		return nil, err
 	}
-	if has[0] { // which includes all others
+	if has[0] { // a superuser has all other attributes, too
 		return []string{attributes[0]}, nil
 	}
 	for i, is := range has {
@@ -75,7 +76,8 @@ func (postgres) more(ctx context.Context, c *pgx.Conn) (out []string, err error)
 	return out, nil
 }
 
-// raced reports whether a statement failed after a concurrent change to the same role, possibly in the cluster's other databases.
+// raced reports whether a statement failed because of a concurrent change to the same role. The change can come from another database of the same
+// cluster.
 func (postgres) raced(code, message string) bool {
 	return code == "42710" || code == write.UniqueViolation || code == "XX000" && strings.HasPrefix(message, "tuple concurrently ")
 }

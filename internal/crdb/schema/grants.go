@@ -4,15 +4,18 @@ import (
 	"strings"
 )
 
-// TableGrants contains each role's privileges on a table. The migrating user owns all tables.
+// TableGrants contains the privileges of each role on a table. The migrating user owns all tables, so it needs no grant.
 type TableGrants struct{ Table, Server, Retention, Reader string }
 
-// Grants returns the privileges that `ipamctl migrate` gives to each role. The role's statements need exactly these. The server and retention have
-// their statements in query/ (a header line `roles:` names a role other than the server), the reader in audit/. A test in tools/sqlcheck compares
-// both sides. Another test revokes each privilege on PostgreSQL, and requires that a statement fails.
+// Grants returns the privileges that `ipamctl migrate` gives to each role. Each role has exactly the privileges that its statements need. Statements
+// of the server and of retention are in query/. If a statement belongs to another role than the server, its header has a line `roles:`. Statements of
+// the reader are in audit/.
 //
-// A privilege that only the previous version's servers need stays here for one more version, so that both versions can work side by side: a migration
-// revokes every privilege that is not listed.
+// Two tests check the list. A test in tools/sqlcheck compares it with the statements. Another test revokes each privilege on PostgreSQL, and requires
+// that a statement then fails.
+//
+// A migration revokes every privilege that is not listed. So a privilege that only servers of the previous version need stays in the list for one
+// more version. Otherwise both versions could not work side by side.
 func Grants() []TableGrants {
 	return []TableGrants{
 		{"alert_rules", "SELECT, INSERT, UPDATE, DELETE", "", "SELECT"},
@@ -53,20 +56,20 @@ func Grants() []TableGrants {
 	}
 }
 
-// Role is the purpose of a program's database access.
+// Role is the purpose for which a program uses the database.
 type Role string
 
-// The roles. Each is a group role in the database, named by a prefix and this word.
+// The roles. In the database, each one is a group role. Its name consists of a prefix and this word.
 const (
 	ServerRole    Role = "server"
 	RetentionRole Role = "retention"
 	ReaderRole    Role = "reader"
 )
 
-// Name returns the role's name in the database, for an installation with this prefix.
+// Name returns the name of the role in the database. prefix belongs to the installation.
 func (r Role) Name(prefix string) string { return prefix + "_" + string(r) }
 
-// roles lists the roles in the order of messages.
+// roles lists the roles in the order in which messages name them.
 var roles = []Role{ServerRole, RetentionRole, ReaderRole}
 
 // privilege is one privilege on a table.
@@ -74,7 +77,7 @@ type privilege struct{ table, name string }
 
 func (p privilege) String() string { return p.name + " on " + p.table }
 
-// needs returns a role's privileges, by table and in the order of Grants.
+// needs returns the privileges of a role, by table and in the order of Grants.
 func (r Role) needs() (out []privilege) {
 	for _, g := range Grants() {
 		said := map[Role]string{ServerRole: g.Server, RetentionRole: g.Retention, ReaderRole: g.Reader}[r]

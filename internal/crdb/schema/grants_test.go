@@ -20,7 +20,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/roletest"
 )
 
-// runBy returns the statements of each role by name.
+// runBy returns the statements of each role, by name.
 func runBy(t *testing.T) map[string]map[string]string {
 	t.Helper()
 	out := map[string]map[string]string{"server": {}, "retention": {}, "reader": {}, "owner": {}}
@@ -42,10 +42,10 @@ func runBy(t *testing.T) map[string]map[string]string {
 	return out
 }
 
-// prepared is the session of a login user with the prepared statements of its role.
+// prepared is the session of a login user. It has prepared all statements of its role.
 type prepared struct {
 	c         *pgx.Conn
-	execution map[string]string // by name; EXPLAIN executes nothing
+	execution map[string]string // by name; EXPLAIN does not run the statement
 }
 
 func prepare(t *testing.T, dsn string, statements map[string]string) prepared {
@@ -65,8 +65,8 @@ func prepare(t *testing.T, dsn string, statements map[string]string) prepared {
 	return p
 }
 
-// refused returns the statements on a table that the user may not run. PostgreSQL checks privileges when it starts an execution, and EXPLAIN starts
-// one.
+// refused returns the statements on a table that the user may not run. PostgreSQL checks the privileges when an execution starts, and EXPLAIN starts
+// an execution.
 func (p prepared) refused(t *testing.T, statements map[string]string, table string) (names []string) {
 	t.Helper()
 	for _, name := range slices.Sorted(maps.Keys(statements)) {
@@ -82,7 +82,7 @@ func (p prepared) refused(t *testing.T, statements map[string]string, table stri
 	return names
 }
 
-// PostgreSQL confirms the findings of tools/sqlcheck: with its grants a role can run all of its statements, and without any one of them some
+// PostgreSQL confirms the result of tools/sqlcheck. With its grants, a role can run all its statements. Without any one of its grants, at least one
 // statement fails.
 func TestGrantsAreSufficientAndMinimal(t *testing.T) {
 	t.Parallel()
@@ -109,7 +109,7 @@ func TestGrantsAreSufficientAndMinimal(t *testing.T) {
 	}
 }
 
-// Every table has an entry, so that the author of a new table decides about its grants.
+// Every table has an entry. So the author of a new table must decide about its grants.
 func TestEveryTableHasAGrantEntry(t *testing.T) {
 	t.Parallel()
 	var tables, localities []string

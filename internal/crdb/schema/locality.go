@@ -9,26 +9,29 @@ import (
 	"strings"
 )
 
-// Locality is the place of a table's rows in CockroachDB, in the words of SET LOCALITY and SHOW TABLES.
+// Locality defines where CockroachDB stores the rows of a table. Its values are the words of SET LOCALITY and SHOW TABLES.
 type Locality string
 
-// The localities in use. REGIONAL BY ROW keeps each row in the region that its column names, and reads and writes there have local latency. GLOBAL
-// reads with local latency everywhere, but each write waits for all regions' clocks. REGIONAL BY TABLE keeps all rows in one place.
+// The localities in use:
+//
+//   - REGIONAL BY ROW stores each row in the region that its column region names. Reads and writes there have local latency.
+//   - GLOBAL gives reads local latency in every region. Each write waits until the clocks of all regions have passed its time.
+//   - REGIONAL BY TABLE stores all rows in one region.
 const (
 	RegionalByRow   Locality = "REGIONAL BY ROW AS region"
 	Global          Locality = "GLOBAL"
 	RegionalByTable Locality = "REGIONAL BY TABLE IN PRIMARY REGION"
 )
 
-// TableLocality is a table's locality, with the reason.
+// TableLocality is the locality of a table, with the reason.
 type TableLocality struct {
 	Table    string
 	Locality Locality
 	Why      string
 }
 
-// Localities returns every migrated table's locality, goose's two tables included. A table is regional by row exactly if its primary key begins with
-// region.
+// Localities returns the locality of every migrated table, including goose's two tables. If the primary key of a table begins with region, the table
+// is regional by row. Otherwise it is not.
 func Localities() []TableLocality {
 	return []TableLocality{
 		{"alert_rules", RegionalByRow, "rules of alerts: written with every check"},
@@ -69,8 +72,8 @@ func Localities() []TableLocality {
 	}
 }
 
-// in returns the locality in a database with so many regions. In a single region a GLOBAL table would only wait for clocks, so it is REGIONAL BY
-// TABLE.
+// in returns the locality in a database with this number of regions. In a single region, a GLOBAL table has no advantage, and its writes would still
+// wait for clocks. So there it is REGIONAL BY TABLE.
 func (t TableLocality) in(regions int) Locality {
 	if t.Locality == Global && regions < 2 {
 		return RegionalByTable
@@ -78,7 +81,8 @@ func (t TableLocality) in(regions int) Locality {
 	return t.Locality
 }
 
-// localitySteps returns the statements that move misplaced tables. has contains the current localities. Tables that the database lacks are skipped.
+// localitySteps returns the statements that move each table to its locality if it has another one. has contains the current localities. A table that
+// the database lacks is skipped.
 func localitySteps(has map[string]Locality, regions int) (steps []ddl) {
 	for _, t := range Localities() {
 		want := t.in(regions)
@@ -92,7 +96,8 @@ func localitySteps(has map[string]Locality, regions int) (steps []ddl) {
 // newTable matches a CREATE TABLE statement in a numbered file, up to its semicolon.
 var newTable = regexp.MustCompile(`(?ms)^CREATE TABLE IF NOT EXISTS (\w+) \(\n.*?\n\)[^;]*`)
 
-// withLocalities adds the locality to each CREATE TABLE in a numbered file. Moving an empty table later is a job that takes seconds.
+// withLocalities adds the locality to each CREATE TABLE in a numbered migration file. Otherwise the table would be moved later, and moving even an
+// empty table is a job that takes seconds.
 func withLocalities(sql string, regions int) string {
 	where := map[string]Locality{}
 	for _, t := range Localities() {
@@ -106,7 +111,7 @@ func withLocalities(sql string, regions int) string {
 	})
 }
 
-// placedFiles contains the numbered files for a database with so many regions.
+// placedFiles contains the numbered migration files for a database with this number of regions.
 type placedFiles struct {
 	fs.FS
 	regions int

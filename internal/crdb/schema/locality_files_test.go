@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/migrations"
 )
 
-// CockroachDB reads the same numbered files as PostgreSQL, but with the locality of each table.
+// CockroachDB gets the same migration files as PostgreSQL, with the locality of each table added.
 func TestMigrationsCreateTablesWithTheirLocality(t *testing.T) {
 	t.Parallel()
 	names, err := fs.Glob(migrations.FS, "*.sql")

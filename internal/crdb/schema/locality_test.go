@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// After all migrations the database has exactly the tables in the list.
+// After all migrations, the database has exactly the tables in the list of localities.
 func TestEveryTableHasALocality(t *testing.T) {
 	t.Parallel()
 	c := dbtest.Connect(t, dbtest.New(t), nil)
@@ -27,7 +27,8 @@ func TestEveryTableHasALocality(t *testing.T) {
 	require.Equal(t, dbtest.Tables(t, c), listed, "a new table needs a line in locality.go")
 }
 
-// A table is regional by row exactly if its key begins with region: then the key alone makes a row unique, and the row is in its region.
+// A table is regional by row if its primary key begins with region, and otherwise not. With such a key, the key alone makes a row unique, and the row
+// is stored in its region.
 func TestTablesAreRegionalByRowIfTheirKeyBeginsWithRegion(t *testing.T) {
 	t.Parallel()
 	c := dbtest.Connect(t, dbtest.New(t), nil)
@@ -58,7 +59,7 @@ AND column_name = 'region' AND udt_name = 'crdb_internal_region' AND is_nullable
 	require.Equal(t, got, fit, "the column is of the type that CockroachDB asks for, and never null")
 }
 
-// The operators' page lists the locality of every table.
+// The page for operators lists the locality of every table.
 func TestLocalitiesAreDocumented(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "cockroachdb.md"))

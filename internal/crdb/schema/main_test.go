@@ -8,7 +8,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// region is the region of all rows in the tests: dbtest starts CockroachDB with this locality.
+// region is the region of all rows in the tests. dbtest starts CockroachDB with this region.
 const region = "local"
 
 func TestMain(m *testing.M) {

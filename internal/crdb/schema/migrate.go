@@ -1,5 +1,5 @@
-// Package schema prepares a database before a server works on it: migrations, compatible programs, regions and localities, roles and grants. The
-// differences between the engines are behind the interface engine.
+// Package schema prepares a database before a server works on it. It runs the migrations, checks which programs are compatible, and sets regions,
+// localities, roles and grants. The differences between the engines are behind the interface engine.
 package schema
 
 import (
@@ -25,22 +25,24 @@ import (
 // ErrBehind is the error if the database lacks migrations that this program needs.
 var ErrBehind = errors.New("the database schema is older than this program: run `ipamctl migrate`")
 
-// Survival goals for a database with several regions, on CockroachDB.
+// Survival goals for a database with several regions, on CockroachDB. A database with the goal zone survives the loss of a zone. With the goal
+// region, it survives the loss of a region.
 const (
-	SurviveZone   = "zone"   // the loss of a zone: writes stay in their region
-	SurviveRegion = "region" // the loss of a region: every write waits for another region
+	SurviveZone   = "zone"   // a write waits only for its own region
+	SurviveRegion = "region" // every write waits for another region
 )
 
-// MigrateOptions contains the deployment's choices for a schema.
+// MigrateOptions contains the choices of a deployment for its schema.
 type MigrateOptions struct {
-	// Regions lists all the database's regions in the order in which they were added, the primary one first. A migration only adds regions, at the
-	// end.
+	// Regions lists all regions of the database in the order in which they were added. The first is the primary region. A migration can only add
+	// regions at the end.
 	Regions []string
-	// Survive is SurviveZone, SurviveRegion, or empty, which keeps the database's goal (zone for a new one). Only CockroachDB supports it.
+	// Survive is SurviveZone, SurviveRegion or "". With "", the goal of the database does not change. A new database then has the goal zone. Only
+	// CockroachDB has survival goals.
 	Survive string
-	// Roles for servers, retention and readers, and their users. The zero value leaves roles alone.
+	// Roles configures the roles for servers, retention and readers, and their users. With the zero value, Migrate does not change roles.
 	Roles RoleOptions
-	// Said is called with a sentence for every step, or with one at the end if no step was needed; nil: no messages.
+	// Said is called with a sentence for every step. If no step is needed, it is called once at the end. nil: no messages.
 	Said func(sentence string)
 }
 
@@ -51,10 +53,17 @@ func (o MigrateOptions) say(sentence string) {
 	}
 }
 
-// Migrate updates a database to this program's version and to its regions. It changes regions and survival goal first. Next come the numbered files,
-// which create tables in their localities. Then it moves misplaced tables, records the regions and changes the roles. It refuses impossible requests
-// with ErrRegion or ErrRoles before it changes anything. It is safe to run twice, to run again after an interruption, and to run from several
-// processes at once: they wait for each other through a lease in a table.
+// Migrate updates a database to the version of this program and to the requested regions. It works in this order:
+//
+//  1. It refuses an impossible request with ErrRegion or ErrRoles, before any change.
+//  2. It changes the regions and the survival goal.
+//  3. It applies the numbered migration files, which create tables in their localities.
+//  4. It moves tables to their localities.
+//  5. It records the regions.
+//  6. It changes the roles.
+//
+// Migrate is safe to run twice, and to run again after an interruption. Several processes may run it at the same time: a lease in a table makes them
+// wait for each other.
 func Migrate(ctx context.Context, dsn string, o MigrateOptions) error {
 	if err := o.check(); err != nil {
 		return err
@@ -75,7 +84,7 @@ func Migrate(ctx context.Context, dsn string, o MigrateOptions) error {
 	if err := cmp.Or(CheckCompatible(ctx, c), notAhead(ctx, c)); err != nil {
 		return err
 	}
-	if _, err := planRegions(ctx, eng, c, o); err != nil { // before the lease, because its table is a change too
+	if _, err := planRegions(ctx, eng, c, o); err != nil { // before the lease, because getting the lease already creates a table
 		return err
 	}
 	if err := o.planRoles(ctx, c); err != nil {
@@ -86,7 +95,7 @@ func Migrate(ctx context.Context, dsn string, o MigrateOptions) error {
 		if err := cmp.Or(CheckCompatible(ctx, c), notAhead(ctx, c)); err != nil {
 			return err
 		}
-		steps, err := planRegions(ctx, eng, c, o) // again: another process may have changed them meanwhile
+		steps, err := planRegions(ctx, eng, c, o) // checked again, because another process may have changed the regions since
 		if err != nil {
 			return err
 		}
@@ -127,7 +136,7 @@ func Migrate(ctx context.Context, dsn string, o MigrateOptions) error {
 	})
 }
 
-// numbered applies the missing files and returns their number.
+// numbered applies the missing migration files and returns their number.
 func (o MigrateOptions) numbered(ctx context.Context, eng engine, cfg *pgx.ConnConfig) (done int, err error) {
 	p, closeDB, err := provider(cfg, eng.files(len(o.Regions)))
 	if err != nil {
@@ -144,8 +153,11 @@ func (o MigrateOptions) numbered(ctx context.Context, eng engine, cfg *pgx.ConnC
 	return len(applied), nil
 }
 
-// Check returns ErrTooOld if this program may not work on the database, ErrBehind if migrations are missing, and ErrPrivileges if the user may not
-// read the schema's version.
+// Check checks whether a server may start on the database. It returns these errors:
+//
+//   - ErrTooOld, if this program may not work on the database.
+//   - ErrBehind, if migrations are missing.
+//   - ErrPrivileges, if the user may not read the version of the schema.
 func Check(ctx context.Context, dsn string) error {
 	cfg, err := dial.Parse(dsn)
 	if err != nil {
@@ -172,7 +184,7 @@ func Check(ctx context.Context, dsn string) error {
 	return nil
 }
 
-// mayWork runs CheckCompatible on its own connection. It ignores other errors, which the next check reports.
+// mayWork runs CheckCompatible on its own connection. It returns only ErrTooOld. The next check reports all other errors.
 func mayWork(ctx context.Context, cfg *pgx.ConnConfig) error {
 	c, err := pgx.ConnectConfig(ctx, cfg.Copy())
 	if err != nil {
@@ -185,16 +197,19 @@ func mayWork(ctx context.Context, cfg *pgx.ConnConfig) error {
 	return nil
 }
 
-// Servers that start together wait for the first one, which takes a second. goose's default pause is 5 s, which would dominate their start.
+// Times for the lease. Servers that start together wait for the first one, which takes a second. goose's default pause is 5 s, which would make their
+// start much longer.
 const (
 	lockPoll    = 250 * time.Millisecond
 	lockPolls   = 1200 // 5 minutes
-	unlockPolls = 20   // 5 seconds: if the database is gone, the lease expires after 30 s
+	unlockPolls = 20   // 5 seconds; if the database is gone, the lease ends by itself after 30 s
 )
 
-// leased runs work while this process has the lease. Returning the lease is a write, which waits for a synchronous standby. So earlier steps that
-// work found done are durable too when Migrate reports them. A lease in a table works on both engines: on CockroachDB, advisory locks do not exist or
-// do nothing.
+// leased runs work while this process has the lease.
+//
+// The return of the lease is a write, and a write waits for a synchronous standby. So if work finds that an earlier process has made a change
+// already, this change is durable, too, when Migrate reports it. The lease is a row in a table, because a table works on both engines. On
+// CockroachDB, advisory locks do not exist or do nothing.
 func (o MigrateOptions) leased(ctx context.Context, cfg *pgx.ConnConfig, work func() error) (err error) {
 	db := stdlib.OpenDB(*cfg)
 	defer func() { _ = db.Close() }()
@@ -216,7 +231,7 @@ func unlock(ctx context.Context, locker lock.Locker, db *sql.DB) error {
 	return nil
 }
 
-// provider returns goose for the database, without a lease: callers that apply files have Migrate's lease.
+// provider returns goose for the database, without a lease of its own. A caller that applies files has the lease of Migrate already.
 func provider(cfg *pgx.ConnConfig, files fs.FS) (*goose.Provider, func(), error) {
 	db := stdlib.OpenDB(*cfg)
 	closeDB := func() { _ = db.Close() }

@@ -12,13 +12,13 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// A process may die before or after each changing statement, also before it records the step. The next process continues, and the schema equals the
-// result of an undisturbed process.
+// A process may die before or after each statement that changes the database. It may also die before it records the step. The next process continues,
+// and the schema equals the schema of a process without interruption.
 func TestMigrateResumesAfterEveryStatement(t *testing.T) {
 	t.Parallel()
 	o := options(region)
 	if dbtest.Engine() == devdb.Postgres {
-		o = options(region, "second", "third") // a cluster needs nodes in them
+		o = options(region, "second", "third") // CockroachDB needs nodes in these regions
 	}
 	whole := dbtest.Empty(t)
 	require.NoError(t, schema.Migrate(t.Context(), whole, o))

@@ -6,15 +6,15 @@ import (
 	"sync"
 )
 
-// Killer cuts off a migrating process: once before each changing statement, and once after it, when the result does not arrive. The zero Killer has
-// not killed yet; nil never kills.
+// Killer disconnects a migrating process at each statement that changes the database. It does so twice: once before the statement, and once after it,
+// so that the result does not arrive. The zero Killer has not disconnected anything yet. A nil Killer never does.
 type Killer struct {
 	mu     sync.Mutex
 	before map[string]bool
 	after  map[string]bool
 }
 
-// changes matches statements that change the database. Killer ignores the lease, which changes too often.
+// changes matches a statement that changes the database. Killer ignores the statements for the lease, because they run too often.
 var changes = regexp.MustCompile(`(?i)^(create|alter|drop|insert|update|delete|grant|revoke) `)
 
 // Strikes reports whether the process dies before or after this statement.
@@ -39,7 +39,7 @@ func (k *Killer) Strikes(sql string) (before, after bool) {
 	}
 }
 
-// Statements returns the number of statements that it has struck.
+// Statements returns the number of statements that Killer has struck.
 func (k *Killer) Statements() int {
 	k.mu.Lock()
 	defer k.mu.Unlock()

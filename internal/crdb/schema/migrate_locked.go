@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/migrations"
 )
 
-// unlock removes the schema lock from locked tables if anything must change, and returns these tables.
+// unlock removes the schema locks and returns the tables that had one. If nothing must change, it removes no lock.
 func (o MigrateOptions) unlock(ctx context.Context, eng engine, c *pgx.Conn, cfg *pgx.ConnConfig) ([]string, error) {
 	locked, err := eng.locked(ctx, c)
 	if err != nil {
@@ -32,7 +32,7 @@ func (o MigrateOptions) unlock(ctx context.Context, eng engine, c *pgx.Conn, cfg
 	return locked, err
 }
 
-// lock restores the schema locks. If the process dies before that, tables stay unlocked, which does not affect their use.
+// lock restores the schema locks. If the process dies before that, the tables stay unlocked, which does not affect their use.
 func (o MigrateOptions) lock(ctx context.Context, c *pgx.Conn, tables []string) error {
 	_, err := o.take(ctx, c, lockSteps(tables, true))
 	return err
@@ -49,7 +49,7 @@ func lockSteps(tables []string, to bool) (steps []ddl) {
 	return steps
 }
 
-// pending reports whether numbered files must still be applied.
+// pending reports whether migration files must still be applied.
 func pending(ctx context.Context, cfg *pgx.ConnConfig) (bool, error) {
 	p, closeDB, err := provider(cfg, migrations.FS)
 	if err != nil {

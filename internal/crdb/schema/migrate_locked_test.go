@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Since 26.1 a new table is schema-locked unless the session forbids it, and SET LOCALITY fails on such a table.
+// Since CockroachDB 26.1, a new table is schema-locked unless the session forbids it. SET LOCALITY fails on such a table.
 func TestCockroachWithSchemaLockedTablesIsMigrated(t *testing.T) {
 	t.Parallel()
 	for name, regions := range map[string][]string{"OneRegion": {"eu"}, "ThreeRegions": {"eu", "us", "ap"}} {
@@ -24,7 +24,7 @@ func TestCockroachWithSchemaLockedTablesIsMigrated(t *testing.T) {
 	}
 }
 
-// An earlier program made locked tables and failed at the first locality. Someone locks a table for a changefeed.
+// An earlier version created locked tables and failed at the first SET LOCALITY. Another program can also lock a table, for a changefeed.
 func TestCockroachLockedTablesAreUnlockedForAChange(t *testing.T) {
 	t.Parallel()
 	c := newCluster("eu", "us")
@@ -47,7 +47,7 @@ func TestCockroachLockedTablesAreUnlockedForAChange(t *testing.T) {
 	}
 }
 
-// A process may die before or after each changing statement, also before it records the step. The next process continues.
+// A process may die before or after each statement that changes the database. It may also die before it records the step. The next process continues.
 func TestCockroachMigrationResumesAfterEveryStatement(t *testing.T) {
 	t.Parallel()
 	for name, is := range map[string]struct {

@@ -18,7 +18,7 @@ import (
 	"github.com/carve-ipam/carve/migrations"
 )
 
-// schemaOf returns every table, column and constraint, and every applied migration.
+// schemaOf returns all tables, columns, constraints and indexes, and all regions.
 func schemaOf(t *testing.T, dsn string) (found []string) {
 	t.Helper()
 	c, err := pgx.Connect(t.Context(), dsn)
@@ -26,7 +26,7 @@ func schemaOf(t *testing.T, dsn string) (found []string) {
 	defer c.Close(context.Background())
 	for _, sql := range []string{
 		"SELECT table_name || '.' || column_name || ' ' || data_type || ' ' || is_nullable FROM information_schema.columns WHERE table_schema = 'public'",
-		"SELECT table_name || ' ' || constraint_name || ' ' || constraint_type FROM information_schema.table_constraints WHERE table_schema = 'public' AND constraint_name NOT LIKE '%not_null'", // their names contain the table's number
+		"SELECT table_name || ' ' || constraint_name || ' ' || constraint_type FROM information_schema.table_constraints WHERE table_schema = 'public' AND constraint_name NOT LIKE '%not_null'", // the names of NOT NULL constraints contain the number of the table
 		"SELECT tablename || ' ' || indexname FROM pg_catalog.pg_indexes WHERE schemaname = 'public'",
 		"SELECT 'region ' || e.enumlabel FROM pg_catalog.pg_enum AS e JOIN pg_catalog.pg_type AS t ON t.oid = e.enumtypid WHERE t.typname = 'crdb_internal_region'",
 	} {
@@ -51,11 +51,11 @@ func applied(t *testing.T, dsn string) []int64 {
 	return versions
 }
 
-// numbers returns the versions after the first n migrations.
+// numbers returns the versions of the first n migrations.
 func numbers(n int) (out []int64) {
 	files, err := migrations.FS.ReadDir(".")
 	if err != nil {
-		panic(err) // embedded: cannot fail at run time
+		panic(err) // embedded, so it cannot fail at run time
 	}
 	for _, f := range files[:n] {
 		version, err := strconv.ParseInt(f.Name()[:4], 10, 64)
@@ -87,7 +87,7 @@ func TestMigrateIsIdempotent(t *testing.T) {
 	require.Equal(t, numbers(migrationCount(t)), applied(t, dsn))
 }
 
-// Several servers start at once on an empty database. Each migrates, and each starts.
+// Several servers start at the same time on an empty database. Each of them migrates, and each of them starts.
 func TestConcurrentMigrationsSucceed(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.Empty(t)
@@ -109,8 +109,8 @@ func TestConcurrentMigrationsSucceed(t *testing.T) {
 	require.NoError(t, schema.Check(t.Context(), dsn))
 }
 
-// A process that dies between a step and its record leaves a step that is done but not recorded. If the database runs each statement of a message as
-// a transaction, the step may be half done.
+// A process may die after a step and before its record, so the step is done but not recorded. The step may also be half done, if the database runs
+// each statement of a message as a separate transaction.
 func TestInterruptedMigrationIsResumed(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.Empty(t)
@@ -183,7 +183,7 @@ func TestInvalidDatabaseURLIsAClearErrorWithoutThePassword(t *testing.T) {
 	require.NotContains(t, err.Error(), "hunter2")
 }
 
-// A killed migration leaves its lease, which expires. A waiting process reports that it waits.
+// A killed migration leaves a lease, which expires later. A process that waits for the lease reports this.
 func TestWaitForAMigrationLeaseIsReported(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
@@ -192,7 +192,7 @@ func TestWaitForAMigrationLeaseIsReported(t *testing.T) {
 	require.NoError(t, err)
 	var said []string
 	require.NoError(t, schema.Migrate(t.Context(), dsn, schema.MigrateOptions{Regions: []string{region}, Said: func(s string) {
-		if said = append(said, s); len(said) == 1 { // the lease ends exactly after the first message, however slow the database is
+		if said = append(said, s); len(said) == 1 { // the lease ends exactly after the first message, even if the database is slow
 			_, err := conn.Exec(t.Context(), "UPDATE goose_lock SET lease_expires_at = now() - INTERVAL '1 second'")
 			assert.NoError(t, err)
 		}

@@ -9,10 +9,11 @@ import (
 	"github.com/pressly/goose/v3/lock"
 )
 
-// patience is the time before migrate reports that it waits. A busy database can take a second to grant the lease even without another migration.
+// patience is the time after which migrate reports that it waits. It is long enough for a busy database, which can take a second to grant the lease
+// even without another migration.
 const patience = 5 * time.Second
 
-// waiting runs a function that may wait, and reports the wait if it takes longer than patience.
+// waiting runs a function that may wait. If it takes longer than patience, waiting reports the wait.
 func (o MigrateOptions) waiting(what string, run func() error) error {
 	over := make(chan struct{})
 	var saying sync.WaitGroup

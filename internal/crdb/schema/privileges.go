@@ -12,20 +12,20 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/dial"
 )
 
-// ErrPrivileges is the error for a database user without a privilege that its role needs.
+// ErrPrivileges is the error for a database user that lacks a privilege of its role.
 var ErrPrivileges = errors.New("the database user lacks privileges")
 
-// UserStanding describes a database user's privileges beyond its role.
+// UserStanding describes the privileges of a database user that its role does not include.
 type UserStanding struct {
 	User string
-	// More lists the privileges that the role does not include; empty: the user has only the role's.
+	// More lists these privileges. It is empty if the user has only the privileges of the role.
 	More []string
-	// Retains reports whether the user may delete rows as retention does.
+	// Retains reports whether the user has all privileges of the retention role, which deletes old rows.
 	Retains bool
 }
 
-// CheckUser returns ErrPrivileges if the database's user lacks a privilege that the role needs. The error names the missing privileges and the
-// command that grants them. If a table is missing, CheckUser returns ErrBehind.
+// CheckUser returns ErrPrivileges if the user of the database URL lacks a privilege that the role needs. The error names the missing privileges and
+// the command that grants them. If a table is missing, CheckUser returns ErrBehind.
 func CheckUser(ctx context.Context, dsn string, r Role) (UserStanding, error) {
 	cfg, err := dial.Parse(dsn)
 	if err != nil {
@@ -42,7 +42,7 @@ func CheckUser(ctx context.Context, dsn string, r Role) (UserStanding, error) {
 	return CheckUserOn(ctx, c, r)
 }
 
-// CheckUserOn is CheckUser on an open connection.
+// CheckUserOn does the work of CheckUser on an open connection.
 func CheckUserOn(ctx context.Context, c *pgx.Conn, r Role) (st UserStanding, err error) {
 	eng, err := detect(ctx, c)
 	if err != nil {
@@ -55,7 +55,7 @@ func CheckUserOn(ctx context.Context, c *pgx.Conn, r Role) (st UserStanding, err
 	if err := c.QueryRow(ctx, askSelf).Scan(&st.User, &database, &schema); err != nil {
 		return st, fmt.Errorf("cannot read the privileges of the database user: %w", err)
 	}
-	if schema == "" { // PostgreSQL omits the schemas without USAGE
+	if schema == "" { // PostgreSQL omits a schema on which the user lacks USAGE
 		return st, lacking(st.User, r, []string{"USAGE on the schema public"})
 	}
 	may, err := mayDo(ctx, eng, c)
@@ -92,8 +92,8 @@ func CheckUserOn(ctx context.Context, c *pgx.Conn, r Role) (st UserStanding, err
 	return st, nil
 }
 
-// beyond returns the user's other privileges, and whether it owns the tables. Its errors only go into the list: the user has the needed privileges,
-// so they are no reason for a refusal.
+// beyond returns the user's privileges that are not on a table, and whether the user owns the tables. If it cannot read them, it adds the error to
+// the list and does not fail. The user has all privileges that it needs, so there is no reason to refuse it.
 func beyond(ctx context.Context, eng engine, c *pgx.Conn) (more []string, owns bool) {
 	more, err := eng.more(ctx, c)
 	if err == nil {
@@ -108,7 +108,7 @@ func beyond(ctx context.Context, eng engine, c *pgx.Conn) (more []string, owns b
 	return more, owns
 }
 
-// mayDo returns the user's privileges on Carve's tables.
+// mayDo returns the privileges that the user has on Carve's tables.
 func mayDo(ctx context.Context, eng engine, c *pgx.Conn) (map[privilege]bool, error) {
 	var tables, names []string
 	for _, g := range Grants() {
@@ -122,7 +122,7 @@ func mayDo(ctx context.Context, eng engine, c *pgx.Conn) (map[privilege]bool, er
 	return may, err
 }
 
-// shownPrivileges bounds the privileges in an error: a user without any role lacks sixty.
+// shownPrivileges limits the privileges that an error names, because a user without any role lacks sixty.
 const shownPrivileges = 6
 
 func lacking(user string, r Role, lacks []string) error {
@@ -140,8 +140,8 @@ func denied(err error) bool {
 	return errors.As(err, &pg) && pg.Code == insufficientPrivilege
 }
 
-// mayNotLook returns the reason why a user could not read the applied migrations. Either the table does not exist yet, and goose tried to create it,
-// or the user may not read it.
+// mayNotLook returns the reason why a user could not read the applied migrations. There are two cases. If the table does not exist yet, goose tried
+// to create it and was refused. If the table exists, the user may not read it.
 func mayNotLook(ctx context.Context, cfg *pgx.ConnConfig) error {
 	c, err := pgx.ConnectConfig(ctx, cfg.Copy())
 	if denied(err) {

@@ -14,12 +14,12 @@ import (
 
 const denied = "42501"
 
-// The statements that a server's credentials must not allow.
+// The test runs statements that the credentials of a server must not allow.
 func TestServerRoleIsRefusedOtherStatements(t *testing.T) {
 	t.Parallel()
 	in := roletest.Migrated(t)
 	in.AsRoot(t, "CREATE SCHEMA other; CREATE TABLE other.secrets (word TEXT)")
-	in.AsRoot(t, "GRANT SELECT ON other.secrets TO PUBLIC") // no effect without USAGE on the schema
+	in.AsRoot(t, "GRANT SELECT ON other.secrets TO PUBLIC") // without USAGE on the schema, this has no effect
 	c := dbtest.Connect(t, in.DSN[roletest.Server], nil)
 	for promise, statements := range map[string][]string{
 		"DDL": {
@@ -58,7 +58,7 @@ func TestServerRoleIsRefusedOtherStatements(t *testing.T) {
 	}
 	before := granted(t, in)
 	for _, g := range schema.Grants() {
-		if g.Server != "" { // PostgreSQL warns and grants nothing
+		if g.Server != "" { // PostgreSQL only warns, and grants nothing
 			_, err := c.Exec(t.Context(), "GRANT ALL ON "+g.Table+" TO "+in.User(roletest.Server))
 			require.NoError(t, err)
 		}
@@ -91,7 +91,7 @@ func TestRetentionAndReaderRolesAreRefusedOtherStatements(t *testing.T) {
 	require.Equal(t, denied, roletest.Code(t, reader, "SELECT 1 FROM idempotency_keys"))
 }
 
-// The error for a missing privilege names it and the command that grants it, for every privilege.
+// If a privilege is missing, the error names the privilege and the command that grants it. The test checks this for every privilege.
 func TestMissingPrivilegeIsNamed(t *testing.T) {
 	t.Parallel()
 	in := roletest.Migrated(t)
@@ -134,7 +134,7 @@ func TestMissingPrivilegeIsNamed(t *testing.T) {
 	require.ErrorIs(t, check(), schema.ErrBehind)
 }
 
-// In a schema without access for PUBLIC, the roles get the access that they need.
+// PUBLIC has no access to the schema. Migrate gives the roles the access that they need.
 func TestSchemaWithoutPublicAccessIsOpenedOnlyForTheRoles(t *testing.T) {
 	t.Parallel()
 	in := roletest.Install(t, "CREATEROLE")

@@ -4,5 +4,5 @@ import (
 	"strings"
 )
 
-// quoteLiteral quotes a string for the few statements without placeholders (types and regions).
+// quoteLiteral quotes a string for the few statements that allow no placeholders. These statements change types and regions.
 func quoteLiteral(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }

@@ -16,11 +16,11 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// ErrRegion is the error if a database's regions are not the requested ones.
+// ErrRegion is the error if the regions of a database are not the requested ones.
 var ErrRegion = errors.New("the regions do not fit the database")
 
-// CheckRegion returns ErrRegion unless the database has the region and was reached through a node there. Name and idempotency key lookups read one
-// region. A server with the wrong region would not find them, and would use them a second time.
+// CheckRegion returns ErrRegion unless the database has the region and the connection leads to a node in the region. A server searches names and
+// idempotency keys only in its region. With the wrong region it would not find them, and would use them a second time.
 func CheckRegion(ctx context.Context, dsn, region string) error {
 	cfg, err := dial.Parse(dsn)
 	if err != nil {
@@ -58,7 +58,7 @@ func CheckRegion(ctx context.Context, dsn, region string) error {
 	return nil
 }
 
-// Regions returns the database's own record of its regions, in order. Before the first migration there are none.
+// Regions returns the regions that migrations have recorded in the database, in order. Before the first migration there are none.
 func Regions(ctx context.Context, c *pgx.Conn) ([]ipam.Region, error) {
 	var found []ipam.Region
 	rows, err := c.Query(ctx, query.Get("region_list"))

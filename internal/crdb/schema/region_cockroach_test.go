@@ -43,7 +43,7 @@ func names(recorded [][]any) (out []string) {
 	return out
 }
 
-// nothingChanged requires that the server received only queries, and the statements of the lease.
+// nothingChanged requires that the server received only queries, and the statements for the lease.
 func nothingChanged(t *testing.T, server *pgscript.Server) {
 	t.Helper()
 	said := server.Said()
@@ -84,13 +84,14 @@ func TestCockroachRegionsAreAddedInOrder(t *testing.T) {
 	nothingChanged(t, server)
 	o.Survive = ""
 	require.NoError(t, Migrate(t.Context(), server.DSN(), o))
-	nothingChanged(t, server) // the goal does not change
+	nothingChanged(t, server) // without Survive, the goal does not change
 	o.Survive = SurviveZone
 	require.NoError(t, Migrate(t.Context(), server.DSN(), o))
 	require.Equal(t, []string{`ALTER DATABASE "carve" SURVIVE ZONE FAILURE`}, altered(server))
 }
 
-// With one region no write waits for other clocks. The second region makes the tables that all regions read GLOBAL.
+// With one region, no write waits for the clocks of other regions. When the database gets its second region, the tables that all regions read become
+// GLOBAL.
 func TestCockroachGrowsFromOneRegionToThree(t *testing.T) {
 	t.Parallel()
 	c := newCluster("eu", "us", "ap")
@@ -114,7 +115,7 @@ func TestCockroachGrowsFromOneRegionToThree(t *testing.T) {
 	require.Equal(t, []string{"eu", "us", "ap"}, names(c.recorded))
 }
 
-// A process dies at each of the changing statements. The next process finishes the work.
+// A process dies at a statement that changes the database. The test tries each such statement. The next process finishes the work.
 func TestInterruptedCockroachMigrationIsResumed(t *testing.T) {
 	t.Parallel()
 	o := MigrateOptions{Regions: []string{"us", "eu", "ap"}, Survive: SurviveRegion}
@@ -193,7 +194,7 @@ func TestInvalidCockroachRegionsAreRefusedBeforeAnyChange(t *testing.T) {
 	}
 }
 
-// A process died after it had added regions and before it recorded them. The list must contain them, with the primary one first.
+// A process has added regions, and has died before it recorded them. The requested list must contain these regions, with the primary region first.
 func TestUnrecordedCockroachRegionsAreRecorded(t *testing.T) {
 	t.Parallel()
 	c := newCluster("ap", "eu", "us")
@@ -222,8 +223,8 @@ func TestCockroachServerMustConnectToANodeOfItsRegion(t *testing.T) {
 	require.ErrorContains(t, err, `has "eu", "us", and --region is "ap"`)
 }
 
-// testdata contains the statements that only CockroachDB runs, and tools/sqlcheck parses them with CockroachDB's grammar. This test verifies that
-// Migrate sends no others, except the numbered migrations.
+// testdata contains the statements that only CockroachDB runs. tools/sqlcheck parses these statements with CockroachDB's grammar. This test checks
+// that Migrate sends no other statements, except the migration files.
 func TestCockroachStatementsAreRecorded(t *testing.T) {
 	t.Parallel()
 	c := newCluster("ap", "eu", "us")
@@ -242,11 +243,11 @@ func TestCockroachStatementsAreRecorded(t *testing.T) {
 		1: "CREATE TABLE IF NOT EXISTS projects (\n  id UUID\n);", 2: "CREATE TABLE IF NOT EXISTS grants (\n  id UUID\n);",
 		3: "CREATE TABLE IF NOT EXISTS quota_shards (\n  region crdb_internal_region\n) WITH (fillfactor = 50);",
 	} {
-		said[strings.TrimSuffix(flat(withLocalities(create, regions)), ";")] = true // the form of a numbered file with localities
+		said[strings.TrimSuffix(flat(withLocalities(create, regions)), ";")] = true // a CREATE TABLE of a migration file, with its locality
 	}
 	for _, table := range Localities() {
 		for _, l := range []Locality{RegionalByRow, Global, RegionalByTable} {
-			said[setLocality(table.Table, l)] = true // the list may change
+			said[setLocality(table.Table, l)] = true // all three, because the list may change
 		}
 	}
 	numbered := migrationTexts(t)
@@ -266,8 +267,8 @@ func TestCockroachStatementsAreRecorded(t *testing.T) {
 	require.Equal(t, string(want), text, "go test ./internal/crdb/schema -run CockroachStatementsAreRecorded -update-dialect, and make test-sql")
 }
 
-// migrationTexts returns the numbered files as the server receives them: whole if one message contains all statements, otherwise statement by
-// statement.
+// migrationTexts returns the migration files in the form in which the server gets them. If one message contains a whole file, it returns the file.
+// Otherwise it returns the single statements.
 func migrationTexts(t *testing.T) map[string]bool {
 	t.Helper()
 	texts := map[string]bool{}

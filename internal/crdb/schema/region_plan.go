@@ -14,20 +14,20 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// ddl is a deployment statement with the message after it. An empty statement is not sent.
+// ddl is a statement that changes a database, with the message that follows it. If sql is empty, only the message is reported.
 type ddl struct{ sql, said string }
 
-// standing describes a database's regions.
+// standing describes the current regions of a database.
 type standing struct {
 	database string
-	there    []string // the engine's own regions, in its order
-	order    []string // the order in which they were added, as far as it is known; the first is the primary one
+	there    []string // the regions that the engine itself knows, in its order
+	order    []string // the order in which the regions were added, as far as it is known; the first is the primary one
 
-	// Only on CockroachDB.
-	kept    []string // regions that the list must contain even if no migration recorded them; PostgreSQL has none, because its type cannot lose a value
+	// The fields below are for CockroachDB only.
+	kept    []string // regions that the requested list must contain, even if no migration has recorded them; empty on PostgreSQL, where a region cannot be lost
 	primary string
-	goal    string   // SurviveZone or SurviveRegion; empty before there is a primary region
-	cluster []string // regions with nodes
+	goal    string   // SurviveZone or SurviveRegion; "" before the database has a primary region
+	cluster []string // regions in which the cluster has nodes
 }
 
 // check returns an error for options that no database could satisfy.
@@ -51,7 +51,7 @@ func (o MigrateOptions) check() error {
 	}
 }
 
-// planRegions returns the statements that establish the regions, or an error if they cannot.
+// planRegions returns the statements that add the requested regions. If the database cannot have them, it returns an error.
 func planRegions(ctx context.Context, eng engine, c *pgx.Conn, o MigrateOptions) ([]ddl, error) {
 	written, err := Regions(ctx, c)
 	if err != nil {
@@ -70,8 +70,8 @@ func planRegions(ctx context.Context, eng engine, c *pgx.Conn, o MigrateOptions)
 	return eng.regionSteps(now, o)
 }
 
-// allows returns an error for a list that removes a region or reorders existing ones. The order must never change, because it determines into which
-// databases a backup can be restored.
+// allows returns an error for a list that removes a region or changes the order of the existing regions. The order must never change, because it
+// decides into which databases a backup can be restored.
 func (s standing) allows(want []string) error {
 	if len(s.order) == 0 {
 		return nil
@@ -94,7 +94,7 @@ func (s standing) allows(want []string) error {
 	return nil
 }
 
-// take runs steps in order and returns how many statements it ran. Every step is safe to run twice.
+// take runs steps in order and returns the number of statements that it ran. Every step is safe to run twice.
 func (o MigrateOptions) take(ctx context.Context, c *pgx.Conn, steps []ddl) (done int, err error) {
 	for _, s := range steps {
 		if s.sql != "" {
@@ -108,7 +108,7 @@ func (o MigrateOptions) take(ctx context.Context, c *pgx.Conn, steps []ddl) (don
 	return done, nil
 }
 
-// alter runs a statement that is safe to run twice, and retries it when the database asks for a retry.
+// alter runs a statement that is safe to run twice. It retries the statement when the database asks for a retry.
 func alter(ctx context.Context, c *pgx.Conn, sql string, args ...any) error {
 	for n := 0; ; n++ {
 		_, err := c.Exec(ctx, sql, args...)
@@ -118,7 +118,7 @@ func alter(ctx context.Context, c *pgx.Conn, sql string, args ...any) error {
 	}
 }
 
-// record stores the new regions in the order in which they were added, and returns their number.
+// record stores the new regions in the order in which they were added. It returns their number.
 func (o MigrateOptions) record(ctx context.Context, c *pgx.Conn) (done int, err error) {
 	written, err := Regions(ctx, c)
 	if err != nil {
@@ -128,7 +128,7 @@ func (o MigrateOptions) record(ctx context.Context, c *pgx.Conn) (done int, err 
 	for _, r := range written {
 		next = max(next, r.Ordinal+1)
 	}
-	var now time.Time // by the database's clock, as all other times
+	var now time.Time // by the database's clock, like all stored times
 	if err := c.QueryRow(ctx, query.Get("clock_read")).Scan(&now); err != nil {
 		return 0, fmt.Errorf("cannot read the database's clock: %w", err)
 	}

@@ -16,11 +16,11 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgscript"
 )
 
-// cluster simulates the catalogue of a CockroachDB cluster for Migrate: regions, localities and goose's tables. It refuses unknown statements, so
-// that each new one is reviewed.
+// cluster simulates the catalogue of a CockroachDB cluster for Migrate: regions, localities and goose's tables. It refuses every unknown statement,
+// so that a new statement gets a review.
 type cluster struct {
-	nodes   []string // regions with nodes
-	gateway string   // region of the connection's node
+	nodes   []string // regions that have nodes
+	gateway string   // region of the node that serves the connection
 
 	primary  string
 	regions  []string
@@ -29,10 +29,10 @@ type cluster struct {
 	applied  []int64
 	recorded [][]any
 	access   *access
-	fail     map[string]pgscript.Reply // replies to the next statement with this prefix, which does not run
+	fail     map[string]pgscript.Reply // reply to the next statement with this prefix; the statement does not run
 
-	locking bool            // new tables are schema-locked unless the session forbids it, as since 26.1
-	locked  map[string]bool // locked tables
+	locking bool            // new tables are schema-locked unless the session forbids it, as since CockroachDB 26.1
+	locked  map[string]bool // tables that are schema-locked
 	killer  *Killer         // nil: no process dies
 }
 
@@ -40,7 +40,7 @@ func newCluster(nodes ...string) *cluster {
 	return &cluster{nodes: nodes, gateway: nodes[0], access: newAccess(), tables: map[string]string{}, locked: map[string]bool{}, fail: map[string]pgscript.Reply{}}
 }
 
-// start serves the cluster on loopback. Read its fields only while no client is connected.
+// start starts a server for the cluster on loopback. The test may read the fields of the cluster only while no client is connected.
 func (c *cluster) start(t *testing.T) *pgscript.Server {
 	t.Helper()
 	server, err := pgscript.Start(t.Context(), pgscript.Script{Answer: c.answer, Shape: c.shape})
@@ -119,8 +119,9 @@ func (c *cluster) alive(s pgscript.Statement) pgscript.Reply {
 	return c.rows(s)
 }
 
-// several runs the statements of one message. They are one transaction if the session turns off the commit before DDL. Migrate must turn it off,
-// because separate transactions take half a minute. Here the statements before a failed one persist anyway, to test that this is harmless.
+// several runs the statements of one message. They are one transaction if the session turns off autocommit_before_ddl. Migrate must turn it off,
+// because separate transactions take half a minute. If a statement fails here, the statements before it persist anyway. So the tests show that this
+// is harmless.
 func (c *cluster) several(s pgscript.Statement) (last pgscript.Reply) {
 	if s.Settings["autocommit_before_ddl"] != "off" {
 		return pgscript.Reply{Code: "0A000"}
@@ -134,7 +135,7 @@ func (c *cluster) several(s pgscript.Statement) (last pgscript.Reply) {
 	return last
 }
 
-// forget moves all tables to the locality of tables that are older than the regions.
+// forget gives all tables the locality of a table that is older than the regions.
 func (c *cluster) forget() {
 	for table := range c.tables {
 		c.tables[table] = string(RegionalByTable)
@@ -170,7 +171,7 @@ func (c *cluster) alter(what, region, goal string) pgscript.Reply {
 	return pgscript.Reply{Tag: "ALTER DATABASE"}
 }
 
-// rows runs statements that return rows, or that store rows for them.
+// rows runs the statements that return rows, and the statements that store these rows.
 func (c *cluster) rows(s pgscript.Statement) pgscript.Reply {
 	var rows [][]any
 	switch {
@@ -241,7 +242,7 @@ func (c *cluster) rows(s pgscript.Statement) pgscript.Reply {
 	return pgscript.Reply{Rows: append([][]any{}, rows...)}
 }
 
-// shape returns CockroachDB's description of a prepared statement.
+// shape returns the description that CockroachDB gives of a prepared statement.
 func (c *cluster) shape(sql string) pgscript.Shape {
 	columns := func(types ...uint32) (out []pgscript.Column) {
 		for i, t := range types {

@@ -18,7 +18,7 @@ import (
 
 func options(regions ...string) schema.MigrateOptions { return schema.MigrateOptions{Regions: regions} }
 
-// written returns the database's record of its regions as name and ordinal, and the values of the type in order.
+// written returns the recorded regions, each as its ordinal and name. It also returns the values of the region type, in order.
 func written(t *testing.T, dsn string) (rows []string, values []string) {
 	t.Helper()
 	c, err := pgx.Connect(t.Context(), dsn)
@@ -35,7 +35,7 @@ func written(t *testing.T, dsn string) (rows []string, values []string) {
 		collect("SELECT unnest(enum_range(NULL::crdb_internal_region))::TEXT")
 }
 
-// allApplied returns the message after an empty database gets all numbered files.
+// allApplied returns the message of a migration that applies all files to an empty database.
 func allApplied(t *testing.T) string {
 	t.Helper()
 	files, err := migrations.FS.ReadDir(".")
@@ -45,7 +45,7 @@ func allApplied(t *testing.T) string {
 
 func TestRegionsAreRecordedInOrder(t *testing.T) {
 	t.Parallel()
-	dbtest.OnPostgres(t) // a cluster needs nodes in them: cluster_test.go
+	dbtest.OnPostgres(t) // a CockroachDB cluster needs nodes in these regions: see cluster_test.go
 	dsn := dbtest.Empty(t)
 	var said []string
 	o := options("us-west", "eu-1", "ap")
@@ -82,7 +82,7 @@ func TestRegionIsAddedLaterAndOnlyOnce(t *testing.T) {
 	require.NoError(t, err, "rows can live there")
 }
 
-// Several operators or servers start at once, on an empty database and on one that gets another region.
+// Several operators or servers start at the same time. First the database is empty, and then it gets more regions.
 func TestConcurrentMigrationsAddRegionsOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)
@@ -112,7 +112,7 @@ func TestConcurrentMigrationsAddRegionsOnce(t *testing.T) {
 	require.Equal(t, numbers(migrationCount(t)), applied(t, dsn))
 }
 
-// Of two migrations with different new regions, one succeeds and the other is refused.
+// Two migrations add different regions at the same time. One succeeds, and the other is refused.
 func TestConcurrentMigrationsWithDifferentRegionsAdmitOne(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)
@@ -137,7 +137,7 @@ func TestConcurrentMigrationsWithDifferentRegionsAdmitOne(t *testing.T) {
 	require.Len(t, rows, 2)
 }
 
-// A process that dies between the regions and their record leaves regions without a record.
+// A process may die after it has added regions and before it has recorded them.
 func TestMissingRegionRecordIsRepaired(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)
@@ -153,7 +153,7 @@ func TestMissingRegionRecordIsRepaired(t *testing.T) {
 	rows, _ := written(t, dsn)
 	require.Equal(t, []string{"0 b", "1 a", "2 c"}, rows)
 
-	// A region deleted by hand does not exist any more, and a later region gets its own ordinal.
+	// If someone deletes a region's record, the region does not exist any more. A later region gets a new ordinal.
 	_, err = c.Exec(t.Context(), "DELETE FROM regions WHERE name = 'a'")
 	require.NoError(t, err)
 	require.ErrorIs(t, schema.CheckRegion(t.Context(), dsn, "a"), schema.ErrRegion)

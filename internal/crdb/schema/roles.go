@@ -8,47 +8,48 @@ import (
 	"strings"
 )
 
-// ErrRoles is the error if Migrate cannot create the requested roles.
+// ErrRoles is the error of Migrate if it cannot create the requested roles.
 var ErrRoles = errors.New("the roles cannot be made")
 
 // RoleMode selects how Migrate handles roles.
 type RoleMode string
 
-// The modes. The zero value leaves roles alone.
+// The modes. With the zero value, Migrate does not change roles.
 const (
 	RolesNone    RoleMode = ""
 	RolesAuto    RoleMode = "auto"    // create and grant as far as the user may, and report the rest
-	RolesRequire RoleMode = "require" // the same, but fail if anything is left, if possible before the first change
+	RolesRequire RoleMode = "require" // as RolesAuto, but fail if anything remains to be done, if possible before the first change
 )
 
 // RoleOptions configures the roles.
 type RoleOptions struct {
 	Mode RoleMode
-	// Prefix begins the three names, for several installations in one cluster, which shares its roles; empty: the database's name.
+	// Prefix is the beginning of the three role names; "": the database's name. All databases of a cluster share their roles, so several
+	// installations in one cluster need different prefixes.
 	Prefix string
-	// Users maps roles to login users that get them. The users must exist.
+	// Users maps each role to the login users that get it. The users must exist.
 	Users map[Role][]string
 }
 
 // strict reports whether incomplete roles are an error.
 func (o RoleOptions) strict() bool { return o.Mode == RolesRequire }
 
-// goodPrefix matches CockroachDB's user names, which hardly need quotes in PostgreSQL. A name has at most 63 characters, and PostgreSQL truncates
-// longer ones.
+// goodPrefix matches a prefix that both engines accept as the beginning of a name. The characters are those of CockroachDB's user names, and few of
+// them need quotes in PostgreSQL. The length leaves room for the rest of the name, because PostgreSQL truncates a name after 63 characters.
 var goodPrefix = regexp.MustCompile(`^[a-z_][a-z0-9_.-]{0,52}$`)
 
-// roleState describes an installation's roles in a database.
+// roleState describes the roles of an installation in a database.
 type roleState struct {
-	user, database, schema string          // the current user and its place
-	prefix                 string          // of the role names
+	user, database, schema string          // the current user, with its database and schema
+	prefix                 string          // prefix of the role names
 	maker                  bool            // whether the user may create roles
 	there                  map[string]bool // existing roles and login users
 	granted                map[string]map[privilege]bool
-	reach                  map[string][2]bool // whether each role has CONNECT and USAGE
-	members                map[[2]string]bool // pairs: role and user
+	reach                  map[string][2]bool // for each role, whether it has CONNECT and USAGE
+	members                map[[2]string]bool // pairs of a role and a user that has it
 }
 
-// problems returns sentences about the steps that the user cannot do. It is empty if the user can try every step.
+// problems returns sentences about the steps that the user may not do. If it is empty, the user can try every step.
 func (st roleState) problems(o RoleOptions) (out []string) {
 	if !goodPrefix.MatchString(st.prefix) || strings.HasPrefix(st.prefix, "pg_") {
 		return []string{fmt.Sprintf("%q cannot begin the name of a role: a prefix has 1 to 53 of a-z, 0-9, _, - and ., and begins with a letter or _; set another one with --role-prefix", st.prefix)}
@@ -86,7 +87,7 @@ func (st roleState) makes(eng engine) (steps []ddl) {
 	return steps
 }
 
-// gives returns the statements that give each role exactly its privileges.
+// gives returns the statements after which each role has exactly its privileges.
 func (st roleState) gives(o RoleOptions) (steps []ddl) {
 	for _, r := range roles {
 		n := r.Name(st.prefix)
@@ -108,7 +109,7 @@ func (st roleState) gives(o RoleOptions) (steps []ddl) {
 			said := n + ": " + s.said()
 			if fresh && i == 0 {
 				said = "the role " + n + " has its privileges"
-			} else if fresh { // the first sentence covers all of them
+			} else if fresh { // the first sentence covers all grants of a new role
 				said = ""
 			}
 			steps = append(steps, ddl{grantTables(s.privileges, s.quoted(), n), said})
@@ -132,7 +133,7 @@ func without(these, those map[privilege]bool) map[privilege]bool {
 	return rest
 }
 
-// sharing contains the tables with the same privilege change, for one statement.
+// sharing is a set of tables that need the same change of privileges. One statement makes the change for all of them.
 type sharing struct {
 	privileges string
 	tables     []string
@@ -166,7 +167,7 @@ func byPrivileges(all map[privilege]bool) (out []sharing) {
 	return out
 }
 
-// place returns a privilege's position in a list. Privileges that Carve does not use come last.
+// place returns the position of a privilege in a sorted list. Privileges that Carve does not use come last.
 func place(privilege string) int {
 	known := []string{"SELECT", "INSERT", "UPDATE", "DELETE"}
 	if i := slices.Index(known, privilege); i >= 0 {

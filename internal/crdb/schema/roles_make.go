@@ -16,7 +16,7 @@ import (
 // insufficientPrivilege is the SQLSTATE for a missing privilege.
 const insufficientPrivilege = "42501"
 
-// readRoles reads an installation's roles from the database.
+// readRoles reads the roles of an installation from the database.
 func (o MigrateOptions) readRoles(ctx context.Context, c *pgx.Conn) (st roleState, err error) {
 	if err := c.QueryRow(ctx, askSelf).Scan(&st.user, &st.database, &st.schema); err != nil {
 		return st, err
@@ -69,7 +69,7 @@ func (o MigrateOptions) readRoles(ctx context.Context, c *pgx.Conn) (st roleStat
 	return st, err
 }
 
-// eachRow calls do for every row in a query's result.
+// eachRow calls do for every row in the result of a query.
 func eachRow(ctx context.Context, c *pgx.Conn, sql string, args, to []any, do func()) error {
 	rows, err := c.Query(ctx, sql, args...)
 	if err != nil {
@@ -79,7 +79,7 @@ func eachRow(ctx context.Context, c *pgx.Conn, sql string, args, to []any, do fu
 	return err
 }
 
-// planRoles returns an error for requests that are known to be impossible, before any change.
+// planRoles returns an error for a request that is known to be impossible, before any change. It checks this only in strict mode.
 func (o MigrateOptions) planRoles(ctx context.Context, c *pgx.Conn) error {
 	switch o.Roles.Mode {
 	case RolesNone, RolesAuto, RolesRequire:
@@ -99,11 +99,12 @@ func (o MigrateOptions) planRoles(ctx context.Context, c *pgx.Conn) error {
 	return nil
 }
 
-// maxRounds bounds how often grant reads and changes the roles. One round creates them, one grants, and one finds nothing left. The others are for
-// concurrent changes to the same roles.
+// maxRounds limits the rounds in which grant reads and changes the roles. Without conflicts there are three: the first creates the roles, the second
+// grants privileges, and the third finds no work. The other rounds are for concurrent changes to the same roles.
 const maxRounds = 20
 
-// grant creates the roles, gives each its privileges and revokes others. It returns how many statements it ran. Each is safe to run twice.
+// grant creates the roles, gives each role its privileges and revokes all others. It returns the number of statements that it ran. Each statement is
+// safe to run twice.
 func (o MigrateOptions) grant(ctx context.Context, eng engine, c *pgx.Conn) (done int, err error) {
 	if o.Roles.Mode == RolesNone {
 		return 0, nil

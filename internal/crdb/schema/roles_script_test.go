@@ -13,16 +13,16 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgscript"
 )
 
-// access is the cluster's state of roles, users and grants.
+// access is the cluster's state of users, roles and grants.
 type access struct {
-	users   map[string]bool // roles too; true: may create others
+	users   map[string]bool // users and roles; true: may create roles
 	granted map[string]map[privilege]bool
 	usage   map[string]bool
 	members map[[2]string]bool
-	open    bool // PUBLIC may create tables
+	open    bool // whether PUBLIC may create tables
 }
 
-// The user of the connection. newAccess also has login users.
+// scriptOwner is the user of the connection. newAccess also adds login users.
 const scriptOwner = "carve_owner"
 
 func newAccess() *access {
@@ -39,7 +39,7 @@ var (
 	gaveRole   = regexp.MustCompile(`^GRANT "([a-z_]+)" TO "([a-z_]+)"$`)
 )
 
-// answer replies to a statement about roles, or returns false for other statements.
+// answer replies to a statement about roles. It returns false for any other statement.
 func (a *access) answer(s pgscript.Statement) (pgscript.Reply, bool) {
 	var rows [][]any
 	switch {
@@ -116,7 +116,7 @@ func (a *access) change(sql string) (pgscript.Reply, bool) {
 	return pgscript.Reply{}, true
 }
 
-// shape describes the statements of answer.
+// shape describes the statements that answer knows.
 func (a *access) shape(sql string) (pgscript.Shape, bool) {
 	const text, yes, number, list = pgtype.TextOID, pgtype.BoolOID, pgtype.Int8OID, pgtype.TextArrayOID
 	of := func(params []uint32, types ...uint32) (pgscript.Shape, bool) {
@@ -156,7 +156,7 @@ func scriptRoles() RoleOptions {
 	return RoleOptions{Mode: RolesRequire, Users: map[Role][]string{ServerRole: {"app"}, RetentionRole: {"cron"}, ReaderRole: {"eyes"}}}
 }
 
-// On CockroachDB, Migrate creates the roles once, finds them complete, and repairs later changes.
+// On CockroachDB, Migrate creates the roles once. A second run finds them complete. If someone changes them, the next run repairs them.
 func TestCockroachRolesAreCreatedOnceAndRepaired(t *testing.T) {
 	t.Parallel()
 	c := newCluster("eu")
@@ -196,7 +196,7 @@ func TestCockroachRolesAreCreatedOnceAndRepaired(t *testing.T) {
 	require.NoError(t, Migrate(t.Context(), server.DSN(), o))
 	require.Equal(t, []string{"carve_server: no more DELETE on audit_events", "carve_server: UPDATE on holds"}, sentences)
 
-	// Without the right to create roles, Migrate fails before the lease.
+	// If the user may not create roles, Migrate fails before it takes the lease.
 	delete(c.access.users, ReaderRole.Name("carve"))
 	c.access.users[scriptOwner] = false
 	server.Forget()
@@ -206,7 +206,7 @@ func TestCockroachRolesAreCreatedOnceAndRepaired(t *testing.T) {
 	}
 }
 
-// The engine may not support a query about other privileges. A server with the needed privileges starts anyway.
+// The engine may not support a query about additional privileges. A server that has all needed privileges starts anyway.
 func TestUserIsAcceptedIfExcessPrivilegesAreUnknown(t *testing.T) {
 	t.Parallel()
 	c := newCluster("eu")

@@ -21,7 +21,7 @@ func said(o *schema.MigrateOptions) *[]string {
 	return &out
 }
 
-// granted returns the grants of an installation in PostgreSQL.
+// granted returns the grants of an installation, as PostgreSQL reports them.
 func granted(t *testing.T, in *roletest.Installation) []string {
 	t.Helper()
 	rows, err := dbtest.Connect(t, in.Root, nil).Query(t.Context(), `SELECT grantee || ': ' || privilege_type || ' on ' || table_name
@@ -37,7 +37,7 @@ func granted(t *testing.T, in *roletest.Installation) []string {
 	return out
 }
 
-// wanted returns the grants of schema.Grants in the format of granted.
+// wanted returns the grants in schema.Grants, in the format of granted.
 func wanted(in *roletest.Installation) (out []string) {
 	for _, g := range schema.Grants() {
 		for role, list := range map[string]string{"server": g.Server, "retention": g.Retention, "reader": g.Reader} {
@@ -67,7 +67,7 @@ func TestMigrateCreatesRolesIdempotently(t *testing.T) {
 	require.Equal(t, []string{"nothing to do"}, *sentences)
 }
 
-// The next migration repairs grants that were changed by hand, and adds those on a new table.
+// If someone changes grants, the next migration repairs them. It also adds the grants on a new table.
 func TestMigrateRepairsGrants(t *testing.T) {
 	t.Parallel()
 	in := roletest.Migrated(t)
@@ -75,7 +75,7 @@ func TestMigrateRepairsGrants(t *testing.T) {
 	for _, sql := range []string{
 		"GRANT UPDATE, DELETE, TRUNCATE ON audit_events TO " + server,
 		"REVOKE INSERT ON holds FROM " + server,
-		"REVOKE ALL ON pools FROM " + server, // like a new table
+		"REVOKE ALL ON pools FROM " + server, // as for a new table
 		"REVOKE " + server + " FROM " + in.User(roletest.Server),
 		"GRANT TEMPORARY ON DATABASE " + in.Prefix + " TO PUBLIC",
 		"GRANT CREATE ON SCHEMA public TO PUBLIC",
@@ -96,7 +96,8 @@ func TestMigrateRepairsGrants(t *testing.T) {
 	}, *sentences)
 }
 
-// A cluster shares its roles. Concurrent migrations meet at the same role, in one database and in two with the same prefix.
+// All databases of a cluster share its roles. So concurrent migrations may change the same role. The test runs them in one database, and in two
+// databases with the same prefix.
 func TestConcurrentMigrationsCreateRoles(t *testing.T) {
 	t.Parallel()
 	one, other := roletest.Install(t, "CREATEROLE"), roletest.Install(t, "CREATEROLE")
@@ -168,7 +169,7 @@ func TestMigrateByAUserWithoutCreateRole(t *testing.T) {
 		}
 		in.AsRoot(t, fmt.Sprintf("GRANT %s_server TO %s", in.Prefix, in.User(roletest.Server)))
 		o := in.Options()
-		o.Roles.Users = map[schema.Role][]string{schema.ServerRole: {in.User(roletest.Server)}} // this user has the role already: nothing is left to grant
+		o.Roles.Users = map[schema.Role][]string{schema.ServerRole: {in.User(roletest.Server)}} // this user has the role already, so no grant is needed
 		require.NoError(t, schema.Migrate(t.Context(), in.DSN[roletest.Owner], o))
 		_, err := schema.CheckUser(t.Context(), in.DSN[roletest.Server], schema.ServerRole)
 		require.NoError(t, err)

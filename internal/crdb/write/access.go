@@ -5,7 +5,7 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/rows"
 )
 
-// accessDeletes deletes members, keys and grants. With a project it deletes all rows that belong to the project alone.
+// accessDeletes deletes members, API keys and grants. If a project is deleted, it also deletes all other rows that belong only to the project.
 func (w *Statements) accessDeletes(ch storage.AccessChanges) {
 	if m := ch.MemberDelete; m != nil {
 		w.hit("member_delete", 1, rows.ID(m.ProjectID), m.Name, rows.ID(m.Revision))
@@ -29,7 +29,7 @@ func (w *Statements) accessDeletes(ch storage.AccessChanges) {
 		w.any("delivery_delete_all", rows.ID(p.UID))
 		w.any("alert_rule_delete_all", rows.ID(p.UID))
 		w.any("alert_delete_all", rows.ID(p.UID))
-		w.hit("removal_insert", 1, rows.ID(p.UID)) // trail and history are too large for one transaction: Purge deletes them
+		w.hit("removal_insert", 1, rows.ID(p.UID)) // the audit trail and the history are too large for one transaction, so Purge deletes them later
 	}
 }
 

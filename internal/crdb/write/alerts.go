@@ -5,7 +5,7 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/rows"
 )
 
-// alerts changes a rule's row before its alerts: the row serves as the lock on them.
+// alerts changes the row of a rule before its alerts, because this row is also the lock on the alerts.
 func (w *Statements) alerts(ch storage.AlertChanges) {
 	if r := ch.AlertRuleDelete; r != nil {
 		w.hit("alert_rule_delete", 1, r.Region, rows.ID(r.ProjectID), r.Name, rows.ID(r.Epoch))

@@ -31,7 +31,7 @@ func (w *Statements) classDelete(ch storage.ClassChanges) {
 	}
 }
 
-// backing inserts the rows through which a pool's classes find it.
+// backing inserts the rows that connect a pool to its classes. A class finds its pools by these rows.
 func (w *Statements) backing(p ipam.Pool) {
 	n := len(p.Classes)
 	if n == 0 {
@@ -44,14 +44,15 @@ func (w *Statements) backing(p ipam.Pool) {
 	w.hit("pool_class_insert", n, rows.ID(p.ProjectID), p.Name, rows.ID(p.UID), classes)
 }
 
-// classEpochs invalidates projects' cached classes, and the pools behind them, on all servers.
+// classEpochs gives each project with changed classes a new class epoch, which is the version of its classes. All servers then discard the project's
+// cached classes and the pools of those classes.
 func (w *Statements) classEpochs(ch storage.Changes) {
-	for _, id := range slices.SortedFunc(maps.Keys(classesChanged(ch)), func(a, b ipam.ID) int { return bytes.Compare(a[:], b[:]) }) { // sorted, as in all transactions that change several epochs
+	for _, id := range slices.SortedFunc(maps.Keys(classesChanged(ch)), func(a, b ipam.ID) int { return bytes.Compare(a[:], b[:]) }) { // sorted as in all transactions, so that two of them do not deadlock
 		w.hit("class_epoch_move", 1, rows.ID(id), rows.ID(ipam.NewID()))
 	}
 }
 
-// classesChanged returns the projects with changed classes, or changed pools behind classes.
+// classesChanged returns the projects with a changed class, or with a change to a pool of a class.
 func classesChanged(ch storage.Changes) map[ipam.ID]bool {
 	of := map[ipam.ID]bool{}
 	if c := ch.ClassInsert; c != nil {
@@ -68,7 +69,7 @@ func classesChanged(ch storage.Changes) map[ipam.ID]bool {
 			of[p.ProjectID] = true
 		}
 	}
-	if u := ch.PoolUpdate; u != nil { // until now the pool may have listed a class
+	if u := ch.PoolUpdate; u != nil { // the pool may have had a class until now
 		of[u.Now.ProjectID] = true
 	}
 	if p := ch.PoolDelete; p != nil && len(p.Classes) > 0 {

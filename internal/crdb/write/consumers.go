@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// consumers changes consumers in UID order, so that transactions on the same consumers do not deadlock.
+// consumers changes consumers in the order of their UIDs, so that transactions on the same consumers do not deadlock.
 func (w *Statements) consumers(ch storage.ConsumerChanges) {
 	for _, a := range ch.AttachmentDelete {
 		w.hit("attachment_delete", 1, a.Region, rows.ID(a.ProjectID), rows.ID(a.ClaimID), a.Consumer.Realm, a.Consumer.UID)

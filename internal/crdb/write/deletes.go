@@ -12,8 +12,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// deletes run before updates and inserts, so that the same transaction can take the freed names and blocks. Referring rows go before the rows to
-// which they refer.
+// deletes queues all deletes. They run before updates and inserts, so that the same transaction can use the names and blocks that become free. A row
+// is deleted before the rows to which it refers.
 func (w *Statements) deletes(ch storage.Changes) {
 	for region, list := range claimsByRegion(ch.ClaimDelete) {
 		w.holdDelete(region, keysOf(list, func(c ipam.Claim) rows.HoldKey { return rows.HoldKey{ID: c.AllocationID, Revision: c.Revision} }),
@@ -53,7 +53,7 @@ func (w *Statements) deletes(ch storage.Changes) {
 	}
 }
 
-// free queues one statement for each region on the free blocks that of selects.
+// free queues one statement for each region. The statement inserts or deletes the free blocks that of selects.
 func (w *Statements) free(name string, changes []storage.FreeChange, of func(storage.FreeChange) []netip.Prefix) {
 	for region, list := range inRegions(changes, func(f storage.FreeChange) string { return f.Container.Region }) {
 		var blocks []rows.FreeBlock
@@ -76,7 +76,7 @@ func keysOf[V any](list []V, of func(V) rows.HoldKey) []rows.HoldKey {
 	return keys
 }
 
-// holdDelete deletes holds. missing gets the index of each hold that changed since it was read.
+// holdDelete deletes rows in holds, the table of held blocks. For each row that has changed since it was read, it calls missing with the row's index.
 func (w *Statements) holdDelete(region string, keys []rows.HoldKey, missing func(*storage.Conflict, int) error) {
 	answered(w, "hold_delete", rows.HoldKeys, keys, region, func(id *ipam.ID) []any { return []any{(*[16]byte)(id)} },
 		func(k rows.HoldKey) ipam.ID { return k.ID }, missing)
@@ -90,7 +90,7 @@ func claimsByRegion(list []ipam.Claim) iter.Seq2[string, []ipam.Claim] {
 	return inRegions(list, func(c ipam.Claim) string { return c.Region })
 }
 
-// inRegions groups rows by region. All transactions use the same region order. As a rule the rows have one region.
+// inRegions groups rows by region. All transactions use the same order of regions. Usually all rows have the same region.
 func inRegions[T any](list []T, of func(T) string) iter.Seq2[string, []T] {
 	return func(yield func(string, []T) bool) {
 		if len(list) == 0 {

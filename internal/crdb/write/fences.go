@@ -17,13 +17,14 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// fenceChanges collects the effects on fences, the containers' and projects' version rows. A mark is the version in such a row.
+// fenceChanges collects the changes to version rows (fences). Each container and project has a version row in each region. A stock contains a
+// container's counts of free and cooling blocks.
 type fenceChanges struct {
-	changed map[lookup.FenceKey]ipam.Stock // stock gained and lost
+	changed map[lookup.FenceKey]ipam.Stock // differences between the new and the old counts
 	begins  map[lookup.FenceKey]bool
 	ends    map[lookup.FenceKey]bool
-	counted map[lookup.FenceKey]ipam.Stock // new totals for containers that were read completely
-	moved   map[ipam.ID]bool               // containers with other changes, in all their regions, and projects
+	counted map[lookup.FenceKey]ipam.Stock // new counts of containers whose blocks were all counted
+	moved   map[ipam.ID]bool               // projects, and containers with other changes; they get new versions in all regions
 }
 
 func fenceChangesOf(ch storage.Changes) fenceChanges {
@@ -42,14 +43,15 @@ func fenceChangesOf(ch storage.Changes) fenceChanges {
 	for _, m := range ch.ScopedMarks {
 		f.moved[m.PoolID] = true
 	}
-	if g := ch.GrantDelete; g != nil && g.Kind == ipam.GrantOfPool { // an uncached grant refuses no claim, so a new grant needs no new mark
+	if g := ch.GrantDelete; g != nil && g.Kind == ipam.GrantOfPool { // a new grant needs no new version: a server that has not cached the grant reads it before it refuses a claim
 		f.moved[g.SubjectID] = true
 	}
 	f.projects(ch)
 	return f
 }
 
-// projects adds projects with changed quotas or classes, because claims depend on them. The platform's classes count too.
+// projects adds each project with changed quotas or classes, because claims depend on them. The platform project is included, because other projects
+// use its classes.
 func (f fenceChanges) projects(ch storage.Changes) {
 	for _, q := range []*ipam.Quota{ch.QuotaInsert, ch.QuotaDelete} {
 		if q != nil {
@@ -67,7 +69,7 @@ func (f fenceChanges) projects(ch storage.Changes) {
 	}
 }
 
-// blocks adds the changes to free and cooling blocks.
+// blocks adds the differences in the counts of free and cooling blocks.
 func (f fenceChanges) blocks(ch storage.Changes) {
 	for _, c := range ch.Free {
 		if len(c.Delete)+len(c.Insert) == 0 {
@@ -86,7 +88,7 @@ func (f fenceChanges) blocks(ch storage.Changes) {
 	}
 	cooling(-1, ch.AllocationDelete...)
 	cooling(1, ch.AllocationInsert...)
-	if u := ch.AllocationUpdate; u != nil { // it was retained until now
+	if u := ch.AllocationUpdate; u != nil { // the allocation was retained, and now it cools down
 		cooling(1, u.Now)
 	}
 	for _, r := range ch.ClaimRelease {
@@ -109,13 +111,13 @@ func count(counts map[int]int64, n int64, blocks ...netip.Prefix) {
 	}
 }
 
-// containers adds new and deleted containers: pools in their regions, and both families of spaces.
+// containers adds new and deleted containers. A container is a pool in one of its regions, or an address family of a space.
 func (f fenceChanges) containers(ch storage.Changes) {
 	for _, p := range ch.PoolInsert {
 		all(f.begins, storage.PoolContainer(p))
 		all(f.begins, away(p, ch.PoolRegionInsert)...)
 	}
-	if u := ch.PoolUpdate; u != nil { // its home keeps its fence, as a listed region or as the only one
+	if u := ch.PoolUpdate; u != nil { // the version row in the pool's home region stays, whether or not the pool has other regions
 		all(f.begins, away(u.Now, ch.PoolRegionInsert)...)
 		all(f.ends, away(u.Now, ch.PoolRegionDelete)...)
 	}
@@ -131,7 +133,7 @@ func (f fenceChanges) containers(ch storage.Changes) {
 	}
 }
 
-// away returns a pool's containers in the listed regions, except in its home.
+// away returns the pool's containers in the listed regions, without its home region.
 func away(p ipam.Pool, in []storage.PoolRegionChange) (list []storage.Container) {
 	for _, r := range in {
 		if r.PoolID == p.UID && r.Now.Region != p.Region {
@@ -147,7 +149,7 @@ func all(places map[lookup.FenceKey]bool, containers ...storage.Container) {
 	}
 }
 
-// FencesMissing returns the containers without a fence in known, if the changes need their stock.
+// FencesMissing returns the containers whose counts the changes need, and whose version rows are not in known.
 func FencesMissing(ch storage.Changes, known lookup.Fences) (missing []lookup.FenceKey) {
 	f := fenceChangesOf(ch)
 	for at := range f.changed {
@@ -158,8 +160,8 @@ func FencesMissing(ch storage.Changes, known lookup.Fences) (missing []lookup.Fe
 	return missing
 }
 
-// fences replaces the marks on changed containers and projects, in the same order in all transactions, and writes the stocks. If a mark has changed
-// since it was read, the plan is stale.
+// fences writes new versions and counts for the changed containers and projects. All transactions use the same order. If a version differs from the
+// one that was read, the transaction was planned from old data and fails.
 func (w *Statements) fences(ch storage.Changes, known lookup.Fences, everywhere []string) {
 	f := fenceChangesOf(ch)
 	for _, at := range inOrder(f.ends) {
@@ -192,7 +194,7 @@ func (w *Statements) fences(ch storage.Changes, known lookup.Fences, everywhere 
 		moves, regions = append(moves, rows.FenceMove{ID: at.ID, Was: was, Mark: now.Mark, Stock: rows.EncodeStock(now.Stock)}), append(regions, at.Region)
 		w.moved = append(w.moved, at)
 	}
-	for len(moves) > 0 { // consecutive moves in one region
+	for len(moves) > 0 { // one statement for consecutive changes in the same region
 		n := 1
 		for n < len(moves) && regions[n] == regions[0] {
 			n++
@@ -208,7 +210,7 @@ func (w *Statements) fences(ch storage.Changes, known lookup.Fences, everywhere 
 	for _, id := range slices.SortedFunc(maps.Keys(f.moved), func(a, b ipam.ID) int { return bytes.Compare(a[:], b[:]) }) {
 		mark := ipam.NewID()
 		w.any("fence_move", rows.ID(id), rows.ID(mark))
-		for _, region := range everywhere { // the known regions; the statement also covers regions that this server does not know yet
+		for _, region := range everywhere { // only the known regions; the statement also reaches regions that this server does not know yet
 			at := lookup.FenceKey{Region: region, ID: id}
 			w.moved = append(w.moved, at)
 			if was, there := known[at]; there {
@@ -224,19 +226,19 @@ func inOrder[V any](places map[lookup.FenceKey]V) []lookup.FenceKey {
 	})
 }
 
-// Begin queues inserting fences for projects in regions, unless they exist.
+// Begin queues the inserts of version rows for projects in regions. A row that exists already does not change.
 func (w *Statements) Begin(places []lookup.FenceKey) {
 	for _, at := range places {
 		w.any("fence_begin", at.Region, rows.ID(at.ID), rows.ID(ipam.NewID()), rows.EncodeStock(ipam.Stock{}))
 	}
 }
 
-// Begins returns Begin's statements alone.
+// Begins returns Statements that contain only the inserts of Begin.
 func Begins(places []lookup.FenceKey) *Statements {
 	w := &Statements{batch: &pgx.Batch{}}
 	w.Begin(places)
 	return w
 }
 
-// Moved returns the places with new marks.
+// Moved returns the keys of the version rows that got new versions.
 func (w *Statements) Moved() []lookup.FenceKey { return w.moved }

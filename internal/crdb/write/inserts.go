@@ -16,12 +16,12 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// inserts run last. A row goes before the rows that refer to it.
+// inserts queues all inserts. They run last. A row is inserted before the rows that refer to it.
 func (w *Statements) inserts(ch storage.Changes) {
 	if p := ch.ProjectInsert; p != nil {
 		hitRow(w, "project_insert", rows.Projects, *p)
-		w.any("grant_delete_to", p.Name) // an older grant to this name was not meant for the new project
-		if !w.several {                  // the only region for its claims; with several regions, the first claim in each records it, in its own transaction
+		w.any("grant_delete_to", p.Name) // an older grant to a project of this name was not meant for the new project
+		if !w.several {                  // the only region for its claims; if there are several, the first claim in each region records the region in a transaction of its own
 			w.hit("project_region_insert", 1, rows.ID(p.UID), w.region)
 		}
 	}
@@ -30,7 +30,7 @@ func (w *Statements) inserts(ch storage.Changes) {
 	}
 	w.classInserts(ch.ClassChanges)
 	for _, p := range ch.PoolInsert {
-		hitRow(w, "pool_insert", rows.Pools, p) // inserts nothing if the scope got a pool meanwhile
+		hitRow(w, "pool_insert", rows.Pools, p) // inserts no row if another transaction has created the scope's pool since
 		w.backing(p)
 	}
 	w.regionInserts(ch.RegionChanges)
@@ -49,14 +49,15 @@ func (w *Statements) inserts(ch storage.Changes) {
 	}
 }
 
-// claims writes claims in name order, and answers writes answers in key order. So transactions that share several do not deadlock.
+// claims inserts claims in the order of their names, and answers inserts stored responses in the order of their keys. So transactions with the same
+// names or keys do not deadlock.
 func (w *Statements) claims(ch storage.Changes) {
 	if u := ch.ClaimRebind; u != nil {
 		w.owners([]ipam.Claim{u.Now})
 		w.claimUpdate(*u)
 		w.newNames(u.Now.Region, []*ipam.Claim{&u.Now})
 	}
-	if !w.checked { // otherwise the marks prove that the owners exist
+	if !w.checked { // with checked, the versions prove that the owners exist
 		w.owners(ch.ClaimInsert)
 	}
 	for region, part := range claimsByRegion(ch.ClaimInsert) {

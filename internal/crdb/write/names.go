@@ -13,28 +13,30 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Naming collects the facts about a transaction's new names. A unique key keeps a name unique in its own region. In the project's other regions a
-// query looks for the name, unless the name is generated: a generated name contains a letter for its region.
+// Naming collects the facts about the names of a transaction's new claims. A claim's name must be unique in all regions of its project. In the
+// claim's own region, a unique key of the table ensures this. For the other regions, a query looks for the name. A generated name needs no such
+// query, because it contains a letter for its region.
 type Naming struct {
 	claims  []ipam.Claim
-	regions map[ipam.ID][]string // by project
+	regions map[ipam.ID][]string // regions of each project
 }
 
-// A new claim with a name in use violates the first key. If the claim's own first run committed late, the claim violates every key, and the engine
-// chooses which one it reports.
+// nameKey is the unique key that a new claim violates if its name is in use. A claim can also violate every key of the table, if an earlier attempt
+// with the same ids has committed late. The engine chooses which of the keys it then reports.
 const nameKey = "holds_name_key"
 
 var keysOfHolds = []string{nameKey, "holds_id_key", "holds_pkey"}
 
-// NamesTaken is the error if at least one new claim's name is in use. The transaction was rolled back, and a later query has to find the names.
+// NamesTaken is the error if the name of at least one new claim is in use. The transaction was rolled back, and a later query must find the names in
+// use.
 type NamesTaken struct {
 	Region  string
 	Names   []storage.NameRef
-	Besides storage.Conflict // conflicts found earlier
+	Besides storage.Conflict // conflicts that were found earlier
 	cause   *pgconn.PgError
 }
 
-// ByName reports whether the database reported the name key.
+// ByName reports whether the database reported the key of the names.
 func (t *NamesTaken) ByName() bool { return t.cause.ConstraintName == nameKey }
 
 // Error implements error.
@@ -43,8 +45,8 @@ func (t *NamesTaken) Error() string { return t.cause.Error() }
 // Unwrap returns the database's error.
 func (t *NamesTaken) Unwrap() error { return t.cause }
 
-// KeysTaken is the error if at least one idempotency key already has an answer, which may have expired. The transaction was rolled back, and a later
-// query has to find the keys.
+// KeysTaken is the error if at least one idempotency key already has a stored response, which may have expired. The transaction was rolled back, and
+// a later query must find these keys.
 type KeysTaken struct {
 	Answers []storage.Answer
 	cause   *pgconn.PgError
@@ -56,8 +58,8 @@ func (t *KeysTaken) Error() string { return t.cause.Error() }
 // Unwrap returns the database's error.
 func (t *KeysTaken) Unwrap() error { return t.cause }
 
-// newNames extends the last statement's check, for a statement that inserts new claims. It needs no query: holds has a unique key that detects names
-// in use. If two claims have the same name, the second one is a conflict.
+// newNames extends the check of the last statement, which inserts new claims. If a name is in use, the insert violates a unique key of holds, and the
+// check then returns NamesTaken. If two of the claims have the same name, the second one is a conflict.
 func (w *Statements) newNames(region string, claims []*ipam.Claim) {
 	var twice []storage.NameRef
 	for i, c := range claims {
@@ -80,7 +82,7 @@ func (w *Statements) newNames(region string, claims []*ipam.Claim) {
 	}
 }
 
-// placed queues a query for the new claims' projects and their regions. Claims in deleted projects are conflicts.
+// placed queues a query for the projects of the new claims and for their regions. A claim in a deleted project is a conflict.
 func (w *Statements) placed(claims []ipam.Claim) {
 	if len(claims) == 0 {
 		return
@@ -114,7 +116,7 @@ func (w *Statements) placed(claims []ipam.Claim) {
 	})
 }
 
-// Unplaced returns the projects for which a claim would be the first one in a region, or nil.
+// Unplaced returns the projects that would get their first claim in a region, or nil.
 func (n *Naming) Unplaced() (u *storage.RegionNotRecorded) {
 	for i := range n.claims {
 		c := &n.claims[i]
@@ -131,10 +133,10 @@ func (n *Naming) Unplaced() (u *storage.RegionNotRecorded) {
 	return u
 }
 
-// Placed returns, for each project, the regions in which it may have claims.
+// Placed returns for each project the regions in which it may have claims.
 func (n *Naming) Placed() map[ipam.ID][]string { return n.regions }
 
-// Regions returns all regions in which the projects may have claims.
+// Regions returns all regions in which any of the projects may have claims.
 func (n *Naming) Regions() (all []string) {
 	for _, regions := range n.regions {
 		all = append(all, regions...)
@@ -142,8 +144,8 @@ func (n *Naming) Regions() (all []string) {
 	return all
 }
 
-// Elsewhere returns the claims with names to look up in other regions. A generated name needs no lookup if it contains the letter of its claim's
-// region.
+// Elsewhere returns the claims whose names must be looked up in other regions. If a name was generated in the region own, and the claim is there, it
+// needs no lookup: the name contains a letter for that region.
 func (n *Naming) Elsewhere(own string) (ask []ipam.Claim) {
 	for i := range n.claims {
 		c := &n.claims[i]
@@ -158,5 +160,5 @@ func (n *Naming) Elsewhere(own string) (ask []ipam.Claim) {
 	return ask
 }
 
-// Naming returns the facts about the new names, or nil without new claims.
+// Naming returns the facts about the names of new claims, or nil if there are no new claims.
 func (w *Statements) Naming() *Naming { return w.naming }

@@ -21,17 +21,20 @@ import (
 // ErrNeedsReads is the error for changes that need more than one round trip.
 var ErrNeedsReads = errors.New("these changes do not fit one round trip")
 
-// CachedFacts contains the cached facts on which a plan for claims and releases depends. The statements verify them.
+// CachedFacts contains the cached facts from which a transaction with claims and releases was planned. Its statements check that these facts are
+// still true.
 type CachedFacts struct {
-	Fences   lookup.Fences        // of the pools
-	Projects map[ipam.ID]ipam.ID  // their marks (versions)
+	Fences   lookup.Fences        // version rows of the pools
+	Projects map[ipam.ID]ipam.ID  // versions of the projects
 	Regions  map[ipam.ID][]string // regions in which the projects may have claims
-	Several  []storage.Container  // pools that serve several regions
-	Classes  bool                 // the projects' marks cover the classes
+	Several  []storage.Container  // pools in several regions
+	Classes  bool                 // whether the versions of the projects are also the versions of their classes
 }
 
-// OneRoundTrip returns statements for claims and releases that can be sent with their COMMIT. Each one fails unless it hits the rows that it names, and then
-// the transaction changes nothing. OneRoundTrip accepts changes in one region only, and only claims with names that need no lookup in other regions.
+// OneRoundTrip returns statements for claims and releases that can be sent together with their COMMIT. Each statement fails unless it changes exactly
+// the rows that it names. If one fails, the transaction changes nothing.
+//
+// OneRoundTrip accepts only changes in one region. It accepts a claim only if its name needs no lookup in other regions.
 func OneRoundTrip(region string, ch storage.Changes, r CachedFacts, byKeys bool) (*Statements, error) {
 	w := &Statements{batch: &pgx.Batch{}, region: region, checked: true, byKeys: byKeys}
 	for _, id := range slices.SortedFunc(maps.Keys(r.Projects), func(a, b ipam.ID) int { return bytes.Compare(a[:], b[:]) }) {
@@ -50,7 +53,7 @@ func OneRoundTrip(region string, ch storage.Changes, r CachedFacts, byKeys bool)
 	ch.ShardUpdate = nil
 	w.answers(ch.Answers)
 	w.fences(ch, r.Fences, []string{region})
-	for _, at := range inOrder(r.Fences) { // unchanged containers: the decision depends on their marks, too
+	for _, at := range inOrder(r.Fences) { // the decision also depends on the versions of unchanged containers
 		if !slices.Contains(w.moved, at) {
 			w.marked(at, r.Fences[at].Mark)
 		}
@@ -63,13 +66,13 @@ func OneRoundTrip(region string, ch storage.Changes, r CachedFacts, byKeys bool)
 			rows.Addresses(used), used.Claims, used.Pools, rows.Addresses(spare), spare.Claims, spare.Pools)
 	}
 	w.merge()
-	w.inserts(ch) // last, so that a repeated request meets its answer before its own names
+	w.inserts(ch) // last, so that a repeated request finds its stored response before its own names
 	w.merge()
 	return w, w.err
 }
 
-// merge combines the statements that were queued since its last call into as few as it can. The database plans and answers each statement separately,
-// which takes CockroachDB longer than changing a row.
+// merge combines the statements that were queued since its last call into as few statements as possible. The database plans each statement separately
+// and sends a response for each. On CockroachDB this takes longer than the change of a row.
 func (w *Statements) merge() {
 	queued, checks := w.batch.QueuedQueries[w.whole:], w.checks[w.whole:]
 	w.batch.QueuedQueries, w.checks = w.batch.QueuedQueries[:w.whole:w.whole], w.checks[:w.whole:w.whole]
@@ -93,7 +96,7 @@ func (w *Statements) merge() {
 	w.whole = len(w.checks)
 }
 
-// anyOf returns a merged statement's check: it passes the error to each check, until one translates it.
+// anyOf returns the check of a merged statement. It passes the statement's error to the check of each part, until one check translates the error.
 func anyOf(checks []check) check {
 	return func(results pgx.BatchResults, conflict *storage.Conflict) error {
 		_, err := results.Exec()
@@ -106,7 +109,7 @@ func anyOf(checks []check) check {
 	}
 }
 
-// errorOnly is a result in which only the error matters.
+// errorOnly is a result that contains only an error.
 type errorOnly struct {
 	pgx.BatchResults
 
@@ -121,7 +124,7 @@ func (w *Statements) QueueInto(b *pgx.Batch) {
 	b.QueuedQueries = append(b.QueuedQueries, w.batch.QueuedQueries...)
 }
 
-// Before inserts a statement before the others. Only its error counts.
+// Before inserts a statement before the others. Its result is ignored unless it is an error.
 func (w *Statements) Before(sql string) {
 	w.batch.QueuedQueries = slices.Insert(w.batch.QueuedQueries, 0, &pgx.QueuedQuery{SQL: sql})
 	w.checks = slices.Insert(w.checks, 0, func(results pgx.BatchResults, _ *storage.Conflict) error {
@@ -130,7 +133,7 @@ func (w *Statements) Before(sql string) {
 	})
 }
 
-// Take reads the statements' results from a batch that also has others.
+// Take reads the results of the statements from a batch. The batch may contain other statements before and after them.
 func (w *Statements) Take(results pgx.BatchResults) error {
 	var conflict storage.Conflict
 	for _, check := range w.checks {
@@ -141,7 +144,7 @@ func (w *Statements) Take(results pgx.BatchResults) error {
 	return nil
 }
 
-// marked queues a check that a fence has a mark.
+// marked queues a check that a version row has a certain version.
 func (w *Statements) marked(at lookup.FenceKey, mark ipam.ID) {
 	w.guard("mark_is", at.Region, rows.ID(at.ID), rows.ID(mark))
 }
@@ -156,7 +159,8 @@ func (w *Statements) guard(name string, args ...any) {
 	})
 }
 
-// hitChecked is hit for a statement that fails by itself. An insert adds all its rows or fails.
+// hitChecked does the work of hit with a statement that fails by itself. An INSERT already adds all its rows or fails. Any other statement needs its
+// checked form.
 func (w *Statements) hitChecked(name string, want int, args ...any) {
 	if inserts(name) {
 		w.guard(name, args...)
@@ -170,7 +174,7 @@ func (w *Statements) hitChecked(name string, want int, args ...any) {
 	w.guard(surely, append(args, want)...)
 }
 
-// refused returns the error for a statement that cannot be sent with its COMMIT.
+// refused returns the error for a statement that cannot be sent together with its COMMIT.
 func (w *Statements) refused(name string) error {
 	if !w.checked {
 		return nil

@@ -12,12 +12,12 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// owners checks that the new claims' projects and classes still exist. Otherwise the claims are conflicts. One query serves all claims in a
-// transaction, where a foreign key would cost one for each claim. It also reads the projects' regions.
+// owners checks that the projects and classes of the new claims still exist. If one does not, its claims are conflicts. One query checks all claims
+// of a transaction. A foreign key would cost a query for each claim. owners also reads the regions of the projects.
 func (w *Statements) owners(list []ipam.Claim) {
 	w.placed(list)
 	class := func(c *ipam.Claim) ipam.ID {
-		if c.Spec.AllocationRef != "" { // a retained block keeps its class, even a deleted one
+		if c.Spec.AllocationRef != "" { // a retained block keeps its class, even if the class is deleted
 			return ipam.ID{}
 		}
 		return c.Class.ID
@@ -36,7 +36,7 @@ func (w *Statements) owners(list []ipam.Claim) {
 	})
 }
 
-// idsOf returns the distinct ids that of selects from new claims.
+// idsOf returns the distinct ids that of selects from the new claims.
 func idsOf(list []ipam.Claim, of func(*ipam.Claim) ipam.ID) (ids []ipam.ID) {
 	for i := range list {
 		if id := of(&list[i]); !id.IsZero() && !slices.Contains(ids, id) {

@@ -31,7 +31,7 @@ func (w *Statements) quotaUpdates(ch storage.QuotaChanges) {
 	}
 }
 
-// sortedByKey sorts by key, so that two transactions on the same rows wait for each other and do not deadlock.
+// sortedByKey sorts updates by their keys. So two transactions on the same rows wait for each other and do not deadlock.
 func sortedByKey(list []storage.ShardUpdate) []storage.ShardUpdate {
 	return slices.SortedFunc(slices.Values(list), func(a, b storage.ShardUpdate) int {
 		return cmp.Or(bytes.Compare(a.Now.QuotaID[:], b.Now.QuotaID[:]), strings.Compare(a.Now.Region, b.Now.Region), a.Now.Shard-b.Now.Shard)

@@ -9,8 +9,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// TestQuotaShardsAreUpdatedInOneOrder verifies that two transactions lock the same shards in the same order. Each has its own shard first, and would
-// otherwise wait for the other until PostgreSQL detects the deadlock.
+// TestQuotaShardsAreUpdatedInOneOrder checks that two transactions lock the same shards in the same order. Otherwise each would lock its own shard
+// first and then wait for the other, until PostgreSQL detects the deadlock.
 func TestQuotaShardsAreUpdatedInOneOrder(t *testing.T) {
 	t.Parallel()
 	update := func(quota byte, shard int) storage.ShardUpdate {

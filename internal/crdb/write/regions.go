@@ -8,7 +8,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// regionDeletes ends loans and pools' records in regions, before the pools themselves are deleted.
+// regionDeletes deletes loans and the records of pools in regions. This happens before the pools themselves are deleted.
 func (w *Statements) regionDeletes(ch storage.RegionChanges) {
 	for _, group := range byBorrower(ch.LoanDelete) {
 		bases, lengths, _ := loanArrays(group)
@@ -48,7 +48,7 @@ func (w *Statements) regionInserts(ch storage.RegionChanges) {
 	}
 }
 
-// byBorrower groups loans by pool and region. Each group has the place of its first loan.
+// byBorrower groups loans by pool and region. The groups are in the order of their first loans.
 func byBorrower(list []ipam.Loan) (groups [][]ipam.Loan) {
 	type borrower struct {
 		pool   ipam.ID

@@ -5,7 +5,7 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/rows"
 )
 
-// updates replaces rows at the revision that was read.
+// updates queues the updates of rows. Each update fails if the row does not have the revision that was read.
 func (w *Statements) updates(ch storage.Changes) {
 	if u := ch.ProjectUpdate; u != nil {
 		hitRow(w, "project_update", rows.Projects, u.Now, rows.ID(u.Now.UID), rows.ID(u.Was))

@@ -6,7 +6,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// webhooks changes a webhook's row before its deliveries: the row serves as the lock on them.
+// webhooks changes the row of a webhook before its deliveries, because this row is also the lock on the deliveries.
 func (w *Statements) webhooks(ch storage.WebhookChanges) {
 	if h := ch.WebhookDelete; h != nil {
 		w.hit("webhook_delete", 1, h.Region, rows.ID(h.ProjectID), h.Name, rows.ID(h.Revision))

@@ -1,4 +1,4 @@
-// Package write plans the statements for changes. Each statement has a check that it hit the rows that it names.
+// Package write plans the statements for changes. Each statement has a check that it changes exactly the rows that it names.
 package write
 
 import (
@@ -17,17 +17,17 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// ErrStale is the error for a row that has changed since the plan read it.
+// ErrStale is the error if a row has changed since the transaction read it.
 var ErrStale = errors.New("a row changed since it was read")
 
 // UniqueViolation is the SQLSTATE for a violated unique key.
 const UniqueViolation = "23505"
 
-// Plan returns the statements for ch, for a server in a region. fences contains the changed containers' fences; Plan updates them. byKeys is for an
-// engine that reads other rows to find an array's rows.
+// Plan returns the statements for ch, for a server in a region. fences contains the version rows of the changed containers, and Plan updates them.
+// everywhere lists all regions. byKeys is true for an engine whose plan for an array of keys may read the rows between them.
 func Plan(region string, everywhere []string, ch storage.Changes, fences lookup.Fences, byKeys bool) (*Statements, error) {
 	w := &Statements{batch: &pgx.Batch{}, region: region, several: len(everywhere) > 1, byKeys: byKeys}
-	w.answers(ch.Answers) // first: a repeated request must meet its answer before its own names
+	w.answers(ch.Answers) // first, so that a repeated request finds its stored response before its own names
 	w.fences(ch, fences, everywhere)
 	w.deletes(ch)
 	w.updates(ch)
@@ -35,14 +35,14 @@ func Plan(region string, everywhere []string, ch storage.Changes, fences lookup.
 	w.consumers(ch.ConsumerChanges)
 	w.webhooks(ch.WebhookChanges)
 	w.alerts(ch.AlertChanges)
-	w.classEpochs(ch) // last: this locks the project's row, on which others wait
+	w.classEpochs(ch) // last, because this locks the project's row, for which other transactions wait
 	return w, w.err
 }
 
 // Empty reports whether there are no statements.
 func (w *Statements) Empty() bool { return w.batch.Len() == 0 }
 
-// Send sends all statements in one round trip. If a statement misses a row that it names, Send returns ErrStale or a *storage.Conflict.
+// Send sends all statements in one round trip. If a statement does not find a row that it names, Send returns ErrStale or a *storage.Conflict.
 func (w *Statements) Send(ctx context.Context, db lookup.Querier) error {
 	results := db.SendBatch(ctx, w.batch)
 	var conflict storage.Conflict
@@ -68,35 +68,36 @@ func (w *Statements) Send(ctx context.Context, db lookup.Querier) error {
 	return nil
 }
 
-// causedByConflict reports whether err follows from an earlier conflict. A deleted claim's rows are gone too, and the same request's first run has
-// taken the name. The conflict is more precise, and a retry would not help.
+// causedByConflict reports whether err follows from a conflict that was found before it. Two examples: if a claim was deleted, its other rows are
+// missing, too. If an earlier attempt at the same request has committed, it has taken the claim's name. The conflict is the more precise error, and a
+// retry would not help.
 func causedByConflict(err error) bool {
 	var pg *pgconn.PgError
 	return errors.Is(err, ErrStale) || (errors.As(err, &pg) && pg.Code == UniqueViolation)
 }
 
-// check reads one statement's result and compares it with the expected one.
+// check reads the result of one statement and compares it with the expected result.
 type check func(results pgx.BatchResults, conflict *storage.Conflict) error
 
-// Statements is a batch with a check for each statement.
+// Statements is a batch of statements, with a check for each one.
 type Statements struct {
 	batch  *pgx.Batch
 	checks []check
 	region string
-	naming *Naming // nil: no new claims
+	naming *Naming // nil: there are no new claims
 	moved  []lookup.FenceKey
 	err    error
 
 	several bool // the database has several regions
-	byKeys  bool // name rows by keys where a statement has that form
+	byKeys  bool // whether to name rows by single keys, if the statement has such a form
 
-	// For statements that are sent with their COMMIT: see OneRoundTrip.
+	// The fields below are for statements that are sent together with their COMMIT: see OneRoundTrip.
 	checked bool
-	names   []string // names of the statements that may still be merged
-	whole   int      // how many statements are final
+	names   []string // names of the statements that merge may still combine
+	whole   int      // number of statements that merge does not combine any more
 }
 
-// hit queues a statement that must affect exactly want rows. Otherwise the plan is stale.
+// hit queues a statement that must change exactly want rows. If it does not, the check returns ErrStale.
 func (w *Statements) hit(name string, want int, args ...any) {
 	if w.checked {
 		w.hitChecked(name, want, args...)
@@ -115,14 +116,14 @@ func (w *Statements) hit(name string, want int, args ...any) {
 	})
 }
 
-// hitRow is hit for one row. Its columns follow the other arguments.
+// hitRow queues a statement that must change one row. The arguments for the row's columns follow args.
 func hitRow[V any](w *Statements, name string, kind rows.Kind[V], v V, args ...any) {
 	columns, err := kind.Values(name, v)
 	w.err = errors.Join(w.err, err)
 	w.hit(name, 1, append(args, columns...)...)
 }
 
-// hitRows is hit for several rows. It chooses the statement's form.
+// hitRows queues a statement that must change several rows. It chooses the form of the statement.
 func hitRows[V any](w *Statements, name string, kind rows.Kind[V], list []V, args ...any) {
 	if w.byKeys && len(list) > 1 && query.HasKeys(name) {
 		for part := range slices.Chunk(list, query.MostKeys) {
@@ -138,7 +139,7 @@ func hitRows[V any](w *Statements, name string, kind rows.Kind[V], list []V, arg
 	w.hit(name, len(list), append(args, columns...)...)
 }
 
-// any queues a statement that may affect any number of rows.
+// any queues a statement that may change any number of rows.
 func (w *Statements) any(name string, args ...any) {
 	w.err = errors.Join(w.err, w.refused(name))
 	w.batch.Queue(query.Get(name), args...)
@@ -148,7 +149,7 @@ func (w *Statements) any(name string, args ...any) {
 	})
 }
 
-// orElse replaces the last statement's ErrStale by a call to missed.
+// orElse changes the check of the last statement. If that check would return ErrStale, it calls missed instead.
 func (w *Statements) orElse(missed func(*storage.Conflict)) {
 	hit := w.checks[len(w.checks)-1]
 	w.checks[len(w.checks)-1] = func(results pgx.BatchResults, conflict *storage.Conflict) error {
@@ -161,8 +162,8 @@ func (w *Statements) orElse(missed func(*storage.Conflict)) {
 	}
 }
 
-// answered queues a statement that returns a key for each affected row. missing gets the index of each item in list without an affected row. A
-// duplicate counts as missing, because the statement affects one row.
+// answered queues a statement that returns a key for each changed row. It calls missing with the index of each item in list whose row was not
+// changed. If list contains an item twice, the second one counts as missing, because the statement changes its row once.
 func answered[V any, K comparable](
 	w *Statements, name string, kind rows.Kind[V], list []V, region string, scan func(*K) []any, key func(V) K, missing func(*storage.Conflict, int) error,
 ) {
