@@ -11,11 +11,11 @@ type AlertRule struct {
 	ProjectID ID            `json:"projectId"`
 	Spec      AlertRuleSpec `json:"spec"`
 
-	DueAt     time.Time `json:"dueAt,omitzero"`    // time of the next check
-	After     string    `json:"after,omitempty"`   // the name after which the next step continues; "": at the beginning
+	DueAt     time.Time `json:"dueAt,omitzero"`     // time of the next check
+	After     string    `json:"after,omitempty"`    // the name after which the next step continues; "": at the beginning
 	CheckedAt time.Time `json:"checkedAt,omitzero"` // the end of the last complete check; zero: never
-	Epoch     ID        `json:"epoch"`             // row version: changes with every write
-	Alerts    int64     `json:"alerts,omitzero"`   // number of alerts when it was read
+	Epoch     ID        `json:"epoch"`              // row version: changes with every write
+	Alerts    int64     `json:"alerts,omitzero"`    // number of alerts when it was read
 }
 
 // AlertRuleSpec has the alert rule fields that the caller sets.
