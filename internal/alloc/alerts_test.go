@@ -352,7 +352,7 @@ func TestInvalidAlertRulesAreRefused(t *testing.T) {
 		require.NoError(t, create(onPools(fmt.Sprint("r-", i), 1)))
 	}
 	refused(t, create(onPools("r-1", 1)), ipam.CodeAlreadyExists)
-	refused(t, create(onPools("more", 1)), ipam.CodeQuotaExceeded)
+	refusedAsFull(t, create(onPools("more", 1)), "20")
 	require.NoError(t, b.DeleteAlertRule(b.ctx, project, "r-1", usecase.Request{}))
 	require.NoError(t, create(onPools("more", 1)))
 

@@ -160,7 +160,7 @@ func TestPoolsBehindAClassAreLimited(t *testing.T) {
 	_, created := b.CreatePool(b.ctx, project, child("more", "net", 28, backing("std")), usecase.Request{})
 	_, patched := b.patch("net", usecase.Request{}, backing("std"))
 	for _, err := range []error{created, patched} {
-		require.Equal(t, "/spec/classNames/0", refused(t, err, ipam.CodeInvalidArgument).Fields[0].Pointer)
+		require.Equal(t, "/spec/classNames/0", refusedAsFull(t, err, "256").Fields[0].Pointer)
 	}
 	_, err := b.patch("p007", usecase.Request{}, labelled("a", "b"))
 	require.NoError(t, err, "what lists it may go on")

@@ -282,7 +282,7 @@ func TestClassesOfAProjectAreLimited(t *testing.T) {
 		b.class(t, project, class(fmt.Sprintf("c%03d", i)))
 	}
 	_, err := b.CreateClass(b.ctx, project, class("more"), false, usecase.Request{})
-	refused(t, err, ipam.CodeInvalidArgument)
+	refusedAsFull(t, err, "256")
 	require.NoError(t, b.DeleteClass(b.ctx, project, "c007", usecase.Request{}))
 	b.class(t, project, class("more"))
 }

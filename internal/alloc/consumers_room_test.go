@@ -59,15 +59,15 @@ func TestConsumersOfAProjectAreLimited(t *testing.T) {
 	keep()
 
 	_, err = s.PutConsumer(b.ctx, project, user("new"), usecase.Request{})
-	e := refused(t, err, ipam.CodeInvalidArgument)
-	require.Contains(t, e.Message, "path:uid would add consumer default/new, but a project can have about 1000000 consumers in a region at most")
+	e := refusedAsFull(t, err, "1000000")
+	require.Equal(t, []ipam.Field{{Pointer: "path:uid", Detail: "would add consumer default/new."}}, e.Fields)
 	_, err = s.AttachConsumer(b.ctx, project, "c", user("new"), usecase.Request{})
-	refused(t, err, ipam.CodeInvalidArgument)
+	refusedAsFull(t, err, "1000000")
 	_, err = s.EndConsumer(b.ctx, project, user("new").Ref, usecase.Request{})
-	refused(t, err, ipam.CodeInvalidArgument)
-	require.Equal(t, "/spec/consumers", refused(t, create("d", "new"), ipam.CodeInvalidArgument).Fields[0].Pointer)
+	refusedAsFull(t, err, "1000000")
+	require.Equal(t, "/spec/consumers", refusedAsFull(t, create("d", "new"), "1000000").Fields[0].Pointer)
 	_, err = s.CreateClaimBatch(b.ctx, project, []ipam.Claim{claim("e", "net", 28), claim("f", "net", 28, keeping(1, user("new")))}, usecase.Request{})
-	require.Equal(t, "/claims/1/spec/consumers", refused(t, err, ipam.CodeInvalidArgument).Fields[0].Pointer)
+	require.Equal(t, "/claims/1/spec/consumers", refusedAsFull(t, err, "1000000").Fields[0].Pointer)
 
 	require.NoError(t, create("d", "known"))
 	_, err = s.AttachConsumer(b.ctx, project, "c", user("other"), usecase.Request{})
@@ -114,8 +114,8 @@ func TestConfirmedRealmsAreLimited(t *testing.T) {
 	for i := range storage.MaxRealms {
 		require.NoError(t, confirm(fmt.Sprint("r", i)))
 	}
-	e := refused(t, confirm("one-more"), ipam.CodeInvalidArgument)
-	require.Contains(t, e.Message, "path:realm exceeds the limit: a project can confirm expiries in 100 realms at most within 30 days.")
+	e := refusedAsFull(t, confirm("one-more"), "100")
+	require.Contains(t, e.Message, "wait until the oldest confirmation is 30 days old")
 	require.NoError(t, confirm("r7"), "one of them again")
 	b.clock.move(31 * 24 * time.Hour)
 	require.NoError(t, confirm("one-more"))

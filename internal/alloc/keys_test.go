@@ -153,6 +153,18 @@ func TestInvalidAPIKeyIsRefused(t *testing.T) {
 	require.Equal(t, before, b.dump(t))
 }
 
+func TestKeysOfAProjectAreLimited(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for i := range access.MaxKeys {
+		b.mint(t, project, apiKey(fmt.Sprintf("k%03d", i), tenancy.Viewer))
+	}
+	_, err := b.CreateKey(b.ctx, project, apiKey("more", tenancy.Viewer), usecase.Request{})
+	refusedAsFull(t, err, "256")
+	require.NoError(t, b.DeleteKey(b.ctx, project, "k007", usecase.Request{}))
+	b.mint(t, project, apiKey("more", tenancy.Viewer))
+}
+
 func TestKeysAreListedByNameAndRevoked(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -248,7 +248,7 @@ func TestQuotasOfAProjectAreLimited(t *testing.T) {
 		b.set(t, quota(name, maxClaims(1)))
 	}
 	_, err := b.PutQuota(b.ctx, project, quota("more", maxClaims(1)), usecase.Request{})
-	refused(t, err, ipam.CodeInvalidArgument)
+	refusedAsFull(t, err, "16")
 	b.set(t, quota("q00", maxClaims(2)))
 	for _, limit := range []int{1, 5, 100} {
 		var got []string

@@ -72,7 +72,7 @@ func TestInvalidWebhooksAreRefused(t *testing.T) {
 	for i := range 19 {
 		require.NoError(t, create(webhookTo(fmt.Sprint("hook-", i), receiverURL)))
 	}
-	refused(t, create(webhookTo("one-more", receiverURL)), ipam.CodeQuotaExceeded)
+	refusedAsFull(t, create(webhookTo("one-more", receiverURL)), "20")
 
 	without := setup(t)
 	_, err = without.CreateWebhook(without.ctx, project, webhookTo("hook", receiverURL), usecase.Request{})

@@ -59,7 +59,7 @@ func (s *Keys) CreateKey(ctx context.Context, project string, k ipam.APIKey, r u
 			return storage.Changes{}, err
 		}
 		if len(have) == MaxKeys {
-			return storage.Changes{}, ipam.Errorf(ipam.CodeInvalidArgument, "Project %q has the maximum of %d API keys; delete one first.", in.Name, MaxKeys)
+			return storage.Changes{}, usecase.ProjectFull(in.Name, "API key", MaxKeys, "Delete one first.")
 		}
 		return storage.Changes{}, usecase.CheckProjectExists(ctx, tx, in)
 	})

@@ -2,7 +2,6 @@ package access
 
 import (
 	"context"
-	"strconv"
 
 	"github.com/carve-ipam/carve/internal/alloc/kind"
 	"github.com/carve-ipam/carve/internal/alloc/paging"
@@ -72,10 +71,7 @@ func (s *Spaces) room(ctx context.Context, tx storage.Tx, key storage.ProjectKey
 	if err != nil || len(have) < s.max {
 		return err
 	}
-	e := ipam.Errorf(ipam.CodeQuotaExceeded, "Project %q has %s, the maximum on this server. Delete one first, or ask the operator for a higher limit.",
-		key.Name, usecase.CountOf(int64(len(have)), "space"))
-	e.Figures.Limit, e.Figures.Used, e.Figures.Requested = strconv.Itoa(s.max), strconv.Itoa(len(have)), "1"
-	return e
+	return usecase.ProjectFull(key.Name, "space", s.max, "Delete one first, or ask the operator for a higher limit.")
 }
 
 // GetSpace reads one space.

@@ -3,7 +3,6 @@ package alerts
 import (
 	"context"
 	"reflect"
-	"strconv"
 	"time"
 
 	"github.com/carve-ipam/carve/internal/alloc/kind"
@@ -118,9 +117,7 @@ func room(ctx context.Context, tx storage.Tx, in storage.ProjectKey, name string
 	if len(have) < maxRules {
 		return nil
 	}
-	e := ipam.Errorf(ipam.CodeQuotaExceeded, "Project %q has %s, the maximum. Delete one first.", in.Name, usecase.CountOf(int64(len(have)), "alert rule"))
-	e.Figures.Limit, e.Figures.Used, e.Figures.Requested = strconv.Itoa(maxRules), strconv.Itoa(len(have)), "1"
-	return e
+	return usecase.ProjectFull(in.Name, "alert rule", maxRules, "Delete one first.")
 }
 
 // PatchAlertRule changes labels, annotations and spec by mutate, which must be pure. It writes nothing if mutate changes nothing. A rule with a

@@ -19,8 +19,8 @@ func Room(ctx context.Context, s *usecase.Core, projectID ipam.ID, at string, wa
 	}
 	for _, n := range wanted {
 		if _, known := there.read[key{projectID, n.Ref}]; !known {
-			const full = "would add consumer %s, but a project can have about %d consumers in a region at most. Ended consumers count until the server deletes them."
-			return ipam.Invalid(at, full, n.Ref, storage.MaxConsumers)
+			return usecase.Full("The project", "consumer", storage.MaxConsumers, "Use an existing consumer, or wait until the server deletes ended consumers.").
+				At(at, "would add consumer %s.", n.Ref)
 		}
 	}
 	return nil

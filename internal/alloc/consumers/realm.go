@@ -2,6 +2,7 @@ package consumers
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"time"
 
@@ -59,8 +60,8 @@ func (s *Consumers) ConfirmExpiry(ctx context.Context, project, realm string, r 
 			return none, err
 		}
 		if others >= storage.MaxRealms {
-			return none, ipam.Invalid("path:realm", "exceeds the limit: a project can confirm expiries in %d realms at most within %d days.",
-				storage.MaxRealms, int(realmKept.Hours())/24)
+			return none, usecase.ProjectFull(in.Name, "confirmed realm", storage.MaxRealms, fmt.Sprintf(
+				"Confirm one of these realms again, or wait until the oldest confirmation is %d days old.", int(realmKept.Hours())/24))
 		}
 		state := ipam.RealmState{ConfirmedUntil: tx.Now()}
 		e, err := trail.Effected(event, nil, &trail.Record{Because: string(ipam.ReasonExpired)})

@@ -87,7 +87,7 @@ func roomForClass(ctx context.Context, tx storage.Tx, key storage.ProjectKey, c 
 		}
 	}
 	if own >= storage.MaxClasses {
-		return ipam.Invalid("/metadata/name", "exceeds the limit of %d classes in a project; delete one first.", storage.MaxClasses)
+		return usecase.ProjectFull(key.Name, "class", storage.MaxClasses, "Delete one first.")
 	}
 	return refuseHiddenName(ctx, tx, key, c.Name)
 }

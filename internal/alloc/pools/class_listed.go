@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -98,7 +99,8 @@ func listable(ctx context.Context, tx storage.Tx, key storage.ProjectKey, c ipam
 	if err != nil || n < storage.MaxClassPools {
 		return err
 	}
-	return ipam.Invalid(at, "names class %s, which %d pools of the project list already, the maximum.", c.Ref(), n)
+	return usecase.Full("Class "+c.Ref().String(), "pool", storage.MaxClassPools, "Remove it from the classNames of another pool, or list another class.").
+		At(at, "names a class that has the maximum number of pools in this project.")
 }
 
 // refuseOverlap refuses a pool that overlaps a pool in another space behind a newly listed class with claims that must not overlap. Pools in one space never

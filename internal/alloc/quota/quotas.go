@@ -122,7 +122,7 @@ func count(ctx context.Context, tx storage.Tx, own string, key storage.ProjectKe
 		return none, err
 	}
 	if len(others) == storage.MaxQuotas {
-		return none, ipam.Invalid("path:quota", "exceeds the limit of %d quotas in a project; replace or delete a quota.", storage.MaxQuotas)
+		return none, usecase.ProjectFull(key.Name, "quota", storage.MaxQuotas, "Change or delete one of them.")
 	}
 	used, err := counted(ctx, tx, key, made.Spec.Scope)
 	if err != nil {

@@ -2,6 +2,7 @@ package usecase
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -18,10 +19,13 @@ func DurationText(d *time.Duration) string {
 	return ipam.DurationText(*d)
 }
 
-// CountOf returns "1 claim" or "2 claims".
+// CountOf returns "1 claim", "2 claims" or "2 classes".
 func CountOf(n int64, noun string) string {
 	if n == 1 {
 		return "1 " + noun
+	}
+	if strings.HasSuffix(noun, "s") {
+		noun += "e"
 	}
 	return strconv.FormatInt(n, 10) + " " + noun + "s"
 }

@@ -3,7 +3,6 @@ package webhooks
 import (
 	"context"
 	"reflect"
-	"strconv"
 
 	"github.com/carve-ipam/carve/internal/alloc/kind"
 	"github.com/carve-ipam/carve/internal/alloc/paging"
@@ -127,9 +126,7 @@ func room(ctx context.Context, tx storage.Tx, in storage.ProjectKey, name string
 	if len(have) < MaxWebhooks {
 		return nil
 	}
-	e := ipam.Errorf(ipam.CodeQuotaExceeded, "Project %q has %s, the maximum. Delete one first.", in.Name, usecase.CountOf(int64(len(have)), "webhook"))
-	e.Figures.Limit, e.Figures.Used, e.Figures.Requested = strconv.Itoa(MaxWebhooks), strconv.Itoa(len(have)), "1"
-	return e
+	return usecase.ProjectFull(in.Name, "webhook", MaxWebhooks, "Delete one first.")
 }
 
 // PatchWebhook changes labels, annotations and spec by mutate, which must be pure. It writes nothing if mutate changes nothing. A change to the spec

@@ -47,7 +47,7 @@ func mustAnswer(op operation) []int {
 	case op.method == http.MethodPost:
 		statuses = append(statuses, 409)
 	case op.method == http.MethodPut:
-		if !slices.Contains([]string{"putQuota", "putPoolGrant", "putSpaceGrant"}, op.OperationID) { // no existing object conflicts with them
+		if !slices.Contains([]string{"putPoolGrant", "putSpaceGrant"}, op.OperationID) { // no existing object conflicts with them
 			statuses = append(statuses, 409)
 		}
 	}
