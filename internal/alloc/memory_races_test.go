@@ -2,6 +2,7 @@ package alloc_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"sync"
 	"testing"
@@ -139,18 +140,40 @@ func TestCachedReleaseRecordsTheSameTrail(t *testing.T) {
 		_, err = far.CreateClaim(b.ctx, project, c, usecase.Request{})
 		require.NoError(t, err)
 		require.NoError(t, b.DeleteClaim(b.ctx, project, c.Name, usecase.Request{})) // reads, then releases
-		var befores []string
+		var befores []map[string]any
 		for _, e := range b.events(t, project, trail.EventFilter{}) {
 			if e.After == nil && e.Name == c.Name {
-				befores = append(befores, string(e.Before))
+				var before map[string]any
+				require.NoError(t, json.Unmarshal(e.Before, &before))
+				require.NotEmpty(t, before["allocatedCIDR"])
+				require.NotEmpty(t, before["allocationRef"])
+				delete(before, "allocatedCIDR") // the second claim has another block, because the first one cools down
+				delete(before, "allocationRef")
+				befores = append(befores, before)
 			}
 		}
-		t.Log(befores)
+		require.Len(t, befores, 2)
+		require.Equal(t, befores[1], befores[0])
 	}
 	held, err := b.ListAllocations(b.ctx, project, paging.Filter{}, 50, "", usecase.Reading{})
 	require.NoError(t, err)
+	var cooling []ipam.Allocation
 	for _, a := range held.Items {
-		t.Logf("%s %s %v %v %v %v", a.Block, a.Phase, a.CoolUntil, a.OwnerRef, a.Class, a.ReclaimPolicy)
+		if a.Phase == ipam.PhaseCoolingDown {
+			cooling = append(cooling, ipam.Allocation{
+				Holder: a.Holder, CoolUntil: a.CoolUntil, OwnerRef: a.OwnerRef, Class: a.Class, ReclaimPolicy: a.ReclaimPolicy,
+			})
+		}
+	}
+	require.Len(t, cooling, 6)
+	for _, a := range cooling {
+		same := 0
+		for _, other := range cooling {
+			if assert.ObjectsAreEqual(a, other) {
+				same++
+			}
+		}
+		assert.Equal(t, 2, same, "%+v", a)
 	}
 }
 
@@ -162,12 +185,19 @@ func TestBatchClaimsWithEqualOwnersKeepThem(t *testing.T) {
 	b.batch(t, claim("x", "a", 32, own, withLabels("l", "v")), claim("y", "a", 32, own, withLabels("l", "v")))
 	c, err := b.GetClaim(b.ctx, project, "y", usecase.Reading{})
 	require.NoError(t, err)
-	t.Logf("%+v %+v", c.Spec.OwnerRef, c.Labels)
+	owner := &ipam.OwnerRef{Kind: "k", Name: "n\"\\"}
+	require.Equal(t, owner, c.Spec.OwnerRef)
+	require.Equal(t, map[string]string{"l": "v"}, c.Labels)
 	held, err := b.ListAllocations(b.ctx, project, paging.Filter{}, 50, "", usecase.Reading{})
 	require.NoError(t, err)
+	claimed := 0
 	for _, a := range held.Items {
-		t.Logf("%s %+v", a.Block, a.OwnerRef)
+		if a.Purpose == ipam.PurposeClaim {
+			claimed++
+			require.Equal(t, owner, a.OwnerRef, a.Block)
+		}
 	}
+	require.Equal(t, 2, claimed)
 }
 
 func TestDeletedProjectIsNotFoundEvenIfTheClassIsFull(t *testing.T) {
