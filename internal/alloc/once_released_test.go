@@ -75,10 +75,10 @@ func TestRetryOfABatchWithAReleasedClaimIsRefused(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, run())
 	b.release(t, "b")
-	require.Contains(t, refused(t, run(), ipam.CodeClaimReleased).Message, "made 3 claims; 1 of them have been released since, claim acme/b among them")
+	require.Contains(t, refused(t, run(), ipam.CodeClaimReleased).Message, "created 3 claims, and 1 of them have been released, for example claim acme/b. Read the other claims by name")
 	b.release(t, "a")
 	b.release(t, "c")
-	require.Contains(t, refused(t, run(), ipam.CodeClaimReleased).Message, "which have all been released since")
+	require.Contains(t, refused(t, run(), ipam.CodeClaimReleased).Message, "and all of them have been released")
 }
 
 // A retry of a rebind is refused too if its claim was released. With policy Retain, the block waits for a claim by allocation.

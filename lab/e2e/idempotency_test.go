@@ -77,7 +77,7 @@ func TestIdempotencyKeyOfAClaim(t *testing.T) {
 		w.claim(t, "successor", from("p", 31))
 		w.writesNothing(t, func() {
 			p := w.refused(t, w.postClaim(t, "c", from("p", 31), key("k")), "claim_released", "header:Idempotency-Key")
-			require.Contains(t, p.Detail, "/c, which has been released since")
+			require.Contains(t, p.Detail, "/c, and this claim has been released")
 			w.refused(t, w.do(t, http.MethodGet, at("claims", "c"), nil), "not_found")
 		})
 		w.release(t, "successor")

@@ -24,16 +24,16 @@ func (s *Core) StillHeld(ctx context.Context, made []ipam.Claim) error {
 	case len(gone) == 0:
 		return nil
 	case len(made) == 1:
-		return released("The request with this Idempotency-Key made claim %s, which has been released since. Use a new key to make a new claim.", gone[0].Ref())
+		return released("An earlier request with this Idempotency-Key created claim %s, and this claim has been released. Use a new key to create another claim.", gone[0].Ref())
 	case len(gone) == len(made):
-		return released("The request with this Idempotency-Key made %d claims, which have all been released since, claim %s among them. Use a new key to make new claims.",
+		return released("An earlier request with this Idempotency-Key created %d claims, and all of them have been released, for example claim %s. Use a new key to create other claims.",
 			len(made), gone[0].Ref())
 	default:
-		return released("The request with this Idempotency-Key made %d claims; %d of them have been released since, claim %s among them. "+
-			"The others are still held; read them by name. Use a new key to make new claims.", len(made), len(gone), gone[0].Ref())
+		return released("An earlier request with this Idempotency-Key created %d claims, and %d of them have been released, for example claim %s. "+
+			"Read the other claims by name, and use a new key to create other claims.", len(made), len(gone), gone[0].Ref())
 	}
 }
 
 func released(format string, args ...any) error {
-	return ipam.Errorf(ipam.CodeClaimReleased, format, args...).At("header:Idempotency-Key", "belongs to a request whose claim was released.")
+	return ipam.Errorf(ipam.CodeClaimReleased, format, args...).At("header:Idempotency-Key", "belongs to an earlier request whose claims have been released; use a new key.")
 }

@@ -55,7 +55,7 @@ func (s *Utilization) GetPoolUtilization(ctx context.Context, project, name stri
 		a.Since = a.Until.Add(-shown)
 	}
 	if !a.Since.Before(a.Until) {
-		return History{}, ipam.Invalid("query:since", "must be before until, and in the past.")
+		return History{}, ipam.Invalid("query:since", "must be earlier than query:until and than the present. Send an earlier time, or leave it out to get 30 days.")
 	}
 	pool, err := read.PoolGet(ctx, key, name)
 	if err == nil {
