@@ -50,8 +50,8 @@ func (w *world) sensible(r *request) answer {
 	return a
 }
 
-// bounded recognises refusals that no request can foresee: by the number of objects, a pool's position, the possible lengths of its blocks and the
-// existing names. The contract defines them as 400.
+// bounded recognises refusals that no request can foresee: by the entries that a patched object has already, a pool's position, the possible lengths of
+// its blocks and the existing names. The contract defines them as 400. The limits on the number of a project's objects are not among them: they are 409.
 func (*world) bounded(a answer) bool {
 	return bytes.Contains(a.body, []byte("at most")) || bytes.Contains(a.body, []byte("query:prefixLength must be ")) ||
 		bytes.Contains(a.body, []byte("query:within must be inside ")) || bytes.Contains(a.body, []byte("which does not exist or is not available to"))
