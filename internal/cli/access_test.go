@@ -27,7 +27,7 @@ func TestAccessFlagsAreSentInTheRequest(t *testing.T) {
 			"PUT /v1/projects/team-a/members/corp:alice@example.com?dryRun=true", `{"spec":{"role":"consumer"}}`,
 		},
 		"MemberOfEverySign": {
-			[]string{"member", "set", "a.b_c:d@e|f+g=h-i", "--role", "admin"}, created(member),
+			[]string{"member", "set", "a.b_c:d@e|f+g=h-i", "--role", "admin", "-q"}, created(member),
 			"PUT /v1/projects/team-a/members/a.b_c:d@e%7Cf+g=h-i", `{"spec":{"role":"admin"}}`,
 		},
 		"MemberRemoved": {[]string{"member", "remove", "corp:alice@example.com"}, gone(), "DELETE /v1/projects/team-a/members/corp:alice@example.com", ""},
@@ -194,16 +194,16 @@ func TestGrantWithoutEffectPrintsAHint(t *testing.T) {
 		require.NoError(t, err)
 		return ok(text)
 	}
-	grant := ok(example(t, "Grant"))
+	grant, project := ok(example(t, "Grant")), ok(example(t, "Project"))
 	for name, c := range map[string]struct {
 		args   []string
 		script []reply
 		want   bool
 	}{
-		"OfAClosedPool":  {[]string{"--pool", "shared-eu"}, []reply{grant, pool("consumer")}, true},
-		"OfASharedPool":  {[]string{"--pool", "shared-eu"}, []reply{grant, pool("shared")}, false},
-		"OfAHiddenPool":  {[]string{"--pool", "shared-eu"}, []reply{grant, refusal(t, "ProblemPermissionDenied")}, false},
-		"OfASpace":       {[]string{"--space", "internet"}, []reply{grant}, false},
+		"OfAClosedPool":  {[]string{"--pool", "shared-eu"}, []reply{grant, pool("consumer"), project}, true},
+		"OfASharedPool":  {[]string{"--pool", "shared-eu"}, []reply{grant, pool("shared"), project}, false},
+		"OfAHiddenPool":  {[]string{"--pool", "shared-eu"}, []reply{grant, refusal(t, "ProblemPermissionDenied"), project}, false},
+		"OfASpace":       {[]string{"--space", "internet"}, []reply{grant, project}, false},
 		"WhenItIsSilent": {[]string{"--pool", "shared-eu", "-q"}, []reply{grant}, false},
 	} {
 		t.Run(name, func(t *testing.T) {

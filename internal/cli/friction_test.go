@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"bytes"
+	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -89,4 +90,40 @@ func TestDryRunOfAPlanRefusesClaimsThatCannotFit(t *testing.T) {
 	d.in = plan("- { name: second, pool: narrow, prefixLength: 29 }\n")
 	require.Zero(t, d.run("apply", "-f", "-", "--dry-run").code)
 	require.NotContains(t, d.done("claim", "list", "-q").out, "second")
+}
+
+func TestSavedPlanContainsNoClaimsThatCannotFit(t *testing.T) {
+	t.Parallel()
+	d := served(t)
+	d.done("pool", "create", "narrow", "--cidr", "192.0.2.0/28")
+	d.in = "plan: fits\nclaims:\n- { name: first, pool: narrow, prefixLength: 29 }\n- { name: second, pool: narrow, prefixLength: 28 }\n"
+	saved := filepath.Join(t.TempDir(), "saved")
+	full := d.run("plan", "-f", "-", "--out", saved)
+	require.Equal(t, 4, full.code)
+	require.Contains(t, full.err, "claim second")
+	require.NoFileExists(t, saved)
+	d.in = strings.Replace(d.in, "28 }", "29 }", 1)
+	require.Zero(t, d.run("plan", "-f", "-", "--out", saved).code)
+	require.FileExists(t, saved)
+}
+
+func TestGrantToAnInvisibleProjectPrintsAHint(t *testing.T) {
+	t.Parallel()
+	d := served(t)
+	d.done("project", "create", "team-b")
+	const hint = "no project team-c is visible to you: check the name"
+	require.Contains(t, d.done("grant", "add", "team-b", "team-c", "--space", "default").err, hint)
+	require.NotContains(t, d.done("grant", "add", "team-b", "*", "--space", "default").err, "visible to you")
+	require.Empty(t, d.done("grant", "add", "team-c", "--space", "default", "-q").err)
+}
+
+func TestFirstMemberOfAnIssuerPrintsAHint(t *testing.T) {
+	t.Parallel()
+	d := served(t)
+	const hint = "is the first member with the issuer corp here: check that the server's --oidc-config has an issuer of this name"
+	require.Contains(t, d.done("member", "set", "corp:alice", "--role", "viewer", "--dry-run").err, "corp:alice "+hint)
+	require.Contains(t, d.done("member", "set", "corp:alice", "--role", "viewer").err, "corp:alice "+hint)
+	require.Empty(t, d.done("member", "set", "corp:alice", "--role", "admin").err, "the member exists")
+	require.Empty(t, d.done("member", "set", "corp:bob", "--role", "viewer").err)
+	require.Contains(t, d.done("member", "set", "corpo:carol", "--role", "viewer").err, "corpo:carol is the first member")
 }

@@ -44,6 +44,13 @@ func TestPlanIsValidatedAsAWholeBeforeARequest(t *testing.T) {
 		"ReservedTwice":     {"pools: [{ name: a, cidr: 10.0.0.0/8, reservations: [{ first: 4, last: 4 }] }]", "pools[0].reservations[0] must have exactly one of cidr, from with to, first, last"},
 		"ReservedBackwards": {"pools: [{ name: a, cidr: 10.0.0.0/8, reservations: [{ from: 10.0.0.9, to: 10.0.0.1 }] }]", "pools[0].reservations[0].to must not be before from"},
 		"Overlap":           {"pools: [{ name: a, cidr: 10.0.0.0/8 }, { name: b, cidr: 10.1.0.0/16 }]", "pools[1].cidr 10.1.0.0/16 overlaps pool a (10.0.0.0/8)"},
+		"ClaimOutside":      {"pools: [{ name: a, cidr: 10.0.0.0/8, claims: [{ name: c, address: 11.0.0.1 }] }]", "pools[0].claims[0].address must be inside 10.0.0.0/8"},
+		"ClaimOfAFamily":    {"pools: [{ name: a, cidr: 10.0.0.0/8, pools: [{ name: b, prefixLength: 12, claims: [{ name: c, cidr: '2001:db8::/64' }] }] }]", "claims[0].cidr must be an IPv4 block"},
+		"ClaimTooLarge":     {"pools: [{ name: a, cidr: 10.0.0.0/8, pools: [{ name: b, prefixLength: 12, claims: [{ name: c, prefixLength: 11 }] }] }]", "pools[0].pools[0].claims[0].prefixLength must be 12 to 32 in pool b"},
+		"ClaimsOverlap":     {"pools: [{ name: a, cidr: 10.0.0.0/8, claims: [{ name: c, address: 10.0.0.7 }, { name: d, cidr: 10.0.0.0/24 }] }]", "pools[0].claims[0] has the block 10.0.0.7/32, which overlaps claim d (10.0.0.0/24)"},
+		"ClaimInAPool":      {"pools: [{ name: a, cidr: 10.0.0.0/8, pools: [{ name: b, cidr: 10.1.0.0/16 }], claims: [{ name: c, address: 10.1.0.7 }] }]", "pools[0].claims[0] has the block 10.1.0.7/32, which overlaps pool b (10.1.0.0/16)"},
+		"ClaimsTooMany":     {"pools: [{ name: a, cidr: 10.0.0.0/28, claims: [{ name: c, prefixLength: 29 }, { name: d, prefixLength: 29 }, { name: e, address: 10.0.0.3 }] }]", "pools[0] cannot hold its content: pool a has 16 addresses, and the pools and claims in it need 17"},
+		"PoolsTooMany":      {"pools: [{ name: a, cidr: '2001:db8::/32', pools: [{ name: b, prefixLength: 33, allocation: { defaultPrefixLength: 34 }, claims: [{ name: c }, { name: d }, { name: e }] }] }]", "pools[0].pools[0] cannot hold its content: pool b has"},
 		"JSON":              {"{\n\"pools\": [\n{\"name\": \"a\",\n\"cidr\": \"10.0.0.1/8\"}]}", "-:4: pools[0].cidr has host bits set"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -78,6 +85,7 @@ func TestValidPlanIsAccepted(t *testing.T) {
 		"Anchors":       "pools:\n- { name: a, cidr: 10.0.0.0/8, allocation: &x { strategy: FirstFit } }\n- { name: b, cidr: 11.0.0.0/8, allocation: *x }",
 		"Nothing":       "pools:\nspaces: []",
 		"OwnLength":     "pools: [{ name: a, cidr: 10.0.0.0/8, pools: [{ name: b, prefixLength: 8 }] }]",
+		"FullPool":      "pools: [{ name: a, cidr: 10.0.0.0/28, pools: [{ name: b, prefixLength: 29, claims: [{ name: c, address: 10.0.0.8 }] }], claims: [{ name: d, prefixLength: 30 }, { name: e }, { name: f, cidr: 10.0.0.4/30 }] }]",
 		"CIDRInALength": "pools: [{ name: a, cidr: 10.0.0.0/8, pools: [{ name: b, prefixLength: 12, pools: [{ name: c, cidr: 10.16.0.0/16 }] }] }]",
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/plan"
 	"github.com/carve-ipam/carve/internal/cli/session"
 	"github.com/carve-ipam/carve/internal/cli/show"
 	"github.com/carve-ipam/carve/internal/cli/verbs"
@@ -21,8 +22,8 @@ func claimBatch(p *session.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "batch -f FILE",
 		Short: "Claim many blocks at once, all or nothing",
-		Long: `Sends a ClaimBatch document, YAML or JSON. The server binds either all claims, in the order of the file, or none; then the refusal names
-the faulty claim (/claims/3/spec/prefixLength).
+		Long: `Sends a ClaimBatch document, YAML or JSON; its claims can have the form of a plan too. The server binds either all claims, in the
+order of the file, or none; then the refusal names the faulty claim (/claims/3/spec/prefixLength).
 
 ipamctl sends more than 1,000 claims in requests of 500. Each request is all or nothing, and has a key that ipamctl derives from the
 file: after an interruption or a refusal, the same command continues within 24 hours.`,
@@ -32,11 +33,15 @@ file: after an interruption or a refusal, the same command continues within 24 h
       spec: { poolRef: { name: prod-eu-k8s }, prefixLength: 26 }
     - metadata: { name: node-2 }
       spec: { poolRef: { name: prod-eu-k8s }, prefixLength: 26 }
+    - { name: node-3, pool: prod-eu-k8s, prefixLength: 26 }
   END`,
 		Args: verbs.Names("", 0, 0),
 		RunE: p.Verb(func(ctx context.Context, _ []string) error {
 			doc, err := p.File(path)
 			if err != nil {
+				return err
+			}
+			if doc, err = plan.BatchOf(path, doc); err != nil {
 				return err
 			}
 			s, err := p.InProject()

@@ -79,8 +79,8 @@ func grantAdd(p *session.Program) *cobra.Command {
 		Use:   "add CONSUMER... (--pool POOL | --space SPACE)",
 		Short: "Let projects use a pool or a space",
 		Long: `Lets each consumer claim from the pool, or carve root pools from the space. A consumer is the name of a project, or '*' for every
-project. A pool needs the visibility 'shared' too. The server does not reveal whether a project exists. An existing grant
-stays as it is.`,
+project. A pool needs the visibility 'shared' too. The server does not reveal whether a project exists; ipamctl prints a hint if you
+cannot see a project of that name. An existing grant stays as it is.`,
 		Example:           "  ipamctl grant add team-a team-b --pool shared-eu -p platform\n  ipamctl grant add '*' --space internet -p platform",
 		Args:              verbs.Consumers,
 		ValidArgsFunction: Projects(p).Complete(),
@@ -122,9 +122,29 @@ func grant(ctx context.Context, s *session.Session, g granted, w verbs.Replacing
 	}
 	if refused == nil {
 		hintClosed(ctx, s, g.pool)
+		hintInvisible(ctx, s, consumers)
 	}
 	return refused
 }
+
+// hintInvisible notes the consumers that are no projects that the caller can see. The server does not reveal whether a project exists that the caller
+// cannot see, so this is no error.
+func hintInvisible(ctx context.Context, s *session.Session, consumers []string) {
+	if s.Quiet {
+		return
+	}
+	for _, consumer := range consumers {
+		if consumer == everyProject {
+			continue
+		}
+		if _, err := s.Ask(ctx, session.Get("projects", consumer)); exit.CodeOf(err) == exit.NotFound {
+			s.Remark("no project %s is visible to you: check the name. If you create the project later, grant again, because its creation ends grants to its name", consumer)
+		}
+	}
+}
+
+// everyProject is the consumer of a grant to every project.
+const everyProject = "*"
 
 // hintClosed notes that a granted pool is not open to the grantees. This is no error: the visibility may change next. It prints nothing if it cannot
 // read the pool.

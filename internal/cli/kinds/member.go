@@ -2,6 +2,9 @@ package kinds
 
 import (
 	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -65,9 +68,40 @@ quotas, the audit trail). An admin of the project 'platform' may do everything i
 		if err != nil {
 			return err
 		}
+		if a.Status == http.StatusCreated {
+			hintIssuer(ctx, k, s, args[0])
+		}
 		return show.One(k.P.Printer, k.View, a.Body)
 	})
 	return cmd
+}
+
+// hintIssuer notes that neither the caller nor another member of the project has the issuer of a new member. The server accepts members of all issuers,
+// because its configuration can change later. hintIssuer prints nothing if it cannot read the members.
+func hintIssuer(ctx context.Context, k verbs.Kind[client.Member], s *session.Session, subject string) {
+	issuer, _, named := strings.Cut(subject, ":")
+	if s.Quiet || !named {
+		return
+	}
+	var me client.Whoami
+	a, err := s.Ask(ctx, session.Get("whoami"))
+	if err != nil || json.Unmarshal(a.Body, &me) != nil {
+		return
+	}
+	members, _, err := k.Every(ctx, s, nil)
+	if err != nil {
+		return
+	}
+	known := []string{me.Subject}
+	for _, m := range members {
+		known = append(known, m.Metadata.Name)
+	}
+	for _, other := range known {
+		if other != subject && strings.HasPrefix(other, issuer+":") {
+			return
+		}
+	}
+	s.Remark("%s is the first member with the issuer %s here: check that the server's --oidc-config has an issuer of this name", subject, issuer)
 }
 
 func memberView() show.View[client.Member] {

@@ -47,7 +47,7 @@ func planCommand(p *session.Program) *cobra.Command {
 		Short: "Save the steps of apply, to run exactly these later",
 		Long: `Shows the same as 'ipamctl diff', and saves the steps to a file. 'ipamctl apply -f FILE' then runs exactly these steps, or refuses with
 exit code 4 if an object of the plan has changed in the meantime. The file contains the plan, the requests and the revisions of the
-objects.`,
+objects. It saves no steps that the server would refuse, such as claims that do not fit.`,
 		Example: `  ipamctl plan -f plan.yaml --out plan.saved
   ipamctl apply -f plan.saved`,
 		Args: verbs.Names("", 0, 0),
@@ -61,6 +61,9 @@ objects.`,
 			return err
 		}
 		if err := r.showDifferences(); err != nil {
+			return err
+		}
+		if err := r.attempt(ctx); err != nil {
 			return err
 		}
 		if err := r.save(o.out); err != nil {

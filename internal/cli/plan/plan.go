@@ -67,10 +67,20 @@ func readPlan(path string, text []byte) (p plan, doc json.RawMessage, err error)
 	if err := d.Decode(&whole); err != nil {
 		return p, nil, exit.Usagef("%s: it is not an address plan: %v", path, err)
 	}
-	if _, is := whole.(map[string]any); !is {
+	top, is := whole.(object)
+	if !is {
 		return p, nil, exit.Usagef("%s: it is not an address plan, which is a map with project, spaces, classes and pools", path)
 	}
+	if isResource(top) || top["items"] != nil {
+		return p, nil, exit.Usagef("%s: it is a resource or a list of the API, which does not contain its kind: write it in a plan, below `project`, `spaces`, "+
+			"`classes`, `pools` or `claims`; 'ipamctl export -o plan' writes a whole project as a plan", path)
+	}
 	var faults planFaults
+	if faults.flatten(top) {
+		if doc, err = show.Marshal(whole); err != nil {
+			return p, nil, err
+		}
+	}
 	if faults.shape("", whole, reflect.TypeFor[plan]()); len(faults) > 0 {
 		return p, nil, faults.in(planFiles{{path: path, lines: linesOf(text)}})
 	}

@@ -27,34 +27,38 @@ func (f *planFaults) poolClaims(at string, pools []planPool, seen map[string]boo
 	}
 }
 
-// claims checks each claim by itself.
+// claims checks each claim of a list by itself.
 func (f *planFaults) claims(at string, claims []planClaim, pool string, seen map[string]bool) {
 	for i, c := range claims {
-		here := at + "[" + strconv.Itoa(i) + "]"
-		f.name(here, c.Name, seen)
-		f.refused(here, ipam.CheckLabels("/metadata/labels", c.Labels))
-		f.annotations(here, c.Labels, c.Annotations)
-		before := len(*f)
-		spec := f.claimSpec(here, c)
-		sources := 0
-		for _, given := range []bool{pool != "", c.Pool != "", c.PoolRef != nil, c.ClassName != "", c.AllocationRef != nil, hasSelector(c)} {
-			if given {
-				sources++
-			}
+		f.claim(at+"["+strconv.Itoa(i)+"]", c, pool, seen)
+	}
+}
+
+// claim checks a claim by itself. pool is the pool that contains it in the plan; "" is none.
+func (f *planFaults) claim(at string, c planClaim, pool string, seen map[string]bool) {
+	f.name(at, c.Name, seen)
+	f.refused(at, ipam.CheckLabels("/metadata/labels", c.Labels))
+	f.annotations(at, c.Labels, c.Annotations)
+	before := len(*f)
+	spec := f.claimSpec(at, c)
+	sources := 0
+	for _, given := range []bool{pool != "", c.Pool != "", c.PoolRef != nil, c.ClassName != "", c.AllocationRef != nil, hasSelector(c)} {
+		if given {
+			sources++
 		}
-		switch {
-		case pool != "" && sources > 1:
-			f.add(here, "is from pool %s, which contains it in the plan: remove its other pool, class or allocation", pool)
-		case sources > 1:
-			f.add(here, "must have at most one of pool, poolRef, className, allocationRef")
-		case c.Pool != "":
-			if err := session.CheckRef("pool", c.Pool); err != nil {
-				f.add(here+".pool", "%v", err)
-			}
+	}
+	switch {
+	case pool != "" && sources > 1:
+		f.add(at, "is from pool %s, which contains it in the plan: remove its other pool, class or allocation", pool)
+	case sources > 1:
+		f.add(at, "must have at most one of pool, poolRef, className, allocationRef")
+	case c.Pool != "":
+		if err := session.CheckRef("pool", c.Pool); err != nil {
+			f.add(at+".pool", "%v", err)
 		}
-		if len(*f) == before { // report a fault only once
-			f.refused(here, spec.CheckNew())
-		}
+	}
+	if len(*f) == before { // report a fault only once
+		f.refused(at, spec.CheckNew())
 	}
 }
 

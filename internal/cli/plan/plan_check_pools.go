@@ -19,9 +19,8 @@ type plannedPool struct {
 	policy ipam.Allocating
 }
 
-// pools checks the pools of one parent (nil for roots), and all below them.
-func (f *planFaults) pools(at string, pools []planPool, parent *plannedPool, seen map[string]bool) {
-	var taken []plannedPool
+// pools checks the pools of one parent (nil for roots), and all below them. It returns the pools with their blocks.
+func (f *planFaults) pools(at string, pools []planPool, parent *plannedPool, seen map[string]bool) (taken []plannedPool) {
 	for i, p := range pools {
 		here := at + "[" + strconv.Itoa(i) + "]"
 		before := len(*f)
@@ -44,8 +43,9 @@ func (f *planFaults) pools(at string, pools []planPool, parent *plannedPool, see
 			}
 		}
 		taken = append(taken, planned)
-		f.pools(here+".pools", p.Pools, &planned, seen)
+		f.fits(here, p, planned, f.pools(here+".pools", p.Pools, &planned, seen))
 	}
+	return taken
 }
 
 // blockOrLength checks a pool's block or length, and reports whether they make sense.

@@ -61,6 +61,9 @@ func noteLines(lines map[string]int, at string, n *yaml.Node) {
 			key := within(at, n.Content[i].Value)
 			lines[key] = n.Content[i].Line
 			noteLines(lines, key, n.Content[i+1])
+			if name := n.Content[i].Value; name == "metadata" || name == "spec" { // flatten moves their members up
+				noteLines(lines, at, n.Content[i+1])
+			}
 		}
 	case yaml.SequenceNode:
 		for i, c := range n.Content {

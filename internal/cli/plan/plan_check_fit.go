@@ -1,0 +1,119 @@
+package plan
+
+import (
+	"math/big"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// content is a block that a plan carves from a pool.
+type content struct {
+	at    string       // its place in the plan
+	what  string       // its kind and name
+	block netip.Prefix // of the right length at least
+	exact bool         // block has the right address too
+}
+
+// fits checks that a pool can hold the blocks that the plan carves from it. The server checks the same against the blocks that the pool already has.
+func (f *planFaults) fits(at string, p planPool, pool plannedPool, below []plannedPool) {
+	if !pool.block.IsValid() {
+		return
+	}
+	all := make([]content, 0, len(below)+len(p.Claims))
+	for i, child := range below {
+		if child.block.IsValid() {
+			all = append(all, content{at + ".pools[" + strconv.Itoa(i) + "]", "pool " + child.name, child.block, child.placed})
+		}
+	}
+	whole := ipam.Pool{Block: pool.block}
+	for i, c := range p.Claims {
+		here := at + ".claims[" + strconv.Itoa(i) + "]"
+		block, pointer := claimedBlock(c, pool)
+		if !block.IsValid() {
+			continue
+		}
+		exact := pointer != "/prefixLength"
+		var err error
+		switch {
+		case exact && (pool.placed || ipam.FamilyOf(block.Addr()) != whole.Family()):
+			err = whole.AdmitExact(pointer, block)
+		default:
+			err = whole.Admit(pointer, block.Bits())
+		}
+		before := len(*f)
+		f.refused(here, err)
+		for n := range (*f)[before:] {
+			why := &(*f)[before+n].why
+			*why = strings.Replace(*why, "this pool", "pool "+pool.name, 1)
+		}
+		if err == nil {
+			all = append(all, content{here, "claim " + c.Name, block, exact})
+		}
+	}
+	f.together(at, pool, all)
+}
+
+// claimedBlock returns the block of a claim, and the field that determines it. A claim with a length only has a block at the start of the pool. The
+// block is invalid if the plan does not determine its length.
+func claimedBlock(c planClaim, pool plannedPool) (block netip.Prefix, pointer string) {
+	length := c.PrefixLength
+	if length == 0 && pool.policy.DefaultPrefixLength != nil {
+		length = *pool.policy.DefaultPrefixLength
+	}
+	switch {
+	case c.CIDR != "":
+		block, _ = netip.ParsePrefix(c.CIDR) // an invalid one was reported before
+		return block.Masked(), "/cidr"
+	case c.Address != "":
+		if a, err := netip.ParseAddr(c.Address); err == nil {
+			block = netip.PrefixFrom(a, a.BitLen())
+		}
+		return block, "/address"
+	case length > 0:
+		return netip.PrefixFrom(pool.block.Addr(), length), "/prefixLength"
+	default:
+		return netip.Prefix{}, ""
+	}
+}
+
+// together checks that blocks fit into a pool beside each other. Pools that overlap were reported before.
+func (f *planFaults) together(at string, pool plannedPool, all []content) {
+	need, size := new(big.Int), addresses(pool.block)
+	exact := []content{}
+	for _, c := range all {
+		need.Add(need, addresses(c.block))
+		if c.exact {
+			exact = append(exact, c)
+		}
+	}
+	slices.SortStableFunc(exact, func(a, b content) int {
+		if order := a.block.Addr().Compare(b.block.Addr()); order != 0 {
+			return order
+		}
+		return a.block.Bits() - b.block.Bits()
+	})
+	overlap := false
+	for i := 1; i < len(exact); i++ {
+		before, c := exact[i-1], exact[i]
+		if !before.block.Overlaps(c.block) {
+			continue
+		}
+		overlap = true
+		if strings.HasPrefix(before.what, "claim") || strings.HasPrefix(c.what, "claim") {
+			f.add(c.at, "has the block %s, which overlaps %s (%s)", c.block, before.what, before.block)
+		}
+		exact[i] = before // the larger block
+	}
+	if !overlap && need.Cmp(size) > 0 {
+		f.add(at, "cannot hold its content: pool %s has %s addresses, and the pools and claims in it need %s", pool.name, size, need)
+	}
+}
+
+// addresses returns the number of addresses in a block.
+func addresses(block netip.Prefix) *big.Int {
+	return new(big.Int).Lsh(big.NewInt(1), uint(block.Addr().BitLen()-block.Bits()))
+}
