@@ -117,7 +117,7 @@ func (s *cooler) freeCooledIn(ctx context.Context, container ipam.ID, region str
 		}
 		now := tx.Now() // the same clock has set the beginning of the cool-down
 		held = slices.DeleteFunc(held, func(a ipam.Allocation) bool {
-			return a.Phase != ipam.PhaseCoolingDown || a.CoolUntil.After(now) // in the meantime, another run has freed the block, and the block is held or cooling down again
+			return a.Phase != ipam.PhaseCoolingDown || a.CoolUntil.After(now) // another run has freed the block, and it is held or cooling down again
 		})
 		if len(held) == 0 {
 			return 0, nil
