@@ -71,8 +71,8 @@ func (s *atomicBatch) run(ctx context.Context, b *batch) ([]ipam.Claim, error) {
 		return s.readBack(ctx, b)
 	})
 	if usecase.NameTaken(err) && b.opensScope() {
-		// A taken claim name would be in the conflict. So the taken name is the name of a pool: another request has carved the scope's pool, and the
-		// look-up must be repeated.
+		// If a claim's name is taken, the write returns a conflict that lists the name. So this error is about the name of a scope's pool. Another request
+		// has carved that pool, and the look-up must be repeated.
 		return nil, &storage.Conflict{}
 	}
 	if err == nil && !b.dryRun() {
@@ -81,9 +81,9 @@ func (s *atomicBatch) run(ctx context.Context, b *batch) ([]ipam.Claim, error) {
 	return bound, err
 }
 
-// locks returns the batch's locks. The locks are exclusive for the first pool of each choice and for new scopes. If the transaction opens another
-// pool, it waits for the lock of that pool. The lock on the project is shared, and so are the locks on the classes that carve pools. These locks
-// prevent the deletion of the project and the classes meanwhile.
+// locks returns the batch's locks. A choice contains the pools to try for all claims with the same spec. The first pool of each choice and the new
+// scopes are locked exclusively. If the transaction opens another pool, it waits for the lock of that pool. The project and the classes that carve
+// pools get shared locks. These prevent the deletion of the project and the classes meanwhile.
 func (b *batch) locks() storage.Locks {
 	locks := storage.Locks{Shared: []ipam.ID{b.key().ID}, InTurn: true}
 	for _, c := range b.choices {

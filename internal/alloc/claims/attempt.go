@@ -14,8 +14,9 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// attempt is one run of a transaction that serves a batch. Each order of the batch binds or releases one claim. The attempt opens each pool once,
-// when the first order needs the pool. All orders use the quota shard of the first opened pool.
+// attempt is one run of a transaction that serves a batch. Each order of the batch binds or releases one claim. A choice contains the pools to try
+// for all orders with the same spec. The attempt opens each pool once, when the first order needs the pool. All orders use the quota shard of the
+// first opened pool.
 type attempt struct {
 	tx        storage.Tx
 	batch     *batch
@@ -136,8 +137,8 @@ func (a *attempt) mayDraw(c *choice, src *openPool) bool {
 	return c.Ask.MayDraw(key, src.pool, src.granted[key.Name])
 }
 
-// query lists the facts to read with a pool: the quotas of the orders' projects, the pool's grants to other projects, and the versions of cached
-// classes.
+// query lists the facts to read with a pool. These are the quotas of the orders' projects, the pool's grants to other projects, and the versions of
+// cached classes.
 func (a *attempt) query(pool ipam.Pool) storage.GroupQuery {
 	q := storage.GroupQuery{Pool: pool, Shard: quota.ShardOf(pool.UID), Remember: !a.batch.allOrNone && !a.batch.dryRun()}
 	if a.ledger == nil {
@@ -155,7 +156,7 @@ func (a *attempt) query(pool ipam.Pool) storage.GroupQuery {
 	return q
 }
 
-// reads returns the rows to read in a container to serve block requests. few means that the container may have more rows that could serve the
+// reads returns the rows to read in a container to serve block requests. If few is true, the container may have more rows that could serve the
 // requests without an exact CIDR.
 func (a *attempt) reads(c storage.Container, wishes []freespace.BlockRequest) (rows freespace.Reads, few bool) {
 	if !a.readAll {

@@ -223,8 +223,8 @@ func noneFree(p ipam.Pool, bits int) error {
 	return ipam.Errorf(ipam.CodePoolExhausted, "Pool %s has no free block of length /%d.", p.Ref(), bits)
 }
 
-// bindFirst binds the first claim of a scope. One transaction carves the scope's pool and the claim's block, or changes nothing. If a second claim
-// runs at the same time, it finds this pool and takes its block from there.
+// bindFirst binds the first claim of a scope. A scope is one combination of values for which a class has its own pool. One transaction carves the
+// scope's pool and the claim's block, or changes nothing. If a second claim runs at the same time, it finds this pool and takes its block from there.
 func (s *binder) bindFirst(ctx context.Context, o *order) (bound ipam.Claim, err error) {
 	c := o.choice
 	if c.room = c.Pools; len(c.Pools) > 1 && !c.Ask.Spec.Exact().IsValid() {

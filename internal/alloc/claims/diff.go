@@ -135,8 +135,8 @@ func ownerText(o *ipam.OwnerRef) string {
 	return strings.Trim(strings.Join([]string{o.Kind, o.Name, o.UID}, "/"), "/")
 }
 
-// sameReclaim reports whether a requested reclaim policy equals the policy of an existing claim. If the existing claim sets no policy, its effective
-// policy also equals the request. If the existing claim has no class and sets Delete, a request without a policy is equal too.
+// sameReclaim reports whether a requested reclaim policy is the same as in an existing claim. If the existing claim's spec sets no policy, a request
+// for its effective policy is the same. If the existing claim has no class and its spec sets Delete, a request without a policy is the same.
 func sameReclaim(have ipam.Claim, want ipam.ReclaimPolicy) bool {
 	switch said := have.Spec.ReclaimPolicy; said {
 	case want:

@@ -17,8 +17,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// groups serves several orders on one pool in one transaction. An order binds or releases one claim. The orders that arrive during a transaction of
-// the pool form the next group.
+// groups serves several orders on one pool in one transaction. An order binds or releases one claim. A member is an order in a group. The orders that
+// arrive during a transaction of the pool form the next group.
 type groups struct {
 	*usecase.Core
 

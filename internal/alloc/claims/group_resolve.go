@@ -10,8 +10,9 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// resolveCommit reads each member back if the result of a COMMIT is unknown. It finishes each member that took effect. The other members go into the
-// next round with the same ids. resolveCommit has its own time limit, because the time limit of the group is often nearly over.
+// resolveCommit reads back each member of a group if the result of a COMMIT is unknown. A member binds or releases one claim. If a member took
+// effect, resolveCommit finishes it. The other members go into the next round with the same ids. resolveCommit has its own time limit, because the
+// time limit of the group is often nearly over.
 func (s *groups) resolveCommit(ctx context.Context, members []*member) []*member {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), usecase.ReadBackLimit)
 	defer cancel()

@@ -12,7 +12,8 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// transact runs the transaction of a round. Its trace ends before a member gets its outcome.
+// transact runs the transaction of a round. A member is an order of the group: it binds or releases one claim. The trace of the transaction ends
+// before a member gets its outcome.
 func (s *groups) transact(ctx context.Context, members []*member, pool ipam.Pool) (*attempt, error) {
 	if !members[0].request.DryRun && !slices.ContainsFunc(members, (*member).consumes) { // a dry run has no group
 		remembered := s.Store.HasCached(storage.PoolContainer(pool))

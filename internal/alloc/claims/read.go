@@ -25,8 +25,9 @@ func (s *reader) GetClaim(ctx context.Context, project, name string, r usecase.R
 	return c, err
 }
 
-// find reads a claim of a project. The project's key may come from the cache. A claim with the cached project id is always right, because id and name
-// never change and no claim outlives its project. If find finds no claim, it reads the project again, because a new project may now have the name.
+// find reads a claim of a project. The project's key may come from the cache. A claim under the cached project id is always right. The id and the
+// name of a project never change, and no claim outlives its project. If find finds no claim, it reads the project again, because a new project may
+// now have the name.
 func (s *reader) find(ctx context.Context, read storage.Reader, pass tenancy.Pass, key storage.ProjectKey, remembered bool, name string,
 ) (ipam.Claim, storage.ProjectKey, error) {
 	c, err := read.ClaimGet(ctx, key, name)

@@ -57,7 +57,7 @@ func (s *roomFinder) withRoom(ctx context.Context, res *resolve.Resolved, pools 
 				parts = append(parts, p) // last, because the check costs more
 				continue
 			}
-			// The pool was checked a moment ago. recordFull would extend the entry for ever, and no request would check the pool again.
+			// The pool was checked a moment ago. recordFull would extend the entry for ever. Then no request would check the pool again.
 			res.SkippedPool(p, noneFree(p, bits))
 		default:
 			s.recordFull(p, bits)

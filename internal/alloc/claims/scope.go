@@ -12,8 +12,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// openScope opens the pool for an order's scope. If this transaction has already carved the pool, openScope returns it. Otherwise it carves the pool
-// from a parent pool. If the parent pool has no room, it returns nil.
+// openScope opens the pool for an order's scope. A scope is one combination of values for which a class has its own pool. If this transaction has
+// already carved the pool, openScope returns it. Otherwise it carves the pool from a parent pool. If the parent pool has no room, it returns nil.
 func (a *attempt) openScope(ctx context.Context, i int, known ipam.Pool) (*openPool, error) {
 	o := a.batch.orders[i]
 	sc := o.choice.First

@@ -13,7 +13,8 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// scopes contains the use cases on the pools for a project's scopes. Another project may own these pools.
+// scopes contains the use cases on the pools for a project's scopes. A scope is one combination of values for which a class has its own pool. Another
+// project may own the pool.
 type scopes struct {
 	*usecase.Core
 

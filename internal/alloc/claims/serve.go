@@ -15,7 +15,7 @@ import (
 // errFewRead ends an attempt that has read only a few free rows, and found no room in them for a random block request.
 var errFewRead = errors.New("too few free rows were read")
 
-// serveAll binds all orders of a batch that belongs to one request, or returns the first refusal.
+// serveAll binds all orders of a batch that belongs to one request, or returns the first refusal. Each order is one claim to bind.
 func (a *attempt) serveAll(ctx context.Context) error {
 	if err := a.readUsers(ctx); err != nil {
 		return err

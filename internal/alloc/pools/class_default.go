@@ -13,7 +13,7 @@ import (
 // defaultMove makes a class the default for its family and project, and takes the default from another class if there is one. A unique index in the
 // database allows at most one default.
 type defaultMove struct {
-	allowed  bool    // if false, the request is refused if another class is the default
+	allowed  bool    // whether the default may be taken from another class; if not, the request is refused
 	revision ipam.ID // the revision of the other class after it has lost the default
 }
 

@@ -15,13 +15,14 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Reconciled is the result for one pool in a region, where the rows and the loan record had different versions.
+// Reconciled is the result for one pool in a region, where the rows and the loan record had different versions. The region's blocks are the blocks
+// that were lent to it. In the home region, they are all blocks that are not lent.
 type Reconciled struct {
 	Pool    ipam.Ref
 	Region  string
-	Stale   []netip.Prefix // free in the region's rows, but not lent to the region
-	Missing []netip.Prefix // lent to the region, but not in its rows
-	Held    []netip.Prefix // held in the region's rows, but not lent to the region; another region may hold these blocks too
+	Stale   []netip.Prefix // free in the region's rows, but not among the region's blocks
+	Missing []netip.Prefix // among the region's blocks, but missing in its rows
+	Held    []netip.Prefix // held in the region's rows, but not among the region's blocks; another region may hold them too
 	Open    bool           // the region uses the pool again
 
 	Forgotten []Forgotten // the holds that were ended because of Reconciling.Forget
@@ -34,13 +35,16 @@ const lostFor = 30 * 24 * time.Hour
 type reconciler struct{ *usecase.Core }
 
 // Reconcile checks each pool in a region whose rows and loan record have different versions (docs/adr/0021). If the rows agree with the loans, the
-// pool can be used again. With Repair, Reconcile makes the rows agree if no address can then be granted twice:
+// pool can be used again.
 //
-//   - It deletes free blocks that are not lent to the region.
-//   - It holds blocks that are lent to the region but missing in its rows. They cool down for 30 days. An operator can end the cool-down by deleting
-//     the allocation.
-//   - It does not open a pool with holds outside the region's blocks. An operator must decide which of two holders is right, and name the wrong holds
-//     in Forget.
+// With Repair, Reconcile changes the rows so that they agree:
+//
+//   - It deletes free blocks that are not the region's blocks.
+//   - It holds the region's blocks that are missing in the rows. They cool down for 30 days. An operator can end the cool-down by deleting the
+//     allocation.
+//
+// If a hold is outside the region's blocks, another region may hold the same addresses. Then Reconcile does not open the pool. An operator must
+// decide which of the two holders is right, and name the wrong holds in Forget.
 //
 // Reconcile is for operators, and does not authorize the caller.
 func (s *reconciler) Reconcile(ctx context.Context, o Reconciling) (found []Reconciled, err error) {

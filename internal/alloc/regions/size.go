@@ -59,7 +59,7 @@ func Runway(width int, r ipam.PoolRegion, now time.Time) (time.Duration, bool) {
 	}
 	free, _ := r.Stock.Available(width).Float64()
 	loan := pow2(r.Loan)
-	// The second last loan lasted for r.Lasted. The last loan has lasted at least since r.LoanedAt.
+	// The loan before the last one lasted for r.Lasted. The last loan has lasted at least since r.LoanedAt.
 	each := max(r.Lasted, now.Sub(r.LoanedAt))
 	return time.Duration(min(free/loan*float64(each), float64(MaxRunway))), true
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// MaxClasses limits the classes in a project. MaxClassPools limits the pools of one project that list one class. Both lists are read as a whole.
-// Metrics also have the class name as a label.
+// MaxClasses limits the classes in a project. MaxClassPools limits the pools of one project that list one class. Both lists are read as a whole, so
+// they must stay short. Metrics have the class name as a label, so each class costs memory too.
 const (
 	MaxClasses    = 256
 	MaxClassPools = 256
