@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// ListAllocations lists the allocations in a project's pools, by pool and address, or the allocations that the project itself holds.
+// ListAllocations lists the allocations in a project's pools by pool and address, or the allocations that the project itself holds.
 func (s *Allocations) ListAllocations(ctx context.Context, project string, f paging.Filter, limit int, cursor string, r usecase.Reading,
 ) (paging.Page[ipam.Allocation], error) {
 	_, key, err := s.Enter(ctx, tenancy.AllocationsRead, project)
@@ -31,7 +31,7 @@ func (s *Allocations) ListAllocations(ctx context.Context, project string, f pag
 		return f.MatchesBlock(a.Block) && paging.MatchesRef(f.Pool, a.Pool) && (f.Phase == "" || f.Phase == string(a.Phase)) &&
 			(f.Purpose == "" || f.Purpose == a.Purpose) && f.MatchesClass(a.Class)
 	}
-	if f.Pool != (ipam.Ref{}) && f.Pool.Project != project { // a project lists the allocations in its own pools
+	if f.Pool != (ipam.Ref{}) && f.Pool.Project != project { // a project can only list the allocations in its own pools
 		return paging.Page[ipam.Allocation]{Items: []ipam.Allocation{}}, usecase.RefuseUnknown(ctx, view, key, f)
 	}
 	pool, err := usecase.FilterPool(ctx, view, key, f)

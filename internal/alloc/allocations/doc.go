@@ -1,2 +1,2 @@
-// Package allocations has the use cases for allocations: the blocks that are held, and their holders.
+// Package allocations contains the use cases on allocations. An allocation is a held block with its holder.
 package allocations

@@ -12,26 +12,29 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// MaxMapDepth is the maximum difference in length between a map's cells and its block, in bits.
+// MaxMapDepth is the greatest difference between the prefix lengths of a map's cells and its block.
 const MaxMapDepth = 8
 
-// Map is a block of a pool, cut into cells with one length.
+// Map shows a block of a pool, cut into cells of equal size.
 type Map struct {
 	Within netip.Prefix
-	Bits   int // length of the cells
+	Bits   int // the prefix length of the cells
 	Runs   []Run
 }
 
-// Run is a range of adjacent cells with the same state: all held by one block, all free, or all mixed.
+// Run is a range of adjacent cells with the same state. Either one block holds all of them, or all are free, or each contains smaller held blocks.
 type Run struct {
 	First, Count int
-	By           *ipam.Allocation // the block that holds all of them
+	By           *ipam.Allocation // the block that holds all cells; nil otherwise
 	Mixed        bool             // each cell contains smaller held blocks
 }
 
-// GetPoolMap returns a block of a project's pool (zero: the whole pool) in cells that are depth bits longer, or as long as an address. A cell inside
-// a free block is free. For the other cells it looks up the first held block that begins in each, and the last one before all cells. That is enough
-// because held blocks are disjoint: a block that covers a cell and begins in an earlier one is the first that begins there.
+// GetPoolMap returns the map of a block in a project's pool. If within is zero, the block is the whole pool. The prefix length of the cells is depth
+// bits longer than the block's, up to the length of a single address.
+//
+// A cell inside a free block is free. For the other cells, GetPoolMap reads the first held block that begins in each cell, and the last held block
+// before all cells. This is enough, because held blocks do not overlap. If a held block covers several cells, it is the first block that begins in
+// the first of these cells.
 func (s *Allocations) GetPoolMap(ctx context.Context, project, name string, within netip.Prefix, depth int, r usecase.Reading) (Map, error) {
 	_, key, err := s.Enter(ctx, tenancy.AllocationsRead, project)
 	if err != nil {
@@ -66,7 +69,7 @@ func (s *Allocations) GetPoolMap(ctx context.Context, project, name string, with
 	})
 }
 
-// outside returns the cells that lie in none of the blocks; both are sorted by address.
+// outside returns the cells that are in none of the blocks. Both lists must be sorted by address.
 func outside(cells, blocks []netip.Prefix) (rest []netip.Prefix) {
 	for _, cell := range cells {
 		for len(blocks) > 0 && freespace.Last(blocks[0]).Less(cell.Addr()) {
@@ -79,7 +82,7 @@ func outside(cells, blocks []netip.Prefix) (rest []netip.Prefix) {
 	return rest
 }
 
-// cellsOf cuts a block into cells, by address.
+// cellsOf cuts a block into cells, in the order of their addresses.
 func cellsOf(within netip.Prefix, depth int) []netip.Prefix {
 	bits := min(within.Bits()+depth, freespace.Width(within))
 	cells := make([]netip.Prefix, 1<<(bits-within.Bits()))
@@ -89,8 +92,8 @@ func cellsOf(within netip.Prefix, depth int) []netip.Prefix {
 	return cells
 }
 
-// runsOf determines the state of each cell, and joins adjacent equal ones. held has, sorted by address, the first block that begins in each cell, and the
-// last one before all cells.
+// runsOf determines the state of each cell, and joins adjacent cells with the same state. held contains the first held block that begins in each
+// cell, and the last held block before all cells. It must be sorted by address.
 func runsOf(cells []netip.Prefix, held []ipam.Allocation) []Run {
 	var runs []Run
 	last := -1

@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// InPool describes a list of the rows in one pool, by address.
+// InPool describes a list of rows in one pool, ordered by address.
 type InPool[T ipam.Sized] struct {
 	Kind   string
 	Of     ipam.ID // the project that owns the list
@@ -19,10 +19,10 @@ type InPool[T ipam.Sized] struct {
 	Filter paging.Filter
 	Match  func(*T) bool
 	Begins func(T) netip.Addr
-	Fetch  func(ctx context.Context, read storage.Reader, c storage.Container, within netip.Prefix, after netip.Addr, n int) ([]T, error) // from the pool in one region
+	Fetch  func(ctx context.Context, read storage.Reader, c storage.Container, within netip.Prefix, after netip.Addr, n int) ([]T, error) // reads the rows of the pool in one region
 }
 
-// PageInPool returns one page of the list, read at one moment.
+// PageInPool returns one page of the list. All rows of the page are read at one moment.
 func PageInPool[T ipam.Sized](ctx context.Context, s *usecase.Core, view storage.View, key storage.ProjectKey, l InPool[T], limit int, cursor string,
 ) (paging.Page[T], error) {
 	these, unknown := paging.ListOf(l.Kind, l.Of, l.Filter), usecase.Unknown(ctx, view, key, l.Filter)
@@ -53,13 +53,15 @@ func pageOfPool[T ipam.Sized](ctx context.Context, s *usecase.Core, view storage
 			})
 		}, l.Match, l.Begins)
 	})
-	if ipam.IsCode(err, ipam.CodeNotFound) { // the pool has been deleted meanwhile, with all its rows
+	// If the pool is not found, it was deleted meanwhile with all its rows.
+	if ipam.IsCode(err, ipam.CodeNotFound) {
 		return paging.Page[T]{Items: []T{}}, nil
 	}
 	return page, err
 }
 
-// startingIn returns the part of a pool in which matching blocks can begin. Blocks of a pool do not overlap, so at most one contains an address.
+// startingIn returns the part of a pool in which the matching blocks can begin. Blocks in a pool do not overlap, so at most one block contains an
+// address.
 func startingIn(ctx context.Context, read storage.Reader, f paging.Filter, pool ipam.Pool) (netip.Prefix, error) {
 	block := pool.Block
 	if f.Contains.IsValid() && block.Contains(f.Contains) {

@@ -2,8 +2,8 @@ package allocations
 
 import "github.com/carve-ipam/carve/internal/alloc/usecase"
 
-// Allocations has the use cases for allocations: in a project's pools, and held by a project.
+// Allocations contains the use cases on allocations in a project's pools, and on allocations that a project holds.
 type Allocations struct{ *usecase.Core }
 
-// New makes the use cases.
+// New creates the use cases.
 func New(core *usecase.Core) *Allocations { return &Allocations{core} }

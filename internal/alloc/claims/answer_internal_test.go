@@ -13,14 +13,14 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// answeredRequest is a request for claims with the claims that it created.
+// answeredRequest is a request for claims, together with the claims that it created.
 type answeredRequest struct {
 	at     time.Time
 	orders []*order
 	made   []ipam.Claim
 }
 
-// add creates a claim from a requested claim. change sets the fields that the server adds.
+// add records a requested claim and the claim that the request created. change sets the fields that the server adds.
 func (r *answeredRequest) add(asked ipam.Claim, change func(*ipam.Claim)) {
 	asked = asOrdered(asked, "first")
 	r.orders = append(r.orders, &order{claim: asked})
@@ -34,7 +34,7 @@ func (r *answeredRequest) add(asked ipam.Claim, change func(*ipam.Claim)) {
 	r.made = append(r.made, c)
 }
 
-// asOrdered returns a claim as a request brings it, with new ids and times each time.
+// asOrdered returns a claim as the server prepares it for one request. Each call sets new ids and times.
 func asOrdered(c ipam.Claim, by string) ipam.Claim {
 	c.UID, c.Revision, c.Project, c.ProjectID, c.Region, c.Generation, c.CreatedBy = ipam.NewID(), ipam.NewID(), "acme", ipam.ID{9}, "local", 1, by
 	c.CreatedAt = time.Now().UTC()
@@ -46,7 +46,7 @@ func (r *answeredRequest) stored() storage.Answer {
 	return usecase.Answer(ipam.ID{9}, usecase.Request{Key: "k"}, r.at, answerOf(r.orders, r.made))
 }
 
-// repeated returns the orders of a repeated request.
+// repeated returns the orders of the same request, sent a second time.
 func (r *answeredRequest) repeated() (orders []*order) {
 	for _, o := range r.orders {
 		again := o.claim

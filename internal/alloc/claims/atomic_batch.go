@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// atomicBatch serves batches that are one request: it binds all orders in one transaction, or none.
+// atomicBatch serves batches that belong to one request. It binds all claims of the batch in one transaction, or none.
 type atomicBatch struct {
 	*usecase.Core
 
@@ -23,12 +23,13 @@ type atomicBatch struct {
 	shares *resolve.Shares
 }
 
-// bind binds all orders in a batch, or returns the first refusal. It borrows missing blocks from other regions.
+// bind binds all claims of a batch, or returns the first refusal. If blocks are missing, it borrows them from other regions.
 func (s *atomicBatch) bind(ctx context.Context, b *batch) ([]ipam.Claim, error) {
 	return s.bindWithRegions(ctx, b, -1)
 }
 
-// bindWithRegions retries while other regions can help. Each time the batch gets beyond furthest, an index in the batch, it starts a new count of rounds.
+// bindWithRegions retries the batch while other regions can supply missing blocks. furthest is the highest index that the batch has reached so far.
+// When an attempt gets beyond furthest, the count of rounds starts again, because the batch made progress.
 func (s *atomicBatch) bindWithRegions(ctx context.Context, b *batch, furthest int) ([]ipam.Claim, error) {
 	return usecase.Rounds(func(int) (bound []ipam.Claim, again bool, err error) {
 		if err := s.loans.locateExact(ctx, b); err != nil {
@@ -44,7 +45,7 @@ func (s *atomicBatch) bindWithRegions(ctx context.Context, b *batch, furthest in
 	})
 }
 
-// run runs the transaction for a batch with chosen pools.
+// run runs the transaction for a batch. The pools are already chosen.
 func (s *atomicBatch) run(ctx context.Context, b *batch) ([]ipam.Claim, error) {
 	locks, onlyLooks := b.locks(), b.dryRun() && len(s.Store.KnownRegions()) <= 1
 	if onlyLooks { // a dry run reads a snapshot of the pools, and locks none of them
@@ -70,7 +71,9 @@ func (s *atomicBatch) run(ctx context.Context, b *batch) ([]ipam.Claim, error) {
 		return s.readBack(ctx, b)
 	})
 	if usecase.NameTaken(err) && b.opensScope() {
-		return nil, &storage.Conflict{} // taken claim names come as conflicts, so this is a pool's name: another request has carved the scope's pool, and the look-up must be repeated
+		// If a claim's name is taken, the write returns a conflict that lists the name. So this error is about the name of a scope's pool. Another request
+		// has carved that pool, and the look-up must be repeated.
+		return nil, &storage.Conflict{}
 	}
 	if err == nil && !b.dryRun() {
 		s.updateShares(b, bound)
@@ -78,8 +81,9 @@ func (s *atomicBatch) run(ctx context.Context, b *batch) ([]ipam.Claim, error) {
 	return bound, err
 }
 
-// locks returns the batch's locks. They are exclusive for each choice's first pool and for new scopes. The transaction may open further pools and
-// waits for them. The project, and the classes for which it carves pools, must not be deleted meanwhile, so their locks are shared.
+// locks returns the batch's locks. A choice contains the pools to try for all claims with the same spec. The first pool of each choice and the new
+// scopes are locked exclusively. If the transaction opens another pool, it waits for the lock of that pool. The project and the classes that carve
+// pools get shared locks. These prevent the deletion of the project and the classes meanwhile.
 func (b *batch) locks() storage.Locks {
 	locks := storage.Locks{Shared: []ipam.ID{b.key().ID}, InTurn: true}
 	for _, c := range b.choices {
@@ -94,7 +98,7 @@ func (b *batch) locks() storage.Locks {
 	return locks
 }
 
-// plan returns the bound claims and the changes to write. It reads few free rows first, and all rows if those do not decide.
+// plan returns the bound claims and the changes to write. It first reads only a few free rows. If these rows do not decide, it reads all rows.
 func plan(ctx context.Context, tx storage.Tx, b *batch, region string) ([]ipam.Claim, storage.Changes, error) {
 	a := newAttempt(tx, b, region)
 	err := a.serveAll(ctx)
@@ -110,8 +114,8 @@ func plan(ctx context.Context, tx storage.Tx, b *batch, region string) ([]ipam.C
 	return a.bound, ch, err
 }
 
-// free returns a conflict if a name of the batch is in use, like the write would. A dry run must not write, because the rows stay locked until the
-// rollback and other claims in the pool would wait.
+// free returns a conflict if a name of the batch is in use, like the write would do. A dry run must not write. The written rows would stay locked
+// until the rollback, and other claims in the pool would wait.
 func (b *batch) free(ctx context.Context, tx storage.Tx) error {
 	names := make([]storage.NameRef, len(b.orders))
 	for i, o := range b.orders {
@@ -128,7 +132,8 @@ func (b *batch) free(ctx context.Context, tx storage.Tx) error {
 	return nil
 }
 
-// updateShares updates the shares of the pools that served the batch. Pools in several spaces may cover the same addresses, so a share may be inexact.
+// updateShares updates the cached share of used addresses for each pool that served the batch. A share may be inexact, because pools in several
+// spaces may cover the same addresses.
 func (s *atomicBatch) updateShares(b *batch, bound []ipam.Claim) {
 	for i, o := range b.orders {
 		c := o.choice
@@ -143,8 +148,8 @@ func (s *atomicBatch) updateShares(b *batch, bound []ipam.Claim) {
 	}
 }
 
-// readBack reports whether the batch was committed. It was committed as a whole or not at all, so one claim found by its id is proof. A claim of a
-// committed batch that is gone by now is returned as it was prepared, without a block.
+// readBack reports whether the batch was committed. A batch commits as a whole or not at all. So one claim that is found by its id proves the commit.
+// If a claim of a committed batch is already gone, readBack returns that claim as it was prepared, without a block.
 func (s *atomicBatch) readBack(ctx context.Context, b *batch) ([]ipam.Claim, bool, error) {
 	out := make([]ipam.Claim, len(b.orders))
 	var committed atomic.Bool
@@ -167,5 +172,5 @@ func (s *atomicBatch) readBack(ctx context.Context, b *batch) ([]ipam.Claim, boo
 	return out, committed.Load(), err
 }
 
-// readBackParallel is how many claims readBack reads concurrently.
+// readBackParallel is the number of claims that readBack reads concurrently.
 const readBackParallel = 8

@@ -14,24 +14,25 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// attempt is one run of a transaction that serves a batch's orders. It opens a pool once, when the first order needs it. All orders count in the
-// first pool's quota shard.
+// attempt is one run of a transaction that serves a batch. Each order of the batch binds or releases one claim. A choice contains the pools to try
+// for all orders with the same spec. The attempt opens each pool once, when the first order needs the pool. All orders use the quota shard of the
+// first opened pool.
 type attempt struct {
 	tx        storage.Tx
 	batch     *batch
 	region    string // region of this server
-	fromCache bool   // the pools come from the cache: it serves all orders, or refuses all for lack of room
-	readAll   bool   // read every row that can decide, and not only the first few
+	fromCache bool   // the pools come from the cache; the attempt then serves all orders, or refuses all for lack of room
+	readAll   bool   // read every free row that can matter, not only the first few
 
 	opened map[ipam.ID]*openPool // by the pool's lock id in its region
-	drawn  []*openPool           // the pools with a carver, in the order of their opening
-	scoped map[ipam.ID]*openPool // pools that this transaction carves, by scope
+	drawn  []*openPool           // the pools from which an order may take a block, in the order of their opening
+	scoped map[ipam.ID]*openPool // the scope pools that this transaction carves, by scope
 	ledger *quota.Ledger         // nil until the first pool is opened
 
-	bound []ipam.Claim // by order
-	from  []*openPool  // by order; nil: the order has no block
+	bound []ipam.Claim // the bound claims, by order
+	from  []*openPool  // the pool that served each order; nil: the order has no block
 
-	refused []error // of a group: the reason for each refusal, by order
+	refused []error // for a group only: the reason for each refusal, by order
 
 	users attach.Users // consumers of the new claims
 }
@@ -44,33 +45,33 @@ func newAttempt(tx storage.Tx, b *batch, region string) *attempt {
 	}
 }
 
-// openPool is a pool from which orders are served: its state in the transaction, and the rows that the orders may need.
+// openPool is a pool that serves orders. It contains the pool's state in the transaction, and the rows that the orders may need.
 type openPool struct {
 	pool    ipam.Pool
-	granted map[string]bool     // projects with a grant, by name
-	epochs  map[ipam.ID]ipam.ID // class versions of the projects that use classes
+	granted map[string]bool     // the projects that a grant allows to use the pool, by name
+	epochs  map[ipam.ID]ipam.ID // the versions of the classes, by project
 	missing bool                // the pool does not exist any more
 	stock   *ipam.Stock         // the pool's free space, if known
-	away    bool                // the pool is not served in this region any more: a repeated look-up finds it at its home
-	few     bool                // only some of the rows for Random wishes were read
+	away    bool                // the pool no longer serves this region; a repeated look-up finds its home region
+	few     bool                // only a few of the rows for random block requests were read
 
-	carver *carve.Carver  // nil: no order may draw from the pool
+	carver *carve.Carver  // nil: no order may take a block from the pool
 	taken  []grantedBlock // blocks that the attempt has taken so far
 	wishes map[int]freespace.BlockRequest
-	draws  map[*choice]*poolDecision          // one for each choice that reached this pool
-	scopes map[ipam.ID]freespace.BlockRequest // for pools to be carved from this one, by scope
+	draws  map[*choice]*poolDecision          // one decision for each choice that reached this pool
+	scopes map[ipam.ID]freespace.BlockRequest // the requests for scope pools to carve from this pool, by scope
 
-	made *ipam.Allocation // of a pool that this transaction carves: its allocation in the parent pool
+	made *ipam.Allocation // set if this transaction carves the pool: the pool's allocation in its parent pool
 }
 
-// grantedBlock is a wish with the block that it got.
+// grantedBlock is a block request with the block that it got.
 type grantedBlock struct {
 	request freespace.BlockRequest
 	block   netip.Prefix
 }
 
-// open reads a pool once for all orders that may draw from it. Every claim and every release opens its pool here. open checks the fence and the
-// pool's current policy, and reads the free rows that decide.
+// open reads a pool once for all orders that may use it. Every claim and every release opens its pool here. If the pool has two different versions in
+// this region, open refuses to use it (regions.Fence). It also checks the pool's current policy, and it reads the free rows that the orders need.
 func (a *attempt) open(ctx context.Context, known ipam.Pool) (*openPool, error) {
 	c := storage.PoolContainer(known)
 	if src := a.opened[c.Lock()]; src != nil {
@@ -101,14 +102,16 @@ func (a *attempt) open(ctx context.Context, known ipam.Pool) (*openPool, error) 
 	if !a.serves(src) {
 		return src, nil
 	}
-	if !pool.Spec.Allocation.Equal(known.Spec.Allocation) { // the policy has changed, and so have the wishes: read the rows for these
+	// If the policy has changed, the block requests have changed too. Then read the rows for the new requests.
+	if !pool.Spec.Allocation.Equal(known.Spec.Allocation) {
 		w = a.requests(pool)
 		rows, few = a.reads(c, w.all)
 		if free, err = a.tx.FreeRead(ctx, c, rows); err != nil {
 			return nil, err
 		}
 	}
-	src.few = few && len(free) >= freespace.Few // fewer rows than the limit are all rows
+	// If the read returned fewer rows than the limit, it returned all rows.
+	src.few = few && len(free) >= freespace.Few
 	if src.carver, err = carve.NewCarver(c, a.batch.released(c), free); err != nil {
 		return nil, err
 	}
@@ -117,14 +120,15 @@ func (a *attempt) open(ctx context.Context, known ipam.Pool) (*openPool, error) 
 	return src, nil
 }
 
-// serves reports whether the batch needs an opened pool. It does if an order gives a block back to the pool, or if a choice may still draw from it or
-// carve a scope's pool from it.
+// serves reports whether the batch needs an opened pool. The batch needs the pool in two cases:
+//   - An order gives a block back to the pool.
+//   - A choice may still take a block from the pool, or carve a scope's pool from it.
 func (a *attempt) serves(src *openPool) bool {
 	return slices.ContainsFunc(a.batch.orders, func(o *order) bool { return !o.binds() && o.claim.PoolID == src.pool.UID }) ||
 		slices.ContainsFunc(a.batch.byPool[src.pool.UID], func(c *choice) bool { return a.mayDraw(c, src) })
 }
 
-// mayDraw reports whether a choice may draw from a pool or carve its scope's pool from it.
+// mayDraw reports whether a choice may take a block from a pool, or carve its scope's pool from that pool.
 func (a *attempt) mayDraw(c *choice, src *openPool) bool {
 	if c.First != nil {
 		return c.First.MayCarve(src.pool)
@@ -133,7 +137,8 @@ func (a *attempt) mayDraw(c *choice, src *openPool) bool {
 	return c.Ask.MayDraw(key, src.pool, src.granted[key.Name])
 }
 
-// query requests the quotas of the orders' projects, the pool's grants to other projects, and the versions of cached classes.
+// query lists the facts to read with a pool. These are the quotas of the orders' projects, the pool's grants to other projects, and the versions of
+// cached classes.
 func (a *attempt) query(pool ipam.Pool) storage.GroupQuery {
 	q := storage.GroupQuery{Pool: pool, Shard: quota.ShardOf(pool.UID), Remember: !a.batch.allOrNone && !a.batch.dryRun()}
 	if a.ledger == nil {
@@ -151,8 +156,8 @@ func (a *attempt) query(pool ipam.Pool) storage.GroupQuery {
 	return q
 }
 
-// reads returns the rows in a container that can serve the wishes. It returns few when the container may have more rows for the wishes without a
-// fixed place.
+// reads returns the rows to read in a container to serve block requests. If few is true, the container may have more rows that could serve the
+// requests without an exact CIDR.
 func (a *attempt) reads(c storage.Container, wishes []freespace.BlockRequest) (rows freespace.Reads, few bool) {
 	if !a.readAll {
 		return freespace.FewFor(c.Block, wishes)
@@ -160,14 +165,15 @@ func (a *attempt) reads(c storage.Container, wishes []freespace.BlockRequest) (r
 	return carve.Reads(c, a.batch.released(c), wishes), false
 }
 
-// poolRequests lists the wishes for a pool: all[n] is the wish of order owners[n]. The wishes for scope pools follow.
+// poolRequests contains the block requests for one pool. all[n] is the request of order owners[n]. The requests for scope pools follow at the end of
+// all.
 type poolRequests struct {
 	all    []freespace.BlockRequest
 	owners []int
 	scopes []ipam.ID
 }
 
-// requests returns the wishes for a pool. It skips orders that the pool can never serve.
+// requests returns the block requests for a pool. It skips the orders that the pool can never serve.
 func (a *attempt) requests(pool ipam.Pool) (w poolRequests) {
 	for _, c := range a.batch.byPool[pool.UID] {
 		if c.First != nil {
@@ -195,7 +201,7 @@ func (a *attempt) requests(pool ipam.Pool) (w poolRequests) {
 	return w
 }
 
-// split returns the wishes by order and by scope.
+// split returns the block requests by order and by scope.
 func (w poolRequests) split() (orders map[int]freespace.BlockRequest, scopes map[ipam.ID]freespace.BlockRequest) {
 	orders, scopes = make(map[int]freespace.BlockRequest, len(w.owners)), make(map[ipam.ID]freespace.BlockRequest, len(w.scopes))
 	for n, i := range w.owners {

@@ -34,7 +34,8 @@ type batches struct {
 	slots    *locks.FairSemaphore
 }
 
-// CreateClaimBatch binds all claims in one transaction, or none. It serves them in order, each from the first of its eligible pools that has room.
+// CreateClaimBatch binds all claims in one transaction, or none. It serves the claims in their order. Each claim gets its block from the first
+// eligible pool that has room.
 func (s *batches) CreateClaimBatch(ctx context.Context, project string, claims []ipam.Claim, r usecase.Request) (usecase.Result[[]ipam.Claim], error) {
 	answer, err := s.create(ctx, project, claims, r)
 	reporter{s.Core}.recordBatch(ctx, answer, r, err)
@@ -88,7 +89,7 @@ func (s *batches) orders(ctx context.Context, key storage.ProjectKey, who tenanc
 			return nil, ipam.Invalid(itemPointer(i)+"/metadata/name", "repeats the name of claim %d in this batch.", j)
 		}
 		names[c.Name] = i
-		event.Name = c.Name // event ids within one transaction follow the first event's id
+		event.Name = c.Name // the first event sets the ids; other events in the same transaction follow it
 		all[i] = order{key: key, request: r, claim: c, random: ipam.NewID(), event: event}
 		orders[i] = &all[i]
 	}
@@ -101,14 +102,15 @@ func (s *batches) bind(ctx context.Context, key storage.ProjectKey, orders []*or
 		return nil, err
 	}
 	bound, err := s.atomic.bind(ctx, newBatch(batchTx, orders))
-	if c, ok := storage.AsConflict(err); ok && len(c.AnswerKeys) == 0 && len(c.ClaimRefs) > 0 { // for a used key, Once repeats the look-up
+	// If an idempotency key is in use, RunIdempotent repeats the look-up of that key.
+	if c, ok := storage.AsConflict(err); ok && len(c.AnswerKeys) == 0 && len(c.ClaimRefs) > 0 {
 		err = s.nameTaken(ctx, key, orders, c)
 	}
 	return bound, s.refusals.WithFigures(ctx, err)
 }
 
-// nameTaken returns the refusal for a claim with a used name. For a generated name it draws another one and returns the conflict, so that the batch
-// is retried.
+// nameTaken returns the refusal for a claim whose name is in use. For a generated name, it generates another name and returns the conflict. The
+// caller then retries the batch.
 func (s *batches) nameTaken(ctx context.Context, key storage.ProjectKey, orders []*order, c *storage.Conflict) error {
 	if err := usecase.CheckProjectExists(ctx, s.Store, key); err != nil {
 		return err
@@ -130,7 +132,7 @@ func (s *batches) nameTaken(ctx context.Context, key storage.ProjectKey, orders 
 
 func itemPointer(i int) string { return "/claims/" + strconv.Itoa(i) }
 
-// inItem moves an error's pointers into item i of the batch.
+// inItem changes an error's field pointers so that they name item i of the batch.
 func inItem(err error, i int) error {
 	e, ok := err.(*ipam.Error) //nolint:errorlint // only the refusal itself is re-pointed
 	if !ok {
@@ -150,7 +152,8 @@ func inItem(err error, i int) error {
 	return &c
 }
 
-// inBatch is inItem for refusals by a pool or a quota in a batch of n claims. The items before this one may have caused such a refusal.
+// inBatch is inItem for a refusal by a pool or a quota in a batch of n claims. It adds the number of claims that fit, because the earlier items may
+// have caused the refusal.
 func inBatch(err error, i, n int) error {
 	err = inItem(err, i)
 	e, ok := err.(*ipam.Error) //nolint:errorlint // see inItem
@@ -159,7 +162,7 @@ func inBatch(err error, i, n int) error {
 	}
 	switch e.Code {
 	case ipam.CodePoolExhausted, ipam.CodeExhaustedByCooldown:
-		if i > 0 { // figures and sentence describe the state before the batch
+		if i > 0 { // the figures and the message describe the state before the batch
 			e.Message = fits(i, n) + e.Message
 		}
 	case ipam.CodeQuotaExceeded:
@@ -173,7 +176,7 @@ func inBatch(err error, i, n int) error {
 	return err
 }
 
-// fits returns the sentence with the number of claims that fit when not all do.
+// fits returns the sentence that names the number of claims that fit, for a batch that does not fit as a whole.
 func fits(i, n int) string {
 	first := "first " + strconv.Itoa(i) + " fit"
 	if i == 1 {

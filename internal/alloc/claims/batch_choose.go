@@ -10,15 +10,15 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// maxSelectors and maxAsks limit the look-ups that a batch causes before its transaction; maxNewScopes limits the pools that it carves. Claims with
-// the same request count once.
+// maxSelectors and maxAsks limit the look-ups that a batch causes before its transaction. maxNewScopes limits the pools that a batch carves. Several
+// claims with the same spec count once.
 const (
 	maxSelectors = 16
 	maxAsks      = 128
 	maxNewScopes = 32
 )
 
-// chooser chooses the pools for a batch's orders, once for all orders with the same spec.
+// chooser chooses the pools for a batch's claims. It chooses once for all claims with the same spec.
 type chooser struct {
 	rooms    *roomFinder
 	resolver *resolve.Resolver
@@ -26,24 +26,25 @@ type chooser struct {
 	key      storage.ProjectKey
 
 	choices  map[string]*choice
-	selected map[string][]ipam.Pool             // pools of each selector, by its JSON text
-	facts    map[batchSource]storage.ClaimFacts // facts of each named pool and class
+	selected map[string][]ipam.Pool             // the pools of each selector, by the selector's JSON text
+	facts    map[batchSource]storage.ClaimFacts // the facts about each named pool and class
 	asks     int
 	scopes   map[ipam.ID]bool
 }
 
-// batchSource is the source that a claim names.
+// batchSource identifies the pool or class that a claim names.
 type batchSource struct {
 	pool   ipam.Ref
 	class  string
-	family ipam.Family // family of the default class; empty with poolRef
+	family ipam.Family // the family of the default class; empty with poolRef
 }
 
-// all chooses the pools for all orders in a request.
+// all chooses the pools for all claims in a request.
 func (s *chooser) all(ctx context.Context, orders []*order) error {
 	s.choices, s.selected, s.facts, s.scopes = map[string]*choice{}, map[string][]ipam.Pool{}, map[batchSource]storage.ClaimFacts{}, map[ipam.ID]bool{}
 	for i, o := range orders {
-		if i > 0 && o.claim.Spec.Alike(&orders[i-1].claim.Spec) { // true in most batches, and saves the encoding
+		// In most batches the specs are equal. This comparison saves the encoding.
+		if i > 0 && o.claim.Spec.Alike(&orders[i-1].claim.Spec) {
 			o.choice = orders[i-1].choice
 			continue
 		}
@@ -70,7 +71,7 @@ func (s *chooser) all(ctx context.Context, orders []*order) error {
 	return nil
 }
 
-// choose resolves the pools for one claim, and so for all claims with the same spec.
+// choose resolves the pools for one claim. The result is valid for all claims with the same spec.
 func (s *chooser) choose(ctx context.Context, o *order) error {
 	to, spec := o.choice, o.claim.Spec
 	if err := s.bounded(spec); err != nil {
@@ -88,13 +89,14 @@ func (s *chooser) choose(ctx context.Context, o *order) error {
 			return err
 		}
 	}
-	if len(to.room) == 0 { // all are full: one of them returns the refusal in the transaction
+	// If all pools are full, the transaction returns the refusal by the first one.
+	if len(to.room) == 0 {
 		to.room = to.Pools[:1]
 	}
 	return nil
 }
 
-// bounded counts the requests that need a look-up of their own.
+// bounded counts the requests that need their own look-up, and refuses a request above the limit.
 func (s *chooser) bounded(spec ipam.ClaimSpec) error {
 	pointer := "/spec/scope"
 	if spec.PoolSelector != nil {

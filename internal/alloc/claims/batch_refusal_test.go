@@ -8,7 +8,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// The message of a refusal in a batch must name the same field as the refusal itself.
+// If a batch refuses a claim, the message and the field pointer must name the same field.
 func TestBatchRefusalNamesTheFieldInItsMessage(t *testing.T) {
 	t.Parallel()
 	alone := ipam.Invalid("/spec/prefixLength", "is required: the pool has no default.")

@@ -15,7 +15,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// binder binds single claims. Every way ends in a transaction that an attempt plans, either in the group of a pool or alone.
+// binder binds single claims. Every claim is bound in a transaction that an attempt plans. A claim shares the transaction with other claims on the
+// pool, or has its own.
 type binder struct {
 	*usecase.Core
 
@@ -27,13 +28,14 @@ type binder struct {
 	atomic   *atomicBatch
 }
 
-// serve resolves a claim and binds it, or returns a refusal with the steps that led to it. It sets the order's choice in every case.
+// serve resolves a claim and binds it. If it refuses the claim, the refusal contains the steps that led to it. serve sets the order's choice in every
+// case.
 func (s *binder) serve(ctx context.Context, o *order, facts storage.ClaimFacts) (bound ipam.Claim, err error) {
 	o.choice = &choice{}
 	res := &o.choice.Resolved
 	*res, err = s.resolver.Resolve(ctx, o.key, o.claim.Spec, facts, s.resolver.Candidates)
 	switch {
-	case err != nil && o.cached: // no cached fact decides a refusal
+	case err != nil && o.cached: // a cached fact must not decide a refusal
 		return ipam.Claim{}, &storage.Conflict{}
 	case err != nil:
 	case o.claim.Spec.AllocationRef != "":
@@ -46,8 +48,8 @@ func (s *binder) serve(ctx context.Context, o *order, facts storage.ClaimFacts) 
 	return bound, res.Explained(err)
 }
 
-// bind tries the pools in turn. If every pool is exhausted, it returns that refusal with the figures of all. A quota that is too small skips the
-// pools that it covers. bind returns the quota's refusal when no other pool serves the claim.
+// bind tries the pools in turn. If every pool is full, it returns one refusal with the figures of all pools. If a quota is too small, bind skips the
+// pools that the quota covers. It returns the quota's refusal if no other pool serves the claim.
 func (s *binder) bind(ctx context.Context, o *order) (ipam.Claim, error) {
 	res := &o.choice.Resolved
 	t := newTrial(o)
@@ -72,7 +74,8 @@ func (s *binder) bind(ctx context.Context, o *order) (ipam.Claim, error) {
 			return bound, nil
 		}
 		more := t.failed(p, err)
-		if full(err) && !o.request.DryRun { // a dry run gathers no blocks from other regions, so it does not prove that the pool is full
+		// A dry run borrows no blocks from other regions. So its failure does not prove that the pool is full.
+		if full(err) && !o.request.DryRun {
 			s.rooms.recordFull(p, res.Bits(p))
 		}
 		if !more {
@@ -82,7 +85,7 @@ func (s *binder) bind(ctx context.Context, o *order) (ipam.Claim, error) {
 	return ipam.Claim{}, s.refuse(ctx, &t)
 }
 
-// dropFull reduces the untried pools to those with room. It does so at most once, before bind tries a pool that is probably full.
+// dropFull removes the pools without room from the untried pools. It does so at most once, before bind tries a pool that is probably full.
 func (s *binder) dropFull(ctx context.Context, t *trial, tried bool) (err error) {
 	res := &t.order.choice.Resolved
 	if t.looked || !tried && !s.rooms.likelyFull(t.pools[0], res.Bits(t.pools[0])) {
@@ -90,7 +93,8 @@ func (s *binder) dropFull(ctx context.Context, t *trial, tried bool) (err error)
 	}
 	t.looked = true
 	if t.pools, err = s.rooms.withRoom(ctx, res, t.pools); err == nil && len(t.pools) == 0 && t.order.cached && !tried {
-		return &storage.Conflict{} // no transaction has checked that these are the pools
+		// The pools come from the cache, and no transaction has checked that they are still the right pools.
+		return &storage.Conflict{}
 	}
 	return err
 }
@@ -112,15 +116,15 @@ func (s *binder) refuse(ctx context.Context, t *trial) error {
 	}
 }
 
-// trial is a claim's progress through the pools that may serve it.
+// trial records the progress of a claim through the pools that may serve it.
 type trial struct {
 	order     *order
 	all       []ipam.Pool // pools that a refusal may name
 	pools     []ipam.Pool // pools not tried yet
-	looked    bool        // pools has no full pool any more, or a scan is not worth its cost
+	looked    bool        // the full pools were already removed, or a scan is not worth its cost
 	lacks     quota.QuotaLacks
 	overQuota error // the last refusal by a quota
-	closed    error // the last refusal by a pool in a fenced region
+	closed    error // the last refusal by a pool whose rows in a region must not be used (regions.Fence)
 	last      error // the last refusal for another reason
 }
 
@@ -129,7 +133,7 @@ func newTrial(o *order) trial {
 	return trial{order: o, all: res.Pools, pools: res.Pools, looked: len(res.Pools) < 2 || res.Ask.Spec.Exact().IsValid()}
 }
 
-// failed records why a pool did not serve the claim, and reports whether another pool may.
+// failed records the reason why a pool did not serve the claim, and reports whether another pool may serve it.
 func (t *trial) failed(p ipam.Pool, err error) (more bool) {
 	res := &t.order.choice.Resolved
 	if lack, ok := errors.AsType[*quota.QuotaLack](err); ok {
@@ -137,12 +141,14 @@ func (t *trial) failed(p ipam.Pool, err error) (more bool) {
 		res.QuotaRefused(err)
 		return true
 	}
-	if ipam.IsCode(err, ipam.CodeNotFound) { // the pool is gone or the claim may not use it any more: a refusal must not name it
+	// If the pool is gone, or the claim may not use it any more, a refusal must not name the pool.
+	if ipam.IsCode(err, ipam.CodeNotFound) {
 		t.all = slices.DeleteFunc(slices.Clone(t.all), func(a ipam.Pool) bool { return a.UID == p.UID })
 		return true
 	}
 	res.SkippedPool(p, err)
-	if regions.IsFence(err) && len(t.all) > 1 { // another pool may do; it is unknown whether this one has room
+	// If the pool must not be used in a region, it is unknown whether this pool has room. Another pool may serve the claim.
+	if regions.IsFence(err) && len(t.all) > 1 {
 		t.closed = err
 		return true
 	}
@@ -150,8 +156,8 @@ func (t *trial) failed(p ipam.Pool, err error) (more bool) {
 	return full(err) || len(t.all) > 1 && mayTryNextPool(err)
 }
 
-// bindIn binds the claim in one pool, the only one in room. An exact CIDR is bound in its region. Any other block comes from the pool's region, which
-// borrows from others when it has no room.
+// bindIn binds the claim in one pool. room contains only this pool. An exact CIDR is bound in the region that holds it. Any other block comes from
+// the region that serves the pool. If that region has no room, it borrows a block from other regions.
 func (s *binder) bindIn(ctx context.Context, o *order, room []ipam.Pool) (ipam.Claim, error) {
 	exact, dryRun, freed := o.claim.Spec.Exact(), o.request.DryRun, false
 	return usecase.Rounds(func(int) (bound ipam.Claim, again bool, err error) {
@@ -179,9 +185,10 @@ func (s *binder) bindIn(ctx context.Context, o *order, room []ipam.Pool) (ipam.C
 			if freed || !roomSince(err, lack.Request) {
 				return bound, false, err
 			}
-			freed = true // retry once: do not refuse with figures that show room
+			freed = true // retry once, so that a refusal does not contain figures that show room
 			return bound, true, nil
-		case more == nil: // bind reads the figures of all pools once, after it has tried them
+		// bind reads the figures of all pools once, after it has tried all pools.
+		case more == nil:
 			return bound, false, noneFree(room[0], lack.Request.Bits)
 		}
 		room = []ipam.Pool{*more}
@@ -189,7 +196,8 @@ func (s *binder) bindIn(ctx context.Context, o *order, room []ipam.Pool) (ipam.C
 	})
 }
 
-// roomSince reports whether a refusal's figures, which were counted after it, show room for the refused wish.
+// roomSince reports whether the pool has room again after a refusal. The refusal's figures are counted after the refusal itself, so they may show a
+// block that is large enough.
 func roomSince(err error, wish freespace.BlockRequest) bool {
 	e, ok := errors.AsType[*ipam.Error](err)
 	if !ok || !full(err) || wish.Exact.IsValid() {
@@ -199,23 +207,24 @@ func roomSince(err error, wish freespace.BlockRequest) bool {
 	return errors.Is(err, refusals.ErrCameFree) || largest != nil && *largest <= wish.Bits
 }
 
-// bindAt binds the claim in the region from which the pool is drawn.
+// bindAt binds the claim in the region that serves the pool.
 func (s *binder) bindAt(ctx context.Context, o *order, room []ipam.Pool) (ipam.Claim, error) {
 	o.choice.room = room
 	bound, err := s.groups.join(ctx, room[0], o)
-	if o.cached && ipam.IsCode(err, ipam.CodeNotFound) { // the cached pool has been replaced by now
+	// If a cached pool is not found, another pool has replaced it since.
+	if o.cached && ipam.IsCode(err, ipam.CodeNotFound) {
 		return bound, &storage.Conflict{}
 	}
 	return bound, err
 }
 
-// noneFree returns the refusal by one pool without room, where several pools may serve the claim.
+// noneFree returns the refusal by one full pool, for a claim that several pools may serve.
 func noneFree(p ipam.Pool, bits int) error {
 	return ipam.Errorf(ipam.CodePoolExhausted, "Pool %s has no free block of length /%d.", p.Ref(), bits)
 }
 
-// bindFirst binds a scope's first claim. One transaction carves the scope's pool and the claim's block, or changes nothing. A concurrent second claim
-// finds the pool and draws from it.
+// bindFirst binds the first claim of a scope. A scope is one combination of values for which a class has its own pool. One transaction carves the
+// scope's pool and the claim's block, or changes nothing. If a second claim runs at the same time, it finds this pool and takes its block from there.
 func (s *binder) bindFirst(ctx context.Context, o *order) (bound ipam.Claim, err error) {
 	c := o.choice
 	if c.room = c.Pools; len(c.Pools) > 1 && !c.Ask.Spec.Exact().IsValid() {
@@ -223,7 +232,9 @@ func (s *binder) bindFirst(ctx context.Context, o *order) (bound ipam.Claim, err
 			return bound, err
 		}
 	}
-	if len(c.room) == 0 { // the transaction returns the refusal: it first checks whether another request has carved the scope's pool from the last room
+	// If all pools are full, the transaction returns the refusal. It first checks whether another request has carved the scope's pool from the last
+	// room.
+	if len(c.room) == 0 {
 		c.room = c.Pools[:1]
 	}
 	all, err := s.atomic.bind(ctx, newBatch(scopeTx, []*order{o}))

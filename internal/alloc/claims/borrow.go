@@ -14,25 +14,27 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// loans finds blocks in other regions for batches: exact CIDRs wherever they are, and missing blocks of any place.
+// loans finds blocks in other regions for batches. It finds an exact CIDR in any region, and it borrows missing blocks if their position does not
+// matter.
 type loans struct {
 	*usecase.Core
 
 	regions *regions.Regions
 }
 
-// inTransitError is the refusal of a batch with an exact CIDR that is not free in its presumed region. The block may be in transit between regions.
+// inTransitError is the refusal of a batch with an exact CIDR that is not free in its presumed region. Regions lend blocks to each other, so the
+// block may be on its way between two regions.
 type inTransitError struct {
 	block   netip.Prefix
 	pools   []ipam.Pool
-	refusal error // if the block is held
+	refusal error // the error to return if the block is held
 }
 
 // Error implements error.
 func (*inTransitError) Error() string { return "the exact block is not free there" }
 
-// refuseUnlessInTransit returns a inTransitError for an exact CIDR that may be in transit between regions, and else the refusal. A block cannot be in transit if
-// the batch itself has taken a part of it.
+// refuseUnlessInTransit returns an inTransitError if an exact CIDR may be on its way between regions. Otherwise it returns the refusal. If the batch
+// itself has taken a part of the block, the block cannot be on its way.
 func (a *attempt) refuseUnlessInTransit(refusal error, pools []ipam.Pool, block netip.Prefix) error {
 	err := &inTransitError{block: block, refusal: refusal}
 	for _, p := range pools {
@@ -46,14 +48,15 @@ func (a *attempt) refuseUnlessInTransit(refusal error, pools []ipam.Pool, block 
 	return err
 }
 
-// holds reports whether the batch has taken a part of the block from the pool, in any region.
+// holds reports whether the batch has taken a part of the block from the pool in any region.
 func (a *attempt) holds(pool ipam.ID, block netip.Prefix) bool {
 	return slices.ContainsFunc(a.drawn, func(src *openPool) bool {
 		return src.pool.UID == pool && slices.ContainsFunc(src.taken, func(g grantedBlock) bool { return freespace.Overlaps(g.block, block) })
 	})
 }
 
-// locateExact recalls the lent parts of each exact CIDR to its home, and sets the region of the orders' pools to the region of that block.
+// locateExact makes each exact CIDR available in one region. It recalls the lent parts of the CIDR to its home region. Then it sets the region of the
+// orders' pools to the region that holds the CIDR.
 func (s loans) locateExact(ctx context.Context, b *batch) error {
 	for _, c := range b.choices {
 		block := c.Ask.Spec.Exact()
@@ -75,8 +78,8 @@ func (s loans) locateExact(ctx context.Context, b *batch) error {
 	return nil
 }
 
-// borrowMissing tries to resolve a batch's refusal with blocks from other regions. It returns again if the batch must run again. Otherwise it returns the
-// refusal, and at that moment no region could have served the batch.
+// borrowMissing tries to resolve a batch's refusal with blocks from other regions. again means that the batch must run again. Otherwise the error is
+// the refusal, and no region could have served the batch at that moment.
 func (s loans) borrowMissing(ctx context.Context, b *batch, refused error) (again bool, err error) {
 	if there, ok := errors.AsType[*inTransitError](refused); ok {
 		for _, p := range there.pools {
@@ -94,12 +97,13 @@ func (s loans) borrowMissing(ctx context.Context, b *batch, refused error) (agai
 	return false, refused
 }
 
-// moveMissing checks in one transaction whether the batch still has no room and whether the regions have it together. If so, it moves the missing blocks.
-// It returns again if the batch must run again. Otherwise the error is the refusal, which is true in every region at that moment.
+// moveMissing checks in one transaction whether the batch still has no room, and whether all regions together have the missing blocks. If they have,
+// moveMissing moves these blocks to this region. again means that the batch must run again. Otherwise the error is the refusal, which is true in
+// every region at that moment.
 func (s loans) moveMissing(ctx context.Context, b *batch) (again bool, err error) {
 	short, err := usecase.InTx(ctx, s.Core, "region_look", storage.Locks{}, true, func(ctx context.Context, tx storage.Tx) (*regions.Demand, error) {
 		a := newAttempt(tx, b, s.Region)
-		a.readAll = true // the missing blocks follow only from all free rows
+		a.readAll = true // only all free rows together show the missing blocks
 		err := a.serveAll(ctx)
 		lack, ok := errors.AsType[*refusals.Lacking](err)
 		if !ok {
@@ -117,7 +121,7 @@ func (s loans) moveMissing(ctx context.Context, b *batch) (again bool, err error
 		return nil, err
 	})
 	if _, moves := errors.AsType[*inTransitError](err); moves {
-		return true, nil // the next attempt meets it again
+		return true, nil // the next attempt finds the same error and handles it
 	}
 	if err == nil && short != nil {
 		err = s.regions.SupplyDemand(ctx, *short)

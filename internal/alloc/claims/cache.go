@@ -11,19 +11,20 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Limits of the cache, in entries; an entry has about half a kilobyte.
+// Limits of the cache, in entries. An entry has about half a kilobyte.
 const (
 	maxCachedPools  = 16384
 	maxCachedClaims = 16384
 )
 
-// conflictAge is how long a project's claims are looked up before they are created, after one of them met a used name or key. A conflict in a
-// transaction makes its whole group retry, so a client that repeats names pays with a look-up instead.
+// conflictAge is the time after a conflict during which a project's claims are looked up before they are created. A conflict means that a claim met a
+// name or key in use. A conflict in a transaction makes its whole group of requests retry. So a client that repeats names pays with a look-up, and
+// other clients do not wait.
 const conflictAge = 10 * time.Second
 
-// Cache is the server's cache of projects and of the pools that served their claims. No request trusts it. A request that begins with cached facts
-// ends in a transaction that reads the same facts again, or finds only rows under the cached id. If they differ, and before any refusal, the request
-// begins again with facts from the database. So the cache saves round trips and changes no result.
+// Cache is the server's cache of projects, and of the pools that served their claims. No result depends on the cache alone. A request that begins
+// with cached facts ends in a transaction. That transaction reads the same facts again, or finds only rows under the cached id. If the facts differ,
+// the request begins again with facts from the database. It also does so before any refusal. So the cache saves round trips and changes no result.
 type Cache struct {
 	sources   *lru.Cache[poolKey, ipam.Pool]
 	pools     *lru.Cache[ipam.ID, ipam.Pool]          // pools of released claims
@@ -31,7 +32,7 @@ type Cache struct {
 	conflicts *lru.Cache[ipam.ID, time.Time]          // time of the last conflict, by project
 }
 
-// poolKey is a pool by name as one project may use it. The project in the key keeps other projects from learning that the pool exists.
+// poolKey identifies a pool by its name and the project that uses it. The project in the key keeps other projects from learning that the pool exists.
 type poolKey struct {
 	project ipam.ID
 	pool    ipam.Ref
@@ -52,11 +53,12 @@ func (m Cache) putPool(key storage.ProjectKey, p ipam.Pool) {
 	m.sources.Add(poolKey{key.ID, p.Ref()}, slim(p))
 }
 
-// maxClaimText limits the texts in a cached claim, in bytes. Claims with longer texts are not cached.
+// maxClaimText limits the texts in a cached claim, in bytes. A claim with longer texts is not cached.
 const maxClaimText = 1024
 
-// putClaim caches a claim that was made, until its release. The release deletes the claim at the cached revision, or reads it again. Claims with
-// consumers are not cached: their releases are refused, and only a read may decide that.
+// putClaim caches a claim that this server created, until its release. The release deletes the claim at the cached revision. If the revision has
+// changed, the release reads the claim again. putClaim does not cache a claim with consumers. The release of such a claim is refused, and only a read
+// may decide a refusal.
 func (m Cache) putClaim(c ipam.Claim) {
 	if c.Consumers == 0 && c.Spec.PoolSelector == nil && textOf(c.Labels)+textOf(c.Annotations)+textOf(c.Spec.Scope) <= maxClaimText {
 		m.claims.Add(storage.NameRef{ProjectID: c.ProjectID, Name: c.Name}, c)
@@ -80,10 +82,10 @@ func (m Cache) takeClaim(key storage.ProjectKey, name string, match usecase.Matc
 	ref := storage.NameRef{ProjectID: key.ID, Name: name}
 	c, known := m.claims.Peek(ref)
 	m.claims.Remove(ref)
-	return c, known && match.Check(c.Revision) == nil // no cached fact decides a refusal
+	return c, known && match.Check(c.Revision) == nil // a cached fact must not decide a refusal
 }
 
-// refresh replaces a pool in the cache. It adds none.
+// refresh replaces a pool that the cache already contains. It adds no pool.
 func (m Cache) refresh(key storage.ProjectKey, p ipam.Pool) {
 	if ask := (poolKey{key.ID, p.Ref()}); m.sources.Contains(ask) {
 		m.sources.Add(ask, slim(p))
@@ -93,15 +95,15 @@ func (m Cache) refresh(key storage.ProjectKey, p ipam.Pool) {
 	}
 }
 
-// slim drops fields that may be large and decide nothing about a claim. It also drops the region from which the pool was drawn, because each claim
-// chooses that itself.
+// slim drops the fields that may be large and have no effect on claims. It also drops the pool's chosen region, because each claim chooses the region
+// itself.
 func slim(p ipam.Pool) ipam.Pool {
 	p.At = ""
 	p.Labels, p.Annotations, p.Spec.Description, p.Spec.Reservations = nil, nil, "", nil
 	return p
 }
 
-// fromCache returns the cached facts for a claim. It sets o.remembered if they are enough to begin with; the transaction must then find the same
+// fromCache returns the cached facts for a claim. If these facts are enough to begin with, it sets o.cached. The transaction must then find the same
 // facts.
 func (s *creator) fromCache(o *order) (facts storage.ClaimFacts) {
 	since, conflicted := s.cache.conflicts.Peek(o.key.ID)
@@ -110,7 +112,7 @@ func (s *creator) fromCache(o *order) (facts storage.ClaimFacts) {
 	case conflicted && s.Ticks().Sub(since) < conflictAge, spec.AllocationRef != "", spec.PoolSelector != nil:
 	case spec.ByClass():
 		facts.Class, known = s.classes.Cached(o.key, *resolve.ClassQuery(spec))
-		known = known && !facts.Class.Found.Scoped() // a first claim carves a pool, in another kind of transaction
+		known = known && !facts.Class.Found.Scoped() // the first claim of a scope carves a pool, in another kind of transaction
 	default:
 		var p ipam.Pool
 		p, known = s.cache.sources.Get(poolKey{o.key.ID, spec.PoolRef})
@@ -120,7 +122,7 @@ func (s *creator) fromCache(o *order) (facts storage.ClaimFacts) {
 	return facts
 }
 
-// cacheIsCurrent reports whether the order's cached class and its pools are still current, and the pool is still drawn from the same region.
+// cacheIsCurrent reports whether the order's cached class and its pools are still current, and whether the pool is still used in the same region.
 func (o *order) cacheIsCurrent(src *openPool, region string) bool {
 	switch {
 	case !o.cached:
@@ -130,12 +132,12 @@ func (o *order) cacheIsCurrent(src *openPool, region string) bool {
 	case o.choice.Ask.Class == nil:
 		return true
 	}
-	own, there := src.epochs[o.key.ID] // absent: the project is gone
+	own, there := src.epochs[o.key.ID] // no entry: the project is gone
 	return there && o.epochs == storage.ClassEpochs{Own: own, Platform: src.epochs[ipam.ID{}]}
 }
 
-// regionChanged reports whether the pool has changed since it was cached for an order, so that this server's region now draws from it in another
-// region. That is usually a nearer one.
+// regionChanged reports whether the pool must now be used in another region, because the pool has changed since it was cached. The other region is
+// usually nearer to this server.
 func (o *order) regionChanged(src *openPool, region string) bool {
 	return o.choice.room[0].Revision != src.pool.Revision && src.pool.In(region).Place() != src.pool.Place()
 }

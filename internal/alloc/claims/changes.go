@@ -11,10 +11,10 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// changes returns the changes for the orders that were served: releases first, then claims, then pools.
+// changes returns the changes for the orders that were served: first the releases, then the claims, then the pools.
 //
-// All changes have the transaction's time, and the transaction holds the pool locks. So when a block has two holds, the later hold begins when the
-// earlier one ends, or after it. This does not depend on how long each request waited, or which server served it.
+// All changes have the transaction's time, and the transaction holds the locks of the pools. So if two claims hold a block one after the other, the
+// second hold never begins before the first one ends. This is true for any waiting time and any server.
 func (a *attempt) changes() (ch storage.Changes, err error) {
 	n, at := len(a.batch.orders), a.tx.Now()
 	ch.Events = make([]ipam.Event, 0, n)
@@ -48,14 +48,15 @@ func (a *attempt) changes() (ch storage.Changes, err error) {
 		ch.Events = append(ch.Events, e)
 		if len(c.Spec.Consumers) > 0 {
 			a.users.Attach(c, c.Spec.Consumers, attach.By{Project: o.key, Region: a.region, Event: o.event, At: at})
-			c.Spec.Consumers = nil // users has attached them
+			c.Spec.Consumers = nil // already attached by users
 		}
 		if !a.batch.indexed {
 			ch.ClaimInsert = append(ch.ClaimInsert, *c)
 			answerInto(&ch, at, []*order{o}, a.bound[i:i+1])
 		}
 	}
-	if a.batch.indexed { // a list binds all of its orders
+	// A list of claims binds all of its orders.
+	if a.batch.indexed {
 		ch.ClaimInsert = a.bound
 		answerInto(&ch, at, a.batch.orders, a.bound)
 	}
@@ -69,7 +70,7 @@ func (a *attempt) changes() (ch storage.Changes, err error) {
 	return ch, err
 }
 
-// answerInto adds the answer for repeats of a request, if the request stores one.
+// answerInto adds the stored response for repeats of a request, if the request stores a response.
 func answerInto(ch *storage.Changes, at usecase.Timestamp, orders []*order, made []ipam.Claim) {
 	if o := orders[0]; o.request.StoresAnswer() {
 		ch.Answers = append(ch.Answers, usecase.Answer(o.key.ID, o.request, at, answerOf(orders, made)))
@@ -83,8 +84,8 @@ func (a *attempt) release(i int, src *openPool) {
 	a.bound[i], a.from[i] = o.claim, src
 }
 
-// releaseInto adds a claim's release. The claim's reclaim policy and cool-down decide about its allocation: it ends with the claim, cools down, or is
-// retained.
+// releaseInto adds the release of a claim to the changes. The claim's reclaim policy and cool-down decide about the allocation. The allocation ends
+// with the claim, cools down, or is retained.
 func releaseInto(ch *storage.Changes, o *order, at usecase.Timestamp) error {
 	e, err := o.releaseEvent()
 	if err != nil {
@@ -92,7 +93,7 @@ func releaseInto(ch *storage.Changes, o *order, at usecase.Timestamp) error {
 	}
 	held := o.claim.Allocation()
 	ended := trail.EndedHold(held, at)
-	ended.ID = o.revision // identifies this release after an indeterminate COMMIT
+	ended.ID = o.revision // identifies this release if the result of the COMMIT is unknown
 	if ended.Because = o.because; o.because.IsSet() {
 		ch.AttachmentDelete = append(ch.AttachmentDelete, ipam.Attachment{
 			Region: o.claim.Region, ProjectID: o.claim.ProjectID, ClaimID: o.claim.UID, Consumer: o.because.Consumer,
@@ -119,7 +120,7 @@ func (o *order) releaseEvent() (ipam.Event, error) {
 	return trail.ClaimEvent(o.event, &o.claim, nil)
 }
 
-// into adds the changes of the pool.
+// into adds the changes to the pool.
 func (src *openPool) into(ch *storage.Changes) error {
 	free := src.carver.Change()
 	if src.made == nil {
@@ -127,7 +128,8 @@ func (src *openPool) into(ch *storage.Changes) error {
 		ch.ScopedMarks = append(ch.ScopedMarks, occupied(src.pool, ch.ClaimInsert)...)
 		return nil
 	}
-	if free.Delete = nil; len(src.taken) == 0 { // the block was free only inside this transaction; if no claim takes from it, all of it is free
+	// Only this transaction sees the pool's block as free rows. If no claim takes a block from the pool, the whole block is free.
+	if free.Delete = nil; len(src.taken) == 0 {
 		free.Insert = []netip.Prefix{src.pool.Block}
 	}
 	ch.Free = append(ch.Free, free)

@@ -24,13 +24,13 @@ type creator struct {
 	cache   Cache
 }
 
-// CreateClaim binds one block, or returns the reason for a refusal. The claim exists if and only if it is bound.
+// CreateClaim binds one block, or returns the reason for a refusal. A refused claim does not exist.
 func (s *creator) CreateClaim(ctx context.Context, project string, c ipam.Claim, r usecase.Request) (usecase.Result[ipam.Claim], error) {
 	return s.createAndReport(ctx, project, c, r, false)
 }
 
-// PutClaim creates a claim, or returns the existing claim of that name if its spec is the same (Existed). It refuses a claim with another spec and
-// lists the differences.
+// PutClaim creates a claim. If a claim with that name and the same spec exists, PutClaim returns that claim and sets Existed. If its spec is
+// different, PutClaim refuses the request and lists the differences.
 func (s *creator) PutClaim(ctx context.Context, project string, c ipam.Claim, r usecase.Request) (usecase.Result[ipam.Claim], error) {
 	return s.createAndReport(ctx, project, c, r, true)
 }
@@ -51,10 +51,10 @@ type creation struct {
 	order         *order
 	pass          tenancy.Pass
 	put           bool
-	cachedProject bool // the project comes from the cache: this request has not read it
+	cachedProject bool // the project comes from the cache; this request has not read it from the database
 }
 
-// begin fixes every value that must be the same in each attempt.
+// begin sets every value that must be the same in each attempt.
 func (s *creator) begin(ctx context.Context, project string, c ipam.Claim, r usecase.Request, put bool) (m creation, err error) {
 	m = creation{creator: s, put: put}
 	var key storage.ProjectKey
@@ -71,7 +71,7 @@ func (s *creator) begin(ctx context.Context, project string, c ipam.Claim, r use
 	return m, nil
 }
 
-// class returns the class to which the claim is resolved so far.
+// class returns the class of the claim, as far as it is resolved.
 func (m *creation) class() ipam.ClassRef {
 	if m.order == nil || m.order.choice == nil {
 		return ipam.ClassRef{}
@@ -79,7 +79,7 @@ func (m *creation) class() ipam.ClassRef {
 	return m.order.choice.Ask.ClassRef()
 }
 
-// try runs one attempt. The first attempt uses cached facts if it can, and then waits for the transaction alone. The later attempts read the facts
+// try runs one attempt. The first attempt uses cached facts if they exist, and then waits only for the transaction. Later attempts read the facts
 // from the database.
 func (m *creation) try(ctx context.Context, round int) (answer usecase.Result[ipam.Claim], err error) {
 	o := m.order
@@ -91,13 +91,14 @@ func (m *creation) try(ctx context.Context, round int) (answer usecase.Result[ip
 		var done bool
 		if facts, done, answer, err = m.lookUp(ctx); done {
 			if ipam.IsCode(err, ipam.CodeAlreadyExists) && o.claim.Rename() {
-				err = &storage.Conflict{} // draw another generated name: this one is taken
+				err = &storage.Conflict{} // the generated name is taken, so draw another one
 			}
 			return answer, err
 		}
 	}
 	bound, err := m.binder.serve(ctx, o, facts)
-	if _, conflict := storage.AsConflict(err); conflict { // since the look-up another request created this claim or used this key, or the project is gone
+	// A conflict means one of two things. Another request has created this claim or used this key since the look-up, or the project is gone.
+	if _, conflict := storage.AsConflict(err); conflict {
 		return answer, m.handleConflict(ctx, err)
 	}
 	if err != nil && !storage.Shed(err) {
@@ -111,8 +112,8 @@ func (m *creation) try(ctx context.Context, round int) (answer usecase.Result[ip
 	return usecase.Result[ipam.Claim]{Value: bound}, err
 }
 
-// handleConflict handles a conflict. If the facts came from the cache, the next attempts read them and the project from the database. If they were read, it
-// checks whether the project still exists.
+// handleConflict handles a conflict. If the facts came from the cache, the next attempts read the facts and the project from the database. If the
+// facts came from the database, handleConflict checks whether the project still exists.
 func (m *creation) handleConflict(ctx context.Context, conflict error) error {
 	if m.order.cached {
 		m.cachedProject = true
@@ -125,10 +126,10 @@ func (m *creation) handleConflict(ctx context.Context, conflict error) error {
 	return conflict
 }
 
-// lookUp reads the facts that a claim needs before its transaction, and caches them. It returns done for a request that needs no transaction.
+// lookUp reads the facts that a claim needs before its transaction, and caches them. done means that the request needs no transaction.
 func (m *creation) lookUp(ctx context.Context) (facts storage.ClaimFacts, done bool, answer usecase.Result[ipam.Claim], err error) {
 	o := m.order
-	if m.cachedProject { // no cached fact decides a refusal
+	if m.cachedProject { // a cached fact must not decide a refusal
 		if o.key, err = m.ProjectKey(ctx, m.pass); err != nil {
 			return facts, true, answer, err
 		}
@@ -146,8 +147,9 @@ func (m *creation) lookUp(ctx context.Context) (facts storage.ClaimFacts, done b
 	})
 }
 
-// findConcurrentCreate looks up the claim and the key again after a refusal. When two identical requests run at once, the first one may take the last block.
-// Both then return its result. A PUT with a precondition for creation fails with that precondition, and not for lack of room.
+// findConcurrentCreate looks up the claim and the key again after a refusal. If two identical requests run at once, the first one may take the last
+// block. The second request must then return the first one's result, and not a refusal for lack of room. In the same situation, a PUT with the
+// precondition "must not exist" must fail with that precondition.
 func (m *creation) findConcurrentCreate(ctx context.Context) (done bool, answer usecase.Result[ipam.Claim], err error) {
 	o := m.order
 	if o.request.Key == "" && !m.put {
@@ -160,9 +162,11 @@ func (m *creation) findConcurrentCreate(ctx context.Context) (done bool, answer 
 	return done && met, answer, err
 }
 
-// findEarlier looks up the facts before a claim is created. It settles requests that need no transaction: a repeat with the same key, or a name
-// that exists. It returns an earlier result only when that result is durable. This includes refusals, because a client that repeats a request by name
-// without a key learns from the refusal that the first request succeeded.
+// findEarlier looks up the facts before a claim is created. It settles two kinds of requests that need no transaction: a request with a repeated key,
+// and a request for a name that exists.
+//
+// It returns the result of an earlier request only after that result is durable. This includes the refusal that the name exists. From this refusal, a
+// client without a key learns that its first request succeeded.
 func (m *creation) findEarlier(ctx context.Context, lookUp func(context.Context) (storage.ClaimFacts, error)) (facts storage.ClaimFacts, done bool, answer usecase.Result[ipam.Claim], err error) {
 	var told error
 	err = m.Durably(ctx, func(ctx context.Context) (_ bool, err error) {
@@ -186,7 +190,8 @@ func (m *creation) settleFromEarlier(ctx context.Context, facts storage.ClaimFac
 	have, c, r := facts.Claim, m.order.claim, m.order.request
 	if facts.Answer != nil {
 		made, err := usecase.Replayed(ctx, r, *facts.Answer, func(a storage.Answer) ([]ipam.Claim, error) { return madeBy([]*order{m.order}, a) })
-		if err == nil && (have == nil || have.UID != made[0].UID) { // the name was read before the key, so read the claim again
+		// The name was read before the key, so read the claim again.
+		if err == nil && (have == nil || have.UID != made[0].UID) {
 			err = m.StillHeld(ctx, made)
 		}
 		if err != nil {
@@ -198,7 +203,7 @@ func (m *creation) settleFromEarlier(ctx context.Context, facts storage.ClaimFac
 		err = r.CheckPut(false, ipam.ID{})
 		return err != nil, answer, err
 	}
-	if have.UID == c.UID { // our own claim, from a COMMIT without a response
+	if have.UID == c.UID { // this request's own claim: an earlier COMMIT succeeded without a response
 		return true, usecase.Result[ipam.Claim]{Value: *have}, nil
 	}
 	if !m.put {
@@ -226,7 +231,7 @@ type preparer struct {
 	regions *regions.Regions
 }
 
-// claim validates a claim and fixes every value that must be the same in each attempt.
+// claim validates a claim and sets every value that must be the same in each attempt.
 func (s preparer) claim(c ipam.Claim, key storage.ProjectKey, who tenancy.Principal) (ipam.Claim, error) {
 	if err := usecase.CheckNew(&c.Metadata, c.Spec.CheckNew()); err != nil {
 		return c, err

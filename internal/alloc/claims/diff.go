@@ -13,8 +13,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// differing returns the fields in which an existing claim differs from a request. It compares the request with the claim's actual values, however the
-// claim got them. It ignores labels and annotations, because others may have changed them since.
+// differing returns the fields in which an existing claim differs from a request. It compares the request with the values that the claim has now,
+// even if defaults set them. It ignores labels and annotations, because other clients may have changed them since.
 func differing(have, want ipam.Claim) []ipam.Field {
 	d := claimComparison{have: have, want: want}
 	d.source()
@@ -23,8 +23,8 @@ func differing(have, want ipam.Claim) []ipam.Field {
 	if !sameReclaim(have, want.Spec.ReclaimPolicy) {
 		d.add("/spec/reclaimPolicy", string(have.ReclaimPolicy), string(want.Spec.ReclaimPolicy))
 	}
-	// Two objects may claim under the same name by accident. They must not share one block, so the owner distinguishes them. A request without an
-	// owner matches every owner.
+	// Two objects may use the same claim name by accident. They must not share one block, so the owner distinguishes them. A request without an owner
+	// matches every owner.
 	if owner := want.Spec.OwnerRef; owner != nil && !reflect.DeepEqual(have.Spec.OwnerRef, owner) {
 		d.add("/spec/ownerRef", ownerText(have.Spec.OwnerRef), ownerText(owner))
 	}
@@ -43,7 +43,7 @@ type claimComparison struct {
 	fields     []ipam.Field
 }
 
-// add records a field with the existing and the requested value, as text; "" means none.
+// add records a field with its existing and its requested value as text. An empty text means that the field is not set.
 func (d *claimComparison) add(pointer, there, asked string) {
 	detail := "is " + there + " in the existing claim; the request asks for " + asked + "."
 	switch {
@@ -55,7 +55,8 @@ func (d *claimComparison) add(pointer, there, asked string) {
 	d.fields = append(d.fields, ipam.Field{Pointer: pointer, Detail: detail})
 }
 
-// source compares the blocks' sources. The request may name the class that served as the default.
+// source compares the sources of the blocks: class, scope, pool, selector and allocation. If a default class served the existing claim, the request
+// may name that class.
 func (d *claimComparison) source() {
 	have, want := d.have.Spec, d.want.Spec
 	byDefault := have.ByClass() && have.ClassName == "" && want.ClassName == d.have.Class.Ref.Name
@@ -79,7 +80,7 @@ func (d *claimComparison) source() {
 	}
 }
 
-// length compares the blocks. A request without a length wants the default length, which may differ from the claim's length.
+// length compares the lengths of the blocks. A request without a length wants the default length. The existing claim may have another length.
 func (d *claimComparison) length() {
 	have, want := d.have.Spec, d.want.Spec
 	there := fmt.Sprintf("/%d", d.have.Block.Bits())
@@ -94,7 +95,7 @@ func (d *claimComparison) length() {
 	}
 }
 
-// family compares the families. A family has a default only if the request names no source.
+// family compares the address families. A family has a default only if the request names no source.
 func (d *claimComparison) family() {
 	want := d.want.Spec.Family
 	if want == "" && d.want.Spec.ByClass() && d.want.Spec.ClassName == "" {
@@ -134,8 +135,8 @@ func ownerText(o *ipam.OwnerRef) string {
 	return strings.Trim(strings.Join([]string{o.Kind, o.Name, o.UID}, "/"), "/")
 }
 
-// sameReclaim reports whether a requested policy equals that of an existing claim. A claim without a policy equals a request for its effective
-// policy. Without a class, a claim with Delete equals a request without a policy.
+// sameReclaim reports whether a requested reclaim policy is the same as in an existing claim. If the existing claim's spec sets no policy, a request
+// for its effective policy is the same. If the existing claim has no class and its spec sets Delete, a request without a policy is the same.
 func sameReclaim(have ipam.Claim, want ipam.ReclaimPolicy) bool {
 	switch said := have.Spec.ReclaimPolicy; said {
 	case want:

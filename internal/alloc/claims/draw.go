@@ -14,19 +14,19 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// poolDecision is the decision about a choice in a pool, made and encoded once for all of its orders.
+// poolDecision is the decision whether and how a pool serves a choice. It is made and encoded once for all orders of the choice.
 type poolDecision struct {
 	refused error // the reason why the pool cannot or may not serve the choice
 	want    resolve.BlockSpec
 	usage   ipam.Usage
 	at      ipam.HoldPlace
 
-	// A claim's record is head, the block, and tail.
-	head []byte // the spec; not for orders with an owner, labels or annotations of their own
+	// The record of a claim in the trail consists of head, the block, and tail.
+	head []byte // the spec; not used for a claim with an owner, labels or annotations
 	tail []byte // pool and class
 }
 
-// draw takes order i's block from a pool, within the quotas. refused is the reason why the order gets none; err ends the attempt.
+// draw takes order i's block from a pool, within the quotas. If the order gets no block, refused is the reason. An err ends the attempt.
 func (a *attempt) draw(ctx context.Context, i int, src *openPool) (refused, err error) {
 	o := a.batch.orders[i]
 	if src.away || !o.cacheIsCurrent(src, a.region) {
@@ -70,7 +70,7 @@ func (a *attempt) decide(c *choice, src *openPool) *poolDecision {
 	}
 	d := &poolDecision{}
 	o := a.batch.orders[c.items[0]]
-	if !c.Ask.MayDraw(o.key, src.pool, src.granted[o.key.Name]) { // not any more
+	if !c.Ask.MayDraw(o.key, src.pool, src.granted[o.key.Name]) { // the choice may not use the pool any more
 		d.refused = storage.PoolNotFound(src.pool.Ref())
 	} else if d.want, d.refused = c.Ask.BlockSpec(src.pool); d.refused == nil { // an error means that the policy has changed since the look-up
 		d.usage, d.at = quota.ClaimUsage(src.pool, d.want.Bits), quota.ClaimPlace(src.pool, c.Ask.ClassRef())
@@ -82,8 +82,8 @@ func (a *attempt) decide(c *choice, src *openPool) *poolDecision {
 	return d
 }
 
-// event records a claim that was bound to a block in the pool. For claims with the same spec it encodes the common part once, and not 1,000 times for
-// 1,000 claims.
+// event returns the trail's event for a claim that was bound to a block in the pool. For claims with the same spec, it encodes the common part only
+// once. A batch may have 1,000 such claims.
 func (src *openPool) event(o *order, c *ipam.Claim) (ipam.Event, error) {
 	if len(c.Spec.Consumers) > 0 {
 		return trail.AttachEvent(o.event, nil, c, c.Spec.Consumers)
@@ -118,7 +118,7 @@ func (src *openPool) event(o *order, c *ipam.Claim) (ipam.Event, error) {
 	return e, nil
 }
 
-// write encodes the common parts in the records of the choice's claims.
+// write encodes the common parts of the records for the choice's claims.
 func (d *poolDecision) write(ask resolve.Request, pool ipam.Ref) (err error) {
 	common := ask.Spec
 	common.OwnerRef = nil

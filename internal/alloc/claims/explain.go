@@ -20,9 +20,9 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Explanation is the decision about a claim at this moment, with its reasons.
+// Explanation is the decision that a claim would get at this moment, with its reasons.
 type Explanation struct {
-	Claim    *ipam.Claim // the claim as it would be bound; nil: refused
+	Claim    *ipam.Claim // the claim as it would be bound; nil if it is refused
 	Refusal  *ipam.Error
 	Steps    []ipam.Step
 	Remedies []Remedy // changes that would make a refused claim succeed, the smallest first
@@ -38,8 +38,8 @@ type explainer struct {
 	places  chan struct{} // one slot for each running explanation
 }
 
-// ExplainClaim decides a claim like its creation, in a transaction that is always rolled back. It runs the code of the creation, so it returns the
-// result that a creation would have had at this moment.
+// ExplainClaim decides a claim in a transaction that is always rolled back. It runs the same code as the creation of a claim, so it returns the same
+// result.
 func (s *explainer) ExplainClaim(ctx context.Context, project string, c ipam.Claim) (Explanation, error) {
 	who, key, err := s.Enter(ctx, tenancy.ClaimsRead, project)
 	if err != nil {
@@ -70,8 +70,8 @@ func (s *explainer) ExplainClaim(ctx context.Context, project string, c ipam.Cla
 	})
 }
 
-// MaxExplaining limits the concurrent explanations in one server. Each explanation locks the pool from which it plans to carve, and every caller that
-// may read claims may request one.
+// MaxExplaining limits the concurrent explanations in one server. Each explanation locks a pool, and every caller with read access to claims may
+// request one.
 const MaxExplaining = 2
 
 // explanation combines the decision and its reasons.
@@ -90,7 +90,7 @@ func (s *explainer) explanation(ctx context.Context, key storage.ProjectKey, bou
 	return Explanation{Steps: res.Steps(resolve.MaxExplained), Refusal: refused, Remedies: remedies}, err
 }
 
-// AboutTheClaim reports whether a code is about the claim rather than about a passing state of the server.
+// AboutTheClaim reports whether a code is about the claim. The other codes are about a temporary state of the server.
 func AboutTheClaim(code ipam.Code) bool {
 	switch code {
 	case ipam.CodeContention, ipam.CodeOutcomeUnknown, ipam.CodeUnavailable, ipam.CodeDeadline, ipam.CodeInternal, ipam.CodeRateLimited:
@@ -100,7 +100,7 @@ func AboutTheClaim(code ipam.Code) bool {
 	}
 }
 
-// allowing adds the quotas that allowed a claim, with their use.
+// allowing adds the quotas that cover the claim to an explanation, with their use.
 func (s *explainer) allowing(ctx context.Context, key storage.ProjectKey, out *Explanation, res resolve.Resolved, bound ipam.Claim) error {
 	quotas, err := s.Store.QuotaList(ctx, key, "", storage.MaxQuotas)
 	if err != nil {
@@ -117,7 +117,7 @@ func (s *explainer) allowing(ctx context.Context, key storage.ProjectKey, out *E
 	return nil
 }
 
-// quotaLeft returns the text about a quota's use.
+// quotaLeft returns the text about the use of a quota.
 func quotaLeft(q ipam.Quota) string {
 	var parts []string
 	for _, m := range quota.Measures {
@@ -128,10 +128,10 @@ func quotaLeft(q ipam.Quota) string {
 	return "In use: " + strings.Join(parts, ", ") + "."
 }
 
-// Remedy is one change to a claim or its surroundings that would make the claim succeed.
+// Remedy is one change that would make a refused claim succeed.
 type Remedy struct {
-	Pointer string // the field of the claim to change; "": a change elsewhere
-	Value   string // the value to set, if there is only one
+	Pointer string // the field of the claim to change; empty if the change is elsewhere
+	Value   string // the value to set, if only one value helps
 	Detail  string // one sentence
 }
 
@@ -172,7 +172,7 @@ func (s *explainer) largestNow(ctx context.Context, res resolve.Resolved) (*int,
 	return best, nil
 }
 
-// remedies returns the changes that would prevent a refusal for any reason but lack of room.
+// remedies returns the changes that would prevent a refusal. It does not handle refusals for lack of room.
 func remedies(e *ipam.Error, res resolve.Resolved) []Remedy {
 	f := e.Figures
 	switch e.Code {
@@ -215,7 +215,7 @@ func remedies(e *ipam.Error, res resolve.Resolved) []Remedy {
 	return out
 }
 
-// roomRemedies returns a smaller block if one is free, then a wait, then more room.
+// roomRemedies returns the changes for a refusal for lack of room. First comes a smaller block if one is free, then a wait, then more room.
 func roomRemedies(e *ipam.Error, res resolve.Resolved, largest *int) []Remedy {
 	var out []Remedy
 	if largest != nil {
@@ -230,7 +230,7 @@ func roomRemedies(e *ipam.Error, res resolve.Resolved, largest *int) []Remedy {
 	return append(out, Remedy{"", "", "Release a block, or claim from another pool."})
 }
 
-// elsewhere returns the remedy to let another pool serve the claim.
+// elsewhere returns the remedy to use another pool for the claim.
 func elsewhere(res resolve.Resolved) Remedy {
 	if res.Ask.Class != nil {
 		return Remedy{"", "", fmt.Sprintf("Add %q to the classNames of another pool.", res.Ask.Class.Name)}

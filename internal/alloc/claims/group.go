@@ -17,22 +17,23 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// groups serves orders on one pool together. The orders that arrive during a transaction of the pool form the next group.
+// groups serves several orders on one pool in one transaction. An order binds or releases one claim. A member is an order in a group. The orders that
+// arrive during a transaction of the pool form the next group.
 type groups struct {
 	*usecase.Core
 
 	waiting  *Queue
 	cache    Cache
-	excluded *lru.Cache[ipam.ID, time.Time] // pools that one round trip could not serve, with the time of that failure
+	excluded *lru.Cache[ipam.ID, time.Time] // pools that could not be served in one round trip, with the time of the last failure
 }
 
-// join adds an order to the pool's next group and waits for its outcome. It joins again if the order leaves a group because its project's use of the
-// region is not recorded yet.
+// join adds an order to the pool's next group and waits for the outcome of the order. A group drops an order if the region is not yet recorded for
+// the order's project. Then join records the region and joins the next group.
 func (s *groups) join(ctx context.Context, pool ipam.Pool, o *order) (ipam.Claim, error) {
 	return usecase.Placed(ctx, s.Core, func() (ipam.Claim, error) { return s.joinOne(ctx, pool, o) })
 }
 
-// joinOne joins one group. The first order starts at once; the orders that arrive during its transaction form the next group.
+// joinOne joins one group. If no transaction of the pool runs, the order starts at once. Otherwise it joins the next group.
 func (s *groups) joinOne(ctx context.Context, pool ipam.Pool, o *order) (ipam.Claim, error) {
 	m := &member{order: o, ctx: ctx, lock: storage.PoolContainer(pool).Lock()}
 	if s.Tracer != nil {
@@ -48,7 +49,8 @@ func (s *groups) joinOne(ctx context.Context, pool ipam.Pool, o *order) (ipam.Cl
 		alone = func(ipam.Pool, ipam.ID) bool { return true }
 	}
 	first, carry, err := s.waiting.add(pool, m, alone)
-	switch { // both workers serve other requests too, and must outlive this request's context
+	// Both kinds of workers also serve other requests, so they must outlive this request's context.
+	switch {
 	case err != nil:
 		return ipam.Claim{}, err
 	case carry:
@@ -94,17 +96,19 @@ func (s *groups) servePool(l *poolGroup) {
 	}
 }
 
-// run gives every member an outcome. A member that cannot be served leaves, and the others go on. run updates pool to its current state.
+// run gives every member an outcome. If a member cannot be served, run drops it and goes on with the other members. run updates pool to its current
+// state.
 func (s *groups) run(ctx context.Context, pool *ipam.Pool, members []*member) {
 	defer func() {
-		if r := recover(); r != nil { // the block arithmetic panics rather than lose address space
+		if r := recover(); r != nil { // the block arithmetic panics before it loses address space
 			finish(members, ipam.Errorf(ipam.CodeInternal, "The request could not be served; nothing was changed.").
 				Because(fmt.Errorf("panic in group: %v\n%s", r, debug.Stack())))
 		}
 	}()
 	waiting := dropEnded(members)
 	_, err := usecase.Rounds(func(int) (none struct{}, again bool, err error) {
-		for n := len(waiting) + 1; 0 < len(waiting) && len(waiting) < n; { // a transaction after which fewer members wait counts as no round
+		// A transaction that reduces the number of waiting members does not count as a round.
+		for n := len(waiting) + 1; 0 < len(waiting) && len(waiting) < n; {
 			n = len(waiting)
 			waiting = s.round(ctx, pool, waiting)
 		}
@@ -113,7 +117,7 @@ func (s *groups) run(ctx context.Context, pool *ipam.Pool, members []*member) {
 	finish(waiting, err)
 }
 
-// dropEnded finishes the members with an ended context, and returns the others.
+// dropEnded finishes the members whose request has ended, and returns the other members.
 func dropEnded(members []*member) []*member {
 	return slices.DeleteFunc(slices.Clone(members), func(m *member) bool {
 		if m.ctx.Err() == nil {
@@ -124,10 +128,10 @@ func dropEnded(members []*member) []*member {
 	})
 }
 
-// round runs one transaction and returns the members that still have no outcome.
+// round runs one transaction, and returns the members that still have no outcome.
 func (s *groups) round(ctx context.Context, pool *ipam.Pool, members []*member) []*member {
 	members, doubles := splitRepeats(members)
-	defer finish(doubles, &storage.Conflict{}) // when the first has its outcome, the doubles read it
+	defer finish(doubles, &storage.Conflict{}) // a repeat then reads the outcome of the first member
 	a, err := s.transact(ctx, members, *pool)
 	if c, ok := storage.AsConflict(err); ok {
 		return s.dropConflicts(ctx, members, c)
@@ -140,7 +144,7 @@ func (s *groups) round(ctx context.Context, pool *ipam.Pool, members []*member) 
 	}
 	switch {
 	case err == nil:
-		if !members[0].request.DryRun { // a dry run runs alone
+		if !members[0].request.DryRun { // a dry run has no group
 			s.Metrics.GroupRan(ctx, len(members))
 		}
 		return s.deliver(ctx, pool, members, a)
@@ -150,7 +154,7 @@ func (s *groups) round(ctx context.Context, pool *ipam.Pool, members []*member) 
 		finish(members, err)
 		return nil
 	default:
-		// One member alone may have caused this error: run each alone, so that it harms no other.
+		// One member alone may have caused this error. Run each member alone, so that this member cannot harm the other members.
 		for _, m := range members {
 			s.run(ctx, pool, []*member{m})
 		}
@@ -158,9 +162,11 @@ func (s *groups) round(ctx context.Context, pool *ipam.Pool, members []*member) 
 	}
 }
 
-// deliver finishes members after a committed transaction. A member that was refused for lack of room goes into the next round if the pool has room
-// again. The refused request reads its own figures later (bind): counting free blocks takes longer in a fragmented pool, and other requests wait for
-// the pool's lock.
+// deliver finishes members after a committed transaction. If a member was refused for lack of room and the pool has room again, the member goes into
+// the next round.
+//
+// The refused request reads the figures for its refusal later, in binder.bind. Free blocks take longer to count in a fragmented pool, and other
+// requests wait for the pool's lock meanwhile.
 func (s *groups) deliver(ctx context.Context, pool *ipam.Pool, members []*member, a *attempt) []*member {
 	s.refresh(pool, members, a)
 	var again []*member
@@ -191,10 +197,10 @@ func (s *groups) refresh(pool *ipam.Pool, members []*member, a *attempt) {
 	*pool = now
 }
 
-// refills caches for each probed prefix length whether the pool has room.
+// refills caches the results of the probes for room, by prefix length.
 type refills map[int]bool
 
-// refilled reports whether the pool can now serve a wish that it just refused. It makes one probe for each length.
+// refilled reports whether the pool now has a block for a request that it refused a moment ago. It makes one probe for each length.
 func (s *groups) refilled(ctx context.Context, pool ipam.Pool, seen refills, m *member, w freespace.BlockRequest) bool {
 	if w.Exact.IsValid() || m.request.DryRun {
 		return false

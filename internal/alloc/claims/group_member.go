@@ -9,23 +9,23 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// member is an order in a group, with its own outcome.
+// member is an order in a group. Each member has its own outcome.
 type member struct {
 	*order
 
 	ctx    context.Context
 	lock   ipam.ID       // the pool's lock
-	joined time.Time     // start of the wait, for traces
-	waited time.Duration // duration of the wait until the first transaction, for traces
+	joined time.Time     // the start of the wait, for traces
+	waited time.Duration // the time until the first transaction began, for traces
 
 	done          chan struct{}
-	finished      bool // the worker of the group reads and writes it; the next worker does after that
-	commitUnknown bool // an earlier COMMIT with this member is indeterminate: it may still take effect
+	finished      bool // only the worker of the group uses this field, and after it the next worker
+	commitUnknown bool // the result of an earlier COMMIT with this member is unknown; that COMMIT may still take effect
 	outcome       ipam.Claim
 	err           error
 }
 
-// traceGroup returns a traced context for a group's transaction. The caller calls ended when the transaction is over.
+// traceGroup returns a traced context for a group's transaction. The caller must call ended after the transaction.
 func (s *groups) traceGroup(ctx context.Context, pool ipam.Pool, members []*member) (_ context.Context, ended func()) {
 	if s.Tracer == nil {
 		return ctx, func() {}
@@ -47,13 +47,13 @@ func finish(members []*member, err error) {
 	}
 }
 
-// finish gives a member its outcome. The first call wins: after a panic, run finishes all members, some for the second time.
+// finish gives a member its outcome. Only the first call counts, because after a panic run finishes some members a second time.
 func (m *member) finish(c ipam.Claim, err error) {
 	if m.finished {
 		return
 	}
 	if m.commitUnknown && storage.RetryLater(err) {
-		err = storage.OutcomeUnknown(err) // the error "nothing was changed" may now be false
+		err = storage.OutcomeUnknown(err) // the error says that nothing was changed, and this may now be false
 	}
 	m.finished, m.outcome, m.err = true, c, err
 	if m.done != nil {
@@ -61,8 +61,8 @@ func (m *member) finish(c ipam.Claim, err error) {
 	}
 }
 
-// splitRepeats separates the members that repeat an earlier one: the same name to create, the same claim to release, or the same key. One statement
-// cannot distinguish two equal rows in its input.
+// splitRepeats separates the members that repeat an earlier member of the group. A repeat has the same name to create, the same claim to release, or
+// the same key. The repeats must not be in the same statement, because a statement cannot distinguish equal rows in its input.
 func splitRepeats(members []*member) (singles, doubles []*member) {
 	type subject struct {
 		what string
@@ -87,7 +87,7 @@ func splitRepeats(members []*member) (singles, doubles []*member) {
 	return singles, doubles
 }
 
-// conflictsWith reports whether a conflict concerns this member.
+// conflictsWith reports whether a conflict is about this member.
 func (m *member) conflictsWith(c *storage.Conflict) bool {
 	return slices.Contains(c.ClaimRefs, m.name()) || m.request.Key != "" && slices.Contains(c.AnswerKeys, m.answerKey())
 }

@@ -10,8 +10,9 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// resolveCommit reads each member back after an indeterminate COMMIT. A member that took effect is finished; the others go into the next round with the same
-// ids. resolveCommit has its own time limit, because the group's is often near its end.
+// resolveCommit reads back each member of a group if the result of a COMMIT is unknown. A member binds or releases one claim. If a member took
+// effect, resolveCommit finishes it. The other members go into the next round with the same ids. resolveCommit has its own time limit, because the
+// time limit of the group is often nearly over.
 func (s *groups) resolveCommit(ctx context.Context, members []*member) []*member {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), usecase.ReadBackLimit)
 	defer cancel()
@@ -43,7 +44,7 @@ func (s *groups) resolveCommit(ctx context.Context, members []*member) []*member
 	return again
 }
 
-// committed reads back whether the member's request has taken effect.
+// committed reads back whether the request of a member has taken effect.
 func (s *groups) committed(ctx context.Context, m *member) (ipam.Claim, bool, error) {
 	if !m.binds() {
 		released, err := s.released(ctx, m.order)
@@ -53,9 +54,9 @@ func (s *groups) committed(ctx context.Context, m *member) (ipam.Claim, bool, er
 	return got, found && got.UID == m.claim.UID, err
 }
 
-// released searches for the history row of this release. A missing claim is no proof: another request may have released it.
+// released searches for the history row of this release. A missing claim is not enough, because another request may have released the claim.
 func (s *groups) released(ctx context.Context, o *order) (bool, error) {
-	const page = 100 // blocks of this place since the claim was made: usually the claim alone
+	const page = 100 // the number of earlier holds of this block to read; usually the claim's own hold is the only one
 	owner := storage.ProjectKey{ID: o.claim.PoolProjectID, Name: o.claim.Pool.Project}
 	for before := (storage.HistoryCursor{}); ; {
 		ended, err := s.Store.HistoryList(ctx, owner, []netip.Prefix{o.claim.Block}, before, page)
@@ -74,7 +75,8 @@ func (s *groups) released(ctx context.Context, o *order) (bool, error) {
 	}
 }
 
-// committedLate finishes a member that is refused by its own first COMMIT, which took effect after resolveCommit had read it back as absent.
+// committedLate finishes a member that is refused because of its own earlier COMMIT. The COMMIT took effect after resolveCommit had read the member
+// back as absent.
 func (s *groups) committedLate(ctx context.Context, m *member) bool {
 	if !m.commitUnknown {
 		return false
@@ -93,7 +95,8 @@ func (s *groups) committedLate(ctx context.Context, m *member) bool {
 	return true
 }
 
-// dropConflicts removes the members in conflict: their rows exist already (create) or are gone (release). They repeat their look-up.
+// dropConflicts removes the members that a conflict is about. Their rows exist already (create) or are gone (release). These members look up their
+// claims again.
 func (s *groups) dropConflicts(ctx context.Context, members []*member, c *storage.Conflict) []*member {
 	rest := make([]*member, 0, len(members))
 	for _, m := range members {
@@ -104,14 +107,15 @@ func (s *groups) dropConflicts(ctx context.Context, members []*member, c *storag
 			m.finish(ipam.Claim{}, c)
 		}
 	}
-	if len(rest) == len(members) { // the conflict concerns no member: this cannot happen, and must not loop for ever
+	// The conflict is about no member. This cannot happen, but a loop for ever must be impossible.
+	if len(rest) == len(members) {
 		finish(rest, storage.Contention(c))
 		return nil
 	}
 	return rest
 }
 
-// dropUnrecorded removes the claims of projects without a recorded use of the region. The other members do not wait for the record.
+// dropUnrecorded removes the claims of projects for which the region is not yet recorded. The other members do not wait for the record.
 func dropUnrecorded(members []*member, u *storage.RegionNotRecorded) []*member {
 	return slices.DeleteFunc(members, func(m *member) bool {
 		leaves := m.binds() && slices.Contains(u.Projects, m.key.ID)
@@ -122,7 +126,8 @@ func dropUnrecorded(members []*member, u *storage.RegionNotRecorded) []*member {
 	})
 }
 
-// dropLocked removes the members of a project whose lock another transaction holds exclusively. They wait for it without the pool's lock.
+// dropLocked removes the members of a project if another transaction holds the project's lock exclusively. These members wait for that lock without
+// the lock of the pool.
 func dropLocked(members []*member, o *storage.LockBusy) []*member {
 	return slices.DeleteFunc(members, func(m *member) bool {
 		leaves := m.key.ID == o.ID

@@ -12,9 +12,10 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// transact runs a round's transaction. Its trace ends before a member gets its outcome.
+// transact runs the transaction of a round. A member is an order of the group: it binds or releases one claim. The trace of the transaction ends
+// before a member gets its outcome.
 func (s *groups) transact(ctx context.Context, members []*member, pool ipam.Pool) (*attempt, error) {
-	if !members[0].request.DryRun && !slices.ContainsFunc(members, (*member).consumes) { // a dry run runs alone
+	if !members[0].request.DryRun && !slices.ContainsFunc(members, (*member).consumes) { // a dry run has no group
 		remembered := s.Store.HasCached(storage.PoolContainer(pool))
 		a, err := s.transactFromCache(ctx, members, []ipam.Pool{pool})
 		if !errors.Is(err, storage.ErrCacheMiss) {
@@ -34,8 +35,8 @@ func (s *groups) transact(ctx context.Context, members []*member, pool ipam.Pool
 	})
 }
 
-// transactFromCache serves members from cached pools in one round trip, or returns storage.ErrCacheMiss. It serves all members or refuses all. No cached
-// fact decides a refusal, except for lack of room after a read has proved that the cached state is current.
+// transactFromCache serves members from cached pools in one round trip, or returns storage.ErrCacheMiss. It serves all members or refuses all. A
+// cached fact decides only one kind of refusal: lack of room. A read must first prove that the cached state is current.
 func (s *groups) transactFromCache(ctx context.Context, members []*member, pools []ipam.Pool) (*attempt, error) {
 	b := groupOf(members)
 	followed := func(ctx context.Context) (context.Context, func()) { return s.traceGroup(ctx, pools[0], members) }
@@ -50,8 +51,8 @@ func (s *groups) transactFromCache(ctx context.Context, members []*member, pools
 	})
 }
 
-// excludePools excludes the pools that refuse members from shared transactions, so that their retries do not delay other pools. It reports whether any
-// pool refuses a member.
+// excludePools excludes the pools that refuse members from shared transactions. Otherwise the retries of these members would delay other pools. It
+// reports whether any pool refuses a member.
 func (s *groups) excludePools(members []*member, refused []error) (some bool) {
 	for i, err := range refused {
 		if err != nil && !(some && members[i].lock == members[i-1].lock) {
@@ -62,8 +63,8 @@ func (s *groups) excludePools(members []*member, refused []error) (some bool) {
 	return some
 }
 
-// allLackRoom reports whether every member is refused because the pool has no block of a length, and the free space is known. It returns false if a
-// member's earlier COMMIT may still take effect, because only the pool's lock excludes that.
+// allLackRoom reports whether every member is refused because the pool has no block of the requested length, and the free space is known. If an
+// earlier COMMIT of a member may still take effect, it returns false. Only the lock of the pool can exclude such a COMMIT.
 func allLackRoom(members []*member, refused []error) bool {
 	for i, m := range members {
 		lack, is := errors.AsType[*regions.NoRoom](refused[i])
@@ -74,7 +75,8 @@ func allLackRoom(members []*member, refused []error) bool {
 	return true
 }
 
-// account returns the project that pays for a group's transaction: the members' project, or the pool's project if the members have several.
+// account returns the project that pays for a group's transaction. If all members have the same project, that project pays. Otherwise the project of
+// the pool pays.
 func account(pool ipam.Pool, members []*member) ipam.ID {
 	payer := tenancy.PayerOf(members[0].ctx)
 	for _, m := range members[1:] {
@@ -93,7 +95,8 @@ func groupOf(members []*member) *batch {
 	return newBatch(groupTx, orders)
 }
 
-// groupLocks returns the locks on the pools, and shared locks on the projects, which keep their quotas from changing.
+// groupLocks returns the exclusive locks on the pools and the shared locks on the projects. The locks on the projects keep their quotas from
+// changing.
 func (b *batch) groupLocks(pools []ipam.Pool) storage.Locks {
 	locks := storage.Locks{Shared: b.projects(), InTurn: true}
 	for _, p := range pools {
@@ -102,8 +105,9 @@ func (b *batch) groupLocks(pools []ipam.Pool) storage.Locks {
 	return locks
 }
 
-// serveEach serves a group's orders one by one: releases first, so that their blocks can serve the claims; then the claims as they came. It refuses
-// an order that cannot be served and goes on. With several regions a claim may exist in another region.
+// serveEach serves the orders of a group one by one. The releases come first, so that their blocks can serve the claims. The claims follow in the
+// order of their arrival. If an order cannot be served, serveEach refuses it and goes on. several means that the installation has several regions, so
+// another region may have a claim of the same name.
 func (a *attempt) serveEach(ctx context.Context, members []*member, pools []ipam.Pool, several bool) error {
 	for _, pool := range pools {
 		src, err := a.open(ctx, pool)
@@ -139,7 +143,7 @@ func (a *attempt) serveEach(ctx context.Context, members []*member, pools []ipam
 		}
 	}
 	if a.fromCache && slices.ContainsFunc(a.refused, func(refused error) bool { return refused != nil }) && !allLackRoom(members, a.refused) {
-		return storage.ErrCacheMiss // whatever the state of their names
+		return storage.ErrCacheMiss // no matter whether their names are in use
 	}
 	if err := a.markTaken(ctx, several); err != nil || !slices.Contains(a.refused, nil) {
 		return err
@@ -170,8 +174,8 @@ func (a *attempt) readUsers(ctx context.Context) error {
 	return nil
 }
 
-// markTaken gives a conflict to each refused order from the cache if its name or key is in use. That order then repeats its look-up, which returns
-// the right refusal.
+// markTaken checks the names and keys of refused orders that began with cached facts. If a name or key is in use, the order gets a conflict instead
+// of its refusal. The order then repeats its look-up, which returns the right refusal.
 func (a *attempt) markTaken(ctx context.Context, several bool) error {
 	var unseen []int
 	var claims, keys []storage.NameRef

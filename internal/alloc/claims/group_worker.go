@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// poolGroup is a pool's next group.
+// poolGroup is the next group of a pool.
 type poolGroup struct {
 	pool    ipam.Pool
 	lock    ipam.ID
@@ -19,7 +19,8 @@ type poolGroup struct {
 	release func() // releases the pool's lock
 }
 
-// excludedFor is how long a pool goes alone after one round trip could not serve it, so that it does not delay other pools again and again.
+// excludedFor is the time for which a pool has its own transactions after it could not be served in one round trip. Otherwise it would delay other
+// pools again and again.
 const excludedFor = time.Second
 
 // needsOwnTransaction reports whether a pool must not share a transaction with other pools.
@@ -28,8 +29,8 @@ func (s *groups) needsOwnTransaction(pool ipam.Pool, lock ipam.ID) bool {
 	return alone && s.Ticks().Sub(since) < excludedFor || !s.Store.HasCached(storage.PoolContainer(pool))
 }
 
-// runWorker is the shared worker: it serves the ready pools, many in one transaction, until none is ready. It waits for no pool. A locked pool goes
-// alone.
+// runWorker is the shared worker. It serves the ready pools, many in one transaction, until no pool is ready. It never waits for the lock of a pool.
+// A locked pool gets its own worker.
 func (s *groups) runWorker() {
 	for poolGroups := s.waiting.next(); poolGroups != nil; poolGroups = s.waiting.next() {
 		var ours []*poolGroup
@@ -47,7 +48,7 @@ func (s *groups) runWorker() {
 	}
 }
 
-// serveGroups runs one transaction for several pools in one round trip. If that fails, each pool goes alone.
+// serveGroups serves several pools in one transaction with one round trip. If the transaction fails, each pool gets its own worker.
 func (s *groups) serveGroups(poolGroups []*poolGroup) {
 	ctx, cancel := context.WithTimeout(context.Background(), usecase.GroupDeadline)
 	defer cancel()
@@ -87,7 +88,7 @@ func (s *groups) tryOneTransaction(ctx context.Context, poolGroups []*poolGroup)
 	switch {
 	case err == nil:
 		s.Metrics.GroupRan(ctx, len(singles))
-		for _, l := range poolGroups { // before finish: a finished request goes on at once and uses the cache
+		for _, l := range poolGroups { // before finish, because a finished request goes on at once and uses the cache
 			if len(l.members) > 0 {
 				s.refresh(&l.pool, l.members, a)
 			}
@@ -95,7 +96,7 @@ func (s *groups) tryOneTransaction(ctx context.Context, poolGroups []*poolGroup)
 		for i, m := range singles {
 			m.finish(a.bound[i], a.refused[i])
 		}
-		finish(doubles, &storage.Conflict{}) // when the first has its outcome, the others read it
+		finish(doubles, &storage.Conflict{}) // a repeat reads the outcome of the first member
 		return true
 	case ipam.IsCode(err, ipam.CodeOutcomeUnknown):
 		s.resolveCommit(ctx, singles)

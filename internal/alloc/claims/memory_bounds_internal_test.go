@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Large texts in a tenant's claims must not fill a server's memory.
+// The long texts in a tenant's claims must not fill a server's memory.
 func TestClaimsWithLongTextsAreNotCached(t *testing.T) {
 	t.Parallel()
 	much := map[string]string{"text": strings.Repeat("x", maxClaimText)}

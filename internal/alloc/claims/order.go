@@ -11,21 +11,21 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// order is one claim on its way from the use case to the rows: to bind to a block, or to release.
+// order is one claim to bind to a block, or one claim to release. It passes from the use case to the transaction.
 type order struct {
 	key     storage.ProjectKey
 	request usecase.Request
-	claim   ipam.Claim // to bind: prepared; to release: as it was read
-	event   ipam.Event // the event for the trail without its effect, built from the request's context
-	choice  *choice    // how to serve it; nil: a release
+	claim   ipam.Claim // the prepared claim to bind, or the claim to release as it was read
+	event   ipam.Event // the event for the trail; its result is added later
+	choice  *choice    // how to bind the claim; nil for a release
 
-	random   ipam.ID // seed for the block's place, if the pool's strategy is random
-	revision ipam.ID // of a release: the id of its history row, and the revision of an allocation that stays
+	random   ipam.ID // the seed for the block's position, if the pool's strategy is random
+	revision ipam.ID // for a release: the id of its history row, and the revision of an allocation that stays
 
-	because ipam.Because // the consumer that ended and so causes the release; if set, the release also detaches it
+	because ipam.Because // the consumer whose end causes the release; if set, the release also detaches the consumer
 
-	cached bool                // the facts come from the cache: the transaction must find the same
-	epochs storage.ClassEpochs // cached versions: the class and its pools
+	cached bool                // the facts come from the cache, and the transaction must find the same facts
+	epochs storage.ClassEpochs // the cached versions of the class and its pools
 }
 
 // binds reports whether the order creates a claim.
@@ -49,37 +49,39 @@ func (o *order) answerKey() storage.NameRef {
 	return storage.NameRef{ProjectID: o.key.ID, Name: o.request.Key}
 }
 
-// choice is the decision how to serve all orders of a batch with the same spec.
+// choice is the decision how to bind all orders of a batch with the same spec.
 type choice struct {
 	resolve.Resolved
-	room  []ipam.Pool // pools to try, with room at the last scan
+	room  []ipam.Pool // the pools to try; they had room at the last scan
 	items []int       // indexes of the orders in the batch
-	pool  ipam.Pool   // the carved pool, where the request is for a scope's pool alone
+	pool  ipam.Pool   // the carved pool, if the request asks only for a scope's pool
 }
 
-// txOptions is the set of differences between the transactions that serve orders.
+// txOptions describes how the three kinds of transactions that serve orders differ.
 type txOptions struct {
 	op        string // name of the transaction
 	lockKind  locks.WorkKind
-	allOrNone bool // the orders are one request: the transaction serves all, or none
-	indexed   bool // the request is a list of claims: a refusal names an index in it
+	allOrNone bool // the orders belong to one request, and the transaction serves all of them or none
+	indexed   bool // the request is a list of claims, and a refusal names an index in the list
 }
 
-// A group contains orders from many requests on one pool, each with its own outcome. A scope's first claim also carves the scope's pool. A list is a
-// batch in one request.
+// The kinds of transactions:
+//   - claim_group serves orders from many requests on one pool. Each order has its own outcome.
+//   - claim_first serves a scope's first claim, and carves the scope's pool.
+//   - claim_batch serves a list of claims in one request.
 var (
 	groupTx = txOptions{op: "claim_group"}
 	scopeTx = txOptions{op: "claim_first", allOrNone: true}
 	batchTx = txOptions{op: "claim_batch", lockKind: locks.Long, allOrNone: true, indexed: true}
 )
 
-// batch is the orders that one transaction serves.
+// batch contains the orders that one transaction serves.
 type batch struct {
 	txOptions
 
 	orders  []*order
-	choices []*choice             // distinct choices, in the order of the first order that each serves
-	byPool  map[ipam.ID][]*choice // choices that may draw from each pool
+	choices []*choice             // the distinct choices, by their first order
+	byPool  map[ipam.ID][]*choice // the choices that may use each pool
 }
 
 // newBatch creates a batch of orders with chosen pools.
@@ -106,13 +108,13 @@ func newBatch(m txOptions, orders []*order) *batch {
 	return b
 }
 
-// key returns the project for a batch that is one request.
+// key returns the project of a batch that belongs to one request.
 func (b *batch) key() storage.ProjectKey { return b.orders[0].key }
 
-// dryRun reports whether the batch must change nothing. Dry runs share no transaction with other requests.
+// dryRun reports whether the batch must change nothing. A dry run never shares a transaction with other requests.
 func (b *batch) dryRun() bool { return b.orders[0].request.DryRun }
 
-// projects returns the orders' distinct projects.
+// projects returns the distinct projects of the orders.
 func (b *batch) projects() (ids []ipam.ID) {
 	for _, o := range b.orders {
 		if !slices.Contains(ids, o.key.ID) {

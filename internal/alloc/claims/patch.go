@@ -18,7 +18,8 @@ type patcher struct {
 	cache Cache
 }
 
-// PatchClaim changes labels, annotations and reclaimPolicy by mutate, which must be pure. It writes nothing if mutate changes nothing.
+// PatchClaim changes the labels, annotations and reclaimPolicy of a claim with mutate. mutate must be pure, because PatchClaim may call it again
+// after a conflict. If mutate changes nothing, PatchClaim writes nothing.
 func (s *patcher) PatchClaim(ctx context.Context, project, name string, r usecase.Request, mutate func(ipam.Claim) (ipam.Claim, error)) (ipam.Claim, error) {
 	_, key, err := s.Enter(ctx, tenancy.ClaimsWrite, project)
 	if err != nil {
@@ -54,7 +55,7 @@ func (s *patcher) PatchClaim(ctx context.Context, project, name string, r usecas
 				}
 				next.ReclaimPolicy = resolve.Request{Spec: next.Spec, Class: class}.ReclaimPolicy()
 				next.Allocated.Revision, next.Allocated.UpdatedAt = ipam.ID{}, now
-			} else { // the allocation does not show this change
+			} else { // an allocation does not contain the changed fields, so its revision stays
 				next.Allocated.Revision = was.Allocation().Revision
 			}
 			usecase.Touch(&next.Metadata, was.Metadata, policyChanged, revision, now)

@@ -11,20 +11,20 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// defaultWaiting is the default limit for the members that wait for one pool: sixteen full groups.
+// defaultWaiting is the default limit for the members that wait for one pool. It is sixteen full groups.
 const defaultWaiting = 16 * usecase.MaxGroup
 
-// Queue contains the members that wait for the next group of their pool.
+// Queue contains the members that wait for the next group of their pool. A member is a claim to bind or to release.
 type Queue struct {
 	limit   int // limit for the members that wait for one pool
 	mu      sync.Mutex
-	pending map[ipam.ID][]*member // by the pool's lock; a pool in it is ready, or a worker serves it
-	ready   []ipam.Pool           // pools that wait for a worker, as they came
-	workers int                   // workers at work
-	refused int64                 // members that were refused because the queue was full
+	pending map[ipam.ID][]*member // by the pool's lock; a pool with an entry is ready, or a worker serves it
+	ready   []ipam.Pool           // the pools that wait for a worker, in the order of their arrival
+	workers int                   // the number of running shared workers
+	refused int64                 // the number of members that were refused because the queue was full
 }
 
-// NewQueue creates a queue with a limit on members for each pool; 0 means the default.
+// NewQueue creates a queue. most limits the members that wait for one pool. 0 means the default.
 func NewQueue(most int) *Queue {
 	if most <= 0 {
 		most = defaultWaiting
@@ -32,13 +32,14 @@ func NewQueue(most int) *Queue {
 	return &Queue{limit: most, pending: map[ipam.ID][]*member{}}
 }
 
-// maxWorkers limits the workers that serve many pools in one transaction each. When all are busy, the pools that become ready wait and share the
-// next transaction.
+// maxWorkers limits the shared workers. A shared worker serves many pools in one transaction. If all shared workers are busy, the pools that become
+// ready wait and share the next transaction.
 var maxWorkers = max(2, runtime.GOMAXPROCS(0))
 
-// add puts a member into its pool's next group. first means that the caller must start a worker: a shared one with carry, and otherwise one for this
-// pool alone, as alone decides. add refuses a member when the queue is full: a later member would be served after its deadline, and would delay all
-// members behind it.
+// add puts a member into the next group of its pool. first means that the caller must start a worker. With carry, this is a shared worker. Without
+// carry, this is a worker for the pool alone, because alone returned true.
+//
+// If the queue is full, add refuses the member. Otherwise the member would be served after its deadline, and would delay all members behind it.
 func (q *Queue) add(pool ipam.Pool, m *member, alone func(pool ipam.Pool, lock ipam.ID) bool) (first, carry bool, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -58,7 +59,8 @@ func (q *Queue) add(pool ipam.Pool, m *member, alone func(pool ipam.Pool, lock i
 	return true, true, nil
 }
 
-// next takes the pools that have been ready longest, and their members, for one worker. It returns nil when none is left, which ends the worker.
+// next returns the pools that have been ready for the longest time, with their members. One worker serves them. If no pool is ready, next returns
+// nil, and the worker must end.
 func (q *Queue) next() (groups []*poolGroup) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -77,7 +79,7 @@ func (q *Queue) next() (groups []*poolGroup) {
 	return groups
 }
 
-// served gives a pool back after its transaction. The pool becomes ready again if members wait for it.
+// served returns a pool to the queue after its transaction. If members wait for the pool, it becomes ready again.
 func (q *Queue) served(l *poolGroup) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -95,7 +97,7 @@ func queueFull() error {
 	return e
 }
 
-// withdraw removes a member that still waits. It returns false when a worker has already taken it.
+// withdraw removes a member that still waits. If a worker has already taken the member, withdraw returns false.
 func (q *Queue) withdraw(id ipam.ID, m *member) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -106,7 +108,8 @@ func (q *Queue) withdraw(id ipam.ID, m *member) bool {
 	return i >= 0
 }
 
-// take takes up to n members for a pool. If none is left, the pool's own worker must end: the next member makes the pool ready.
+// take removes up to n members of a pool from the queue and returns them. If no member is left, the pool's own worker must end. The next member then
+// makes the pool ready.
 func (q *Queue) take(id ipam.ID, n int) []*member {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -125,14 +128,14 @@ func (q *Queue) collect(id ipam.ID, n int) []*member {
 	return members
 }
 
-// Queues contains numbers about the queues of all pools.
+// Queues contains figures about the queues of all pools.
 type Queues struct {
 	Waiting int64 // claims and releases that wait
 	Longest int64 // length of the longest queue
 	Refused int64 // refusals because of a full queue, since the start
 }
 
-// queues returns the numbers of the queues.
+// queues returns the figures about the queues.
 func (q *Queue) queues() Queues {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -160,7 +163,7 @@ func (q *Queue) HasWorker(id ipam.ID) bool {
 	return led
 }
 
-// Pools counts the pools that are ready or served.
+// Pools counts the pools that are ready, and the pools that a worker serves.
 func (q *Queue) Pools() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -15,8 +15,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// rebind creates a claim for an allocation that an earlier claim of the same project left under ReclaimRetain. The quotas have counted the addresses
-// all the time; only the claim is new. Like every new claim it needs the pool's grant.
+// rebind creates a claim for a retained allocation. An earlier claim of the same project left this allocation under ReclaimRetain. The quotas already
+// count its addresses, so rebind charges only the claim. Like every new claim, it needs a grant to the pool.
 func rebind(ctx context.Context, s *usecase.Core, o *order) (ipam.Claim, error) {
 	key, c, r := o.key, o.claim, o.request
 	id, err := ipam.ParseID(c.Spec.AllocationRef)
@@ -89,8 +89,9 @@ func boundTo(ctx context.Context, tx storage.Tx, key storage.ProjectKey, c ipam.
 	return c, err
 }
 
-// retainedFor returns the allocation if it is retained for the project and the project may still claim from its pool. For every other project, the
-// pool's owner included, it returns not found. It does the same for a pool outside the project of, if of is set.
+// retainedFor returns a retained allocation. The allocation must be retained for the project, and the project must still be allowed to claim from its
+// pool. For any other project, including the pool's owner, retainedFor returns not found. If of is set, it also returns not found for a pool outside
+// that project.
 func retainedFor(ctx context.Context, tx storage.Tx, key storage.ProjectKey, id ipam.ID, of string) (ipam.Allocation, error) {
 	const field = "/spec/allocationRef/name"
 	a, found, err := storage.IgnoreNotFound(tx.AllocationGetByID(ctx, key, id))
@@ -129,7 +130,8 @@ func retainedFor(ctx context.Context, tx storage.Tx, key storage.ProjectKey, id 
 	return a, nil
 }
 
-// classOf returns the current class that served an allocation. It returns nil if no class did or the project may not use the class any more.
+// classOf returns the current class that served an allocation. If no class served it, or the project may not use the class any more, classOf returns
+// nil.
 func classOf(ctx context.Context, read storage.Reader, key storage.ProjectKey, ref ipam.ClassRef) (*ipam.Class, error) {
 	if ref.IsZero() {
 		return nil, nil //nolint:nilnil // documented above
@@ -146,8 +148,8 @@ func classOf(ctx context.Context, read storage.Reader, key storage.ProjectKey, r
 	return nil, nil //nolint:nilnil // documented above
 }
 
-// policyOf returns the reclaim policy and the cool-down for a block that is bound again. They follow from the claim, the allocation's policy, and the
-// current class and pool.
+// policyOf returns the reclaim policy and the cool-down for a block that is bound again. They follow from the claim, the allocation's policy, the
+// current class and the current pool.
 func policyOf(ctx context.Context, read storage.Reader, key storage.ProjectKey, spec ipam.ClaimSpec, a ipam.Allocation) (ipam.ReclaimPolicy, time.Duration, error) {
 	pool, err := read.PoolGetByID(ctx, a.ContainerID)
 	if err != nil {

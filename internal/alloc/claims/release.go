@@ -19,8 +19,8 @@ type releaser struct {
 	cache  Cache
 }
 
-// DeleteClaim releases a claim at once. Under ReclaimDelete its block is free when DeleteClaim returns; under ReclaimRetain the allocation stays
-// without a claim. One transaction deletes the claim and its allocation.
+// DeleteClaim releases a claim at once. One transaction deletes the claim and its allocation. Under ReclaimDelete without a cool-down, the block is
+// free when DeleteClaim returns. Under ReclaimRetain, the allocation stays without a claim.
 func (s *releaser) DeleteClaim(ctx context.Context, project, name string, r usecase.Request) error {
 	pass, key, remembered, err := s.EnterCached(ctx, tenancy.ClaimsWrite, project)
 	if err != nil {
@@ -55,8 +55,9 @@ func (s *releaser) DeleteClaim(ctx context.Context, project, name string, r usec
 	return err
 }
 
-// release releases a claim as this request has read it, or as the server has cached it. A pool outlives its claims. So when the claim or its pool is
-// gone, release returns a *storage.Conflict: the caller reads the claim again, and no cached object decides a refusal.
+// release releases a claim that this request has read, or that this server has cached. If the claim or its pool is gone, release returns a
+// *storage.Conflict. The caller then reads the claim again, because a cached object must not decide a refusal. A missing pool means a missing claim,
+// because a pool outlives its claims.
 func (s *releaser) release(ctx context.Context, o *order) error {
 	pool, err := s.poolOf(ctx, o.claim)
 	if err == nil {
@@ -76,19 +77,19 @@ func Used(c ipam.Claim) error {
 	return e
 }
 
-// ReleaseUnused releases a claim in the transaction that detaches its last consumer. It returns a *storage.Conflict if the claim has changed since it
-// was read. The block cools down for the claim's cool-down or for cooling, if that is longer.
+// ReleaseUnused releases a claim in the transaction that detaches its last consumer. If the claim has changed since it was read, it returns a
+// *storage.Conflict. The block cools down for the claim's cool-down or for cooling, whichever is longer.
 func (s *releaser) ReleaseUnused(ctx context.Context, key storage.ProjectKey, c ipam.Claim, because ipam.Because, cooling time.Duration, event ipam.Event, r usecase.Request,
 ) error {
 	c.ReuseAfter = max(c.ReuseAfter, cooling)
 	return s.release(ctx, &order{key: key, request: r, claim: c, event: event, revision: ipam.NewID(), because: because})
 }
 
-// ForgetClaim removes a claim from the cache after a change elsewhere in this server.
+// ForgetClaim removes a claim from the cache after another part of this server has changed the claim.
 func (s *releaser) ForgetClaim(key storage.ProjectKey, name string) { s.cache.removeClaim(key, name) }
 
-// ReleaseAsRead releases a claim as it was read a moment ago, with the attachment of its one consumer if because names that. A claim that has changed
-// since stays.
+// ReleaseAsRead releases a claim that was read a moment ago. If because names the claim's only consumer, the release also removes the attachment of
+// that consumer. If the claim has changed since, it is not released.
 func (s *releaser) ReleaseAsRead(ctx context.Context, key storage.ProjectKey, c ipam.Claim, because ipam.Because) error {
 	if c.Consumers > 0 && !because.IsSet() {
 		return Used(c)
@@ -117,8 +118,8 @@ func ChangedSince(c ipam.Claim) error {
 	return ipam.Errorf(ipam.CodePreconditionFailed, "Claim %s has changed since it was read.", c.Ref())
 }
 
-// findToRelease reads the claim to release. It returns not found only when the absence is durable, because the client then takes the release for done. A
-// successor of the claim under the same name also counts as not found.
+// findToRelease reads the claim to release. Only a durable absence counts as not found, because the client then considers the release done. A newer
+// claim under the same name also counts as not found.
 func (s *releaser) findToRelease(ctx context.Context, pass tenancy.Pass, key storage.ProjectKey, remembered bool, name string, r usecase.Request, meant func(ipam.Claim) bool) (c ipam.Claim, found storage.ProjectKey, err error) {
 	var gone error
 	err = s.Durably(ctx, func(ctx context.Context) (_ bool, err error) {
@@ -140,8 +141,8 @@ func (s *releaser) findToRelease(ctx context.Context, pass tenancy.Pass, key sto
 	return c, found, err
 }
 
-// poolOf returns a claim's pool, possibly from the cache. Before its transaction reads the pool, a release needs only the pool's id and block, which
-// never change.
+// poolOf returns a claim's pool, possibly from the cache. A cached pool is enough to begin a release, because the release needs only the pool's id
+// and block. These never change, and the transaction reads the pool again.
 func (s *releaser) poolOf(ctx context.Context, c ipam.Claim) (ipam.Pool, error) {
 	if p, known := s.cache.pools.Get(c.PoolID); known {
 		return storage.Placed(p, c.Region), nil

@@ -7,24 +7,24 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Outcomes for a claim that was not refused, for traces.
+// Outcomes of a claim that was not refused, for traces.
 const (
 	outcomeBound    = "bound"
 	outcomeRepeated = "repeated" // bound before, by the same request
 )
 
-// reporter reports claims' outcomes to metrics and traces.
+// reporter reports the outcomes of claims to metrics and traces.
 type reporter struct{ *usecase.Core }
 
-// recordClaim reports a claim's outcome, under the class to which it was resolved.
+// recordClaim reports a claim's outcome. class is the class to which the claim was resolved.
 func (s reporter) recordClaim(ctx context.Context, asked ipam.ClaimSpec, answer usecase.Result[ipam.Claim], class ipam.ClassRef, r usecase.Request, err error) {
 	repeated := answer.Replayed || answer.Existed
 	s.recordDecision(ctx, class, r, repeated, err)
 	s.trace(ctx, asked, answer.Value, class, repeated, err)
 }
 
-// recordBatch reports a batch's outcome. A refused batch counts as one refusal without a class, however many claims it contains. Its spans have no class
-// and no pool, because the claims may have different ones.
+// recordBatch reports the outcome of a batch. A refused batch counts as one refusal without a class, for any number of claims. The spans of a batch
+// contain no class and no pool, because its claims may have different ones.
 func (s reporter) recordBatch(ctx context.Context, answer usecase.Result[[]ipam.Claim], r usecase.Request, err error) {
 	if err != nil {
 		s.recordDecision(ctx, ipam.ClassRef{}, r, answer.Replayed, err)
@@ -36,7 +36,7 @@ func (s reporter) recordBatch(ctx context.Context, answer usecase.Result[[]ipam.
 	s.trace(ctx, ipam.ClaimSpec{}, ipam.Claim{}, ipam.ClassRef{}, answer.Replayed, err)
 }
 
-// recordDecision counts a decision. A repeat of an earlier answer and a dry run decide nothing.
+// recordDecision counts a decision. A repeat of an earlier response and a dry run decide nothing, so they are not counted.
 func (s reporter) recordDecision(ctx context.Context, class ipam.ClassRef, r usecase.Request, repeated bool, err error) {
 	if r.DryRun || (repeated && err == nil) {
 		return

@@ -12,8 +12,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// roomFinder finds pools with room, and caches the pools that had none a moment ago. The first pool usually has room, and a scan of all pools would waste
-// a round trip. If the first pool was full, bind scans all pools before it tries that one again.
+// roomFinder finds the pools with room, and caches the pools that had no room a moment ago. The first pool usually has room, so a scan of all pools
+// would waste a round trip. If the first pool was full a moment ago, bind scans all pools before it tries this pool again.
 type roomFinder struct {
 	*usecase.Core
 
@@ -21,18 +21,18 @@ type roomFinder struct {
 }
 
 type fullPool struct {
-	bits int // no block of this length was free
+	bits int // no block of this prefix length was free
 	at   time.Time
 }
 
-// fullAge is how long a pool counts as full; maxFulls limits the cached pools.
+// fullAge is how long a pool counts as full. maxFulls limits the number of cached pools.
 const (
 	fullAge  = time.Second
 	maxFulls = 16384
 )
 
-// withRoom returns the pools with a free block that is large enough. It scans all pools at once, so that a claim need not open a transaction on each of a
-// thousand full pools.
+// withRoom returns the pools with a free block that is large enough. It checks all pools in one query. Otherwise a claim would open a transaction on
+// each full pool, and there may be a thousand of them.
 func (s *roomFinder) withRoom(ctx context.Context, res *resolve.Resolved, pools []ipam.Pool) ([]ipam.Pool, error) {
 	ask := make([]storage.RoomQuery, 0, len(pools))
 	for _, p := range pools {
@@ -51,12 +51,14 @@ func (s *roomFinder) withRoom(ctx context.Context, res *resolve.Resolved, pools 
 		switch bits := res.Bits(p); {
 		case has[p.UID]:
 			room = append(room, p)
-		case p.Several() && bits >= 0 && bits < p.Block.Addr().BitLen(): // parts of such a block may be free in several regions
+		// If several regions serve the pool, parts of the block may be free in each region.
+		case p.Several() && bits >= 0 && bits < p.Block.Addr().BitLen():
 			if !s.likelyFull(p, bits) {
 				parts = append(parts, p) // last, because the check costs more
 				continue
 			}
-			res.SkippedPool(p, noneFree(p, bits)) // checked a moment ago; recordFull would extend that time for ever, and no request would check again
+			// The pool was checked a moment ago. recordFull would extend the entry for ever. Then no request would check the pool again.
+			res.SkippedPool(p, noneFree(p, bits))
 		default:
 			s.recordFull(p, bits)
 			res.SkippedPool(p, noneFree(p, bits))

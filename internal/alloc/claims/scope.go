@@ -12,8 +12,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// openScope opens the pool for an order's scope. It returns the pool that this transaction carved before, or carves it from a parent. It returns nil
-// if the parent has no room.
+// openScope opens the pool for an order's scope. A scope is one combination of values for which a class has its own pool. If this transaction has
+// already carved the pool, openScope returns it. Otherwise it carves the pool from a parent pool. If the parent pool has no room, it returns nil.
 func (a *attempt) openScope(ctx context.Context, i int, known ipam.Pool) (*openPool, error) {
 	o := a.batch.orders[i]
 	sc := o.choice.First
@@ -62,12 +62,12 @@ func (a *attempt) openScope(ctx context.Context, i int, known ipam.Pool) (*openP
 	return made, nil
 }
 
-// scopedPoolEvent records a scoped pool in its owner's trail.
+// scopedPoolEvent returns the event about a new scope pool, for the trail of the pool's owner.
 func scopedPoolEvent(p ipam.Pool) (ipam.Event, error) {
 	return trail.Effected(pools.KeeperEvent(p, p.CreatedAt), nil, trail.RecordedPool(p))
 }
 
-// occupied returns the change that unsets EmptySince of a scoped pool, if any of these claims is in the pool.
+// occupied returns the change that clears EmptySince of a scope's pool. It returns the change only if one of these claims is in the pool.
 func occupied(p ipam.Pool, claims []ipam.Claim) []storage.ScopedMark {
 	if p.Scope == nil || p.EmptySince.IsZero() {
 		return nil
@@ -80,7 +80,7 @@ func occupied(p ipam.Pool, claims []ipam.Claim) []storage.ScopedMark {
 	return nil
 }
 
-// scopeExhausted returns the refusal by a scope's pool that this batch would carve and that has no room for the whole batch.
+// scopeExhausted returns the refusal for a batch that does not fit into a new scope pool. The batch would carve that pool itself.
 func scopeExhausted(class ipam.Class, bits int) error {
 	e := ipam.Errorf(ipam.CodePoolExhausted, "The pool of this scope of class %s is a /%d, and the claims before this one leave no room in it.", class.Ref(), bits)
 	e.Figures.Class = class.Ref().String()

@@ -13,7 +13,8 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// scopes contains the use cases on the pools for a project's scopes, whichever project owns the pools.
+// scopes contains the use cases on the pools for a project's scopes. A scope is one combination of values for which a class has its own pool. Another
+// project may own the pool.
 type scopes struct {
 	*usecase.Core
 
@@ -21,7 +22,7 @@ type scopes struct {
 	classes pools.ClassCache
 }
 
-// PutScopePool returns a scope's pool. If none exists yet, it carves the pool as the scope's first claim would.
+// PutScopePool returns the pool of a scope. If no pool exists yet, it carves the pool like the scope's first claim would do.
 func (s *scopes) PutScopePool(
 	ctx context.Context, project, class string, scope map[string]string, r usecase.Request,
 ) (usecase.Result[ipam.Pool], error) {
@@ -108,7 +109,7 @@ func (s *scopes) ListScopePools(
 	return page, err
 }
 
-// scopePlace is a position in the list of a class's scope pools. A scope's text may be empty, so After marks a position that is set.
+// scopePlace is a position in the list of a class's scope pools. The text of a scope may be empty, so After marks that the position is set.
 type scopePlace struct {
 	Scope string `json:"s"`
 	After bool   `json:"a"`
@@ -132,14 +133,15 @@ func (s *scopes) resolve(
 	return s.binder.resolver.ResolveScope(ctx, key, *found.Found, scope, found.Pools)
 }
 
-// shown returns a pool with its free space, as its holder may see it.
+// shown returns a pool with its free space, with the fields that the claiming project may see.
 func (s *scopes) shown(ctx context.Context, read storage.Reader, key storage.ProjectKey, p ipam.Pool) (ipam.Pool, error) {
 	one := []ipam.Pool{p}
 	err := storage.FillStock(ctx, read, one)
 	return seenByHolder(key, one[0]), err
 }
 
-// seenByHolder returns a scope's pool as the claiming project sees it. If another project owns the pool, it removes the owner's texts and the parent.
+// seenByHolder returns a scope's pool as the claiming project may see it. If another project owns the pool, seenByHolder removes the owner's texts
+// and the parent.
 func seenByHolder(key storage.ProjectKey, p ipam.Pool) ipam.Pool {
 	if p.At = ""; p.ProjectID != key.ID {
 		p.Labels, p.Annotations, p.Spec.Description, p.Spec.Reservations, p.Spec.Parent = nil, nil, "", nil, ipam.Ref{}
@@ -147,7 +149,7 @@ func seenByHolder(key storage.ProjectKey, p ipam.Pool) ipam.Pool {
 	return p
 }
 
-// scopeEvent records in a project's trail that the project had a scope's pool carved.
+// scopeEvent returns the event about a carved scope pool, for the trail of the project that requested the pool.
 func scopeEvent(o *order) (ipam.Event, error) {
 	p := seenByHolder(o.key, o.choice.pool)
 	e := o.event

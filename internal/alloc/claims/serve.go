@@ -12,10 +12,10 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// errFewRead ends an attempt that has read few rows and found no room among them for a Random wish.
+// errFewRead ends an attempt that has read only a few free rows, and found no room in them for a random block request.
 var errFewRead = errors.New("too few free rows were read")
 
-// serveAll binds all orders in a one-request batch in order, or returns the first refusal.
+// serveAll binds all orders of a batch that belongs to one request, or returns the first refusal. Each order is one claim to bind.
 func (a *attempt) serveAll(ctx context.Context) error {
 	if err := a.readUsers(ctx); err != nil {
 		return err
@@ -31,7 +31,7 @@ func (a *attempt) serveAll(ctx context.Context) error {
 	return nil
 }
 
-// serve binds order i in the first of its pools that has room, within the quotas, or returns the refusal.
+// serve binds order i in the first of its pools that has room, within the quotas. If no pool serves the order, serve returns the refusal.
 func (a *attempt) serve(ctx context.Context, i int) error {
 	c := a.batch.orders[i].choice
 	var lacks quota.QuotaLacks
@@ -76,7 +76,7 @@ func (a *attempt) serve(ctx context.Context, i int) error {
 	return a.refusal(ctx, i)
 }
 
-// at adds the order's steps and, for a list, its index to a refusal.
+// at adds the steps of order i to a refusal. For a list of claims, it also adds the index i.
 func (b *batch) at(err error, i int) error {
 	err = b.orders[i].choice.Explained(err)
 	if b.indexed {
@@ -85,12 +85,12 @@ func (b *batch) at(err error, i int) error {
 	return err
 }
 
-// refusal returns the reason why order i is not served. Its figures exclude the blocks of the orders before it, because the transaction takes
+// refusal returns the reason why order i is not served. Its figures count the blocks of earlier orders as free, because the refused transaction takes
 // nothing.
 func (a *attempt) refusal(ctx context.Context, i int) error {
 	var (
 		c       = a.batch.orders[i].choice
-		fit     []ipam.Pool // pools with a current policy that admits the claim
+		fit     []ipam.Pool // the pools whose current policy admits the claim
 		last    resolve.BlockSpec
 		refused error
 	)
@@ -128,7 +128,7 @@ func (a *attempt) refusal(ctx context.Context, i int) error {
 	return a.lacking(i, fit, last.Bits)
 }
 
-// lacking returns the refusal for order i because no pool has room.
+// lacking returns the refusal of order i for lack of room in every pool.
 func (a *attempt) lacking(i int, fit []ipam.Pool, bits int) error {
 	return &refusals.Lacking{
 		Tell: a.batch.orders[i].choice.Telling(), Pools: fit, Bits: bits, With: func(err error) error { return a.batch.at(err, i) },
@@ -136,8 +136,8 @@ func (a *attempt) lacking(i int, fit []ipam.Pool, bits int) error {
 	}
 }
 
-// demands returns the batch's demand on each of the pools that several regions serve. It consists of the blocks taken so far, a block for order i,
-// and the blocks that later orders will need.
+// demands returns the blocks that the batch needs from each pool that several regions serve. They are the blocks taken so far, a block for order i,
+// and the blocks for later orders.
 func (a *attempt) demands(i int, pools []ipam.Pool) (all []regions.Demand) {
 	for _, p := range pools {
 		w, err := a.batch.orders[i].choice.BlockSpecOf(p)
@@ -162,7 +162,7 @@ func (a *attempt) demands(i int, pools []ipam.Pool) (all []regions.Demand) {
 	return all
 }
 
-// later returns the blocks that the orders after order i need from p, if p is their first pool.
+// later returns the blocks that the orders after order i need from p. It includes only the orders whose first pool is p.
 func (b *batch) later(i int, p ipam.Pool) (wants []regions.LaterWant) {
 	for j := i + 1; j < len(b.orders); j++ {
 		c := b.orders[j].choice

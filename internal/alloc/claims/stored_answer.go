@@ -11,18 +11,19 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// answerFormat is the version of the stored answer to a request that created claims. The answer contains only the data that the server added to the
-// request: the client repeats the rest, and the fingerprint proves it. The format is the creator's name, then for each claim a set of bits, the ids,
-// and the fields that the bits announce.
+// answerFormat is the version of the stored response to a request that created claims. The response contains only the data that the server added to
+// the request. A client that repeats the request sends the rest, and the stored fingerprint proves that the request is the same.
+//
+// The format begins with the creator's name. Then it has, for each claim, a set of bits, the ids, the block, and the fields that the bits announce.
 const answerFormat = 1
 
-// A claim's bits in the answer. Ids and block are always present.
+// The bits of a claim in the stored response. The ids and the block are always present.
 const (
-	answersPlace   = 1 << iota // pool, policy and region differ from the claim before
+	answersPlace   = 1 << iota // pool, policy and region differ from the previous claim
 	answersName                // the server generated the name
 	answersHold                // the claim took over a retained allocation
 	answersOwner               // another project owns the pool
-	answersPool                // pool name, if the request did not name that pool
+	answersPool                // the name of the pool, if the request did not name that pool
 	answersClass               // the class that served the claim
 	answersRegion              // region, if not the requested one
 	answersPolicy              // reclaim policy, if not Delete
@@ -31,7 +32,7 @@ const (
 
 var errAnswer = errors.New("the stored response has another format, or belongs to another request")
 
-// answerOf encodes the stored answer to a request that created these claims.
+// answerOf encodes the stored response to a request that created these claims.
 func answerOf(orders []*order, made []ipam.Claim) []byte {
 	b := appendText(append(make([]byte, 0, 128+48*len(made)), answerFormat), made[0].CreatedBy)
 	var before ipam.Claim
@@ -80,7 +81,7 @@ func appendClaim(b []byte, c, before *ipam.Claim, o *order) []byte {
 	return b
 }
 
-// answered returns a claim's bits. They announce the data that follow neither from the request nor from the claim before.
+// answered returns the bits of a claim. They announce the data that follow neither from the request nor from the previous claim.
 func answered(c, before *ipam.Claim, o *order) (has uint64) {
 	say := func(what uint64, is bool) {
 		if is {
@@ -103,7 +104,7 @@ func answered(c, before *ipam.Claim, o *order) (has uint64) {
 	return has
 }
 
-// madeBy decodes the claims that a stored answer contains. The orders are those of the repeated request.
+// madeBy decodes the claims of a stored response. The orders come from the repeated request.
 func madeBy(orders []*order, a storage.Answer) ([]ipam.Claim, error) {
 	if len(a.Body) == 0 || a.Body[0] != answerFormat {
 		return nil, errAnswer
@@ -126,7 +127,7 @@ func madeBy(orders []*order, a storage.Answer) ([]ipam.Claim, error) {
 	return made, nil
 }
 
-// answerText reads an encoded answer.
+// answerText reads an encoded response.
 type answerText struct {
 	rest []byte
 	bad  bool

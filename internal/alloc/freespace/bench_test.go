@@ -11,8 +11,9 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/freespace"
 )
 
-// BenchmarkPlan plans a batch of a thousand wishes like the use cases: name the reads, make the set, take, list the changes. It does not measure the
-// store. The empty container is one free block; the fragmented one has as many free rows of each length as a batch of that size ever reads.
+// BenchmarkPlan plans a batch of a thousand requests like the use cases do. It computes the reads, creates the set, takes the blocks and lists the
+// changes. It does not measure the store. The empty container is one free block. The fragmented container has as many free rows of each length as
+// such a batch reads at most.
 func BenchmarkPlan(b *testing.B) {
 	for _, c := range []struct {
 		container string
@@ -53,8 +54,8 @@ func benchmarkPlan(b *testing.B, container netip.Prefix, free []netip.Prefix, wi
 	}
 }
 
-// fragments returns a maximal free list in the upper half of container, cut into at least count slots if it has that many. In each slot the last
-// block with length bits is held, so one block of each length is free.
+// fragments returns a maximal free list in the upper half of container. It cuts this half into at least count slots if it is large enough. In each
+// slot, only the last block with length bits is held. So the slot has one free block of each shorter length, and one of length bits.
 func fragments(container netip.Prefix, bits, count int) []netip.Prefix {
 	_, high := freespace.Halves(container)
 	slotBits := high.Bits()
@@ -70,7 +71,7 @@ func fragments(container netip.Prefix, bits, count int) []netip.Prefix {
 	return free
 }
 
-// BenchmarkMerge releases a thousand scattered host blocks, each of which coalesces all the way.
+// BenchmarkMerge releases a thousand scattered host blocks. They merge up to the whole container.
 func BenchmarkMerge(b *testing.B) {
 	for _, c := range []struct {
 		container string

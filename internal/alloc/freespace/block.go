@@ -7,13 +7,13 @@ import (
 	"net/netip"
 )
 
-// Canonical reports whether p is a block: valid, with all host bits zero.
+// Canonical reports whether p is a block. A block is valid and has only zeros in its host bits.
 func Canonical(p netip.Prefix) bool { return p.IsValid() && p == p.Masked() }
 
-// Width is the host block length in p's family: 32 or 128. It is 0 if p is not valid.
+// Width returns the prefix length of a host block in p's family: 32 or 128. If p is not valid, it returns 0.
 func Width(p netip.Prefix) int { return p.Addr().BitLen() }
 
-// Buddy returns the other half of p's parent. It panics if p is a /0 or not valid.
+// Buddy returns the other half of the block that is twice as large as p. It panics if p is a /0 or not valid.
 func Buddy(p netip.Prefix) netip.Prefix {
 	if p.Bits() <= 0 {
 		panic(fmt.Sprintf("space: %v has no buddy", p))
@@ -30,7 +30,7 @@ func Parent(p netip.Prefix) netip.Prefix {
 	return Ancestor(p, p.Bits()-1)
 }
 
-// Ancestor returns the block with the given length that holds p, or p itself. It panics unless bits is 0..p.Bits().
+// Ancestor returns the block with the given length that contains p. If bits is p.Bits(), this is p. It panics if bits is not in 0..p.Bits().
 func Ancestor(p netip.Prefix, bits int) netip.Prefix {
 	if bits < 0 || bits > p.Bits() {
 		panic(fmt.Sprintf("space: %v has no ancestor of length %d", p, bits))
@@ -38,7 +38,7 @@ func Ancestor(p netip.Prefix, bits int) netip.Prefix {
 	return netip.PrefixFrom(p.Addr(), bits).Masked()
 }
 
-// Halves returns the two blocks half as large, the lower one first. It panics if p is a host block.
+// Halves returns the two halves of p, the lower one first. It panics if p is a host block.
 func Halves(p netip.Prefix) (low, high netip.Prefix) {
 	if !p.IsValid() || p.Bits() >= Width(p) {
 		panic(fmt.Sprintf("space: %v has no halves", p))
@@ -47,16 +47,16 @@ func Halves(p netip.Prefix) (low, high netip.Prefix) {
 	return low, Buddy(low)
 }
 
-// Contains reports whether outer has every address of inner; a block contains itself. It returns false for blocks in different families and for
-// invalid blocks.
+// Contains reports whether outer contains every address of inner. A block contains itself. For blocks in different families and for invalid blocks,
+// Contains returns false.
 func Contains(outer, inner netip.Prefix) bool {
 	return outer.Bits() <= inner.Bits() && outer.Contains(inner.Addr())
 }
 
-// Overlaps reports whether a and b share an address. Of two blocks that overlap, one contains the other.
+// Overlaps reports whether a and b share an address. If two blocks overlap, one contains the other.
 func Overlaps(a, b netip.Prefix) bool { return Contains(a, b) || Contains(b, a) }
 
-// Size counts the addresses in p: 2^(width-bits), up to 2^128.
+// Size counts the addresses in p. The result is 2^(width-bits), and 2^128 at most.
 func Size(p netip.Prefix) *big.Int {
 	return new(big.Int).Lsh(big.NewInt(1), uint(Width(p)-p.Bits()))
 }
@@ -67,19 +67,19 @@ func First(p netip.Prefix) netip.Addr { return p.Masked().Addr() }
 // Last returns p's highest address.
 func Last(p netip.Prefix) netip.Addr { return lastOf(p).addr(Width(p)) }
 
-// Compare orders blocks by family (IPv4 first), then address, then length (the larger block first). In this order a
-// block comes directly before the blocks inside it, and of disjoint blocks the lower one comes first.
+// Compare orders blocks by family (IPv4 first), then by address, then by length (the larger block first). In this order, a block comes directly
+// before the blocks inside it. If two blocks are disjoint, the lower one comes first.
 func Compare(a, b netip.Prefix) int {
 	return cmp.Or(a.Addr().Compare(b.Addr()), cmp.Compare(a.Bits(), b.Bits()))
 }
 
-// NthAddress returns p's lowest address plus n, and false if p does not contain it.
+// NthAddress returns the lowest address of p plus n. If p does not contain this address, it returns false.
 func NthAddress(p netip.Prefix, n uint64) (netip.Addr, bool) {
 	host, ok := NthBlock(p, Width(p), n)
 	return host.Addr(), ok
 }
 
-// NthBlock returns the block at index n (from 0) among p's blocks with prefix length bits, and false if p has no such block.
+// NthBlock returns the block at index n (from 0) among the blocks of p with prefix length bits. If p has no such block, it returns false.
 func NthBlock(p netip.Prefix, bits int, n uint64) (netip.Prefix, bool) {
 	width := Width(p)
 	if !p.IsValid() || bits < p.Bits() || bits > width {
@@ -92,9 +92,11 @@ func NthBlock(p netip.Prefix, bits int, n uint64) (netip.Prefix, bool) {
 	return block(numberOf(First(p)).or(index.shiftLeft(width-bits)), bits, width), true
 }
 
-// Sub returns a block inside p, with prefix length bits, at the position that random selects. If random is uniform, all positions are equally likely.
-// Bit i of the block's address (0 is the highest) is bit i of random, for i in p.Bits()..bits-1. The size of p does not shift these bits. Sub panics
-// unless bits is p.Bits()..Width(p).
+// Sub returns a block inside p with prefix length bits. random selects the position of the block. If random is uniform, all positions are equally
+// likely.
+//
+// Bit i of the block's address (0 is the highest) is bit i of random, for i in p.Bits()..bits-1. So the same random bits select the same address bits
+// in a p of any size. Sub panics if bits is not in p.Bits()..Width(p).
 func Sub(p netip.Prefix, bits int, random [16]byte) netip.Prefix {
 	width := Width(p)
 	if !p.IsValid() || bits < p.Bits() || bits > width {

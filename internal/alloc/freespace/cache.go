@@ -5,21 +5,22 @@ import (
 	"slices"
 )
 
-// FreeListCache caches a container's free list between transactions: for each length, all rows that begin in one range of addresses. It serves reads without
-// the store as long as no other process has changed the free list; its owner must verify that. It is for one goroutine.
+// FreeListCache caches rows of a container's free list between transactions. For each prefix length, it has all rows that begin in one range of
+// addresses. It serves reads without the store while no other process has changed the free list. Its owner must verify this. One goroutine may use it
+// at a time.
 type FreeListCache struct {
 	container netip.Prefix
 	lengths   []cachedRange
 }
 
-// cachedRange holds the free blocks with one length that begin in a range of addresses, both ends included.
+// cachedRange contains all free blocks with one length that begin in a range of addresses. The range includes both ends.
 type cachedRange struct {
 	bounded  bool
 	from, to uint128
 	bases    []uint128 // ascending
 }
 
-// MaxCachedBlocks limits the cached rows for one container. When it is exceeded, trim shortens the longest stretch.
+// MaxCachedBlocks limits the cached rows of one container. If there are more rows, trim shortens the range with the most rows.
 const MaxCachedBlocks = 1024
 
 // NewFreeListCache returns an empty cache for a container.
@@ -27,8 +28,8 @@ func NewFreeListCache(container netip.Prefix) *FreeListCache {
 	return &FreeListCache{container: container, lengths: make([]cachedRange, Width(container)+1)}
 }
 
-// Fill caches the result of reads. rows must have all rows that the reads ask for, and may have more. The reads must have seen the same free list
-// version that is in the cache.
+// Fill caches the result of reads. rows must have all rows that the reads request, and may have more. The reads must have seen the version of the
+// free list that is in the cache.
 func (k *FreeListCache) Fill(reads Reads, rows []netip.Prefix) {
 	byLength := make([][]uint128, len(k.lengths))
 	for _, p := range slices.SortedFunc(slices.Values(rows), Compare) {
@@ -43,7 +44,8 @@ func (k *FreeListCache) Fill(reads Reads, rows []netip.Prefix) {
 	k.trim()
 }
 
-// fill adds the range that one scan proves. A scan returns the first rows in an order, so no other rows exist before the last returned row.
+// fill caches the range for which one scan proves that its rows are complete. A scan returns the first rows in an order. So there are no other rows
+// before the last returned row.
 func (k *FreeListCache) fill(scan Scan, rows [][]uint128) {
 	from, end := numberOf(scan.From), lastOf(k.container)
 	if scan.Order == LowestFirst {
@@ -72,7 +74,7 @@ func (k *FreeListCache) fill(scan Scan, rows [][]uint128) {
 	}
 }
 
-// lengths yields the lengths in the order of the scan; for LowestFirst, which orders by base alone, the longest first.
+// lengths yields the prefix lengths in the order of the scan. LowestFirst orders only by address, so lengths then yields the longest length first.
 func (s Scan) lengths(yield func(int) bool) {
 	for n := range s.MaxBits - s.MinBits + 1 {
 		bits := s.MaxBits - n
@@ -101,7 +103,7 @@ func within(bases []uint128, from, to uint128) []uint128 {
 	return bases[:i]
 }
 
-// join adds a range for which rows are complete. If the range does not touch the stretch, it replaces the stretch.
+// join adds a range for which the rows are complete. If the new range does not touch the cached range, it replaces the cached range.
 func (s *cachedRange) join(from, to uint128, rows []uint128) {
 	if to.less(from) {
 		return
@@ -121,7 +123,7 @@ func (s *cachedRange) join(from, to uint128, rows []uint128) {
 	}
 }
 
-// Read returns the rows that reads ask for from the cache, in the form that Fill takes; false if the cache does not cover them.
+// Read returns the requested rows from the cache, in the form that Fill takes. If the cache does not cover all of them, Read returns false.
 func (k *FreeListCache) Read(reads Reads) (rows []netip.Prefix, ok bool) {
 	for _, key := range reads.Keys {
 		s, base := &k.lengths[key.Bits()], numberOf(key.Addr())
@@ -168,7 +170,7 @@ func (k *FreeListCache) read(scan Scan, rows []netip.Prefix) (_ []netip.Prefix, 
 	return rows, left <= 0 || end == lastOf(k.container)
 }
 
-// horizon returns the last base up to which the cache covers all lengths of a scan, end at most.
+// horizon returns the last address up to which the cache covers all lengths of a scan. The result is at most end.
 func (k *FreeListCache) horizon(scan Scan, end uint128) uint128 {
 	for bits := range scan.lengths {
 		if s := &k.lengths[bits]; s.to.less(end) {
@@ -178,12 +180,12 @@ func (k *FreeListCache) horizon(scan Scan, end uint128) uint128 {
 	return end
 }
 
-// covers reports whether the stretch has all blocks that begin at a base.
+// covers reports whether the range contains the address base. Then the cache has the row that begins there, if the row exists.
 func (s *cachedRange) covers(base uint128) bool {
 	return s.bounded && !base.less(s.from) && !s.to.less(base)
 }
 
-// Apply repeats a change to the free list in the cache.
+// Apply makes the same change in the cache that was made to the free list.
 func (k *FreeListCache) Apply(remove, insert []netip.Prefix) {
 	for _, p := range remove {
 		s, base := &k.lengths[p.Bits()], numberOf(p.Addr())
@@ -191,7 +193,7 @@ func (k *FreeListCache) Apply(remove, insert []netip.Prefix) {
 			continue
 		}
 		i, there := slices.BinarySearchFunc(s.bases, base, uint128.compare)
-		if !there { // the cache was wrong: drop the stretch
+		if !there { // the cache is wrong, so drop the range
 			*s = cachedRange{}
 			continue
 		}
@@ -206,7 +208,7 @@ func (k *FreeListCache) Apply(remove, insert []netip.Prefix) {
 	k.trim()
 }
 
-// trim drops the longest stretch's upper half until the cache has at most MaxCachedBlocks rows.
+// trim drops the upper half of the range with the most rows, until the cache has at most MaxCachedBlocks rows.
 func (k *FreeListCache) trim() {
 	for {
 		total, longest := 0, 0

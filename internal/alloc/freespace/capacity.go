@@ -5,8 +5,8 @@ import (
 	"net/netip"
 )
 
-// Histogram counts a container's free blocks by length. For a maximal free list it determines which blocks the container can grant, in work bounded
-// by the lengths rather than the blocks. A missing length counts as zero.
+// Histogram counts the free blocks of a container by prefix length. A missing length counts as zero. If no two free blocks can merge, the histogram
+// is enough to compute which blocks the container can grant. The work depends on the number of lengths, not on the number of blocks.
 type Histogram map[int]int64
 
 // HistogramOf returns the histogram of blocks.
@@ -18,8 +18,8 @@ func HistogramOf(blocks []netip.Prefix) Histogram {
 	return h
 }
 
-// Blocks returns how many blocks with length bits the container can grant: the sum of count·2^(bits-length) over the lengths up to bits. Smaller free
-// blocks never form a larger one, because a maximal free list has no buddies.
+// Blocks returns the number of blocks with length bits that the container can grant. This is the sum of count·2^(bits-length) over all lengths up to
+// bits. Smaller free blocks do not count. They cannot form a larger block, because no two free blocks are buddies.
 func (h Histogram) Blocks(bits int) *big.Int {
 	sum, part := new(big.Int), new(big.Int)
 	for length, count := range h {
@@ -30,7 +30,7 @@ func (h Histogram) Blocks(bits int) *big.Int {
 	return sum
 }
 
-// Total counts the addresses in all blocks together; 0 for none. The blocks must be disjoint.
+// Total counts the addresses in all blocks together. The blocks must be disjoint.
 func Total(blocks ...netip.Prefix) *big.Int {
 	sum := new(big.Int)
 	for _, p := range blocks {

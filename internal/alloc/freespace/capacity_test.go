@@ -42,7 +42,8 @@ func TestTotalSumsBlockSizes(t *testing.T) {
 	require.Equal(t, "340282366920938463463374607431768211456", freespace.Total(parse(t, "::/1 8000::/1")...).String())
 }
 
-// capacityMatchesCells counts the free positions of each length one by one and compares. A maximal free list misses none.
+// capacityMatchesCells counts the free positions of each length one by one, and compares the counts with Histogram.Blocks. The free list is maximal,
+// so it misses no position.
 func capacityMatchesCells(t *rapid.T, u *universe) {
 	c := drawCells(t)
 	free := u.prefixes(u.freeList(c))

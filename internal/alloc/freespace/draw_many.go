@@ -7,14 +7,15 @@ import (
 	"slices"
 )
 
-// maxPlaces is how many positions a batch draws for its Random wishes, for all lengths together.
+// maxPlaces is the number of random positions that a batch draws for its Random requests. The lengths share this number.
 const maxPlaces = 16
 
-// DrawTogether makes the Random wishes in a large batch share a few draws: the first wishes with each length keep their draws, and the others take
-// the neighbouring positions, in an order that is also random. Call it before ShareStart.
+// DrawTogether lets the Random requests in a large batch share a few random positions. For each length, the first requests keep their own positions.
+// The other requests take the neighbouring positions, also in a random order. Call DrawTogether before ShareStart.
 //
-// An independent position for each host among a thousand in a /8 costs 25 look-ups and leaves 24 remainders for each host: the batch changes 14,000
-// free rows under the pool's lock, and the next batch reads as many. Neighbouring wishes use up their remainders.
+// Without it, each request carves at its own position. In a /8, a host block then costs 25 look-ups and leaves 24 remaining blocks. A batch of a
+// thousand hosts would change 14,000 free rows under the pool's lock, and the next batch would read as many. Neighbouring requests use up the
+// remaining blocks.
 func DrawTogether(container netip.Prefix, wishes []BlockRequest) {
 	random, byLength := 0, map[int][]*BlockRequest{}
 	for i := range wishes {
@@ -36,8 +37,8 @@ func DrawTogether(container netip.Prefix, wishes []BlockRequest) {
 	}
 }
 
-// beside changes random bits so that they draw the nth neighbour of their position, for a block of that length; each n gives a different position. If
-// the second draw (placeIn) uses other bits, it becomes a neighbour too.
+// beside changes random bits so that they select the nth neighbour of their position. length is the prefix length of the block. Each n gives a
+// different position. The second draw (placeIn) uses other bits of random, and beside changes these bits in the same way if it can.
 func beside(random [16]byte, length, n int) [16]byte {
 	flip := func(bit int) { random[bit/8] ^= 0x80 >> (bit % 8) }
 	for i := range bits.Len(uint(n)) {

@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// FreeSet plans a batch: it holds the free blocks of a container as read from the store (ReadsFor lists the necessary rows). It grants wishes one
-// after another, each from the blocks still free, and finally returns the changes to the store's rows. It is for one goroutine.
+// FreeSet plans a batch of block requests. It contains the free blocks of a container as they were read from the store. ReadsFor lists the necessary
+// rows. FreeSet grants one request after another from the blocks that are still free. At the end, it returns the changes to the store's rows. Only
+// one goroutine may use it.
 type FreeSet struct {
 	container netip.Prefix
 	width     int
@@ -14,8 +15,9 @@ type FreeSet struct {
 	deleted   []netip.Prefix    // rows in the store from which blocks were carved
 }
 
-// NewFreeSet makes a set from the free blocks of container, in any order; several reads may contribute the same block. It refuses blocks that are not
-// canonical, lie outside or overlap (*NotBlockError, *OutsideError, *OverlapError), because they could cause an address to be granted twice.
+// NewFreeSet creates a set from the free blocks of container, in any order. Several reads may return the same block. NewFreeSet refuses blocks that
+// are not canonical (*NotBlockError), are outside the container (*OutsideError), or overlap (*OverlapError). Such blocks could cause an address to be
+// granted twice.
 func NewFreeSet(container netip.Prefix, free []netip.Prefix) (*FreeSet, error) {
 	distinct := slices.Compact(slices.SortedFunc(slices.Values(free), Compare))
 	sorted, err := disjointInside(container, distinct)
@@ -30,8 +32,8 @@ func NewFreeSet(container netip.Prefix, free []netip.Prefix) (*FreeSet, error) {
 	return s, nil
 }
 
-// Take grants w: it removes the block from the set and returns it. It returns false and changes nothing if no free block is large enough, or if an
-// exact block is not entirely free.
+// Take grants the request w: it removes the block from the set and returns it. If no free block is large enough, Take changes nothing and returns
+// false. It does the same if an exact block is not entirely free.
 func (s *FreeSet) Take(w BlockRequest) (netip.Prefix, bool) {
 	if !w.satisfiable(s.container) {
 		return netip.Prefix{}, false
@@ -49,8 +51,9 @@ func (s *FreeSet) Take(w BlockRequest) (netip.Prefix, bool) {
 	return target, true
 }
 
-// Changes returns how the batch changes the store's free rows: the rows to delete, all of which were read, and the remainders to insert; each sorted.
-// A remainder that the batch used up later appears in neither. The inserted and the granted blocks together tile the deleted blocks.
+// Changes returns the changes of the batch to the store's free rows. remove has the rows to delete, and all of them were read. insert has the
+// remaining blocks to insert. Both are sorted. A remaining block that the batch used up later is in neither. The inserted blocks and the granted
+// blocks together cover exactly the deleted blocks.
 func (s *FreeSet) Changes() (remove, insert []netip.Prefix) {
 	for bits, blocks := range &s.lengths {
 		for _, b := range blocks {
@@ -64,17 +67,17 @@ func (s *FreeSet) Changes() (remove, insert []netip.Prefix) {
 	return remove, insert
 }
 
-// freeBlock is a free block in a sortedBlocks, which determines its length.
+// freeBlock is a free block in a sortedBlocks list. All blocks in the list have the same length.
 type freeBlock struct {
 	base   uint128
-	stored bool // a row in the store, not a remainder of this batch
+	stored bool // a row in the store; false for a block that remained after a carve in this batch
 }
 
-// sortedBlocks holds free blocks with one length, ascending. A slice is enough: a batch with a thousand wishes leaves at most a few thousand blocks
-// with one length, and shifting them costs less than following a tree's pointers.
+// sortedBlocks contains the free blocks with one length in ascending order. A slice is fast enough. A batch with a thousand requests leaves at most a
+// few thousand blocks with one length. To shift them costs less than to follow the pointers of a tree.
 type sortedBlocks []freeBlock
 
-// from returns the position of the first block with at least this base.
+// from returns the index of the first block whose base address is at least base.
 func (l sortedBlocks) from(base uint128) int {
 	low, high := 0, len(l)
 	for low < high {
@@ -95,7 +98,7 @@ func (l sortedBlocks) has(base uint128) bool {
 
 func (l *sortedBlocks) insert(b freeBlock) { *l = slices.Insert(*l, l.from(b.base), b) }
 
-// remove removes the block at base, which must be present, and reports whether it was a row in the store.
+// remove removes the block at base, and reports whether it was a row in the store. The block must exist.
 func (l *sortedBlocks) remove(base uint128) (stored bool) {
 	i := l.from(base)
 	stored = (*l)[i].stored

@@ -11,8 +11,8 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/freespace"
 )
 
-// planMatchesCells checks the lemma of ReadsFor: a plan from only the rows that ReadsFor names grants each wish the same block as a check of every
-// cell, and changes the whole free list into the remaining one.
+// planMatchesCells checks the lemma of ReadsFor. A plan from only the rows of ReadsFor must grant each request the same block as a check of every
+// cell. Its changes must turn the free list before the batch into the free list after it.
 func planMatchesCells(t *rapid.T, u *universe) {
 	c := drawCells(t)
 	before := u.prefixes(u.freeList(c))
@@ -26,7 +26,7 @@ func planMatchesCells(t *rapid.T, u *universe) {
 
 	set, err := freespace.NewFreeSet(u.container, read(before, freespace.ReadsFor(u.container, wishes)))
 	require.NoError(t, err)
-	// Take only some of the wishes, in another order than ReadsFor had.
+	// Take only some of the requests, in another order than in the call of ReadsFor.
 	order := rapid.Permutation(wishes).Draw(t, "order")
 	if len(order) > 0 && rapid.IntRange(0, 3).Draw(t, "give up") == 0 {
 		order = order[:rapid.IntRange(0, len(order)).Draw(t, "taken")]

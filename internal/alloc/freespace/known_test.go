@@ -11,8 +11,9 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/freespace"
 )
 
-// knownMatchesCells caches a container's free list like a server: it plans group after group from the cache if that covers the group's reads, and
-// otherwise from rows that it reads, some of them ahead. Each group must get the same blocks as a check of every cell.
+// knownMatchesCells caches a container's free list like a server does. It plans one group of requests after another. If the cache covers the group's
+// reads, the plan uses the cache. Otherwise it reads rows, and some extra rows for the next groups. Each group must get the same blocks as from a
+// check of every cell.
 func knownMatchesCells(t *rapid.T, u *universe) {
 	c := drawCells(t)
 	known := freespace.NewFreeListCache(u.container)
@@ -66,7 +67,7 @@ func TestKnownMatchesCells(t *testing.T) {
 
 func FuzzKnown(f *testing.F) { fuzzUniverses(f, knownMatchesCells) }
 
-// The cache that the first group filled serves the groups after it.
+// The cache that the first group fills must serve the next groups.
 func TestCachedFreeRowsServeManyGroups(t *testing.T) {
 	t.Parallel()
 	container := pfx("10.0.0.0/8")
@@ -93,7 +94,7 @@ func TestCachedFreeRowsServeManyGroups(t *testing.T) {
 			free = slices.Concat(minus(free, remove), insert)
 		}
 		most := 1
-		if strategy == freespace.Random || strategy == freespace.Sparse { // each wish leaves rows of all lengths: more than the cache keeps
+		if strategy == freespace.Random || strategy == freespace.Sparse { // each request leaves rows of all lengths, more than the cache keeps
 			most = 50
 		}
 		require.LessOrEqual(t, reads, most, "%v", strategy)

@@ -6,16 +6,17 @@ import (
 	"slices"
 )
 
-// MergeCandidates returns every block that must be free for a release to coalesce: the buddies of the released blocks, of their parents, and so on up
-// to the halves of container. The caller finds out by one point look-up which of them are free, and passes those to Merge. The list is sorted,
-// without duplicates, and has at most p.Bits()-container.Bits() blocks for each released p.
+// MergeCandidates returns every block that could merge with a released block or with its enclosing blocks. These blocks are the buddies of the
+// released blocks, of their parents, and so on up to the halves of container. One point look-up in the store shows which of them are free. The caller
+// passes the free ones to Merge. The list is sorted and has no duplicates. It has at most p.Bits()-container.Bits() blocks for each released p.
 //
-// In a batch, the list omits a released block and a block that contains one: neither can be a free row yet, and Merge itself computes whether it
-// becomes free.
+// If several blocks are released, the list omits the released blocks and the blocks that contain one. They cannot be free rows yet. Merge itself
+// computes whether they become free.
 //
 // MergeCandidates panics if a released block is not inside container.
 func MergeCandidates(released []netip.Prefix, container netip.Prefix) []netip.Prefix {
-	// lines has the released blocks' ancestors up to the container. Two paths that meet share the rest, so the second one ends there.
+	// lines contains the released blocks and their ancestors up to the container. If an ancestor is already in lines, all higher ancestors are too, so
+	// the loop ends.
 	lines := make(map[netip.Prefix]bool, 2*len(released))
 	for _, p := range released {
 		mustContain(container, p)
@@ -40,15 +41,14 @@ func MergeCandidates(released []netip.Prefix, container netip.Prefix) []netip.Pr
 	return candidates
 }
 
-// Merge releases blocks: it coalesces them with freeBuddies and with each other as long as two buddies are free, up to container. It returns the free
-// list's change: rows to delete and rows to insert, each sorted.
+// Merge releases blocks. As long as two buddies are free, it merges them into their parent, up to container. It returns the change to the free list:
+// the rows to delete and the rows to insert. Both are sorted.
 //
-// freeBuddies are the blocks from MergeCandidates(released, container) that are free in the store. They may include other blocks in a maximal free
-// list. Released blocks must be disjoint from each other and from all free blocks.
+// freeBuddies must contain the blocks from MergeCandidates(released, container) that are free in the store. It may also contain other blocks of a
+// maximal free list. The released blocks must not overlap each other or any free block.
 //
-// The change is minimal: remove has only blocks in freeBuddies, and insert has only blocks that are not among them. A block that the cascade makes
-// and merges again appears in neither. Merge keeps a maximal free list maximal: only a newly freed block can have a free buddy, and Merge tries each
-// such block.
+// The change is minimal. remove has only blocks from freeBuddies, and insert has only new blocks. A block that is created by one merge and used up by
+// the next is in neither. Merge keeps the free list maximal. Only a newly freed block can have a free buddy, and Merge checks each newly freed block.
 //
 // Merge panics if a released block is not inside container.
 func Merge(released, freeBuddies []netip.Prefix, container netip.Prefix) (remove, insert []netip.Prefix) {
@@ -56,8 +56,8 @@ func Merge(released, freeBuddies []netip.Prefix, container netip.Prefix) (remove
 	for _, p := range freeBuddies {
 		free[p] = true
 	}
-	// fresh has the newly freed blocks by length. The loop runs from the smallest blocks up, so each length is complete when the loop reaches it: its
-	// blocks were released or come from the next longer length.
+	// fresh contains the newly freed blocks by length. The loop starts with the smallest blocks. A block in fresh was released, or is the parent of two
+	// smaller blocks. So fresh is complete for a length when the loop reaches this length.
 	var fresh [129][]netip.Prefix
 	for _, p := range released {
 		mustContain(container, p)
@@ -67,7 +67,7 @@ func Merge(released, freeBuddies []netip.Prefix, container netip.Prefix) (remove
 	for bits := Width(container); bits > container.Bits(); bits-- {
 		for _, p := range fresh[bits] {
 			if _, still := free[p]; !still {
-				continue // its buddy has merged with it, earlier in this loop
+				continue // its buddy came earlier in this loop and has merged with it
 			}
 			buddy := Buddy(p)
 			stored, ok := free[buddy]
@@ -94,7 +94,7 @@ func Merge(released, freeBuddies []netip.Prefix, container netip.Prefix) (remove
 	return remove, insert
 }
 
-// fromStore is true for a free block that is a row in the store, false for a newly freed one.
+// fromStore is true for a free block that is a row in the store, and false for a newly freed block.
 type fromStore bool
 
 func mustContain(container, p netip.Prefix) {

@@ -60,8 +60,8 @@ func TestReleasingOutsideTheContainerPanics(t *testing.T) {
 	}
 }
 
-// mergeMatchesCells checks that the change is exactly the difference between the maximal free lists before and after, although Merge saw only the
-// blocks of MergeCandidates from the first.
+// mergeMatchesCells checks that the change is exactly the difference between the maximal free lists before and after the release. Merge sees only the
+// blocks of MergeCandidates from the free list before.
 func mergeMatchesCells(t *rapid.T, u *universe) {
 	before := drawCells(t)
 	after := *before

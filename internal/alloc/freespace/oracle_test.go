@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/freespace"
 )
 
-// take implements the strategies in cells: it looks at the whole container for each wish.
+// take implements the strategies with cells. For each request, it examines the whole container.
 func (u *universe) take(c *cells, w freespace.BlockRequest) (netip.Prefix, bool) {
 	target, ok := u.choose(c, w)
 	if !ok {
@@ -63,7 +63,7 @@ func (u *universe) choose(c *cells, w freespace.BlockRequest) (target span, ok b
 	return span{}, false
 }
 
-// first returns the lowest part of the first block in an order.
+// first returns the lowest part of the first block in the given order.
 func first(free []span, count int, order func(x, y span) int) (span, bool) {
 	if len(free) == 0 {
 		return span{}, false
@@ -71,7 +71,7 @@ func first(free []span, count int, order func(x, y span) int) (span, bool) {
 	return span{slices.MinFunc(free, order).start, count}, true
 }
 
-// compareFrom orders blocks by address, with the blocks before start after all others; it ignores a start outside the container.
+// compareFrom orders blocks by address, but blocks before start come after all other blocks. It ignores a start outside the container.
 func (u *universe) compareFrom(start netip.Addr, x, y span) int {
 	before := func(s span) int {
 		if u.container.Contains(start) && u.block(s).Addr().Less(start) {
@@ -82,8 +82,8 @@ func (u *universe) compareFrom(start netip.Addr, x, y span) int {
 	return cmp.Or(before(x)-before(y), cmp.Compare(x.start, y.start))
 }
 
-// randomPlace descends from a free block to the wanted length. At each halving, the random bit at that position in the address, shifted by turned
-// bits, selects the upper half.
+// randomPlace descends from a free block to the requested length by halving. At each step, one random bit selects the lower or the upper half. It is
+// the bit at the position of this half in the address, shifted by turned bits.
 func (u *universe) randomPlace(w freespace.BlockRequest, free span, turned int) (start int) {
 	for bits := u.container.Bits(); bits < w.Bits; bits++ {
 		half := u.count(bits) / 2
@@ -98,7 +98,7 @@ func (u *universe) randomPlace(w freespace.BlockRequest, free span, turned int) 
 	return free.start + start
 }
 
-// read executes reads like a store, on the whole free list.
+// read executes reads on the whole free list, like a store does.
 func read(free []netip.Prefix, reads freespace.Reads) []netip.Prefix {
 	var rows []netip.Prefix
 	for _, key := range reads.Keys {
@@ -126,14 +126,14 @@ func readScan(free []netip.Prefix, scan freespace.Scan) []netip.Prefix {
 			byLength = 0
 		case freespace.TightestFirst:
 			byLength = -byLength
-		case freespace.LargestFirst: // the shortest length first: the list has that order already
+		case freespace.LargestFirst: // the shortest length first, which is the order of byLength
 		}
 		return cmp.Or(byLength, x.Addr().Compare(y.Addr()))
 	})
 	return rows[:min(len(rows), scan.Limit)]
 }
 
-// drawWish draws any wish that a caller may make, including some that no container can grant.
+// drawWish draws any request that a caller may make. Some of them no container can grant.
 func (u *universe) drawWish(t *rapid.T) freespace.BlockRequest {
 	if rapid.IntRange(0, 7).Draw(t, "exact") == 0 {
 		exact := u.block(drawSpan(t, "exact"))

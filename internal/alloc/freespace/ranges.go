@@ -2,8 +2,11 @@ package freespace
 
 import "net/netip"
 
-// FromRange returns the fewest blocks that together are exactly the addresses from..to, both included, in ascending order: at most 2*width-2 blocks.
-// It returns nil if no such range exists: different families, to before from, a zone, an invalid address.
+// FromRange returns the smallest list of blocks that has exactly the addresses from..to, both included. The blocks are in ascending order, and there
+// are at most 2*width-2 of them. FromRange returns nil if the range does not exist:
+//   - An address is invalid or has a zone.
+//   - The addresses have different families.
+//   - to is before from.
 func FromRange(from, to netip.Addr) []netip.Prefix {
 	width := from.BitLen()
 	if !from.IsValid() || width != to.BitLen() || from.Zone() != "" || to.Zone() != "" || to.Less(from) {
@@ -12,18 +15,19 @@ func FromRange(from, to netip.Addr) []netip.Prefix {
 	var blocks []netip.Prefix
 	next, last := numberOf(from), numberOf(to)
 	for {
-		// The largest block that starts at next: its alignment and the range's end limit it.
+		// This is the largest block that starts at next. The alignment of next and the end of the range limit its size.
 		host := min(next.trailingZeros(), log2OfSuccessor(last.sub(next)))
 		blocks = append(blocks, block(next, width-host, width))
 		end := next.or(lowOnes(host))
 		if end == last {
-			return blocks // checked before adding 1, which would overflow at the last address
+			return blocks // checked before the addition of 1, which would overflow at the last address of the family
 		}
 		next = end.add(uint128{lo: 1})
 	}
 }
 
-// FirstN returns the fewest blocks that are exactly container's n lowest addresses, or the whole container if it has no more than n.
+// FirstN returns the smallest list of blocks that has exactly the n lowest addresses of container. If container has at most n addresses, it returns
+// the whole container.
 func FirstN(container netip.Prefix, n uint64) []netip.Prefix {
 	if !container.IsValid() || n == 0 {
 		return nil
@@ -35,7 +39,8 @@ func FirstN(container netip.Prefix, n uint64) []netip.Prefix {
 	return FromRange(First(container), last)
 }
 
-// LastN returns the fewest blocks that are exactly container's n highest addresses, or the whole container if it has no more than n.
+// LastN returns the smallest list of blocks that has exactly the n highest addresses of container. If container has at most n addresses, it returns
+// the whole container.
 func LastN(container netip.Prefix, n uint64) []netip.Prefix {
 	if !container.IsValid() || n == 0 {
 		return nil

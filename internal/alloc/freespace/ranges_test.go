@@ -85,7 +85,7 @@ func TestFirstNAndLastNOfABlock(t *testing.T) {
 	require.Nil(t, freespace.LastN(netip.Prefix{}, 1))
 }
 
-// rangesMatchCells checks that the fewest aligned blocks of a range are its maximal free list.
+// rangesMatchCells checks that the result of FromRange is the maximal free list of a container in which only the range is free.
 func rangesMatchCells(t *rapid.T, u *universe) {
 	from := rapid.IntRange(0, 255).Draw(t, "from")
 	to := rapid.IntRange(from, 255).Draw(t, "to")

@@ -6,17 +6,18 @@ import (
 	"slices"
 )
 
-// Order is the order in which a Scan returns its rows. One index on (plen, base) serves all three: a lateral join reads, for each length of the scan,
-// the first Limit rows from From on, and the scan takes the first Limit rows of these. A single ORDER BY plen DESC, base over all lengths would be
-// slow: no direction of that index matches it, so PostgreSQL 15 sorts every free row of the pool (measured with a million rows and LIMIT 1: 7,480
-// pages and 200 ms, against 76 pages and 0.1 ms by length).
+// Order is the order in which a Scan returns its rows. One index on (plen, base) serves all three orders. For each prefix length of the scan, a
+// lateral join reads the first Limit rows from From on. The scan then takes the first Limit rows of the result.
+//
+// A single ORDER BY plen DESC, base over all lengths would be slow, because no direction of the index has this order. PostgreSQL 15 then sorts every
+// free row of the pool. Measured with a million rows and LIMIT 1, this cost 7,480 pages and 200 ms. The reads by length cost 76 pages and 0.1 ms.
 type Order uint8
 
 // The orders of a scan.
 const (
-	LowestFirst   Order = iota // by base
-	TightestFirst              // by length, the longest first; then base
-	LargestFirst               // by length, the shortest first; then base
+	LowestFirst   Order = iota // by base address
+	TightestFirst              // by prefix length, the longest first; then by base address
+	LargestFirst               // by prefix length, the shortest first; then by base address
 )
 
 func (o Order) String() string {
@@ -31,7 +32,8 @@ func (o Order) String() string {
 	return "unknown"
 }
 
-// Scan asks for the first Limit free blocks, in Order, with MinBits <= plen <= MaxBits and base >= From; for all such blocks if fewer exist.
+// Scan requests the first Limit free blocks in Order, with MinBits <= plen <= MaxBits and base >= From. If there are fewer such blocks, it requests
+// all of them.
 type Scan struct {
 	Order            Order
 	MinBits, MaxBits int
@@ -39,55 +41,58 @@ type Scan struct {
 	Limit            int
 }
 
-// Reads lists the rows of a container's free list that decide the outcome for a batch of wishes.
+// Reads lists the rows of a container's free list that are necessary to plan a batch of block requests.
 type Reads struct {
-	Keys  []netip.Prefix // blocks to look up: each is returned if it is a free row; sorted, without duplicates
-	Scans []Scan         // scans to run; no two with the same Order, MaxBits and From
+	Keys  []netip.Prefix // blocks to look up; a block is returned if it is a free row. Sorted, without duplicates.
+	Scans []Scan         // scans to run; no two have the same Order, MaxBits and From
 }
 
-// ReadsFor returns the rows that a FreeSet must hold to grant the wishes exactly as it would from the container's whole free list. The caller may
-// take any of the wishes, in any order, each at most once. All reads must see the same snapshot.
+// ReadsFor returns the rows that a FreeSet needs. From these rows, the FreeSet grants the same blocks as from the container's whole free list. The
+// caller may take any of the requests, in any order, each at most once. All reads must see the same snapshot.
 //
-// Lemma. Let F be the whole free list, and N the number of wishes that the container could grant at all. Each wish has a total order on the blocks
-// from which it could be carved (Bits no greater than its own), and takes the first free one; the order depends on the wish alone. Suppose that the
-// rows read, S, include for every wish the first N blocks of F in its order, or all if F has fewer. Then a plan from S grants the same blocks as a
-// plan from F.
+// Lemma. Let F be the whole free list. Let N be the number of requests that the container could grant if it were all free. Each request has a total
+// order on the blocks that are large enough for it (a prefix length of at most Bits), and takes the first free one. The order depends only on the
+// request. Let S be the rows that are read. For every request, S includes the first N blocks of F in its order, or all of them if F has fewer. Then a
+// plan from S grants the same blocks as a plan from F.
 //
-// Proof, by induction on the blocks taken so far. Each was carved from one block: an original of F or a remainder of this batch. So the first k
-// grants have used up a set D of at most k originals, the same in both plans, and have left the same remainders R. The next wish is one of N, so k <=
-// N-1. In F it takes the first block in its order of (F\D) ∪ R. If F\D has a block for it, the first such block f is among the first k+1 in F,
-// because only blocks of D precede it. So f is in S, and it is also the first of S\D, because S ⊆ F. Hence (S\D) ∪ R has the same first block, or
-// neither set has one. ∎ A Rollback only makes D smaller.
+// Proof, by induction on the number of granted blocks. Each granted block was carved from one block: an original of F, or a block that remained from
+// an earlier carve of this batch. So the first k grants have used up a set D of at most k originals, and have left a set R of remaining blocks. By
+// induction, D and R are the same in both plans. The next request is one of N, so k <= N-1. In the plan from F, it takes the first block of (F\D) ∪ R
+// in its order. If F\D has a block for it, let f be the first one. Only blocks of D precede f, so f is among the first k+1 blocks of F. So f is in S.
+// It is also the first block of S\D, because S ⊆ F. Hence (S\D) ∪ R has the same first block, or neither set has one. ∎ A rollback only makes D
+// smaller.
 //
 // It remains to show that the reads include the first N blocks of each order:
 //
-//   - FirstFit: by base. LowestFirst is that order.
-//   - BestFit: by length descending, then base. TightestFirst is that order. With a Start, the blocks of one length begin at
-//     Start and wrap around to the lowest: two scans, one from Start and one from the beginning. A block at or after Start has
-//     at least as many predecessors in the order as in the first scan, a block before Start at least as many as in the second.
-//     So the first N of the order are among the first N of one scan or the other.
-//   - Sparse: by length ascending, then base. LargestFirst is that order, and the first N with plen <= 20 are among the first
-//     N with plen <= 24: one scan serves all lengths.
-//   - Random: the block that covers the position drawn, then by base from Start on, then from the lowest. The keys include the
-//     covering block; two scans as for BestFit include the rest.
-//   - Exact: the block that covers it, the only possible one: keys.
+//   - FirstFit orders by base. LowestFirst is this order.
+//   - BestFit orders by length descending, then by base. TightestFirst is this order. With a Start, the blocks of one length begin at Start and wrap
+//     around to the lowest. So there are two scans, one from Start and one from the beginning. The number of blocks before a given block is never
+//     higher in its scan than in the order. For a block at or after Start, this is the first scan, and for a block before Start the second. So the
+//     first N blocks of the order are among the first N of one of the scans.
+//   - Sparse orders by length ascending, then by base. LargestFirst is this order. The first N blocks with plen <= 20 are among the first N with plen
+//     <= 24, so one scan serves all lengths.
+//   - Random takes the block that covers the drawn position. Then it orders by base, from Start on and then from the lowest. The keys include the
+//     covering block. Two scans as for BestFit include the other blocks.
+//   - Exact takes the block that covers the exact CIDR, because no other block can contain it. The keys include it.
 //
-// N rows are necessary: of N equal wishes, the last one takes the Nth block if each uses up a whole block.
+// N rows are necessary. If each of N equal requests uses up a whole block, the last request takes the Nth block.
 //
-// Bounds, for N wishes with d distinct combinations of strategy, length and start (see ShareStart): at most 2d scans with N rows each, and for each
-// Random or Exact wish one key per length from the container's to its own.
+// Let d be the number of distinct combinations of strategy, length and start (see ShareStart). Then there are at most 2d scans, with N rows each.
+// Each Random or Exact request also needs one key for each length from the container's length to its own.
 func ReadsFor(container netip.Prefix, wishes []BlockRequest) Reads {
 	reads, _ := readsFor(container, wishes, len(wishes))
 	return reads
 }
 
-// Few is the number of rows for each length that FewFor reads in a scan for Random wishes.
+// Few is the largest number of rows for each length that FewFor reads in a scan for Random requests.
 const Few = 64
 
-// FewFor returns the reads from ReadsFor, but it limits scans that only Random wishes need to Few rows, however many wishes there are. bounded
-// reports whether it limited any. Any free block serves a Random wish, and nearly always the position that it drew is free, which a key finds. So a
-// plan from these rows never grants a wrong block. But if it finds none for a Random wish, the container may still have one, and ReadsFor must
-// decide.
+// FewFor returns the reads of ReadsFor, but with at most Few rows in a scan that only Random requests need. bounded reports whether it reduced a
+// scan.
+//
+// A Random request nearly always finds its drawn position free, and a key reads that position. Any other free block serves the request too. So a plan
+// from these rows never grants a wrong block. If the plan finds no block for a Random request, the container may still have one. The caller must then
+// use ReadsFor.
 func FewFor(container netip.Prefix, wishes []BlockRequest) (few Reads, bounded bool) {
 	return readsFor(container, wishes, Few)
 }
@@ -97,7 +102,7 @@ func readsFor(container netip.Prefix, wishes []BlockRequest, few int) (reads Rea
 		return Reads{}, false
 	}
 	keys := make(map[netip.Prefix]bool)
-	scans := make(map[Scan]bool) // true for a scan that needs all the rows of ReadsFor
+	scans := make(map[Scan]bool) // true for a scan that needs all rows of ReadsFor
 	sparse, count := -1, 0
 	for _, w := range wishes {
 		if !w.satisfiable(container) {
@@ -129,8 +134,8 @@ func readsFor(container netip.Prefix, wishes []BlockRequest, few int) (reads Rea
 	return reads, slices.ContainsFunc(reads.Scans, func(s Scan) bool { return s.Limit < count })
 }
 
-// addCovers adds every block in container that covers exact, the smallest first: the free rows from which exact could be carved. It stops at a block
-// that keys already has, because keys then has all larger ones too.
+// addCovers adds every block in container that contains exact, the smallest first. These are the free rows from which exact could be carved. If keys
+// already has a block, it already has all larger blocks too, so addCovers stops there.
 func addCovers(keys map[netip.Prefix]bool, container, exact netip.Prefix) {
 	for bits := exact.Bits(); bits >= container.Bits(); bits-- {
 		p := Ancestor(exact, bits)
@@ -164,7 +169,7 @@ func sortedScans(set map[Scan]bool, all, few int) []Scan {
 	return scans
 }
 
-// Ahead returns the same reads with so many extra rows in each scan, for a caller that caches them.
+// Ahead returns the same reads with more rows in each scan, for a caller that caches them.
 func (r Reads) Ahead(rows int) Reads {
 	r.Scans = slices.Clone(r.Scans)
 	for i := range r.Scans {
@@ -173,12 +178,12 @@ func (r Reads) Ahead(rows int) Reads {
 	return r
 }
 
-// Whole returns the keys and one scan with so many rows that it reads the whole free list. Keys alone would leave nothing to cache.
+// Whole returns the keys, and one scan that reads up to rows rows of the whole free list. The keys alone would leave nothing to cache.
 func (r Reads) Whole(container netip.Prefix, rows int) Reads {
 	return Reads{Keys: r.Keys, Scans: []Scan{{Order: LowestFirst, MinBits: container.Bits(), MaxBits: Width(container), From: container.Addr(), Limit: rows}}}
 }
 
-// Asked returns the rows that these reads ask for, if they have keys alone; with scans it returns all rows.
+// Asked returns the rows that the keys request, if there are no scans. With scans, it returns all rows.
 func (r Reads) Asked(rows []netip.Prefix) []netip.Prefix {
 	if len(r.Scans) > 0 {
 		return rows

@@ -46,7 +46,7 @@ func TestImpossibleWishesNeedNoReads(t *testing.T) {
 	}
 }
 
-// One row fewer than ReadsFor asks for is too few: each of two wishes uses up a whole block.
+// One row fewer than ReadsFor requests is too few, because each of the two requests uses up a whole block.
 func TestSmallerScanLimitIsTooFewRows(t *testing.T) {
 	t.Parallel()
 	container := pfx("10.0.0.0/24")

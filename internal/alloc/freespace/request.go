@@ -2,21 +2,22 @@ package freespace
 
 import "net/netip"
 
-// Strategy selects the free block for a wish that accepts any block with a given length.
+// Strategy selects the free block for a request that accepts any block with a given length.
 type Strategy uint8
 
 const (
-	// BestFit takes the smallest free block that is large enough, so that large blocks stay whole; among equals the lowest, or the first at or after
-	// BlockRequest.Start. It grants that block's lowest part.
+	// BestFit takes the smallest free block that is large enough, so that large blocks stay whole. Among equal blocks, it takes the lowest one. With
+	// BlockRequest.Start, it takes the first one at or after Start. It grants the lowest part of the block.
 	BestFit Strategy = iota
-	// FirstFit takes the lowest address at which a block with the wanted length is free.
+	// FirstFit takes the lowest address at which a block with the requested length is free.
 	FirstFit
-	// Random draws a position from BlockRequest.Rand; all positions in the container are equally likely. If that position is not free, it takes a random part
-	// of the first free block that is large enough and starts at or after BlockRequest.Start (by default the position drawn). It wraps around at the
-	// container's end.
+	// Random draws a position from BlockRequest.Rand. All positions in the container are equally likely. If the position is not free, Random searches
+	// for the first free block that is large enough. The search begins at BlockRequest.Start, or at the drawn position if there is no Start. It wraps
+	// around at the end of the container. Random grants a random part of the block that it finds.
 	Random
-	// Sparse takes the largest free block's lowest part; among equals the lowest. So each granted block has as much room to grow after it as
-	// possible: in an empty container of eight, 0 4 2 6 1 3 5 7. This is the leftmost assignment of RFC 3531 except for the order among equals.
+	// Sparse takes the lowest part of the largest free block, and among equal blocks of the lowest one. So each granted block has as much room as
+	// possible to grow. In an empty container with eight blocks, the order is 0 4 2 6 1 3 5 7. This is the leftmost assignment of RFC 3531, except for
+	// the order among equal blocks.
 	Sparse
 )
 
@@ -34,17 +35,18 @@ func (s Strategy) String() string {
 	return "unknown"
 }
 
-// BlockRequest is a request for one block: exactly Exact if that is set, otherwise any block with length Bits, chosen by Strategy. It may have any value;
-// FreeSet never grants a wish that no free list in the container could satisfy.
+// BlockRequest is a request for one block. If Exact is set, it requests exactly this block. Otherwise it requests any block with length Bits, and
+// Strategy selects the block. A BlockRequest may have any value. FreeSet does not grant a request that the container could not serve even if it were
+// all free.
 type BlockRequest struct {
 	Exact    netip.Prefix // the exact CIDR, canonical; if set, the other fields are ignored
 	Bits     int
 	Strategy Strategy
-	Rand     [16]byte   // for Random alone: uniform bits, fixed before the transaction so that a retry repeats the plan
-	Start    netip.Addr // where BestFit and Random (see there) begin their search; ignored if not in the container
+	Rand     [16]byte   // only for Random: uniform bits, drawn before the transaction so that a retry repeats the plan
+	Start    netip.Addr // where BestFit and Random begin their search; ignored if it is not in the container
 }
 
-// satisfiable reports whether some free list in the container could grant w.
+// satisfiable reports whether the container could grant the request w if it were all free.
 func (w BlockRequest) satisfiable(container netip.Prefix) bool {
 	if w.Exact != (netip.Prefix{}) {
 		return Canonical(w.Exact) && Contains(container, w.Exact)
@@ -52,13 +54,13 @@ func (w BlockRequest) satisfiable(container netip.Prefix) bool {
 	return w.Strategy <= Sparse && container.Bits() <= w.Bits && w.Bits <= Width(container)
 }
 
-// place returns the block that Random draws first.
+// place returns the position that Random draws first.
 func (w BlockRequest) place(container netip.Prefix) netip.Prefix {
 	return Sub(container, w.Bits, w.Rand)
 }
 
-// placeIn returns the part of free that Random takes if its first draw was not free. It uses the other half of the random bits first: the bits of the
-// first draw depend on the fact that the position was held.
+// placeIn returns the part of free that Random takes if its first position was not free. It uses the second half of the random bits first. The first
+// half would not be random here, because it selected a held position.
 func (w BlockRequest) placeIn(free netip.Prefix) netip.Prefix {
 	var turned [16]byte
 	copy(turned[:8], w.Rand[8:])
@@ -66,7 +68,7 @@ func (w BlockRequest) placeIn(free netip.Prefix) netip.Prefix {
 	return Sub(free, w.Bits, turned)
 }
 
-// start returns the address in the container where the search of w begins.
+// start returns the address in the container where the search for w begins.
 func (w BlockRequest) start(container netip.Prefix) netip.Addr {
 	switch {
 	case w.Strategy != BestFit && w.Strategy != Random:
@@ -79,10 +81,12 @@ func (w BlockRequest) start(container netip.Prefix) netip.Addr {
 	return container.Addr()
 }
 
-// ShareStart gives every Random wish without a Start, and every BestFit wish with one, the Start of the first wish of its kind, so that ReadsFor does
-// not read a neighbourhood for each. Call it on a large batch before ReadsFor and Take: n wishes with different starts read up to n² rows, with one
-// start 2n for each length. A Random wish keeps its own first draw, and stays random as long as the drawn position is free. BestFit wishes have a
-// Start only to avoid other transactions, and one common Start is enough for that.
+// ShareStart lets the requests of a batch share one Start, so that ReadsFor does not read different rows for each request. Call it on a large batch
+// before ReadsFor and Take. n requests with different starts read up to n² rows for each length. With one start, they read 2n.
+//
+// Each Random request without a Start gets the start of the first Random request. Such a request still takes its own drawn position if that position
+// is free. Each BestFit request with a Start gets the Start of the first BestFit request with one. BestFit requests have a Start only to avoid other
+// transactions, so a common Start is enough.
 func ShareStart(container netip.Prefix, wishes []BlockRequest) {
 	var random, best netip.Addr
 	for i := range wishes {

@@ -52,7 +52,7 @@ func TestCarveRefusesABlockOutsideTheFreeOne(t *testing.T) {
 	}
 }
 
-// carveMatchesCells checks that the remainders are the maximal free list of the remaining cells.
+// carveMatchesCells checks that the remaining blocks are the maximal free list of the remaining cells.
 func carveMatchesCells(t *rapid.T, u *universe) {
 	target := drawSpan(t, "target")
 	free := target

@@ -2,8 +2,8 @@ package freespace
 
 import "net/netip"
 
-// choose returns the first free block in the order of w, which must be satisfiable, and the part of it to grant. ReadsFor depends on these orders: a
-// change here changes its lemma.
+// choose returns the first free block in the order of the request w, and the part of the block to grant. w must be satisfiable. The lemma of ReadsFor
+// depends on these orders, so change them only together.
 func (s *FreeSet) choose(w BlockRequest) (free, target netip.Prefix, ok bool) {
 	if w.Exact.IsValid() {
 		free, ok = s.covering(w.Exact)
@@ -45,7 +45,7 @@ func (s *FreeSet) covering(p netip.Prefix) (netip.Prefix, bool) {
 	return netip.Prefix{}, false
 }
 
-// lowest returns the free block with length bits or shorter and the lowest base that is at least from.
+// lowest returns the free block that is large enough for length bits and has the lowest base at or after from.
 func (s *FreeSet) lowest(bits int, from uint128) (found netip.Prefix, ok bool) {
 	var base uint128
 	for length := s.container.Bits(); length <= bits; length++ {
@@ -58,7 +58,8 @@ func (s *FreeSet) lowest(bits int, from uint128) (found netip.Prefix, ok bool) {
 	return found, ok
 }
 
-// tightest returns the smallest free block that holds a block with length bits; among equals the first at or after start, else the lowest.
+// tightest returns the smallest free block that is large enough for length bits. Among equal blocks, it returns the first one at or after start, or
+// else the lowest one.
 func (s *FreeSet) tightest(bits int, start uint128) (netip.Prefix, bool) {
 	for length := bits; length >= s.container.Bits(); length-- {
 		l := s.lengths[length]
@@ -74,7 +75,7 @@ func (s *FreeSet) tightest(bits int, start uint128) (netip.Prefix, bool) {
 	return netip.Prefix{}, false
 }
 
-// largest returns the lowest of the largest free blocks, if it holds a block with length bits.
+// largest returns the lowest of the largest free blocks, if these are large enough for length bits.
 func (s *FreeSet) largest(bits int) (netip.Prefix, bool) {
 	for length := s.container.Bits(); length <= bits; length++ {
 		if l := s.lengths[length]; len(l) > 0 {

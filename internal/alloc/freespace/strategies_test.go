@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/freespace"
 )
 
-// Free: .16/28, .32/27, .64/26, .160/27, .192/26 of 10.0.0.0/24. Held: .0/28 and .128/27.
+// In 10.0.0.0/24, the blocks .16/28, .32/27, .64/26, .160/27 and .192/26 are free. The blocks .0/28 and .128/27 are held.
 const someFree = "10.0.0.16/28 10.0.0.32/27 10.0.0.64/26 10.0.0.160/27 10.0.0.192/26"
 
 func TestStrategiesChooseTheirBlocks(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// NotBlockError reports a listed block that is not canonical.
+// NotBlockError reports a listed prefix that is not a canonical block.
 type NotBlockError struct{ Prefix netip.Prefix }
 
 func (e *NotBlockError) Error() string { return fmt.Sprintf("%v is not an aligned block", e.Prefix) }
@@ -18,7 +18,7 @@ func (e *OutsideError) Error() string {
 	return fmt.Sprintf("%v is not inside %v", e.Block, e.Container)
 }
 
-// OverlapError reports two blocks that share addresses, in the order of Compare. They are equal if a block is listed twice.
+// OverlapError reports two blocks that share addresses, in the order of Compare. If a block is listed twice, First and Second are equal.
 type OverlapError struct{ First, Second netip.Prefix }
 
 func (e *OverlapError) Error() string { return fmt.Sprintf("%v overlaps %v", e.First, e.Second) }
@@ -28,8 +28,8 @@ type GapError struct{ First, Last netip.Addr }
 
 func (e *GapError) Error() string { return fmt.Sprintf("nothing covers %v-%v", e.First, e.Last) }
 
-// Tiles checks that blocks, in any order, cover every address in container exactly once. It returns the first fault by address: *GapError or
-// *OverlapError. It returns *NotBlockError or *OutsideError before either.
+// Tiles checks that blocks cover every address in container exactly once. The blocks may be in any order. Tiles returns the first fault by address:
+// *GapError or *OverlapError. A *NotBlockError or *OutsideError comes before all other faults.
 func Tiles(container netip.Prefix, blocks []netip.Prefix) error {
 	sorted, err := disjointInside(container, blocks)
 	width, last := Width(container), lastOf(container)
@@ -50,8 +50,8 @@ func Tiles(container netip.Prefix, blocks []netip.Prefix) error {
 	return nil
 }
 
-// disjointInside sorts blocks. If some overlap, the error names the first two that do, and the result has the blocks before the second one. If a
-// block is not canonical or lies outside, the result is empty.
+// disjointInside sorts blocks. If some blocks overlap, the error names the first two of them, and the result has the blocks before the second one. If
+// a block is not canonical or is outside the container, the result is empty.
 func disjointInside(container netip.Prefix, blocks []netip.Prefix) ([]netip.Prefix, error) {
 	if !Canonical(container) {
 		return nil, &NotBlockError{container}
@@ -65,7 +65,7 @@ func disjointInside(container netip.Prefix, blocks []netip.Prefix) ([]netip.Pref
 			return nil, &OutsideError{container, p}
 		}
 	}
-	// In this order, the first block that overlaps an earlier one also overlaps its direct predecessor.
+	// In this order, the first block that overlaps an earlier block also overlaps the block directly before it.
 	for i := 1; i < len(sorted); i++ {
 		if Contains(sorted[i-1], sorted[i]) {
 			return sorted[:i], &OverlapError{sorted[i-1], sorted[i]}

@@ -10,14 +10,14 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/freespace"
 )
 
-// In any container, a batch of 1,000 Random wishes must change not many more free rows than a batch that takes the lowest blocks.
+// In any container, a batch of 1,000 Random requests must change few more free rows than a batch that takes the lowest blocks.
 func TestLargeRandomBatchChangesFewRows(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		container string
 		bits      int
-		keys      int // maximum of look-ups
-		rows      int // maximum of changed rows
+		keys      int // limit for the look-ups
+		rows      int // limit for the changed rows
 	}{{"10.0.0.0/8", 32, 3000, 500}, {"2001:db8::/32", 128, 4000, 1700}, {"2001:db8::/32", 64, 3000, 700}, {"10.0.0.0/22", 32, 2048, 200}} {
 		t.Run(c.container, func(t *testing.T) {
 			t.Parallel()
@@ -62,7 +62,7 @@ func TestDrawTogetherGivesDistinctBlocks(t *testing.T) {
 	require.Len(t, places, 1000, "each has a place of its own")
 }
 
-// The number of rows read from a fragmented container does not grow with the number of Random wishes.
+// The number of rows that are read from a fragmented container must not grow with the number of Random requests.
 func TestRandomWishesReadFewRows(t *testing.T) {
 	t.Parallel()
 	container := pfx("10.0.0.0/8")

@@ -7,8 +7,8 @@ import (
 	"net/netip"
 )
 
-// uint128 is an address as a number. IPv4 addresses use the low 32 bits, so both families share one arithmetic; callers carry the width, 32 or 128,
-// separately. Unlike netip.Addr it has no pointer, so shifting long sorted slices is cheap.
+// uint128 is an address as a number. IPv4 addresses use the low 32 bits, so both families use the same arithmetic. Callers keep the width, 32 or 128,
+// separately. Unlike netip.Addr, uint128 has no pointer, so long sorted slices are cheap to shift.
 type uint128 struct{ hi, lo uint64 }
 
 func numberOf(a netip.Addr) uint128 {
@@ -20,7 +20,7 @@ func numberOf(a netip.Addr) uint128 {
 	return uint128{hi: binary.BigEndian.Uint64(b[:8]), lo: binary.BigEndian.Uint64(b[8:])}
 }
 
-// addr converts a number to an address, the inverse of numberOf; width is 32 or 128.
+// addr converts a number to an address. It is the inverse of numberOf. width is 32 or 128.
 func (n uint128) addr(width int) netip.Addr {
 	if width == 32 {
 		var b [4]byte
@@ -33,7 +33,8 @@ func (n uint128) addr(width int) netip.Addr {
 	return netip.AddrFrom16(b)
 }
 
-// lowOnes returns a number with the lowest count bits set; count is 0..128. Go's shifts by the full width give 0, so no special case is necessary.
+// lowOnes returns a number with the lowest count bits set. count is 0..128. In Go, a shift by the full width gives 0, so no special case is
+// necessary.
 func lowOnes(count int) uint128 {
 	if count <= 64 {
 		return uint128{lo: 1<<count - 1}
@@ -41,7 +42,7 @@ func lowOnes(count int) uint128 {
 	return uint128{hi: 1<<(count-64) - 1, lo: ^uint64(0)}
 }
 
-// oneAt returns a number with only the bit worth 2^position set; position is 0..127.
+// oneAt returns 2^position. position is 0..127.
 func oneAt(position int) uint128 {
 	if position < 64 {
 		return uint128{lo: 1 << position}
@@ -74,7 +75,7 @@ func (n uint128) xor(m uint128) uint128    { return uint128{n.hi ^ m.hi, n.lo ^ 
 func (n uint128) and(m uint128) uint128    { return uint128{n.hi & m.hi, n.lo & m.lo} }
 func (n uint128) andNot(m uint128) uint128 { return uint128{n.hi &^ m.hi, n.lo &^ m.lo} }
 
-// shiftLeft drops the bits that leave the top; count is 0..128.
+// shiftLeft shifts n by count bits, and drops the bits that leave the top. count is 0..128.
 func (n uint128) shiftLeft(count int) uint128 {
 	if count >= 64 {
 		return uint128{hi: n.lo << (count - 64)}
@@ -82,7 +83,7 @@ func (n uint128) shiftLeft(count int) uint128 {
 	return uint128{hi: n.hi<<count | n.lo>>(64-count), lo: n.lo << count}
 }
 
-// bitLen returns the number of bits needed to write n; 0 for 0.
+// bitLen returns the number of bits that are necessary to write n. For 0, it returns 0.
 func (n uint128) bitLen() int {
 	if n.hi != 0 {
 		return 64 + bits.Len64(n.hi)
@@ -90,7 +91,7 @@ func (n uint128) bitLen() int {
 	return bits.Len64(n.lo)
 }
 
-// trailingZeros counts the zero bits at the end; 128 for 0.
+// trailingZeros counts the zero bits at the end. For 0, it returns 128.
 func (n uint128) trailingZeros() int {
 	if n.lo != 0 {
 		return bits.TrailingZeros64(n.lo)

@@ -12,14 +12,14 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/freespace"
 )
 
-// universe is a container small enough to examine each of its 256 cells: the slow, obvious oracle of the property tests. Its cells are blocks eight
-// bits longer than the container, and it has nothing smaller. It uses no function of the package under test.
+// universe is a container of 256 cells. A property test can examine each cell, which is slow but obviously right. A cell is a block eight bits longer
+// than the container, and no block is smaller than a cell. universe uses no function of the package under test.
 type universe struct {
 	container netip.Prefix
-	blocks    map[netip.Prefix]span // every block that is no smaller than a cell
+	blocks    map[netip.Prefix]span // every block that is at least as large as a cell
 }
 
-// span is a block in cells: the first cell and the count.
+// span is a block in cells: the index of its first cell and the number of its cells.
 type span struct{ start, count int }
 
 // cells records which cells are free.
@@ -36,15 +36,15 @@ func newUniverse(container string) *universe {
 	return u
 }
 
-// universes has the corner cases of both families: the whole family, the first and the last block, lengths that are not whole bytes, and IPv6 blocks
-// whose addresses look like mapped IPv4.
+// universes contains the special cases of both families: the whole family, the first and the last block, lengths that are not whole bytes, and IPv6
+// blocks whose addresses look like IPv4-mapped addresses.
 var universes = []*universe{
 	newUniverse("0.0.0.0/0"), newUniverse("10.0.0.0/13"), newUniverse("0.0.0.0/24"), newUniverse("10.1.2.0/24"), newUniverse("255.255.255.0/24"),
 	newUniverse("::/0"), newUniverse("2001:db8::/61"), newUniverse("::/120"), newUniverse("::ffff:10.1.2.0/120"),
 	newUniverse("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ff00/120"),
 }
 
-// bits returns the length of a block with that many cells.
+// bits returns the prefix length of a block with count cells.
 func (u *universe) bits(count int) int {
 	bits := u.container.Bits() + 8
 	for ; count > 1; count /= 2 {
@@ -53,7 +53,7 @@ func (u *universe) bits(count int) int {
 	return bits
 }
 
-// block writes the number of the first cell into the eight address bits after the container's bits.
+// block returns the prefix of a span. The number of the first cell is in the eight address bits after the container's bits.
 func (u *universe) block(s span) netip.Prefix {
 	raw := u.container.Addr().AsSlice()
 	for i := range 8 {
@@ -79,7 +79,7 @@ func (c *cells) all(s span, free bool) bool {
 	return !slices.Contains(c[s.start:s.start+s.count], !free)
 }
 
-// freeList returns the maximal free list, by address: every free block whose parent is not free.
+// freeList returns the maximal free list, ordered by address. It contains every free block whose parent is not free.
 func (u *universe) freeList(c *cells) []span {
 	var list []span
 	for start := 0; start < 256; {
@@ -128,7 +128,7 @@ func drawSpan(t *rapid.T, label string) span {
 	return span{rapid.IntRange(0, 256/count-1).Draw(t, label+" place") * count, count}
 }
 
-// drawCells makes a structured free list: it frees and holds blocks of all sizes, one over the other.
+// drawCells draws random cells with a structure: it frees and holds random blocks of all sizes, one after another.
 func drawCells(t *rapid.T) *cells {
 	c := new(cells)
 	c.set(span{0, 256}, rapid.Bool().Draw(t, "empty container"))
@@ -138,7 +138,7 @@ func drawCells(t *rapid.T) *cells {
 	return c
 }
 
-// requireSame compares, and treats nil and empty as equal.
+// requireSame requires that two lists are equal. nil equals an empty list.
 func requireSame(t require.TestingT, want, got []netip.Prefix, message ...any) {
 	require.Equal(t, append([]netip.Prefix{}, want...), append([]netip.Prefix{}, got...), message...)
 }
@@ -158,7 +158,7 @@ func sorted(blocks []netip.Prefix) []netip.Prefix {
 	return slices.SortedFunc(slices.Values(blocks), freespace.Compare)
 }
 
-// parse makes blocks from a list separated by spaces.
+// parse returns the blocks in a list that is separated by spaces.
 func parse(t testing.TB, list string) []netip.Prefix {
 	t.Helper()
 	var blocks []netip.Prefix
@@ -170,7 +170,7 @@ func parse(t testing.TB, list string) []netip.Prefix {
 	return blocks
 }
 
-// requireMaximal checks that no two free blocks are the halves of one block.
+// requireMaximal requires that no two free blocks are the halves of one block.
 func requireMaximal(t require.TestingT, free []netip.Prefix) {
 	for _, p := range free {
 		if p.Bits() > 0 {

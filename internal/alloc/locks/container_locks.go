@@ -10,23 +10,24 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// ContainerLocks lets at most one transaction in this process work on a container at a time. Without it, the process's own transactions would conflict with
-// each other and retry. Between processes the database decides.
+// ContainerLocks contains a lock for each container in this process. A container is a pool in a region, or an address family of a space. At most one
+// transaction of this process works on a container at a time. Without these locks, the transactions of one process would conflict with each other and
+// retry. Conflicts between processes are handled by the database.
 type ContainerLocks struct {
 	mu   sync.Mutex
 	open map[ipam.ID]*containerLock
 }
 
-// containerLock is one container's lock in this process. It exists while a request has the lock or waits for it.
+// containerLock is the lock of one container in this process. It exists while a request has the lock or waits for it.
 type containerLock struct {
-	users int       // guarded by ContainerLocks.mu
-	queue waitQueue // guarded by ContainerLocks.mu
+	users int       // protected by ContainerLocks.mu
+	queue waitQueue // protected by ContainerLocks.mu
 }
 
-// NewContainerLocks creates ContainerLocks without locks.
+// NewContainerLocks creates ContainerLocks without any lock.
 func NewContainerLocks() *ContainerLocks { return &ContainerLocks{open: map[ipam.ID]*containerLock{}} }
 
-// Users counts the requests that have or want a container's lock.
+// Users counts the requests that have a container's lock or wait for it.
 func (l *ContainerLocks) Users(id ipam.ID) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -52,12 +53,12 @@ func (l *ContainerLocks) forget(id ipam.ID) {
 	}
 }
 
-// Acquire locks all containers in order of id, and returns the function that unlocks them. It fails only when ctx ends.
+// Acquire locks all containers in the order of their ids, and returns the function that unlocks them. It fails only if ctx ends.
 func (l *ContainerLocks) Acquire(ctx context.Context, ids ...ipam.ID) (release func(), err error) {
 	return l.AcquireFor(ctx, Short, ids...)
 }
 
-// AcquireFor is Acquire with a kind of work. Between waiting requests, the lock alternates between the two kinds.
+// AcquireFor is Acquire for a kind of work. If requests of both kinds wait, the lock alternates between the kinds.
 func (l *ContainerLocks) AcquireFor(ctx context.Context, kind WorkKind, ids ...ipam.ID) (release func(), err error) {
 	ids = slices.Clone(ids)
 	slices.SortFunc(ids, func(a, b ipam.ID) int { return bytes.Compare(a[:], b[:]) })
@@ -110,7 +111,7 @@ func (l *ContainerLocks) lock(ctx context.Context, id ipam.ID, kind WorkKind) bo
 	l.mu.Lock()
 	gone := ln.queue.withdraw(mine)
 	l.mu.Unlock()
-	if !gone { // the lock arrived just now
+	if !gone { // the request has just got the lock
 		l.unlock(id)
 		return false
 	}
@@ -118,7 +119,7 @@ func (l *ContainerLocks) lock(ctx context.Context, id ipam.ID, kind WorkKind) bo
 	return false
 }
 
-// unlock passes a container's lock to the next request.
+// unlock gives the lock of a container to the next request.
 func (l *ContainerLocks) unlock(id ipam.ID) {
 	l.mu.Lock()
 	l.open[id].queue.pass()

@@ -1,2 +1,2 @@
-// Package locks contains the per-pool locks of a process, and limits for slow work.
+// Package locks contains the locks on pools and spaces in one process, and the limits for slow work.
 package locks

@@ -10,17 +10,17 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// FairSemaphore limits the concurrent work of one kind, in total and for each project. A request without a free slot waits. The project with the fewest
-// slots comes first; within a project, requests get slots in their order of arrival. The limits are for this process and below the size of its database
-// connection pool, so that slow work does not block fast work.
+// FairSemaphore limits the concurrent work of one kind, in total and for each project. If no slot is free, a request waits. The next slot goes to the
+// waiting project that has the fewest slots. Requests of one project get slots in the order of their arrival. The limits are for this process. They
+// are smaller than its database connection pool, so that slow work does not block fast work.
 type FairSemaphore struct {
-	limit, projectLimit int // slots in total, and for one project
-	waitingLimit        int // limit for one project's waiting requests
+	limit, projectLimit int // the limits for the slots in total, and for one project
+	waitingLimit        int // the limit for the waiting requests of one project
 
 	mu      sync.Mutex
 	busy    int
-	held    map[ipam.ID]int // slots in use, by project; without zeros
-	waiting []*waiter       // in order of arrival
+	held    map[ipam.ID]int // the slots in use, by project; without zeros
+	waiting []*waiter       // in the order of arrival
 }
 
 type waiter struct {
@@ -28,13 +28,13 @@ type waiter struct {
 	granted chan struct{}
 }
 
-// NewFairSemaphore creates slots with the limits in total and for each project. At most patient requests of one project may wait.
+// NewFairSemaphore creates a semaphore with most slots in total, and each slots for one project. At most patient requests of one project may wait.
 func NewFairSemaphore(most, each, patient int) *FairSemaphore {
 	return &FairSemaphore{limit: most, projectLimit: min(each, most), waitingLimit: patient, held: map[ipam.ID]int{}}
 }
 
-// Acquire takes a slot for a project and returns the function that gives it back. It refuses the request if too many of the project already wait, and
-// fails when ctx ends.
+// Acquire takes a slot for a project, and returns the function that returns the slot. If too many requests of the project already wait, it refuses
+// the request. If ctx ends, it fails.
 func (p *FairSemaphore) Acquire(ctx context.Context, project ipam.ID) (leave func(), err error) {
 	p.mu.Lock()
 	if p.hasSlot(project) {
@@ -70,7 +70,7 @@ func (p *FairSemaphore) Acquire(ctx context.Context, project ipam.ID) (leave fun
 		p.waiting = slices.Delete(p.waiting, at, at+1)
 	}
 	p.mu.Unlock()
-	if at < 0 { // the slot arrived just now
+	if at < 0 { // the request has just got a slot
 		p.release(project)
 	}
 	return nil, storage.LockTimeout(ctx)
@@ -83,7 +83,7 @@ func (p *FairSemaphore) Queued() int {
 	return len(p.waiting)
 }
 
-// hasSlot reports whether a slot is free for a project. Background work has the zero project, and only the total limits it.
+// hasSlot reports whether a slot is free for a project. Background work has the zero project, so only the total number limits it.
 func (p *FairSemaphore) hasSlot(project ipam.ID) bool {
 	return p.busy < p.limit && (project.IsZero() || p.held[project] < p.projectLimit)
 }
@@ -93,7 +93,7 @@ func (p *FairSemaphore) take(project ipam.ID) {
 	p.held[project]++
 }
 
-// release gives a slot back, and gives free slots to waiting requests.
+// release returns a slot, and gives the free slots to waiting requests.
 func (p *FairSemaphore) release(project ipam.ID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -118,9 +118,10 @@ func (p *FairSemaphore) release(project ipam.ID) {
 	}
 }
 
-// Limits for slow work, with 16 database connections: slots in total, slots for one project, and waiting requests of one project.
+// Limits for slow work, chosen for 16 database connections. They limit the slots in total, the slots of one project, and the waiting requests of one
+// project.
 const (
-	MaxSearches           = 4 // lists with a filter that matches few rows
+	MaxSearches           = 4 // lists whose filter matches few of the rows that they read
 	MaxSearchesPerProject = 2
 	MaxBatches            = 6
 	MaxBatchesPerProject  = 2

@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// waits yields until n requests wait.
+// waits returns when n requests wait.
 func waits(t *testing.T, p *FairSemaphore, n int) {
 	t.Helper()
 	for ; ; runtime.Gosched() {

@@ -8,15 +8,15 @@ type WorkKind int
 // The kinds of work under a pool's lock.
 const (
 	Short WorkKind = iota // a group of claims and releases, or a change to the pool
-	Long                  // a batch, which holds the lock many times as long
+	Long                  // a batch, which holds the lock many times longer
 	kinds
 )
 
-// waitQueue is the queue for one lock. Within a kind, requests are served as they came. Between the two kinds the lock alternates: a single claim waits
-// for one batch at most, however many batches wait, and a stream of single claims does not block batches.
+// waitQueue is the queue for one lock. The requests of one kind get the lock in the order of their arrival. If requests of both kinds wait, the lock
+// alternates between the kinds. So a single claim waits for one batch at most, and many single claims do not block a batch.
 type waitQueue struct {
 	busy    bool
-	last    WorkKind // kind of the last owner
+	last    WorkKind // the kind of the last owner
 	waiting [kinds][]*queuedRequest
 }
 
@@ -26,7 +26,7 @@ type queuedRequest struct {
 	granted chan struct{}
 }
 
-// request requests the lock. It gets a free lock at once, and otherwise waits in its kind's queue.
+// request requests the lock. If the lock is free, the request gets it at once. Otherwise the request waits in the queue of its kind.
 func (t *waitQueue) request(kind WorkKind) *queuedRequest {
 	mine := &queuedRequest{kind: kind, granted: make(chan struct{})}
 	if t.busy {
@@ -38,7 +38,7 @@ func (t *waitQueue) request(kind WorkKind) *queuedRequest {
 	return mine
 }
 
-// withdraw cancels a waiting request. It returns false if the request has got the lock meanwhile.
+// withdraw cancels a waiting request. If the request has already got the lock, withdraw returns false.
 func (t *waitQueue) withdraw(mine *queuedRequest) bool {
 	at := slices.Index(t.waiting[mine.kind], mine)
 	if at < 0 {
@@ -48,7 +48,7 @@ func (t *waitQueue) withdraw(mine *queuedRequest) bool {
 	return true
 }
 
-// pass gives the lock to a waiting request of the other kind, or else to the next one of the same kind.
+// pass gives the lock to the next request of the other kind. If there is none, it gives the lock to the next request of the same kind.
 func (t *waitQueue) pass() {
 	for _, kind := range [kinds]WorkKind{kinds - 1 - t.last, t.last} {
 		if queue := t.waiting[kind]; len(queue) > 0 {

@@ -10,19 +10,19 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Limits for the cache: look-ups, and the pools in all of them together (half a kilobyte each).
+// Limits of the cache: the number of look-ups, and the number of pools in all of them together. A pool needs half a kilobyte.
 const (
 	maxCachedClasses = 4096
 	maxCachedPools   = 65536
 )
 
-// ClassCache caches the result of class look-ups: the class to which a name, or the default for a family, resolves for a project, and the pools
-// behind it. Its entries are always verified: every look-up, or else the claim's transaction, reads the versions (epochs) of the two projects
-// involved, and reads the class again if they differ. So the cache saves statements and never changes a result.
+// ClassCache caches the results of class look-ups. A result is the class to which a name resolves for a project, or the default class of a family,
+// with the pools that list the class. An entry is never used without a check. Either the look-up or the claim's transaction reads the versions
+// (epochs) of the two projects involved. If a version differs, it reads the class again. So the cache saves statements and never changes a result.
 type ClassCache struct {
 	known *lru.Cache[classKey, storage.ClassFacts]
-	write *sync.Mutex // held while adding: an old entry is removed before its successor is added
-	pools *int        // in all entries; guarded by write
+	write *sync.Mutex // held during an addition, which removes the old entry before it adds the new one
+	pools *int        // the number of pools in all entries; protected by write
 }
 
 type classKey struct {
@@ -31,7 +31,7 @@ type classKey struct {
 	family  ipam.Family
 }
 
-// NewClassCache makes an empty cache.
+// NewClassCache creates an empty cache.
 func NewClassCache() ClassCache {
 	m := ClassCache{write: new(sync.Mutex), pools: new(int)}
 	var err error
@@ -42,7 +42,7 @@ func NewClassCache() ClassCache {
 	return m
 }
 
-// Cached returns the cached entry, which may be out of date: the caller must compare its epochs with those in the transaction.
+// Cached returns a cached entry, which may be outdated. The caller must compare its epochs (versions) with the versions in the transaction.
 func (m ClassCache) Cached(key storage.ProjectKey, q storage.ClassQuery) (storage.ClassFacts, bool) {
 	return m.known.Get(keyOf(key, q))
 }
@@ -55,7 +55,7 @@ func keyOf(key storage.ProjectKey, q storage.ClassQuery) classKey {
 	return ask
 }
 
-// LookUp is Reader.ClaimLookup with the class from the cache if that is still current.
+// LookUp is Reader.ClaimLookup, but it takes the class from the cache if the cached class is still current.
 func (m ClassCache) LookUp(ctx context.Context, read storage.Reader, q storage.ClaimQuery) (storage.ClaimFacts, error) {
 	if q.Class == nil {
 		return read.ClaimLookup(ctx, q)
@@ -83,7 +83,7 @@ func (m ClassCache) LookUp(ctx context.Context, read storage.Reader, q storage.C
 	return facts, nil
 }
 
-// put caches a result. It does not cache a missing class, because anyone can ask for names that do not exist.
+// put caches a result. It does not cache a missing class, because a caller may request any number of names that do not exist.
 func (m ClassCache) put(ask classKey, facts storage.ClassFacts) {
 	m.write.Lock()
 	defer m.write.Unlock()

@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// own describes a project's own classes as a kind.
+// own returns the description of a project's own classes for the shared code in package kind.
 func (s *classes) own() kind.Kind[ipam.Class] {
 	return kind.Kind[ipam.Class]{
 		Core: s.Core, Name: trail.KindClass, Op: "class",
@@ -38,8 +38,8 @@ func (s *classes) own() kind.Kind[ipam.Class] {
 	}
 }
 
-// CreateClass makes a class. If the class is to be the default for its family and another class already is, CreateClass refuses it. With moveDefault
-// it takes the default from the other class in the same transaction.
+// CreateClass creates a class. If the new class must be the default for its family and another class is already the default, CreateClass refuses the
+// request. With moveDefault, it makes the new class the default, and changes the other class in the same transaction.
 func (s *classes) CreateClass(ctx context.Context, project string, c ipam.Class, moveDefault bool, r usecase.Request) (usecase.Result[ipam.Class], error) {
 	none := usecase.Result[ipam.Class]{}
 	who, key, err := s.Enter(ctx, tenancy.ClassesWrite, project)
@@ -51,7 +51,7 @@ func (s *classes) CreateClass(ctx context.Context, project string, c ipam.Class,
 	}
 	c.Metadata = s.Fresh(c.Metadata, project, "", who)
 	c.ProjectID = key.ID
-	c.Status = ipam.ClassStatus{Total: "0", Available: "0"} // no pool lists it yet
+	c.Status = ipam.ClassStatus{Total: "0", Available: "0"} // no pool lists the class yet
 	move := defaultMove{allowed: moveDefault, revision: ipam.NewID()}
 	locks := storage.Locks{Alone: []ipam.ID{classLock(key.ID)}, Shared: []ipam.ID{key.ID}}
 	made, err := retryLostRace(func() (usecase.Result[ipam.Class], error) {
@@ -69,7 +69,7 @@ func (s *classes) CreateClass(ctx context.Context, project string, c ipam.Class,
 	return made, err
 }
 
-// roomForClass refuses a class if its name is in use or the project has storage.MaxClasses.
+// roomForClass refuses a class if its name is in use, or if the project already has storage.MaxClasses classes.
 func roomForClass(ctx context.Context, tx storage.Tx, key storage.ProjectKey, c ipam.Class) error {
 	list, err := tx.ClassList(ctx, key)
 	if err != nil {
@@ -92,8 +92,8 @@ func roomForClass(ctx context.Context, tx storage.Tx, key storage.ProjectKey, c 
 	return refuseHiddenName(ctx, tx, key, c.Name)
 }
 
-// refuseHiddenName refuses a name that the project's pools list and that refers there to a platform class, whether it is still shared or not. Otherwise
-// one name would refer to two classes.
+// refuseHiddenName refuses a name that pools of the project already list for a platform class. It does so even if the platform class is no longer
+// shared. Otherwise one name would refer to two classes.
 func refuseHiddenName(ctx context.Context, tx storage.Tx, key storage.ProjectKey, name string) error {
 	if key.Name == ipam.PlatformProject {
 		return nil
@@ -116,7 +116,7 @@ func refuseHiddenName(ctx context.Context, tx storage.Tx, key storage.ProjectKey
 	return e.At("/metadata/name", "is the name by which pools of the project list class %s.", hidden.Ref())
 }
 
-// backedBy counts the project's pools that list a class.
+// backedBy counts the pools of a project that list a class.
 func backedBy(ctx context.Context, read storage.Reader, class ipam.Class, key storage.ProjectKey) (int64, error) {
 	pools, err := read.ClassPools(ctx, class, key.ID)
 	n := int64(0)

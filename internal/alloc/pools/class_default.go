@@ -10,15 +10,15 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// defaultMove makes a class the default for its family and project when another class may be the default. A unique index in the database allows one
-// default at most.
+// defaultMove makes a class the default for its family and project, and takes the default from another class if there is one. A unique index in the
+// database allows at most one default.
 type defaultMove struct {
-	allowed  bool    // if false, the request is refused
-	revision ipam.ID // the other class's revision after it has lost the default
+	allowed  bool    // whether the default may be taken from another class; if not, the request is refused
+	revision ipam.ID // the revision of the other class after it has lost the default
 }
 
-// retryLostRace retries a transaction that lost the race for the default in the database, where only the unique index separates two of them. The next
-// attempt sees the winner, and moves the default or names the other class.
+// retryLostRace retries a transaction if another transaction has set a default class at the same time. Only the unique index in the database detects
+// this. The next attempt reads the new default class. It then moves the default, or names that class in its refusal.
 func retryLostRace[T any](run func() (T, error)) (T, error) {
 	return usecase.Rounds(func(int) (T, bool, error) {
 		v, err := run()
@@ -32,7 +32,7 @@ func retryLostRace[T any](run func() (T, error)) (T, error) {
 
 const defaultPointer = "/spec/isDefault"
 
-// changes takes the default from the class that has it, if next is to have it. It returns the change and its event.
+// changes takes the default from another class if next must be the default. It returns this change and its event.
 func (m defaultMove) changes(ctx context.Context, tx storage.Tx, key storage.ProjectKey, next ipam.Class) (storage.Changes, error) {
 	if !next.Spec.IsDefault {
 		return storage.Changes{}, nil

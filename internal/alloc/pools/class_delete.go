@@ -27,7 +27,7 @@ func (s *classes) DeleteClass(ctx context.Context, project, name string, r useca
 	})
 }
 
-// classInUse makes the refusal for a class in use. It has counts alone, because the pools and claims may belong to other projects.
+// classInUse returns the refusal to delete a class in use. It contains only counts, because the pools and claims may belong to other projects.
 func classInUse(c ipam.Class, use storage.ClassUse) error {
 	e := ipam.Errorf(ipam.CodeInUse, "Class %s is still listed by %s, has %s carved for scopes, and is named by %s. Nothing was changed; remove these uses first.",
 		c.Ref(), usecase.CountOf(use.Pools, "pool"), usecase.CountOf(use.Scoped, "pool"), usecase.CountOf(use.Claims, "claim"))

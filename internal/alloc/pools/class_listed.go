@@ -10,8 +10,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Pools list classes by name. A name is resolved when it is written: to a class in the pool's own project, or else to a shared platform class. From
-// then on the pool refers to that class, even if its visibility changes.
+// Pools list classes by name. When a list is written, each name is resolved to a class of the pool's own project, or else to a shared class of the
+// platform. From then on, the pool refers to that class, even if the visibility of the class changes.
 
 // newlyListed returns the names that a pool lists now and did not list before.
 func newlyListed(names []string, had []ipam.ClassRef) []string {
@@ -20,8 +20,8 @@ func newlyListed(names []string, had []ipam.ClassRef) []string {
 	})
 }
 
-// classesToList finds the classes that a pool is about to list, so that the transaction can lock them against deletion. It omits unknown names; the
-// transaction refuses them.
+// classesToList returns the classes that a pool will list, so that the transaction can lock them against deletion. It omits unknown names, because
+// the transaction refuses them.
 func classesToList(ctx context.Context, read storage.Reader, key storage.ProjectKey, names []string) ([]ipam.ID, error) {
 	if len(names) == 0 {
 		return nil, nil
@@ -42,8 +42,8 @@ func listingLocks(key storage.ProjectKey, names []string, classes []ipam.ID) sto
 	return storage.Locks{Alone: []ipam.ID{classLock(key.ID)}, Shared: classes}
 }
 
-// listed resolves a pool's class names for its family, in the transaction that writes the pool. had are the classes that the pool lists already;
-// locked are the classes that the transaction has locked. fresh are the classes that the pool did not list before.
+// listed resolves the class names of a pool for its family. It runs in the transaction that writes the pool. had contains the classes that the pool
+// already lists. locked contains the classes that the transaction has locked. fresh contains the classes that the pool did not list before.
 func listed(
 	ctx context.Context, tx storage.Tx, key storage.ProjectKey, names []string, family ipam.Family, had []ipam.ClassRef, locked []ipam.ID,
 ) (refs []ipam.ClassRef, fresh []ipam.Class, err error) {
@@ -78,7 +78,7 @@ func listed(
 		if err := listable(ctx, tx, key, c, family, at); err != nil {
 			return nil, nil, err
 		}
-		if !slices.Contains(locked, c.UID) { // it was made after the locks were chosen
+		if !slices.Contains(locked, c.UID) { // the class was created after the locks were chosen
 			return nil, nil, storage.Contention(nil)
 		}
 		refs[i], fresh = c.AsRef(), append(fresh, c)
@@ -103,8 +103,8 @@ func listable(ctx context.Context, tx storage.Tx, key storage.ProjectKey, c ipam
 		At(at, "names a class that has the maximum number of pools in this project.")
 }
 
-// refuseOverlap refuses a pool that overlaps a pool in another space behind a newly listed class with claims that must not overlap. Pools in one space never
-// overlap.
+// refuseOverlap refuses a pool if a newly listed class does not allow claims to overlap, and the pool overlaps another pool of the class. Only pools
+// in different spaces can overlap, so it compares pools in different spaces.
 func refuseOverlap(ctx context.Context, tx storage.Tx, key storage.ProjectKey, p ipam.Pool, fresh []ipam.Class) error {
 	for _, c := range fresh {
 		if c.Spec.UniqueWithin != ipam.UniqueWithinClass {
@@ -126,8 +126,8 @@ func refuseOverlap(ctx context.Context, tx storage.Tx, key storage.ProjectKey, p
 	return nil
 }
 
-// keepListed keeps a class in a pool's list if claims by the class must not overlap. Without the listing, the overlap check would miss the claims from
-// this pool.
+// keepListed refuses to remove a class from a pool's list if the claims of the class must not overlap. Without this entry, later checks for overlaps
+// would miss the existing claims in the pool.
 func keepListed(ctx context.Context, tx storage.Tx, key storage.ProjectKey, was, next ipam.Pool) error {
 	var left []string
 	for _, c := range was.Classes {
@@ -151,7 +151,7 @@ func keepListed(ctx context.Context, tx storage.Tx, key storage.ProjectKey, was,
 	return nil
 }
 
-// checkScoped keeps a pool that was carved for a scope to that scope.
+// checkScoped refuses other uses for a pool that was carved for a scope.
 func checkScoped(p ipam.Pool) error {
 	switch {
 	case p.Scope == nil:

@@ -9,8 +9,8 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// PatchClass changes a project's own class by mutate, which must be pure. The change applies to new claims; existing claims keep their blocks.
-// moveDefault is as in CreateClass. PatchClass writes nothing if mutate changes nothing.
+// PatchClass changes a project's own class with mutate. mutate must be pure, because PatchClass may call it again. The change applies to new claims,
+// and existing claims keep their blocks. For moveDefault, see CreateClass. If mutate changes nothing, PatchClass writes nothing.
 func (s *classes) PatchClass(ctx context.Context, project, name string, moveDefault bool, r usecase.Request, mutate func(ipam.Class) (ipam.Class, error)) (ipam.Class, error) {
 	none := ipam.Class{}
 	_, key, err := s.Enter(ctx, tenancy.ClassesWrite, project)

@@ -16,8 +16,8 @@ func withClassStatus(ctx context.Context, read storage.Reader, caller storage.Pr
 	return list[0], err
 }
 
-// fillClassStatus sets each class's status as a project sees it. It handles one class after another, because together they may have more pools than
-// should be in memory at once.
+// fillClassStatus sets the status of each class as the calling project may see it. It handles one class after another. All classes together may have
+// more pools than memory should hold at once.
 func fillClassStatus(ctx context.Context, read storage.Reader, caller storage.ProjectKey, classes []ipam.Class) error {
 	for i := range classes {
 		c := &classes[i]
@@ -35,7 +35,7 @@ func fillClassStatus(ctx context.Context, read storage.Reader, caller storage.Pr
 		}
 		of := caller.ID
 		if c.ProjectID == caller.ID {
-			of = ipam.ID{} // of all projects
+			of = ipam.ID{} // count the pools of all projects
 		}
 		if c.Status.ScopedPools, err = read.ScopedPoolCount(ctx, c.UID, of); err != nil {
 			return err
@@ -44,7 +44,7 @@ func fillClassStatus(ctx context.Context, read storage.Reader, caller storage.Pr
 	return nil
 }
 
-// capacity sums the sizes and the free addresses in the pools behind a class.
+// capacity sums up the sizes and the free addresses of the pools that list a class.
 func capacity(c *ipam.Class, pools []ipam.Pool) {
 	total, available := new(big.Int), new(big.Int)
 	for _, p := range pools {
@@ -62,13 +62,13 @@ func capacity(c *ipam.Class, pools []ipam.Pool) {
 	c.Status.Total, c.Status.Available = total.String(), available.String()
 }
 
-// insideOf reports whether p lies inside the larger pool q in the same space: a pool and a pool carved from it may back the same class.
+// insideOf reports whether p is inside the larger pool q in the same space. Both may list the same class, if p was carved from q.
 func insideOf(p, q ipam.Pool) bool {
 	return p.SpaceID == q.SpaceID && q.Block.Bits() < p.Block.Bits() && freespace.Contains(q.Block, p.Block)
 }
 
-// largestFrom returns the prefix length for the largest block that a claim can get now from one pool behind its class. For a scoped class this is the
-// largest block for a scope without a pool yet; pools for other scopes do not matter.
+// largestFrom returns the prefix length of the largest block that a claim by the class can now get from a pool. A scoped class carves a new pool for
+// each scope. For such a class, the result is the largest block for a scope that has no pool yet.
 func largestFrom(c ipam.Class, p ipam.Pool) (bits int, ok bool) {
 	free, ok := p.Stock.LargestFree()
 	if !ok {
@@ -84,7 +84,7 @@ func largestFrom(c ipam.Class, p ipam.Pool) (bits int, ok bool) {
 	return lo, lo <= hi
 }
 
-// OwnClasses returns the project's own classes with these names, each with its status.
+// OwnClasses returns the project's own classes with these names. Each class has its status.
 func OwnClasses(ctx context.Context, read storage.Reader, key storage.ProjectKey, names []string) ([]ipam.Class, error) {
 	found, err := read.ClassesNamed(ctx, key, names)
 	if err != nil {

@@ -14,10 +14,10 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// classes has the use cases for classes.
+// classes contains the use cases on classes.
 type classes struct{ *usecase.Core }
 
-// GetClass reads one class that the project may use: its own, or else the platform's shared one.
+// GetClass reads one class that the project may use. This is the project's own class or else the platform's shared class.
 func (s *classes) GetClass(ctx context.Context, project, name string, r usecase.Reading) (ipam.Class, error) {
 	_, key, err := s.Enter(ctx, tenancy.ClassesRead, project)
 	if err != nil {
@@ -45,7 +45,8 @@ func usedBy(key storage.ProjectKey, c ipam.Class) ipam.Class {
 // maxClassPage limits the classes on one page, because each class needs a read of its pools.
 const maxClassPage = 100
 
-// classPlace is a position in a class list: by name, the project's own before the platform's.
+// classPlace is a position in a list of classes. The list is ordered by name, and the project's own class comes before the platform's class with the
+// same name.
 type classPlace struct {
 	Name    string `json:"n"`
 	Foreign bool   `json:"f,omitempty"`
@@ -61,7 +62,8 @@ func (p classPlace) compare(q classPlace) int {
 	return -1
 }
 
-// ListClasses lists the classes that a project may use, its own and the platform's shared ones, by name, each with its status for the project.
+// ListClasses lists the classes that a project may use by name: its own classes and the platform's shared classes. Each class has its status for the
+// project.
 func (s *classes) ListClasses(ctx context.Context, project string, f paging.Filter, limit int, cursor string, r usecase.Reading,
 ) (paging.Page[ipam.Class], error) {
 	_, key, err := s.Enter(ctx, tenancy.ClassesRead, project)
@@ -77,7 +79,7 @@ func (s *classes) ListClasses(ctx context.Context, project string, f paging.Filt
 			slices.SortFunc(all, func(a, b ipam.Class) int { return place(a).compare(place(b)) })
 		}
 		from, _ := slices.BinarySearchFunc(all, after, func(c ipam.Class, after classPlace) int {
-			return cmp.Or(place(c).compare(after), -1) // after the position itself
+			return cmp.Or(place(c).compare(after), -1) // continue after the position itself
 		})
 		return all[from:min(from+n, len(all))], err
 	}, func(c *ipam.Class) bool {
@@ -90,8 +92,11 @@ func (s *classes) ListClasses(ctx context.Context, project string, f paging.Filt
 	return page, fillClassStatus(ctx, read, key, page.Items)
 }
 
-// classLock returns the lock key for a project's classes. A transaction that makes or changes a class, or lists one in a pool, holds it alone. It
-// guards three rules: a family has one default, a name refers to one class, and the numbers stay within their limits.
+// classLock returns the id of the lock for a project's classes. A transaction that creates or changes a class, or lists a class in a pool, holds this
+// lock exclusively. The lock protects three rules:
+//   - A family has one default class.
+//   - A name refers to one class.
+//   - The numbers of classes and pools stay within their limits.
 func classLock(projectID ipam.ID) ipam.ID { return ipam.DerivedID(projectID, "classes") }
 
 // checkClass validates a project's class before it is written.
@@ -105,7 +110,7 @@ func checkClass(project string, spec ipam.ClassSpec) error {
 	return nil
 }
 
-// recordedClass returns the event record for a class, with the API's field names.
+// recordedClass returns the record of a class in an event, with the field names of the API.
 func recordedClass(c ipam.Class) *trail.Record {
 	type lengths struct {
 		Min *int `json:"min,omitempty"`

@@ -16,21 +16,22 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// coolers is how many containers FreeCooled handles concurrently: few, because requests need connections too.
+// coolers is the number of containers that FreeCooled handles concurrently. It is small, because requests need database connections too.
 const coolers = 4
 
-// maxCooledScan limits how far FreeCooled reads past blocks that it cannot free, in multiples of its limit.
+// maxCooledScan limits the number of blocks that FreeCooled reads if it cannot free some of them. It is a multiple of the limit of FreeCooled.
 const maxCooledScan = 16
 
 // cooler frees blocks that have cooled down.
 type cooler struct{ *usecase.Core }
 
-// FreeCooled frees blocks after their cool-down, the longest waiting first, and returns how many it freed. If it freed at least limit, which it may
-// exceed, more may be due. Several servers may run it at once: the second one to reach a container finds nothing to do there. FreeCooled returns the
-// errors for failed containers and continues with the others.
+// FreeCooled frees blocks whose cool-down has ended, and returns the number of freed blocks. The block whose cool-down ended first comes first.
+// FreeCooled may free more blocks than limit. If it freed at least limit blocks, more blocks may be due. If a container fails, FreeCooled continues
+// with the others and returns the error at the end. Several servers may run it at once. The second server to reach a container finds nothing to do
+// there.
 //
-// It writes no event and no history. The claim's release is in the audit trail and ended the hold in the history; the end of a cool-down is not a user's
-// action. Quotas do not change either: the release already returned the holder's usage.
+// It writes no event, because the end of a cool-down is not a user's action, and the trail already has the release of the claim. It writes no history
+// and changes no quota, because the release has already done both.
 func (s *cooler) FreeCooled(ctx context.Context, limit int) (int, error) {
 	now, freed, failed := s.Now(), 0, map[ipam.ID]bool{}
 	var errs []error
@@ -53,9 +54,9 @@ func (s *cooler) FreeCooled(ctx context.Context, limit int) (int, error) {
 	}
 }
 
-// freeCooled frees due blocks, container by container in small transactions. It returns how many blocks it freed, and the errors by container.
+// freeCooled frees the due blocks of each container in small transactions. It returns the number of freed blocks, and the errors by container.
 func (s *cooler) freeCooled(ctx context.Context, due []ipam.Allocation) (int, map[ipam.ID]error) {
-	blocks, regions := map[ipam.ID][]netip.Prefix{}, map[ipam.ID]string{} // all due blocks are in one region: this server's
+	blocks, regions := map[ipam.ID][]netip.Prefix{}, map[ipam.ID]string{} // the regions are all this server's region
 	var order []ipam.ID
 	for _, a := range due {
 		if blocks[a.ContainerID] == nil {
@@ -69,7 +70,7 @@ func (s *cooler) freeCooled(ctx context.Context, due []ipam.Allocation) (int, ma
 	g.SetLimit(coolers)
 	for i, id := range order {
 		g.Go(func() error {
-			for chunk := range slices.Chunk(blocks[id], usecase.MaxGroup) { // a group at most, so that claims get the lock in between
+			for chunk := range slices.Chunk(blocks[id], usecase.MaxGroup) { // at most one group of blocks, so that claims get the lock in between
 				n, err := s.freeCooledIn(ctx, id, regions[id], chunk)
 				freed[i] += n
 				if err != nil {
@@ -80,7 +81,7 @@ func (s *cooler) freeCooled(ctx context.Context, due []ipam.Allocation) (int, ma
 			return nil
 		})
 	}
-	_ = g.Wait() // no error: each container has its own in errs
+	_ = g.Wait() // Wait returns no error, because the error of each container is in errs
 	sum, bad := 0, map[ipam.ID]error{}
 	for i, id := range order {
 		sum += freed[i]
@@ -91,13 +92,13 @@ func (s *cooler) freeCooled(ctx context.Context, due []ipam.Allocation) (int, ma
 	return sum, bad
 }
 
-// freeCooledIn frees the blocks in one container that are still due. An indeterminate commit is an error; the next run finds the blocks that were not
-// freed.
+// freeCooledIn frees the blocks in one container that are still due. An unknown result of a COMMIT counts as an error. The next run finds the blocks
+// that were not freed.
 func (s *cooler) freeCooledIn(ctx context.Context, container ipam.ID, region string, blocks []netip.Prefix) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, usecase.GroupDeadline)
 	defer cancel()
 	pool, found, err := storage.IgnoreNotFound(s.Store.PoolGetByID(ctx, container))
-	if err != nil || !found { // its owner has ended the cool-downs and deleted it
+	if err != nil || !found { // if the pool is gone, its owner has ended the cool-downs and deleted it
 		return 0, err
 	}
 	c := storage.PoolContainer(storage.Placed(pool, region))
@@ -114,9 +115,9 @@ func (s *cooler) freeCooledIn(ctx context.Context, container ipam.ID, region str
 		if err != nil {
 			return 0, err
 		}
-		now := tx.Now() // the same clock set the beginning of the cool-down
+		now := tx.Now() // the same clock has set the beginning of the cool-down
 		held = slices.DeleteFunc(held, func(a ipam.Allocation) bool {
-			return a.Phase != ipam.PhaseCoolingDown || a.CoolUntil.After(now) // freed meanwhile, and held again or cooling down again
+			return a.Phase != ipam.PhaseCoolingDown || a.CoolUntil.After(now) // another run has freed the block, and it is held or cooling down again
 		})
 		if len(held) == 0 {
 			return 0, nil
@@ -129,7 +130,7 @@ func (s *cooler) freeCooledIn(ctx context.Context, container ipam.ID, region str
 	})
 }
 
-// given returns how releasing allocations changes the free blocks in their container.
+// given returns the change to the free blocks of a container when allocations are released.
 func given(ctx context.Context, tx storage.Tx, c storage.Container, held []ipam.Allocation) (storage.FreeChange, error) {
 	blocks := make([]netip.Prefix, len(held))
 	for i, a := range held {
@@ -146,7 +147,7 @@ func given(ctx context.Context, tx storage.Tx, c storage.Container, held []ipam.
 	return k.Change(), nil
 }
 
-// EndCooling returns the changes for ending a block's cool-down early. The block has no holder, so no quota and no history changes.
+// EndCooling returns the changes that end the cool-down of a block early. The block has no holder, so no quota and no history changes.
 func EndCooling(ctx context.Context, tx storage.Tx, a ipam.Allocation, event ipam.Event) (storage.Changes, error) {
 	pool, err := tx.PoolGetByID(ctx, a.ContainerID)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// creator makes pools.
+// creator creates pools.
 type creator struct {
 	*usecase.Core
 
@@ -60,7 +60,7 @@ func (s *creator) CreatePool(ctx context.Context, project string, p ipam.Pool, r
 	return answer, s.refusals.WithFigures(ctx, err)
 }
 
-// createFrom carves a pool while it holds its source's lock in this process.
+// createFrom carves a pool from its source, a parent pool or a space. It holds the lock of the source in this process.
 func (s *creator) createFrom(
 	ctx context.Context, key storage.ProjectKey, p ipam.Pool, from Source, random ipam.ID, r usecase.Request,
 ) (ipam.Pool, error) {
@@ -93,8 +93,8 @@ func (s *creator) createLocked(
 	})
 }
 
-// retryElsewhere handles a refusal. It returns a Conflict, which causes a retry, if the missing block can be borrowed from another region or is moving
-// between regions. It runs without the process's lock on the source, because a loan takes that lock.
+// retryElsewhere handles a refusal. It returns a Conflict, which causes a retry, in two cases. The missing block can be borrowed from another region,
+// or the requested block is moving between two regions. retryElsewhere runs without the process's lock on the source, because a loan needs that lock.
 func (s *creator) retryElsewhere(ctx context.Context, key storage.ProjectKey, p ipam.Pool, from Source, r usecase.Request, refused error) error {
 	if usecase.NameTaken(refused) && !r.DryRun {
 		return s.RefuseTakenName(ctx, refused, func(ctx context.Context) error {
@@ -115,15 +115,15 @@ func (s *creator) retryElsewhere(ctx context.Context, key storage.ProjectKey, p 
 	return refused
 }
 
-// poolPlan is prepared before the transaction: the locked rows, and the random bits that a retry must reuse.
+// poolPlan contains the values that are fixed before the transaction: the locked rows, and the random bits that a retry must use again.
 type poolPlan struct {
-	from    ipam.ID   // the container
-	at      string    // its region
-	classes []ipam.ID // listed by the pool
+	from    ipam.ID   // the id of the source's container
+	at      string    // the region of the container
+	classes []ipam.ID // the classes that the pool lists
 	random  ipam.ID
 }
 
-// carvePool is one attempt at the transaction pool_create.
+// carvePool is one attempt of the transaction pool_create.
 func (s *creator) carvePool(ctx context.Context, tx storage.Tx, key storage.ProjectKey, p ipam.Pool, plan poolPlan, r usecase.Request) (ipam.Pool, error) {
 	from, err := plan.source(ctx, tx, key, p)
 	if err != nil {
@@ -144,7 +144,7 @@ func (s *creator) carvePool(ctx context.Context, tx storage.Tx, key storage.Proj
 	if from.Parent == nil {
 		p.Spec.Space = from.Space
 	}
-	// Checks the length too: a parent may be older than the bound on its length.
+	// This also checks the length of the block, because a parent pool may be older than the limit for the length.
 	if err := cmp.Or(p.Spec.Allocation.CheckFor(block), ipam.CheckPoolBlock("/spec/prefixLength", block)); err != nil {
 		return p, err
 	}
@@ -182,7 +182,7 @@ func (s *creator) carvePool(ctx context.Context, tx storage.Tx, key storage.Proj
 	return p, tx.Write(ctx, ch)
 }
 
-// source reads the pool's source inside the transaction.
+// source reads the source of the pool in the transaction.
 func (plan poolPlan) source(ctx context.Context, tx storage.Tx, key storage.ProjectKey, p ipam.Pool) (Source, error) {
 	from, err := poolSource(ctx, tx, key, p)
 	if err == nil {
@@ -192,7 +192,7 @@ func (plan poolPlan) source(ctx context.Context, tx storage.Tx, key storage.Proj
 		return from, err
 	}
 	if from = from.in(plan.at); from.Parent != nil && !from.Parent.Serves(plan.at) {
-		return from, &storage.Conflict{} // the pool no longer serves that region: retry
+		return from, &storage.Conflict{} // the pool no longer serves that region, so retry
 	}
 	if from.Parent != nil && from.Parent.Several() {
 		err = regions.Fenced(ctx, tx, *from.Parent)
@@ -228,16 +228,16 @@ func (plan poolPlan) carve(
 	return block, k.Change(), nil
 }
 
-// OnePool is the usage that a pool adds to its project's quotas.
+// OnePool is the usage that one pool adds to the quotas of its project.
 var OnePool = ipam.Usage{Pools: 1}
 
-// poolQuotas reads the quotas that change with a container's pools.
+// poolQuotas reads the quotas that count the pools of a container.
 func poolQuotas(ctx context.Context, tx storage.Tx, projectID, containerID ipam.ID) (*quota.Ledger, error) {
 	parts, err := tx.QuotaParts(ctx, []ipam.ID{projectID}, quota.ShardOf(containerID))
 	return quota.NewLedger(tx, parts), err
 }
 
-// checkVisibility allows pools "of the platform" in the platform's project alone.
+// checkVisibility allows the visibility "platform" only in the project of the platform.
 func checkVisibility(project string, v ipam.Visibility) error {
 	if v == ipam.VisibilityPlatform && project != ipam.PlatformProject {
 		return ipam.Invalid("/spec/visibility", "can be platform only for pools of the project %q; use consumer or shared.", ipam.PlatformProject)
@@ -253,7 +253,7 @@ func checkOpen(d ipam.Drain) error {
 	return ipam.Invalid("/spec/drain", "is for existing pools; leave it out.")
 }
 
-// reserve cuts the reservations out of a new pool. It returns the free blocks and the allocations for the reserved ones.
+// reserve cuts the reservations out of a new pool. It returns the free blocks, and the allocations of the reserved blocks.
 func (s *creator) reserve(p ipam.Pool) (free []netip.Prefix, held []ipam.Allocation, err error) {
 	list, err := carve.CutReservations(p.Block, p.Spec.Reservations)
 	if err != nil {
@@ -264,7 +264,7 @@ func (s *creator) reserve(p ipam.Pool) (free []netip.Prefix, held []ipam.Allocat
 		return nil, nil, err
 	}
 	for _, r := range list {
-		set.Take(freespace.BlockRequest{Exact: r.Block}) // cannot fail: carve.CutReservations has taken the same blocks
+		set.Take(freespace.BlockRequest{Exact: r.Block}) // cannot fail, because carve.CutReservations has returned disjoint blocks inside the pool
 		held = append(held, reservationOf(p, r))
 	}
 	_, free = set.Changes()
@@ -282,8 +282,8 @@ func reservationOf(p ipam.Pool, r carve.Reserved) ipam.Allocation {
 	}
 }
 
-// PoolHold returns the pool's own allocation in its source. It belongs to the source's owner: for a root pool in another project's space, the space's
-// owner.
+// PoolHold returns the pool's own allocation in its source. The allocation belongs to the owner of the source. If a root pool is in another project's
+// space, this is the owner of the space.
 func PoolHold(p ipam.Pool, from Source) ipam.Allocation {
 	a := ipam.Allocation{
 		ID: ipam.DerivedID(p.UID, "hold"), Region: from.Container.Region, ProjectID: from.Container.ProjectID, Project: from.Space.Project,
@@ -304,7 +304,7 @@ func admitChild(parent ipam.Pool, spec ipam.PoolSpec) error {
 	return parent.Admit("/spec/prefixLength", *spec.PrefixLength)
 }
 
-// poolRefusal explains why the source had no room. It does not name other projects' pools in the same space.
+// poolRefusal returns the reason why the source had no room. It does not name the pools of other projects in the same space.
 func poolRefusal(ctx context.Context, read storage.Reader, key storage.ProjectKey, from Source, wish freespace.BlockRequest) error {
 	if from.Parent != nil {
 		tell := refusals.Telling{Viewer: storage.ProjectKey{ID: from.Parent.ProjectID, Name: from.Parent.Project}}

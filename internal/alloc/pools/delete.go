@@ -25,7 +25,7 @@ type deleter struct {
 	regions *regions.Regions
 }
 
-// DeletePool deletes an empty pool with its reservations and grants, and frees its block in the container it was carved from.
+// DeletePool deletes an empty pool with its reservations and grants. It frees the pool's block in the container from which the pool was carved.
 func (s *deleter) DeletePool(ctx context.Context, project, name string, r usecase.Request) error {
 	_, key, err := s.Enter(ctx, tenancy.PoolsWrite, project)
 	if err != nil {
@@ -75,9 +75,10 @@ func (s *deleter) deleteLocked(ctx context.Context, key storage.ProjectKey, firs
 	return err
 }
 
-// uncarveLocks returns the locks for uncarvePool. A pool's block stays in the same region as long as it is held.
+// uncarveLocks returns the locks for uncarvePool. It can read the region of the pool's block before the transaction, because a held block stays in
+// the same region.
 func uncarveLocks(ctx context.Context, read storage.Reader, p ipam.Pool) (storage.Locks, error) {
-	from := p.ContainerID // a space exists in its home region only
+	from := p.ContainerID // a space exists only in its home region
 	if !p.Root() {
 		c, err := holder(ctx, read, p)
 		if err != nil {
@@ -88,7 +89,8 @@ func uncarveLocks(ctx context.Context, read storage.Reader, p ipam.Pool) (storag
 	return storage.Locks{Alone: append(storage.PoolLocks(p), from), Shared: []ipam.ID{payer(p)}}, nil
 }
 
-// uncarvePool plans a pool's removal, which event records. It fails with in_use if the pool holds anything but reservations.
+// uncarvePool plans the removal of a pool. event becomes the record of the removal. If the pool holds anything except reservations, uncarvePool fails
+// with in_use.
 func uncarvePool(ctx context.Context, tx storage.Tx, locked ipam.Pool, match usecase.Match, event ipam.Event) (storage.Changes, error) {
 	p, err := tx.PoolGet(ctx, storage.ProjectKey{ID: locked.ProjectID, Name: locked.Project}, locked.Name)
 	if err != nil {
@@ -134,14 +136,14 @@ func uncarvePool(ctx context.Context, tx storage.Tx, locked ipam.Pool, match use
 		Events:           []ipam.Event{event},
 		RegionChanges:    storage.RegionChanges{PoolRegionDelete: regions},
 	}
-	if !p.Root() { // a root pool's hold is in a space, and history covers pools only
+	if !p.Root() { // a root pool's allocation is in a space, and history has only holds in pools
 		ch.History = []ipam.Hold{trail.EndedHold(hold, tx.Now())}
 	}
 	quotas.Into(&ch)
 	return ch, nil
 }
 
-// freeBlock plans to free a pool's block in its container. It returns the pool's allocation there and the change to the free blocks.
+// freeBlock plans to free a pool's block in its container. It returns the pool's allocation in the container, and the change to the free blocks.
 func freeBlock(ctx context.Context, tx storage.Tx, p ipam.Pool, from storage.Container) (ipam.Allocation, storage.FreeChange, error) {
 	hold, err := tx.AllocationListInPool(ctx, from, p.Block, netip.Addr{}, 1)
 	if err != nil {
@@ -162,7 +164,8 @@ func freeBlock(ctx context.Context, tx storage.Tx, p ipam.Pool, from storage.Con
 	return hold[0], k.Change(), nil
 }
 
-// payer returns the project that pays for the pool in its quotas: its owner, or the project with the scope it was carved for.
+// payer returns the project whose quotas count the pool. This is the owner of the pool. If the pool was carved for a scope, it is the project of the
+// scope.
 func payer(p ipam.Pool) ipam.ID {
 	if p.Scope != nil {
 		return p.Scope.ProjectID
@@ -170,7 +173,7 @@ func payer(p ipam.Pool) ipam.ID {
 	return p.ProjectID
 }
 
-// onlyReservations returns all rows in a pool if it holds nothing but reservations; otherwise it fails with in_use.
+// onlyReservations returns all rows of a pool if the pool holds only reservations. Otherwise it fails with in_use.
 func onlyReservations(ctx context.Context, tx storage.Tx, p ipam.Pool, c storage.Container) (held []ipam.Allocation, free []netip.Prefix, err error) {
 	held, err = tx.AllocationListInPool(ctx, c, p.Block, netip.Addr{}, maxHeldToDelete)
 	if err != nil {
@@ -193,8 +196,8 @@ func onlyReservations(ctx context.Context, tx storage.Tx, p ipam.Pool, c storage
 	return held, free, nil
 }
 
-// holder returns the container that a pool was carved from. A root pool's space may belong to another project; an existing pool does not depend on
-// the grant any more.
+// holder returns the container from which a pool was carved. The space of a root pool may belong to another project. holder does not check the grant,
+// because an existing pool no longer depends on it.
 func holder(ctx context.Context, read storage.Reader, p ipam.Pool) (storage.Container, error) {
 	if p.Root() {
 		sp, err := read.SpaceGet(ctx, storage.ProjectKey{ID: p.ContainerProjectID, Name: p.Space.Project}, p.Space.Name)
@@ -210,7 +213,7 @@ func holder(ctx context.Context, read storage.Reader, p ipam.Pool) (storage.Cont
 	return storage.PoolContainer(parent), err
 }
 
-// inUse adds to the refusal how much the pool holds. It counts outside the transaction.
+// inUse adds to the refusal the numbers of objects that the pool holds. It counts them outside the transaction.
 func (s *deleter) inUse(ctx context.Context, p ipam.Pool, refused error) error {
 	held, err := s.heldIn(ctx, storage.PoolContainers(p))
 	if err != nil || held.Claims+held.Retained+held.ChildPools+held.CoolingDown == 0 {
@@ -241,14 +244,15 @@ func (s *deleter) heldIn(ctx context.Context, containers []storage.Container) (s
 	return sum, nil
 }
 
-// stillCooling adds to the refusal how many blocks are cooling down in the pool, and until when if one read can find out.
+// stillCooling adds to the refusal the number of blocks in the pool that are cooling down. If one read can find the end of the last cool-down, it
+// also adds this time.
 func (s *deleter) stillCooling(ctx context.Context, p ipam.Pool, n int64, e *ipam.Error) error {
 	if n == 0 {
 		return e
 	}
 	e.Message += " It has " + usecase.CountOf(n, "block") + " cooling down"
 	rows, err := s.Store.AllocationListInPool(ctx, storage.PoolContainer(p), p.Block, netip.Addr{}, maxHeldToDelete)
-	if err == nil && len(rows) < maxHeldToDelete { // otherwise the refusal has no time
+	if err == nil && len(rows) < maxHeldToDelete { // if there are more rows, the refusal has no time
 		for _, a := range rows {
 			if a.CoolUntil.After(e.Figures.CooledDownAt) {
 				e.Figures.CooledDownAt = a.CoolUntil.UTC()
@@ -262,7 +266,7 @@ func (s *deleter) stillCooling(ctx context.Context, p ipam.Pool, n int64, e *ipa
 	return e
 }
 
-// retainedNames names a few retained allocations that keep a pool from being deleted.
+// retainedNames returns the names of a few retained allocations that prevent the deletion of a pool.
 func (s *deleter) retainedNames(ctx context.Context, p ipam.Pool) []string {
 	rows, err := s.Store.AllocationListInPool(ctx, storage.PoolContainer(p), p.Block, netip.Addr{}, refusals.MaxPoolsNamed)
 	if err != nil {
@@ -280,13 +284,13 @@ func (s *deleter) retainedNames(ctx context.Context, p ipam.Pool) []string {
 // maxHeldToDelete is one more than MaxReservedBlocks, so that a read with this limit includes any other allocation.
 const maxHeldToDelete = ipam.MaxReservedBlocks + 1
 
-// maxFreeToDelete limits the free rows in a pool that holds only reservations: each reserved block leaves at most one free block for each length on
+// maxFreeToDelete limits the free rows of a pool that holds only reservations. Each reserved block leaves at most one free block of each length on
 // both sides.
 const maxFreeToDelete = ipam.MaxReservedBlocks * 2 * 128
 
 func reservationPointer(i int) string { return "/spec/reservations/" + strconv.Itoa(i) }
 
-// deleteRegional deletes a pool that serves several regions. First it recalls all free blocks to the home region.
+// deleteRegional deletes a pool that serves several regions. It first recalls all free blocks to the home region.
 func (s *deleter) deleteRegional(ctx context.Context, key storage.ProjectKey, p ipam.Pool, r usecase.Request, event ipam.Event) error {
 	_, err := usecase.Rounds(func(round int) (_ ipam.Pool, again bool, err error) {
 		if round > 0 { // the pool may serve other regions by now
@@ -318,14 +322,14 @@ func (s *deleter) deleteRegional(ctx context.Context, key storage.ProjectKey, p 
 			return p, false, err
 		}
 		if loans, failed := s.Store.LoansOver(ctx, p.UID, p.Block, 1); failed != nil || len(loans) == 0 {
-			return p, false, err // a block at home is in use
+			return p, false, err // the block in use is in the home region
 		}
 		return p, true, nil
 	})
 	return err
 }
 
-// checkDeletable checks whether a pool can be deleted that holds nothing outside its home region.
+// checkDeletable checks whether a pool can be deleted. The pool must hold nothing outside its home region.
 func (s *deleter) checkDeletable(ctx context.Context, p ipam.Pool, r usecase.Request) error {
 	held, err := s.heldIn(ctx, storage.PoolContainers(p)[:1])
 	if err == nil && held != (storage.Held{Reservations: held.Reservations}) {

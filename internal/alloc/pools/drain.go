@@ -9,12 +9,12 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// DrainKeeper is the subject that deletes drained pools when they become empty.
+// DrainKeeper is the subject of the events for the deletion of drained pools.
 const DrainKeeper = "carve:drain"
 
-// DeleteDrained deletes up to limit pools that are marked for deletion once drained and hold nothing, by ordinary deletion. It leaves a pool that has
-// changed since it was read for the next run, because its drain may have been cancelled. Several servers may run it at once. It returns the errors
-// for failed pools and continues with the others.
+// DeleteDrained deletes up to limit pools that are empty and marked for deletion after their drain. If a pool has changed since it was read, its
+// drain may have been cancelled, so DeleteDrained leaves it for the next run. If a pool fails, it continues with the others and returns the error at
+// the end. Several servers may run it at once.
 func (s *deleter) DeleteDrained(ctx context.Context, limit int) (deleted int, err error) {
 	found, err := s.Store.DrainedPoolList(ctx, limit)
 	if err != nil {
@@ -26,7 +26,7 @@ func (s *deleter) DeleteDrained(ctx context.Context, limit int) (deleted int, er
 		case err == nil:
 			deleted++
 		case ipam.IsCode(err, ipam.CodeNotFound), ipam.IsCode(err, ipam.CodeInUse), ipam.IsCode(err, ipam.CodeAllocationRetained),
-			ipam.IsCode(err, ipam.CodePreconditionFailed): // the pool is gone, or has changed
+			ipam.IsCode(err, ipam.CodePreconditionFailed): // the pool is gone, in use or changed
 		default:
 			errs = append(errs, err)
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// classesBehind returns the classes that serve claims from a pool.
+// classesBehind returns the classes whose claims may use a pool.
 func classesBehind(p *ipam.Pool) []ipam.ClassRef {
 	if p.Scope != nil {
 		return []ipam.ClassRef{p.Scope.Class}
@@ -18,7 +18,7 @@ func classesBehind(p *ipam.Pool) []ipam.ClassRef {
 	return p.Classes
 }
 
-// ListPools lists a project's pools by name, each with its free blocks by size.
+// ListPools lists the pools of a project by name. Each pool has the number of its free blocks by size.
 func (s *reader) ListPools(ctx context.Context, project string, f paging.Filter, limit int, cursor string, r usecase.Reading,
 ) (paging.Page[ipam.Pool], error) {
 	_, key, err := s.Enter(ctx, tenancy.PoolsRead, project)

@@ -44,8 +44,8 @@ func newPatcher(core *usecase.Core, r *regions.Regions) *patcher {
 	}}
 }
 
-// PatchPool changes a pool's mutable fields by mutate, which must be pure. It carves new reservations and frees removed ones in the same transaction.
-// It writes nothing if mutate changes nothing.
+// PatchPool changes the mutable fields of a pool with mutate. mutate must be pure, because PatchPool may call it again. In the same transaction,
+// PatchPool carves new reservations and frees removed ones. If mutate changes nothing, it writes nothing.
 func (s *patcher) PatchPool(ctx context.Context, project, name string, r usecase.Request, mutate func(ipam.Pool) (ipam.Pool, error)) (ipam.Pool, error) {
 	who, key, err := s.Enter(ctx, tenancy.PoolsWrite, project)
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *patcher) PatchPool(ctx context.Context, project, name string, r usecase
 		if held, failed := s.regions.HoldsIn(ctx, first, emptied); failed != nil || held {
 			return p, false, err
 		}
-		return p, true, nil // a block was lent to that region in between
+		return p, true, nil // a block was lent to that region meanwhile
 	})
 }
 
@@ -106,7 +106,7 @@ func (s *patcher) patchPool(
 	return regions.WithStanding(ctx, s.Store, p)
 }
 
-// complete derives the fields that the caller does not set in a changed pool, and validates the result.
+// complete sets the fields of a changed pool that the caller does not set, and validates the result.
 func (s *patcher) complete(ctx context.Context, tx storage.Tx, key storage.ProjectKey, was ipam.Pool, next *ipam.Pool, classes []ipam.ID) error {
 	if err := cmp.Or(checkVisibility(key.Name, next.Spec.Visibility), next.Spec.Allocation.CheckFor(next.Block), checkScoped(*next)); err != nil {
 		return err
@@ -133,8 +133,8 @@ func samePolicy(a, b ipam.PoolSpec) bool {
 
 func sameTime(a, b *time.Duration) bool { return (a == nil) == (b == nil) && (a == nil || *a == *b) }
 
-// predictListing predicts, from the pool as first read, which class names a patch adds and to which classes they resolve. It returns nothing for an
-// invalid patch; the transaction reports the error.
+// predictListing predicts the class names that a patch adds, and the classes to which these names resolve. It uses the pool as it was first read. For
+// an invalid patch, it returns nothing, because the transaction returns the error.
 func (s *patcher) predictListing(ctx context.Context, key storage.ProjectKey, first ipam.Pool, mutate func(ipam.Pool) (ipam.Pool, error)) (names []string, classes []ipam.ID, err error) {
 	next, refused := mutate(first)
 	if refused == nil {
@@ -148,7 +148,8 @@ func (s *patcher) predictListing(ctx context.Context, key storage.ProjectKey, fi
 	return names, classes, err
 }
 
-// compareReservations returns the new reservations and the blocks in the removed ones. Reservations with the same block and reason are equal.
+// compareReservations returns the new reservations, and the blocks of the removed reservations. Two reservations are equal if they have the same
+// block and reason.
 func compareReservations(was, next ipam.Pool) (added []carve.Reserved, freed []netip.Prefix, err error) {
 	before, err := carve.CutReservations(was.Block, was.Spec.Reservations)
 	if err != nil {
@@ -158,7 +159,7 @@ func compareReservations(was, next ipam.Pool) (added []carve.Reserved, freed []n
 	if err != nil {
 		return nil, nil, err
 	}
-	gone := map[carve.Reserved]bool{} // without their indexes
+	gone := map[carve.Reserved]bool{} // the reservations without their indexes
 	for _, r := range before {
 		r.Index = 0
 		gone[r] = true
@@ -177,7 +178,7 @@ func compareReservations(was, next ipam.Pool) (added []carve.Reserved, freed []n
 	return added, freed, nil
 }
 
-// rereserve plans the changes between two reservation lists.
+// rereserve plans the changes from the old list of reservations to the new one.
 func rereserve(ctx context.Context, tx storage.Tx, was, next ipam.Pool, subject string) (storage.Changes, error) {
 	if slices.Equal(was.Spec.Reservations, next.Spec.Reservations) {
 		return storage.Changes{}, nil
@@ -217,8 +218,7 @@ func rereserve(ctx context.Context, tx storage.Tx, was, next ipam.Pool, subject 
 	return changes, nil
 }
 
-// heldAt reads the allocations for held blocks, with one read for each run of adjacent blocks. It reads no other allocations in the pool. It sorts
-// the blocks.
+// heldAt reads the allocations of the given held blocks, and no others. It makes one read for each run of adjacent blocks. It sorts blocks.
 func heldAt(ctx context.Context, tx storage.Tx, c storage.Container, blocks []netip.Prefix) ([]ipam.Allocation, error) {
 	slices.SortFunc(blocks, freespace.Compare)
 	held := make([]ipam.Allocation, 0, len(blocks))

@@ -36,14 +36,15 @@ func (s *reader) readPool(ctx context.Context, read storage.Reader, project, nam
 	return read.PoolGet(ctx, key, name)
 }
 
-// FreePage is one page with a pool's free blocks, with the summary by size.
+// FreePage is one page of a pool's free blocks. Its Pool has the number of free blocks by size.
 type FreePage struct {
 	Pool   ipam.Pool
 	Blocks []netip.Prefix
 	Next   string
 }
 
-// GetPoolFree lists the free blocks in a pool that can hold a block with the prefix length (nil: all), largest first.
+// GetPoolFree lists the free blocks of a pool that are large enough for a block with the prefix length, the largest first. If prefixLength is nil, it
+// lists all free blocks.
 func (s *reader) GetPoolFree(ctx context.Context, project, name string, prefixLength *int, limit int, cursor string, r usecase.Reading,
 ) (FreePage, error) {
 	view := s.View(r)

@@ -10,28 +10,28 @@ import (
 
 // SampleStore reads the pools for a Sampler.
 type SampleStore interface {
-	// PoolStandings returns up to limit pools in all regions with ids after the given one, by id, with their state in a region.
+	// PoolStandings returns up to limit pools of all regions after the given id, ordered by id. Each pool has its state in the given region.
 	PoolStandings(ctx context.Context, region string, after ipam.ID, limit int) ([]PoolStanding, error)
 }
 
-// PoolStanding is a pool's state in a region.
+// PoolStanding is the state of a pool in a region.
 type PoolStanding struct {
 	ID     ipam.ID
 	Pool   ipam.Ref
 	Home   string
 	Block  netip.Prefix
-	Served *ipam.PoolRegion // the record of its loans to the region; nil: the pool does not serve several regions, or not this one
-	Fenced bool             // the region's rows and that record have different versions
-	Stock  ipam.Stock       // in the region
+	Served *ipam.PoolRegion // the record of the pool's loans to the region; nil if the pool does not serve several regions, or does not serve this one
+	Fenced bool             // the region's rows and the loan record have different versions, so the pool must not be used there
+	Stock  ipam.Stock       // the number of free and cooling blocks in the region, by length
 }
 
-// Sample is the state of a region's pools in the last complete pass.
+// Sample is the state of a region's pools after the last complete pass over all pools.
 type Sample struct {
-	Fullest []PoolSample     // at home in the region: the share of their addresses that is not free there
-	Scarce  []PoolSample     // at home elsewhere: the addresses free here as a fraction of the last loan; least first
-	Fenced  []ipam.Ref       // the first pools that cannot be used in the region
-	Closed  int64            // how many pools cannot be used in the region
-	Count   map[string]int64 // pools at home, by fullness; nil: no sample yet
+	Fullest []PoolSample     // the fullest pools with their home in the region; Ratio is the share of the addresses that is not free in the region
+	Scarce  []PoolSample     // the pools with another home region and the least free space here; Ratio is the free space relative to the last loan
+	Fenced  []ipam.Ref       // the first pools that must not be used in the region
+	Closed  int64            // the number of pools that must not be used in the region
+	Count   map[string]int64 // the number of pools with their home in the region, by fullness; nil if there is no sample yet
 	Ended   time.Time
 	Took    time.Duration
 }

@@ -12,52 +12,54 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Limit for the pools in one step of a Sampler, and the interval between two passes, from start to start. A pass over 100,000 pools takes 500 steps.
+// samplePools limits the pools in one step of a Sampler. sampleEvery is the interval between the starts of two passes. A pass over 100,000 pools
+// takes 500 steps.
 const (
 	samplePools = 200
 	sampleEvery = 10 * time.Second
 )
 
 const (
-	// smoothing is the time constant for averaging how fast a pool is used.
+	// smoothing is the time constant for the average of the rate at which a pool is used up.
 	smoothing = 10 * time.Minute
-	// trendFactor is how many pools keep a trend from one pass to the next, relative to the reported pools: a pool that enters the report should have
-	// a trend.
+	// trendFactor is the number of pools that keep a trend, relative to the number of reported pools. A pool that begins to be reported should already
+	// have a trend.
 	trendFactor = 4
 )
 
-// Sampler reads all pools, a page at a time, and keeps the fullest pools' state. Make one with NewSampler; Step is for one goroutine, Sample for all.
+// Sampler reads all pools, one page at a time, and keeps the state of the fullest pools. Create it with NewSampler. Only one goroutine may call Step.
+// Any goroutine may call Sample.
 type Sampler struct {
 	store  SampleStore
 	region string
 	most   int
 	clock  func() time.Time
-	pools  int // maximum to read in one step
+	pools  int // the limit for the pools in one step
 
 	pass   *pass // nil between two passes
 	begins time.Time
-	trends map[ipam.ID]trend // from the last pass
+	trends map[ipam.ID]trend // the trends after the last pass
 
 	mu   sync.Mutex
 	last Sample
 }
 
-// NewSampler makes a sampler that reports up to most pools; clock is the database's, or a test's.
+// NewSampler creates a sampler that reports up to most pools. clock is the clock of the database, or a clock for tests.
 func NewSampler(store SampleStore, region string, most int, clock func() time.Time) *Sampler {
 	return &Sampler{store: store, region: region, most: most, clock: clock, pools: samplePools}
 }
 
-// Sample returns the last complete pass's result.
+// Sample returns the result of the last complete pass.
 func (s *Sampler) Sample() Sample {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.last
 }
 
-// pass is one scan over all pools.
+// pass is one scan of all pools.
 type pass struct {
 	began time.Time
-	after ipam.ID // the previous page's last pool
+	after ipam.ID // the last pool of the previous page
 
 	fullest []seenPool
 	scarce  []seenPool
@@ -68,15 +70,15 @@ type pass struct {
 
 type seenPool struct {
 	id   ipam.ID
-	free float64 // share of the pool
+	free float64 // the free share of the pool
 	PoolSample
 }
 
-// trend is how fast a pool is used up.
+// trend describes how fast a pool is used up.
 type trend struct {
-	free float64 // share of the pool, at time at
+	free float64 // the free share of the pool at the time at
 	at   time.Time
-	rate float64 // share per second; negative: the pool becomes emptier
+	rate float64 // the share that is used up per second; negative if the free share grows
 	know bool
 }
 
@@ -107,7 +109,7 @@ func (s *Sampler) Step(ctx context.Context) error {
 	return nil
 }
 
-// addPage adds a page's figures to the pass.
+// addPage adds the figures of a page to the pass.
 func (s *Sampler) addPage(p *pass, page []PoolStanding, now time.Time) {
 	for _, pool := range page {
 		if pool.Fenced {
@@ -152,7 +154,7 @@ func part(s ipam.Stock, bits int) float64 {
 	return sum
 }
 
-// finish makes a pass's result the last sample.
+// finish stores the result of a pass as the last sample.
 func (s *Sampler) finish(p *pass, now time.Time) {
 	trends := make(map[ipam.ID]trend, len(p.fullest))
 	out := Sample{Fenced: p.fenced, Closed: p.closed, Count: p.count, Ended: now, Took: now.Sub(p.began)}
@@ -191,7 +193,7 @@ func (t trend) next(free float64, now time.Time) trend {
 	return trend{free: free, at: now, rate: rate, know: true}
 }
 
-// runway returns how long the free space lasts; negative if that is not known or the free space does not shrink.
+// runway returns how long the free space will last. The result is negative if the rate is not known, or if the free space does not shrink.
 func (t trend) runway() time.Duration {
 	if !t.know || t.rate <= 0 {
 		return -1

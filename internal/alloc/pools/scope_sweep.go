@@ -11,18 +11,20 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// sweeper removes unused scoped pools.
+// sweeper removes unused scope pools. A scope pool is carved for one scope of a class.
 type sweeper struct {
 	*usecase.Core
 
 	sweeping sync.Mutex
-	swept    ipam.ID // the last scoped pool that was checked; guarded by sweeping
+	swept    ipam.ID // the last pool that was checked; protected by sweeping
 }
 
-// SweepScopes checks scoped pools, limit at a time for at most so many pages, and continues where the last call stopped. It marks an empty pool with
-// the time. When a pool has been empty for the class's TTL, SweepScopes returns it to the pool that it was carved from. A claim clears the mark in
-// its own transaction, so an outdated check never removes a pool in use. A block that is cooling down keeps its pool. Several servers may run it at
-// once. It returns the errors for failed pools and continues with the others.
+// SweepScopes checks up to limit*pages scope pools, and continues where the last call stopped. If a pool is empty, SweepScopes stores the time in the
+// pool. If the pool has been empty for the TTL of its class, SweepScopes returns it to the pool from which it was carved. A block in cool-down keeps
+// its pool.
+//
+// A claim clears the stored time in its own transaction, so an outdated check never removes a pool in use. If a pool fails, SweepScopes continues
+// with the others and returns the error at the end. Several servers may run it at once.
 func (s *sweeper) SweepScopes(ctx context.Context, limit, pages int) (marked, removed int, err error) {
 	s.sweeping.Lock()
 	defer s.sweeping.Unlock()
@@ -45,7 +47,8 @@ func (s *sweeper) SweepScopes(ctx context.Context, limit, pages int) (marked, re
 				removed++
 			}
 		}
-		if len(pools) < limit { // begin at the first pool next time
+		// After the last page, the next call begins at the first pool.
+		if len(pools) < limit {
 			s.swept = ipam.ID{}
 			break
 		}
@@ -53,7 +56,7 @@ func (s *sweeper) SweepScopes(ctx context.Context, limit, pages int) (marked, re
 	return marked, removed, errors.Join(errs...)
 }
 
-// sweepScope marks or removes one scoped pool if it is time; done reports whether it did.
+// sweepScope checks one scope pool. If it is due, sweepScope stores the time in the pool or removes the pool. done reports whether it did so.
 func (s *sweeper) sweepScope(ctx context.Context, seen storage.ScopedPool) (done bool, err error) {
 	p, now := seen.Pool, s.Now()
 	switch {
@@ -69,7 +72,7 @@ func (s *sweeper) sweepScope(ctx context.Context, seen storage.ScopedPool) (done
 		event := KeeperEvent(p, now)
 		locks, err := uncarveLocks(ctx, s.Store, p)
 		if ipam.IsCode(err, ipam.CodeNotFound) {
-			return false, nil // it is gone
+			return false, nil // the pool is gone
 		}
 		if err != nil {
 			return false, err
@@ -80,7 +83,7 @@ func (s *sweeper) sweepScope(ctx context.Context, seen storage.ScopedPool) (done
 	}
 }
 
-// emptyScope changes a scoped pool that has not changed since it was read. If a claim or another server has changed or removed it meanwhile,
+// emptyScope changes a scope pool that has not changed since it was read. If a claim or another server has changed or removed the pool meanwhile,
 // emptyScope does nothing.
 func (s *sweeper) emptyScope(ctx context.Context, seen ipam.Pool, op string, locks storage.Locks, plan func(context.Context, storage.Tx) (storage.Changes, error)) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, usecase.GroupDeadline)
@@ -107,14 +110,14 @@ func (s *sweeper) emptyScope(ctx context.Context, seen ipam.Pool, op string, loc
 	return done, err
 }
 
-// stillEmpty fails with in_use if a pool holds anything but reservations.
+// stillEmpty fails with in_use if a pool holds anything except reservations.
 func stillEmpty(ctx context.Context, tx storage.Tx, p ipam.Pool) error {
 	_, _, err := onlyReservations(ctx, tx, p, storage.PoolContainer(p))
 	return err
 }
 
-// KeeperEvent begins the event about a scoped pool for its owner's audit trail. The event does not name a caller: the owner must not learn which
-// project's claim needed the pool.
+// KeeperEvent returns an event about a scope pool for the audit trail of the pool's owner. The event does not name a caller. The owner must not learn
+// which project's claim needed the pool.
 func KeeperEvent(p ipam.Pool, at usecase.Timestamp) ipam.Event {
 	return ipam.Event{ID: ipam.NewTimeID(at), ProjectID: p.ProjectID, At: at, Subject: ScopeKeeper, Kind: trail.KindPool, Name: p.Name}
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 )
 
-// Pools has the use cases for pools and classes, each in its own type.
+// Pools contains the use cases on pools and classes. Each group of use cases has its own type.
 type Pools struct {
 	*reader
 	*creator
@@ -17,7 +17,7 @@ type Pools struct {
 	*sweeper
 }
 
-// New makes the use cases.
+// New creates the use cases.
 func New(core *usecase.Core, r *regions.Regions, f *refusals.Refusals) *Pools {
 	return &Pools{
 		reader: &reader{core}, creator: &creator{core, r, f}, patcher: newPatcher(core, r), deleter: &deleter{core, r},

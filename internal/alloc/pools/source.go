@@ -7,16 +7,16 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Source is the container that a pool is carved from.
+// Source is the container from which a pool is carved.
 type Source struct {
 	Container storage.Container
 	SpaceID   ipam.ID
 	Space     ipam.Ref
-	Parent    *ipam.Pool // nil for a root
+	Parent    *ipam.Pool // nil for a root pool
 }
 
-// poolSource finds the source for a project's new pool: a pool in the same project, or a space. The space may belong to another project that has
-// granted it.
+// poolSource returns the source of a project's new pool. It is a pool in the same project, or a space. The space may belong to another project that
+// has granted it.
 func poolSource(ctx context.Context, read storage.Reader, key storage.ProjectKey, p ipam.Pool) (Source, error) {
 	if ref := p.Spec.Parent; ref != (ipam.Ref{}) {
 		if ref.Project != key.Name {
@@ -43,8 +43,8 @@ func poolSource(ctx context.Context, read storage.Reader, key storage.ProjectKey
 	return Source{Container: c, SpaceID: sp.UID, Space: ipam.Ref{Project: ref.Project, Name: sp.Name}}, nil
 }
 
-// spaceFor finds a space from which a project may carve root pools. For a space that another project has not granted it returns the same error as for
-// a missing one.
+// spaceFor returns a space from which a project may carve root pools. If another project's space is not granted, spaceFor returns the same error as
+// for a missing space.
 func spaceFor(ctx context.Context, read storage.Reader, key storage.ProjectKey, ref ipam.Ref) (ipam.Space, error) {
 	if ref.Project == key.Name {
 		sp, err := read.SpaceGet(ctx, key, ref.Name)
@@ -57,8 +57,8 @@ func spaceFor(ctx context.Context, read storage.Reader, key storage.ProjectKey, 
 	return sp, err
 }
 
-// foreignSpace reads a space that another project has granted. One read finds out whether such a grant exists. It finds nothing for a space without a
-// grant and for a missing one, so that both refusals take the same time.
+// foreignSpace reads a space that another project has granted. One read checks whether such a grant exists. For a missing space and for a space
+// without a grant, this read finds nothing. So both refusals take the same time.
 func foreignSpace(ctx context.Context, read storage.Reader, key storage.ProjectKey, ref ipam.Ref) (ipam.Space, bool, error) {
 	there, err := read.NamesThere(ctx, key, []storage.Named{{What: storage.NamedSpace, Ref: ref}})
 	if err != nil || len(there) == 0 {
@@ -76,7 +76,7 @@ func foreignSpace(ctx context.Context, read storage.Reader, key storage.ProjectK
 	return sp, found && granted, err
 }
 
-// in returns the source in a region that the parent serves.
+// in returns the source as it is used in a region that the parent pool serves.
 func (from Source) in(region string) Source {
 	if from.Parent == nil {
 		return from
@@ -86,8 +86,8 @@ func (from Source) in(region string) Source {
 	return from
 }
 
-// sourceNear chooses the region from which to carve a child from a parent with several regions: the region that has the exact CIDR, else the child's
-// home region, else the parent's home.
+// sourceNear chooses the region in which to carve a child pool, if the parent pool serves several regions. An exact CIDR must come from the region
+// that has it. Otherwise, sourceNear chooses the home region of the child pool, or else the home region of the parent pool.
 func (s *creator) sourceNear(ctx context.Context, from Source, p ipam.Pool, dryRun bool) (Source, error) {
 	if from.Parent == nil || !from.Parent.Several() {
 		return from, nil

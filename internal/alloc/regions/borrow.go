@@ -13,22 +13,23 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// borrower makes room in a region, and locates blocks in a pool's regions.
+// borrower moves free blocks to a region that needs them, and finds the region that holds a block.
 type borrower struct {
 	*mover
 
 	borrowing singleflight.Group // by pool, region and prefix length
 }
 
-// borrow makes room for a block with length need in the region where the pool is used. It moves a block from the pool's home, or through the home
-// from another region. It returns ErrNoRoom if no region has room, and nil if the region had room a moment ago. Concurrent callers with the same need
-// share one call.
+// borrow makes room for a block with prefix length need in the region where the pool is used. It moves a block from the pool's home region to that
+// region. If the block is in another region, it moves through the home region. If no region has room, borrow returns ErrNoRoom. If the region already
+// has room, it returns nil.
 //
-// The shared call has its own deadline, because it serves more callers than the first one.
+// Concurrent callers with the same need share one call. The shared call has its own deadline, because it also serves other callers than the first
+// one.
 func (s *borrower) borrow(ctx context.Context, p ipam.Pool, need int) error {
 	done := s.borrowing.DoChan(fmt.Sprintf("%s %s %d", p.UID, p.Place(), need), func() (_ any, err error) {
 		defer func() {
-			if r := recover(); r != nil { // the arithmetic panics rather than lose address space; in this goroutine a panic would end the process
+			if r := recover(); r != nil { // the arithmetic panics before it loses address space; an unhandled panic in this goroutine would end the process
 				err = ipam.Errorf(ipam.CodeInternal, "The request could not be served; nothing was changed.").Because(fmt.Errorf("panic in borrow: %v\n%s", r, debug.Stack()))
 			}
 		}()
@@ -41,7 +42,7 @@ func (s *borrower) borrow(ctx context.Context, p ipam.Pool, need int) error {
 		if !r.Shared || !errors.Is(r.Err, ErrNoRoom) {
 			return r.Err
 		}
-		// The shared call may have read before this caller asked, and a block may have become free since.
+		// The shared call may have read the blocks before this caller began, and a block may have become free since.
 		if there, err := s.findRoom(ctx, p, need); err != nil || !there.none() {
 			return err
 		}
@@ -67,7 +68,7 @@ func (s *borrower) borrowAlone(ctx context.Context, p ipam.Pool, need int) error
 		case there.none():
 			return none, false, ErrNoRoom
 		case there.regions[p.Region]:
-			return none, true, nil // the home has room by now
+			return none, true, nil // the home region has room by now
 		}
 		if err := s.recallFrom(ctx, p, there, need); err != nil {
 			return none, false, err
@@ -77,7 +78,7 @@ func (s *borrower) borrowAlone(ctx context.Context, p ipam.Pool, need int) error
 	return err
 }
 
-// Borrowed calls borrow and returns whether the region has room now.
+// Borrowed calls borrow, and reports whether the region has room now.
 func (s *borrower) Borrowed(ctx context.Context, p ipam.Pool, bits int) (bool, error) {
 	err := s.borrow(ctx, p, bits)
 	if errors.Is(err, ErrNoRoom) {
@@ -86,7 +87,7 @@ func (s *borrower) Borrowed(ctx context.Context, p ipam.Pool, bits int) (bool, e
 	return err == nil, err
 }
 
-// recallFrom recalls a block from a region that has room, or recalls all the loans that split a free block.
+// recallFrom recalls a block from a region that has room. If there is no such region, it recalls all loans that split a free block.
 func (s *borrower) recallFrom(ctx context.Context, p ipam.Pool, there regionalRoom, need int) error {
 	var closed error
 	for r := range there.regions {

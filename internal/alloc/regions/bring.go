@@ -10,11 +10,11 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// SupplyDemand moves blocks to the region where a pool is used until they meet a demand or no region can add more. The blocks come from the home, or
-// through the home from the other regions. If the region's blocks were enough from the beginning, the demand failed for another reason, and SupplyDemand
-// moves one more block.
+// SupplyDemand moves blocks to the region where a pool is used. It continues until these blocks meet a demand, or no region can add more. The blocks
+// come from the home region, or through the home region from the other regions. If the region's blocks were enough from the beginning, the demand
+// failed for another reason. SupplyDemand then moves one more block.
 func (s *borrower) SupplyDemand(ctx context.Context, d Demand) error {
-	for n := range len(d.Lengths) + len(d.Later) + usecase.MaxRounds { // one block each, and some for concurrent callers that take the moved blocks
+	for n := range len(d.Lengths) + len(d.Later) + usecase.MaxRounds { // one round for each block, and some rounds more because concurrent callers may take moved blocks
 		has, err := usecase.InTx(ctx, s.Core, "region_look", storage.Locks{}, true, func(ctx context.Context, tx storage.Tx) (Supply, error) {
 			return ReadSupply(ctx, tx, d)
 		})
@@ -32,8 +32,8 @@ func (s *borrower) SupplyDemand(ctx context.Context, d Demand) error {
 	return nil
 }
 
-// moveNearer moves a block one step nearer: a block that holds all the missing ones, or the largest available. If a block is free only in parts, it
-// recalls the parts.
+// moveNearer moves one block one step nearer to the region where the pool is used. It prefers a block that covers all missing blocks, and otherwise
+// takes the largest one. If a block is free only in parts, moveNearer recalls the parts.
 func (s *borrower) moveNearer(ctx context.Context, p ipam.Pool, has Supply, length, missing int) error {
 	from, largest := "", length+1
 	if missing == 0 {
@@ -64,7 +64,7 @@ func (s *borrower) moveNearer(ctx context.Context, p ipam.Pool, has Supply, leng
 	return err
 }
 
-// holds reports whether a free block can hold a block with a given length.
+// holds reports whether one of the free blocks is large enough for a block with the given length.
 func holds(free []netip.Prefix, length int) bool {
 	for _, f := range free {
 		if f.Bits() <= length {

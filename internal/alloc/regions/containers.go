@@ -10,8 +10,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// PreferLocal sets the region in which each pool is used: this server's region if the pool serves it, otherwise the pool's home. It puts the pools of this
-// server's region first, because the others cost a round trip to their home.
+// PreferLocal sets the region in which each pool is used. If the pool serves this server's region, it is used here. Otherwise it is used in its home
+// region. PreferLocal sorts the pools of this server's region first, because the other pools cost a round trip to another region.
 func (s *directory) PreferLocal(pools []ipam.Pool) []ipam.Pool {
 	if !slices.ContainsFunc(pools, func(p ipam.Pool) bool { return p.Region != s.Region || p.Several() }) {
 		return pools
@@ -31,7 +31,8 @@ func (s *directory) remote(p ipam.Pool) int {
 	return 1
 }
 
-// WhereLent returns a pool as used in the region to which the pool has lent a block, or a part of it. Without such a loan, that is the pool's home.
+// WhereLent returns a pool as it is used in the region to which the block, or a part of it, is lent. If the block is not lent, this is the pool's
+// home region.
 func WhereLent(ctx context.Context, read storage.Reader, p ipam.Pool, block netip.Prefix) (ipam.Pool, error) {
 	if !p.Several() {
 		return storage.Placed(p, p.Region), nil

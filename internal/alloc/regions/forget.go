@@ -14,27 +14,27 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Reconciling has an operator's options for Reconcile.
+// Reconciling contains an operator's options for Reconcile.
 type Reconciling struct {
 	Repair bool
-	Forget []netip.Prefix // with Repair: ends holds in these blocks that no longer belong to the region, because another region holds them
+	Forget []netip.Prefix // only with Repair: end the holds in these blocks that no longer belong to the region, because another region holds the blocks
 }
 
-// Forgotten is a hold that Reconcile ended because another region holds its block. Its block did not become free.
+// Forgotten is a hold that Reconcile ended because another region holds its block. The block did not become free.
 type Forgotten struct {
 	Block  netip.Prefix
-	Holder ipam.Ref // a claim
+	Holder ipam.Ref // the claim that held the block
 }
 
-// forgetting has the facts for ending holds in one pool and region.
+// forgetting contains the facts that are necessary to end holds in one pool and region.
 type forgetting struct {
 	pool    ipam.Pool
-	own     []netip.Prefix // the region's blocks in the pool, by the loan record
-	holders []ipam.ID      // projects with locked quotas
+	own     []netip.Prefix // the region's blocks of the pool, according to the loan record
+	holders []ipam.ID      // the projects with locked quotas
 	at      usecase.Timestamp
 }
 
-// holders returns the projects with holds that may end, for the transaction's locks.
+// holders returns the projects whose holds may end. The transaction locks these projects.
 func (o Reconciling) holders(ctx context.Context, read storage.Reader, p ipam.Pool, c storage.Container) (ids []ipam.ID, err error) {
 	for _, within := range o.within(p) {
 		for after := (netip.Addr{}); ; {
@@ -64,7 +64,7 @@ func (o Reconciling) within(p ipam.Pool) (blocks []netip.Prefix) {
 	return blocks
 }
 
-// forget plans to end the holds that the operator has named and that do not belong to the region. It returns the remaining rows.
+// forget plans to end the holds that the operator has named and that do not belong to the region. It returns the other rows in left.
 func (o Reconciling) forget(ctx context.Context, tx storage.Tx, in forgetting, rows []ipam.Allocation, ch *storage.Changes) (left []ipam.Allocation, done []Forgotten, err error) {
 	within := o.within(in.pool)
 	if len(within) == 0 {
@@ -90,13 +90,13 @@ func (o Reconciling) forget(ctx context.Context, tx storage.Tx, in forgetting, r
 	return left, done, nil
 }
 
-// end plans to end a hold, and its claim if one has it. It does not free the block.
+// end plans to end a hold and its claim, if it has one. It does not free the block.
 func (in forgetting) end(ctx context.Context, tx storage.Tx, a ipam.Allocation, l *quota.Ledger, ch *storage.Changes) error {
 	e := ipam.Event{ID: ipam.NewTimeID(in.at), ProjectID: a.HolderProjectID, At: in.at, Subject: StockKeeper, Kind: trail.KindAllocation, Name: a.ID.String()}
 	usage := ipam.Usage{}
 	switch a.Phase {
 	case ipam.PhaseBound:
-		// Look up by position, not by name: after the region was restored, a claim with the name may exist in another region.
+		// Find the claim by its block, not by its name. After the region was restored, another region may have a claim with the same name.
 		key := storage.ProjectKey{ID: a.HolderProjectID, Name: a.Holder.Project}
 		found, err := tx.ClaimListInPool(ctx, key, storage.PoolContainer(in.pool), a.Block, netip.Addr{}, 1)
 		if err != nil {
@@ -122,9 +122,10 @@ func (in forgetting) end(ctx context.Context, tx storage.Tx, a ipam.Allocation, 
 			return err
 		}
 	}
-	if a.Phase != ipam.PhaseCoolingDown { // a hold's history ends when its cool-down begins
+	// The history of a hold already ended when its cool-down began.
+	if a.Phase != ipam.PhaseCoolingDown {
 		ended := trail.EndedHold(a, in.at)
-		ended.ID = ipam.DerivedID(a.Revision, "forgotten") // its own id: history may be newer than these rows and already have the hold's end
+		ended.ID = ipam.DerivedID(a.Revision, "forgotten") // a separate id, because the history may be newer than these rows and may already contain the end of this hold
 		ch.History = append(ch.History, ended)
 		l.Give(a.HolderProjectID, quota.AllocationPlace(a), usage)
 	}

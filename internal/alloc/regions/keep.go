@@ -10,19 +10,20 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// servedPage is how many pools RebalanceStocks reads at once.
+// servedPage is the number of pools that RebalanceStocks reads at once.
 const servedPage = 200
 
-// keeper maintains this region's stocks before a claim has to wait for a block.
+// keeper keeps enough free blocks in this region, so that a claim need not wait for a block from another region.
 type keeper struct{ *mover }
 
-// RebalanceStocks maintains this region's stock for the pools that are at home elsewhere. It borrows for a pool with low stock, and returns stock that was
-// idle for long. It returns how many blocks it moved. Each pool costs two probes, however large or full it is, and each page with pools three round
-// trips; a pool with low stock costs one more, to its home. Several servers may run it at once: if they find the same shortage, one server moves a
-// block.
+// RebalanceStocks keeps enough free blocks in this region for the pools with another home region. If a pool has few free blocks here, RebalanceStocks
+// borrows a block. If the region has not needed free blocks for a long time, it returns a block. It returns the number of moved blocks.
+//
+// Each pool costs two probes, for any size and use. Each page of pools costs three round trips. A pool with few free blocks costs one more round
+// trip, to its home region. Several servers may run it at once. If they find the same shortage, only one server moves a block.
 func (s *keeper) RebalanceStocks(ctx context.Context) (moved int, err error) {
 	var errs []error
-	away := map[string]bool{} // homes that could not be reached: the next run tries them again
+	away := map[string]bool{} // the home regions that could not be reached; the next run tries them again
 	for after := (ipam.ID{}); ; {
 		pools, err := s.Store.PoolsServing(ctx, s.Region, after, servedPage)
 		if err != nil {
@@ -50,20 +51,21 @@ func (s *keeper) RebalanceStocks(ctx context.Context) (moved int, err error) {
 	}
 }
 
-// homeUnavailable reports whether a home did not respond. RebalanceStocks then reports the error and skips the home's other pools in this run.
+// homeUnavailable reports whether a home region did not respond. RebalanceStocks then reports the error, and skips the other pools with the same home
+// region in this run.
 func homeUnavailable(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || ipam.IsCode(err, ipam.CodeDeadline) || ipam.IsCode(err, ipam.CodeUnavailable) && !IsFence(err)
 }
 
-// stock is the state for a pool that is at home elsewhere.
+// stock is the state in this region of a pool with another home region.
 type stock struct {
-	pool  ipam.Pool       // as it is used in this region
-	rec   ipam.PoolRegion // this region's record
-	need  int             // the expected prefix length for claims
+	pool  ipam.Pool       // the pool as it is used in this region
+	rec   ipam.PoolRegion // the record of this region
+	need  int             // the expected prefix length of claims
 	short bool
 }
 
-// readStocks reads the state in this region for pools that are at home elsewhere.
+// readStocks reads the state in this region of the pools with another home region.
 func (s *keeper) readStocks(ctx context.Context, pools []ipam.Pool) ([]stock, error) {
 	ctx, cancel := context.WithTimeout(ctx, usecase.GroupDeadline)
 	defer cancel()
@@ -103,12 +105,12 @@ func (s *keeper) readStocks(ctx context.Context, pools []ipam.Pool) ([]stock, er
 	return stocks, err
 }
 
-// rebalance moves at most one block.
+// rebalance borrows or returns at most one block.
 func (s *keeper) rebalance(ctx context.Context, k stock) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, usecase.GroupDeadline)
 	defer cancel()
 	switch {
-	case k.short: // a probe first, so that a home without free blocks is not locked for nothing
+	case k.short: // check the home region for a free block first, so that it is not locked in vain
 		home := storage.PoolContainer(k.pool.In(k.pool.Region))
 		if room, err := s.Store.RoomIn(ctx, []storage.RoomQuery{{Container: home, Bits: k.need}}); err != nil || !room[k.pool.UID] {
 			return 0, err

@@ -9,8 +9,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// ReadAllRegions returns up to n rows in a pool, sorted by address. The blocks of a pool's regions do not overlap, so the first n rows in each region
-// include the first n overall. A pool with its home region alone costs one read.
+// ReadAllRegions returns up to n rows of a pool in all its regions, sorted by address. The blocks of different regions do not overlap. So the first n
+// rows of each region include the first n rows of all regions. A pool that serves only its home region costs one read.
 func ReadAllRegions[T any](pool ipam.Pool, n int, begins func(T) netip.Addr, fetch func(c storage.Container) ([]T, error)) ([]T, error) {
 	if !pool.Several() {
 		return fetch(storage.PoolContainer(pool))
@@ -27,8 +27,8 @@ func ReadAllRegions[T any](pool ipam.Pool, n int, begins func(T) netip.Addr, fet
 	return all[:min(n, len(all))], nil
 }
 
-// ReadConsistently calls page, which reads one page of a pool's rows with one statement for each region. Rows can move between a pool's regions from one read
-// to the next. So ReadConsistently reads the pool and all its rows in one snapshot. A pool with one region needs no snapshot.
+// ReadConsistently calls page, which reads one page of a pool's rows with one statement for each region. Between two statements, a row could move
+// from one region to another. So ReadConsistently reads the pool and all its rows in one snapshot. A pool with one region needs no snapshot.
 func ReadConsistently[P any](ctx context.Context, view storage.View, op string, pool ipam.Pool, page func(ctx context.Context, read storage.Reader, pool ipam.Pool) (P, error),
 ) (out P, err error) {
 	if !pool.Several() {
@@ -37,8 +37,8 @@ func ReadConsistently[P any](ctx context.Context, view storage.View, op string, 
 	return ReadInSnapshot(ctx, view, op, pool, page)
 }
 
-// ReadInSnapshot calls page, which reads one page of a pool's rows with several statements. All statements, and the read of the pool itself, use one
-// snapshot.
+// ReadInSnapshot calls page, which reads one page of a pool's rows with several statements. All these statements use one snapshot, and so does the
+// read of the pool itself.
 func ReadInSnapshot[P any](ctx context.Context, view storage.View, op string, pool ipam.Pool, page func(ctx context.Context, read storage.Reader, pool ipam.Pool) (P, error),
 ) (out P, err error) {
 	err = view.Snapshot(ctx, op, func(ctx context.Context, read storage.Reader) error {
@@ -51,7 +51,8 @@ func ReadInSnapshot[P any](ctx context.Context, view storage.View, op string, po
 	return out, err
 }
 
-// HeldBefore is Reader.HeldBefore over all regions of a pool: the last held block that begins at or before the address in any region.
+// HeldBefore is Reader.HeldBefore for all regions of a pool. It returns the start of the last held block that begins at or before the address in any
+// region.
 func HeldBefore(ctx context.Context, read storage.Reader, pool ipam.Pool, at netip.Addr) (last netip.Addr, found bool, err error) {
 	for _, c := range storage.PoolContainers(pool) {
 		begins, there, err := read.HeldBefore(ctx, c, at)

@@ -12,23 +12,23 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// move is a transaction that moves a block between the home of a pool and a region that it serves. It carves the block from one, releases it to the
-// other, and updates the loan record. Otherwise it is ordinary carving and releasing.
+// move is a transaction that moves a block between the home region of a pool and another region that the pool serves. It carves the block from one
+// region, releases it to the other region, and updates the loan records. The carving and the release are the same as for a claim.
 type move struct {
 	s      *mover
-	pool   ipam.Pool  // as the caller read it
-	region string     // not the home
-	epochs [2]ipam.ID // new versions for the home's and the region's rows
+	pool   ipam.Pool  // the pool as the caller read it
+	region string     // the other region, not the home region
+	epochs [2]ipam.ID // the new versions for the rows of the home region and the other region
 }
 
-// moveTx is a move inside its transaction.
+// moveTx is a move in its transaction.
 type moveTx struct {
 	move
 	tx         storage.Tx
 	pool       ipam.Pool
 	now        time.Time
 	home, away storage.Container
-	records    [2]ipam.PoolRegion // the records for the home and the region
+	records    [2]ipam.PoolRegion // the records of the home region and the other region
 }
 
 // mover lends and recalls blocks.
@@ -38,12 +38,13 @@ type mover struct {
 	runway time.Duration // how long a loan to a region should last
 }
 
-// move runs a transaction that moves a block, and reports whether it moved one. An indeterminate commit is not an error: the caller looks for room
-// again, and a late first COMMIT conflicts with the versions that a later one has changed.
+// move runs a transaction that moves a block, and reports whether it moved one. An unknown result of a COMMIT is not an error here. The caller
+// searches for room again. If that COMMIT takes effect late, it conflicts with the versions that a later move has changed.
 func (s *mover) move(ctx context.Context, op string, p ipam.Pool, region string, fn func(context.Context, *moveTx) (storage.Changes, error)) (bool, error) {
 	m := move{s: s, pool: p, region: region, epochs: [2]ipam.ID{ipam.NewID(), ipam.NewID()}}
 	both := []storage.Container{storage.PoolContainer(storage.Placed(p, p.Region)), storage.PoolContainer(storage.Placed(p, region))}
-	// Do not take the process's lock on the region: its claims, which do not need the home, would wait while the home is unreachable.
+	// Do not take this process's lock on the other region. The claims in that region do not need the home region, and would wait while the home region
+	// is unreachable.
 	release, err := s.Locks.Acquire(ctx, both[0].Lock())
 	if err != nil {
 		return false, err
@@ -67,7 +68,7 @@ func (s *mover) move(ctx context.Context, op string, p ipam.Pool, region string,
 	return moved, err
 }
 
-// open reads the facts for a move; it returns nil if the pool is gone or does not serve the region any more.
+// open reads the facts for a move. If the pool is gone or does not serve the region any more, it returns nil.
 func (m move) open(ctx context.Context, tx storage.Tx) (*moveTx, error) {
 	p, found, err := storage.IgnoreNotFound(tx.PoolGetByID(ctx, m.pool.UID))
 	if err != nil || !found || !p.Several() || !p.Serves(m.region) {
@@ -98,7 +99,8 @@ func (m move) open(ctx context.Context, tx storage.Tx) (*moveTx, error) {
 	return t, nil
 }
 
-// moveBlock carves a wish from one container and releases it to the other, and returns the changes to their free blocks; false if the first has no room.
+// moveBlock carves a block from one container and releases it to the other. It returns the changes to the free blocks of both. If from has no room,
+// it returns false.
 func (t *moveTx) moveBlock(ctx context.Context, from, to storage.Container, wish freespace.BlockRequest) (netip.Prefix, []storage.FreeChange, bool, error) {
 	free, err := t.tx.FreeRead(ctx, from, carve.Reads(from, nil, []freespace.BlockRequest{wish}))
 	if err != nil {
@@ -123,7 +125,7 @@ func (t *moveTx) moveBlock(ctx context.Context, from, to storage.Container, wish
 	return block, []storage.FreeChange{source.Change(), sink.Change()}, true, nil
 }
 
-// newRecords returns the records for both regions with their new versions.
+// newRecords returns the records of both regions with their new versions. change changes the record of the other region.
 func (t *moveTx) newRecords(change func(*ipam.PoolRegion)) (out []storage.PoolRegionChange) {
 	for i, r := range t.records {
 		next := r

@@ -2,8 +2,8 @@ package regions
 
 import "github.com/carve-ipam/carve/internal/ipam"
 
-// NameHere generates a name again with the letter of this server's region, if the installation has several regions. No other region can then generate
-// the same name, so no check there is necessary.
+// NameHere generates a name again if the installation has several regions. The new name contains the letter of this server's region. Other regions
+// cannot generate the same name, so a check in those regions is not necessary.
 func (s *directory) NameHere(m *ipam.Metadata) {
 	if m.GeneratedFrom == "" {
 		return

@@ -11,13 +11,15 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// leaver empties regions that a pool will not serve any more.
+// leaver moves all free blocks home from the regions that a pool will no longer serve.
 type leaver struct{ *mover }
 
-// PrepareRegions predicts, from the pool as first read, which blocks a patch needs at home, and recalls them: all free blocks in the regions that the
-// pool will leave, and blocks to reserve. It ignores an invalid patch; the transaction reports the error.
+// PrepareRegions recalls the blocks that a patch needs in the pool's home region. These are all free blocks in the regions that the pool will leave,
+// and the blocks that it will reserve. PrepareRegions predicts them from the pool as it was first read. It ignores an invalid patch, because the
+// transaction of the patch returns the error.
 //
-// It returns the regions to leave that hold nothing from the pool. If the transaction finds blocks in such a region, they were lent meanwhile.
+// It returns the regions that the pool will leave and that now have none of its blocks. If the transaction finds blocks in such a region, the blocks
+// were lent meanwhile.
 func (s *leaver) PrepareRegions(ctx context.Context, first ipam.Pool, r usecase.Request, mutate func(ipam.Pool) (ipam.Pool, error)) (emptied []string, err error) {
 	if !first.Several() || r.DryRun || r.IfMatch.Check(first.Revision) != nil {
 		return nil, nil //nolint:nilerr // the transaction returns the error
@@ -31,7 +33,7 @@ func (s *leaver) PrepareRegions(ctx context.Context, first ipam.Pool, r usecase.
 	}
 	leaving := gone(first.Spec.Regions, next.Spec.Regions)
 	if stays, err := s.HoldsIn(ctx, first, leaving); err != nil || stays {
-		return nil, err // the transaction reports it; the region keeps its stock
+		return nil, err // the transaction returns the error, and the region keeps its free blocks
 	}
 	if err := s.BringHome(ctx, first, leaving...); err != nil {
 		return nil, err
@@ -51,7 +53,7 @@ func (s *leaver) PrepareRegions(ctx context.Context, first ipam.Pool, r usecase.
 	return leaving, nil
 }
 
-// HoldsIn reports whether a region in the list, other than the home, holds a pool's blocks.
+// HoldsIn reports whether blocks of a pool are held in one of the regions. It ignores the home region.
 func (s *leaver) HoldsIn(ctx context.Context, p ipam.Pool, regions []string) (bool, error) {
 	for _, r := range regions {
 		if r == p.Region {
@@ -65,7 +67,7 @@ func (s *leaver) HoldsIn(ctx context.Context, p ipam.Pool, regions []string) (bo
 	return false, nil
 }
 
-// BringHome recalls all free blocks from the regions to which a pool was lent.
+// BringHome recalls all free blocks of a pool from the given regions.
 func (s *leaver) BringHome(ctx context.Context, p ipam.Pool, regions ...string) error {
 	for _, r := range regions {
 		for r != p.Region {
@@ -81,7 +83,7 @@ func (s *leaver) BringHome(ctx context.Context, p ipam.Pool, regions ...string) 
 	return nil
 }
 
-// recallParts recalls a block to the home region, or its free parts.
+// recallParts recalls a block to the home region. If the block is not entirely free, it recalls its free parts.
 func (s *leaver) recallParts(ctx context.Context, p ipam.Pool, b carve.Reserved) error {
 	for range maxLoansMoved {
 		loans, err := s.Store.LoansOver(ctx, p.UID, b.Block, 1)
@@ -99,7 +101,7 @@ func (s *leaver) recallParts(ctx context.Context, p ipam.Pool, b carve.Reserved)
 	return nil
 }
 
-// gone returns the elements in a list that are missing in the next one.
+// gone returns the elements of a list that are missing in the next list.
 func gone(was, next []string) (out []string) {
 	for _, r := range was {
 		if !slices.Contains(next, r) {
@@ -109,8 +111,8 @@ func gone(was, next []string) (out []string) {
 	return out
 }
 
-// RegionChanges returns the changes to region records when a pool changes its regions. A pool with its home region alone has no records; when it gets
-// some, all of it is at home.
+// RegionChanges returns the changes to the region records if a pool changes its regions. A pool that serves only its home region has no records. When
+// it begins to serve other regions, all its blocks are in the home region.
 func RegionChanges(ctx context.Context, tx storage.Tx, was, next ipam.Pool, dryRun bool) (storage.RegionChanges, error) {
 	ended, err := EndRegions(ctx, tx, was, gone(was.Spec.Regions, next.Spec.Regions), dryRun)
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// blockSelector selects a region's free block to recall.
+// blockSelector selects the free block of a region to recall.
 type blockSelector func(ctx context.Context, t *moveTx) (netip.Prefix, error)
 
-// recall moves a pool's free block from a region back to its home, and reports whether it did.
+// recall moves a free block of a pool from a region back to the home region, and reports whether it moved one.
 func (s *mover) recall(ctx context.Context, p ipam.Pool, region string, which blockSelector) (bool, error) {
 	return s.move(ctx, "region_recall", p, region, func(ctx context.Context, t *moveTx) (storage.Changes, error) {
 		block, err := which(ctx, t)
@@ -37,7 +37,8 @@ func (s *mover) recall(ctx context.Context, p ipam.Pool, region string, which bl
 // maxLoansMoved limits the loans that one recall ends.
 const maxLoansMoved = 64
 
-// loansOf returns the loans that contain the region's free block or make it up. If the block has too many loans, loansOf reduces it to the first one.
+// loansOf returns the loans that cover a free block of the region: one larger loan, or several smaller ones. If there are too many loans, loansOf
+// reduces the block to the first loan.
 func (t *moveTx) loansOf(ctx context.Context, block netip.Prefix) (netip.Prefix, []ipam.Loan, error) {
 	loans, err := t.tx.LoansOver(ctx, t.pool.UID, block, maxLoansMoved+1)
 	if err != nil {
@@ -58,11 +59,11 @@ func (t *moveTx) loansOf(ctx context.Context, block netip.Prefix) (netip.Prefix,
 	return block, loans, nil
 }
 
-// without returns the remaining loans after a block in them is recalled.
+// without returns the loans that remain after a block in them is recalled.
 func without(loans []ipam.Loan, block netip.Prefix) (rest []ipam.Loan) {
 	for _, l := range loans {
 		if !freespace.Contains(l.Block, block) {
-			continue // recalled entirely
+			continue // this loan is recalled entirely
 		}
 		for _, b := range freespace.Carve(l.Block, block) {
 			rest = append(rest, ipam.Loan{PoolID: l.PoolID, Region: l.Region, Block: b, LentAt: l.LentAt})
@@ -71,7 +72,7 @@ func without(loans []ipam.Loan, block netip.Prefix) (rest []ipam.Loan) {
 	return rest
 }
 
-// halfOfLargest recalls half of the region's largest free block, or all of it if half is too small for a block with length need in another region.
+// halfOfLargest selects half of the region's largest free block. If half is too small for a block with length need, it selects the whole block.
 func halfOfLargest(need int) blockSelector {
 	return func(ctx context.Context, t *moveTx) (netip.Prefix, error) {
 		free, err := t.tx.FreeList(ctx, t.away, need, netip.Prefix{}, 1)
@@ -86,7 +87,7 @@ func halfOfLargest(need int) blockSelector {
 	}
 }
 
-// largestBlock recalls the region's largest free block.
+// largestBlock selects the region's largest free block.
 func largestBlock(ctx context.Context, t *moveTx) (netip.Prefix, error) {
 	free, err := t.tx.FreeList(ctx, t.away, t.pool.Block.Addr().BitLen(), netip.Prefix{}, 1)
 	if err != nil || len(free) == 0 {
@@ -95,7 +96,8 @@ func largestBlock(ctx context.Context, t *moveTx) (netip.Prefix, error) {
 	return free[0], nil
 }
 
-// exactBlock recalls exactly this block if the region still borrows all of it. Since the caller read it, it may have been recalled, also in parts.
+// exactBlock selects exactly this block, if the region still borrows all of it. The block or parts of it may have been recalled since the caller read
+// it.
 func exactBlock(block netip.Prefix) blockSelector {
 	return func(ctx context.Context, t *moveTx) (netip.Prefix, error) {
 		loans, err := t.tx.LoansOver(ctx, t.pool.UID, block, maxLoansMoved+1)
@@ -106,8 +108,8 @@ func exactBlock(block netip.Prefix) blockSelector {
 	}
 }
 
-// idleStock recalls stock that a region has not needed for long, from a free block at least twice as large as the last loan. It recalls all of that block
-// if another one keeps the region above low water, and half otherwise.
+// idleStock selects free space that a region has not needed for a long time. It uses a free block at least twice as large as the last loan. If the
+// region has another free block that is large enough for its needs, idleStock selects the whole block. Otherwise it selects half of the block.
 func idleStock(need int) blockSelector {
 	return func(ctx context.Context, t *moveTx) (netip.Prefix, error) {
 		rec, width := t.records[1], t.pool.Block.Addr().BitLen()

@@ -15,30 +15,38 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Reconciled is the result for a pool in a region where rows and loan record had different versions.
+// Reconciled is the result for one pool in a region, where the rows and the loan record had different versions. The region's blocks are the blocks
+// that were lent to it. In the home region, they are all blocks that are not lent.
 type Reconciled struct {
 	Pool    ipam.Ref
 	Region  string
-	Stale   []netip.Prefix // free in the region's rows, but no longer the region's
-	Missing []netip.Prefix // the region's, but not in its rows
-	Held    []netip.Prefix // held in the region's rows, but no longer the region's: another region may hold it too
+	Stale   []netip.Prefix // free in the region's rows, but not among the region's blocks
+	Missing []netip.Prefix // among the region's blocks, but missing in its rows
+	Held    []netip.Prefix // held in the region's rows, but not among the region's blocks; another region may hold them too
 	Open    bool           // the region uses the pool again
 
-	Forgotten []Forgotten // holds in Held that were ended
+	Forgotten []Forgotten // the holds that were ended because of Reconciling.Forget
 }
 
-// lostFor is the cool-down for addresses after a region has lost their rows: they may be in use without our knowledge.
+// lostFor is the cool-down for addresses whose rows a region has lost. They may still be in use, although Carve has no record of it.
 const lostFor = 30 * 24 * time.Hour
 
 // reconciler makes a region's rows agree with its loan record.
 type reconciler struct{ *usecase.Core }
 
-// Reconcile checks every fenced pool in a region (docs/adr/0021), and opens the pools with rows that agree with the region's loans. With Repair it
-// makes the rows agree where that cannot grant an address twice. It deletes free blocks that are not the region's. It holds blocks that are the
-// region's but not in its rows for 30 days, as a block that cools down; deleting that allocation ends the cool-down. A pool with holds outside the
-// region's blocks stays fenced until an operator decides which of two holders is right, and names the wrong holds in Forget.
+// Reconcile checks each pool in a region whose rows and loan record have different versions (docs/adr/0021). If the rows agree with the loans, the
+// pool can be used again.
 //
-// It is for operators, and does not authorize the caller.
+// With Repair, Reconcile changes the rows so that they agree:
+//
+//   - It deletes free blocks that are not the region's blocks.
+//   - It holds the region's blocks that are missing in the rows. They cool down for 30 days. An operator can end the cool-down by deleting the
+//     allocation.
+//
+// If a hold is outside the region's blocks, another region may hold the same addresses. Then Reconcile does not open the pool. An operator must
+// decide which of the two holders is right, and name the wrong holds in Forget.
+//
+// Reconcile is for operators, and does not authorize the caller.
 func (s *reconciler) Reconcile(ctx context.Context, o Reconciling) (found []Reconciled, err error) {
 	for after := (ipam.ID{}); ; {
 		pools, err := s.Store.PoolsServing(ctx, s.Region, after, servedPage)
@@ -96,7 +104,7 @@ func (s *reconciler) reconcilePool(ctx context.Context, p ipam.Pool, o Reconcili
 		held := heldBlocks(rows)
 		out.Stale, out.Held, out.Missing = minus(free, own), minus(held, own), minus(own, slices.Concat(free, held))
 		out.Open = len(out.Held) == 0 && (o.Repair || len(out.Stale)+len(out.Missing)+len(out.Forgotten) == 0)
-		if !out.Open { // forget nothing either
+		if !out.Open { // then end no holds either
 			out.Forgotten, out.Held = nil, minus(all, own)
 			return out, nil
 		}
@@ -106,7 +114,7 @@ func (s *reconciler) reconcilePool(ctx context.Context, p ipam.Pool, o Reconcili
 		}
 		ch.EpochReset = &storage.EpochReset{PoolID: p.UID, Region: c.Region, Record: record, Rows: beside, Now: epoch}
 		if len(out.Stale) > 0 {
-			// Rows may lie partly in the region's blocks: rewrite them all.
+			// A row may be partly in the region's blocks, so write all rows again.
 			kept, err := merged(c, minus(free, out.Stale))
 			if err != nil {
 				return out, err
@@ -126,7 +134,7 @@ func (s *reconciler) reconcilePool(ctx context.Context, p ipam.Pool, o Reconcili
 	})
 }
 
-// stockOf counts rows by length.
+// stockOf counts the free and the cooling blocks by length.
 func stockOf(free []netip.Prefix, held []ipam.Allocation) ipam.Stock {
 	s := ipam.Stock{Free: map[int]int64{}, Cooling: map[int]int64{}}
 	for _, b := range free {
@@ -140,10 +148,11 @@ func stockOf(free []netip.Prefix, held []ipam.Allocation) ipam.Stock {
 	return s
 }
 
-// StockKeeper is the subject that maintains regional stocks.
+// StockKeeper is the subject of the events that this package records.
 const StockKeeper = "carve:stocks"
 
-// ownOf returns the blocks that a region has of a pool by the loan record: its loans, or at home all blocks that are not lent.
+// ownOf returns the blocks of a pool that belong to a region according to the loan records. For the home region, these are all blocks that are not
+// lent.
 func ownOf(ctx context.Context, tx storage.Tx, p ipam.Pool) ([]netip.Prefix, error) {
 	var lent, own []netip.Prefix
 	for _, r := range OthersOf(p) {
@@ -194,7 +203,7 @@ func allRows(ctx context.Context, tx storage.Tx, p ipam.Pool, c storage.Containe
 	}
 }
 
-// minus returns the addresses in blocks and not in others, as blocks. It sorts both arguments.
+// minus returns the addresses that are in blocks and not in others, as blocks. It sorts both arguments.
 func minus(blocks, others []netip.Prefix) (out []netip.Prefix) {
 	slices.SortFunc(blocks, freespace.Compare)
 	slices.SortFunc(others, freespace.Compare)
@@ -221,7 +230,7 @@ func minus(blocks, others []netip.Prefix) (out []netip.Prefix) {
 	return out
 }
 
-// merged returns blocks as free rows, with buddies merged.
+// merged returns blocks as free rows. It merges buddies.
 func merged(c storage.Container, blocks []netip.Prefix) ([]netip.Prefix, error) {
 	_, insert := freespace.Merge(blocks, nil, c.Block)
 	if freespace.Total(insert...).Cmp(freespace.Total(blocks...)) != 0 {

@@ -10,16 +10,16 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// regionalRoom lists the room for a length in all regions that a pool serves, at one moment.
+// regionalRoom describes which regions of a pool have room for a block of one length, at one moment.
 type regionalRoom struct {
-	regions map[string]bool // regions with a free block that can hold it
-	split   []ipam.Loan     // if no region has room: loans, free themselves, that split a free block with that length
+	regions map[string]bool // the regions with a free block that is large enough
+	split   []ipam.Loan     // if no region has room: the loans that split a free block of this length between regions
 }
 
 func (e regionalRoom) none() bool { return len(e.regions) == 0 && len(e.split) == 0 }
 
-// findRoom looks for room in all regions that a pool serves, in one transaction, so that a result without room is true for one moment. It costs
-// a probe for each region. If none has room, it also costs one for each region and each block with the length that contains loans.
+// findRoom searches for room in all regions that a pool serves. It uses one transaction, so that a result without room is true for one moment. It
+// costs one probe for each region. If no region has room, it also costs one probe for each region and each block of that length with loans.
 func (s *borrower) findRoom(ctx context.Context, p ipam.Pool, need int) (regionalRoom, error) {
 	return usecase.InTx(ctx, s.Core, "region_look", storage.Locks{}, false, func(ctx context.Context, tx storage.Tx) (there regionalRoom, err error) {
 		containers := storage.PoolContainers(p)
@@ -35,7 +35,8 @@ func (s *borrower) findRoom(ctx context.Context, p ipam.Pool, need int) (regiona
 	})
 }
 
-// splittingLoans finds a block with a given length that is free only in parts, because loans split it. A block is free if no region holds anything in it.
+// splittingLoans finds a block with a given length that is free, but split between regions by loans. A block is free if no region holds anything in
+// it. splittingLoans returns the loans that split the block.
 func splittingLoans(ctx context.Context, tx storage.Reader, p ipam.Pool, containers []storage.Container, need int) ([]ipam.Loan, error) {
 	looked := map[netip.Prefix]bool{}
 	for _, c := range containers[1:] {
@@ -74,7 +75,7 @@ func splittingLoans(ctx context.Context, tx storage.Reader, p ipam.Pool, contain
 	return nil, nil
 }
 
-// wholeOf reports whether loans to one region make up a whole block, which then is not split.
+// wholeOf reports whether loans to one region cover a whole block. Such a block is not split.
 func wholeOf(loans []ipam.Loan, block netip.Prefix) bool {
 	rest := freespace.Size(block)
 	for _, l := range loans {
@@ -86,7 +87,7 @@ func wholeOf(loans []ipam.Loan, block netip.Prefix) bool {
 	return rest.Sign() <= 0
 }
 
-// nothingHeld reports whether no container holds any part of a block: neither a block inside it nor a larger one around it.
+// nothingHeld reports whether no container holds any part of a block. It checks blocks inside it, and larger blocks around it.
 func nothingHeld(ctx context.Context, read storage.Reader, containers []storage.Container, block netip.Prefix) (bool, error) {
 	var above []netip.Prefix
 	for bits := block.Bits(); bits >= containers[0].Block.Bits(); bits-- {

@@ -12,10 +12,10 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// directory reads and validates the installation's regions.
+// directory reads the regions of the installation, and validates region names.
 type directory struct{ *usecase.Core }
 
-// ListRegions returns the installation's regions, the primary one first, and this server's region. Any authenticated caller may use it.
+// ListRegions returns the regions of the installation, the primary one first. here is this server's region. Any authenticated caller may use it.
 func (s *directory) ListRegions(ctx context.Context) (all []ipam.Region, here string, err error) {
 	if _, err := tenancy.Authorize(ctx, tenancy.Whoami, ""); err != nil {
 		return nil, "", err
@@ -24,9 +24,9 @@ func (s *directory) ListRegions(ctx context.Context) (all []ipam.Region, here st
 	return all, s.Region, err
 }
 
-// CheckRegions sets a new pool's home, and refuses unknown regions.
+// CheckRegions sets the home region of a new pool, and refuses unknown regions.
 func (s *directory) CheckRegions(ctx context.Context, spec *ipam.PoolSpec) error {
-	said := "/spec/region" // the field that sets the home
+	said := "/spec/region" // the field that sets the home region
 	if spec.Region == "" {
 		spec.Region = s.Region
 		if len(spec.Regions) > 0 {
@@ -46,7 +46,7 @@ func (s *directory) CheckRegions(ctx context.Context, spec *ipam.PoolSpec) error
 	return NormalizeRegions(ctx, s.Store, spec)
 }
 
-// NormalizeRegions refuses unknown regions and a list without the home. It clears a list that has the home alone.
+// NormalizeRegions refuses unknown regions, and a list without the home region. If the list has only the home region, it clears the list.
 func NormalizeRegions(ctx context.Context, read storage.Reader, spec *ipam.PoolSpec) error {
 	if len(spec.Regions) == 0 {
 		return nil

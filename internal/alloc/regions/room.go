@@ -10,8 +10,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// MakeRoom returns the pool for a retry after it had no room for a wish, and nil if none of its regions has room. A dry run moves nothing: it uses a
-// region that has room.
+// MakeRoom handles a request that found no room in a pool. It returns the pool for a retry. If no region of the pool has room, it returns nil. In a
+// dry run, it moves no block, and returns the pool as it is used in a region that has room.
 func (s *borrower) MakeRoom(ctx context.Context, lack *NoRoom, dryRun bool) (*ipam.Pool, error) {
 	p := lack.Pool
 	switch {
@@ -32,8 +32,7 @@ func (s *borrower) MakeRoom(ctx context.Context, lack *NoRoom, dryRun bool) (*ip
 	return &p, err
 }
 
-// InTransit reports whether no region holds an exact block that the claim could not get in its supposed region. The block was then moving between
-// regions.
+// InTransit reports whether no region holds an exact CIDR that a claim could not get. The block was then moving between two regions.
 func (s *borrower) InTransit(ctx context.Context, p ipam.Pool, block netip.Prefix, dryRun bool) (bool, error) {
 	if !p.Several() || !block.IsValid() || dryRun || !p.Block.Contains(block.Addr()) || block.Bits() < p.Block.Bits() {
 		return false, nil
@@ -41,8 +40,8 @@ func (s *borrower) InTransit(ctx context.Context, p ipam.Pool, block netip.Prefi
 	return nothingHeld(ctx, s.Store, storage.PoolContainers(p), block)
 }
 
-// LocateExact returns a pool placed in the region that has an exact block. If the block is partly lent, it first recalls the free ones; a region that
-// keeps a part holds it.
+// LocateExact returns a pool as it is used in the region that has an exact CIDR. If parts of the CIDR are lent, it first recalls the free parts. If a
+// region holds a part, LocateExact returns the pool in that region.
 func (s *borrower) LocateExact(ctx context.Context, p ipam.Pool, block netip.Prefix, dryRun bool) (ipam.Pool, error) {
 	if !p.Several() || !p.Block.Contains(block.Addr()) || block.Bits() < p.Block.Bits() {
 		return storage.Placed(p, p.Region), nil
@@ -59,22 +58,22 @@ func (s *borrower) LocateExact(ctx context.Context, p ipam.Pool, block netip.Pre
 		if err != nil {
 			return p, err
 		}
-		if !moved { // held there, at least in part
+		if !moved { // the region holds at least a part of the block
 			return storage.Placed(p, loans[0].Region), nil
 		}
 	}
 	return storage.Placed(p, p.Region), nil
 }
 
-// ErrNoRoom reports that no pool that was tried has room.
+// ErrNoRoom means that none of the tried pools has room.
 var ErrNoRoom = ipam.Errorf(ipam.CodePoolExhausted, "None of the pools has room.")
 
-// NoRoom reports that a pool had no room for a wish when its group ran.
+// NoRoom means that a pool had no room for a block request.
 type NoRoom struct {
 	Request freespace.BlockRequest
-	Pool    ipam.Pool // as it was then
+	Pool    ipam.Pool // the pool at that moment
 
-	Stock *ipam.Stock // its free blocks at that moment; nil: not known
+	Stock *ipam.Stock // the pool's free blocks at that moment; nil if they are not known
 }
 
 // Error implements error.

@@ -8,7 +8,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// BeginRegions returns the records for regions that a pool begins to serve. No region has a loan yet; the home has the whole pool.
+// BeginRegions returns the records for regions that a pool begins to serve. No region has a loan yet, so the home region has the whole pool.
 func BeginRegions(p ipam.Pool, regions []string) (out []storage.PoolRegionChange) {
 	for _, r := range regions {
 		out = append(out, storage.PoolRegionChange{PoolID: p.UID, Now: ipam.PoolRegion{
@@ -18,7 +18,7 @@ func BeginRegions(p ipam.Pool, regions []string) (out []storage.PoolRegionChange
 	return out
 }
 
-// Fenced is Fence for a transaction that has not read the versions of the region yet.
+// Fenced is Fence for a transaction that has not read the versions of the region.
 func Fenced(ctx context.Context, read storage.Reader, p ipam.Pool) error {
 	if !p.Several() {
 		return nil
@@ -30,7 +30,7 @@ func Fenced(ctx context.Context, read storage.Reader, p ipam.Pool) error {
 	return Fence(storage.GroupFacts{Pool: p, Fenced: record != rows || record.IsZero()})
 }
 
-// FencedHold is Fenced for an allocation's pool and region.
+// FencedHold is Fenced for the pool and the region of an allocation.
 func FencedHold(ctx context.Context, read storage.Reader, a ipam.Allocation) error {
 	p, err := read.PoolGetByID(ctx, a.ContainerID)
 	if err != nil {
@@ -39,7 +39,8 @@ func FencedHold(ctx context.Context, read storage.Reader, a ipam.Allocation) err
 	return Fenced(ctx, read, storage.Placed(p, a.Region))
 }
 
-// EndRegions returns the deletions for a pool's records in regions that it leaves. It fails with in_use if such a region has blocks from the pool.
+// EndRegions returns the deletions of a pool's records in the regions that it leaves. If such a region has blocks of the pool, EndRegions fails with
+// in_use.
 func EndRegions(ctx context.Context, tx storage.Tx, p ipam.Pool, regions []string, dryRun bool) (out []storage.PoolRegionChange, err error) {
 	if len(regions) == 0 {
 		return nil, nil
@@ -55,7 +56,7 @@ func EndRegions(ctx context.Context, tx storage.Tx, p ipam.Pool, regions []strin
 				return nil, err
 			}
 			inUse := len(loans) > 0
-			if inUse && dryRun { // a real request would recall the free blocks first
+			if inUse && dryRun { // a real request would first recall the free blocks
 				held, err := tx.AllocationListInPool(ctx, storage.PoolContainer(storage.Placed(p, r)), p.Block, netip.Addr{}, 1)
 				if err != nil {
 					return nil, err
@@ -80,7 +81,7 @@ func stillServes(p ipam.Pool, region string) error {
 		At("/spec/regions", "must include %q while blocks are held there.", region)
 }
 
-// OthersOf returns the regions that a pool serves other than its home.
+// OthersOf returns the regions of a pool without its home region.
 func OthersOf(p ipam.Pool) (others []string) {
 	for _, r := range p.Spec.Regions {
 		if r != p.Region {

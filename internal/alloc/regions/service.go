@@ -6,7 +6,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 )
 
-// Regions moves blocks of pools between the regions that they serve, and reports the regions' state.
+// Regions moves blocks of pools between regions, and reports the state of the regions.
 type Regions struct {
 	*directory
 	*borrower
@@ -15,7 +15,7 @@ type Regions struct {
 	*reconciler
 }
 
-// New makes the use cases. A loan to a region should last for the runway; 0: 10 minutes.
+// New creates the use cases. runway is the time for which a loan to a region should last. 0 means 10 minutes.
 func New(core *usecase.Core, runway time.Duration) *Regions {
 	if runway <= 0 {
 		runway = 10 * time.Minute

@@ -8,7 +8,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// WithStanding reads a pool's free blocks by size, and its state in each region.
+// WithStanding returns a pool with the number of its free blocks by size, and with its state in each region.
 func WithStanding(ctx context.Context, read storage.Reader, p ipam.Pool) (ipam.Pool, error) {
 	p, err := storage.WithStock(ctx, read, p)
 	if err != nil {
@@ -17,7 +17,7 @@ func WithStanding(ctx context.Context, read storage.Reader, p ipam.Pool) (ipam.P
 	return withRegions(ctx, read, p)
 }
 
-// FirstStanding returns a new pool's state: all at home.
+// FirstStanding returns the state of a new pool in its regions. All blocks are in the home region.
 func FirstStanding(p ipam.Pool) (out []ipam.PoolRegion) {
 	for _, c := range BeginRegions(p, p.Spec.Regions) {
 		r := c.Now
@@ -29,7 +29,7 @@ func FirstStanding(p ipam.Pool) (out []ipam.PoolRegion) {
 	return out
 }
 
-// withRegions reads a pool's state in each region that it serves, if it serves several.
+// withRegions reads the state of a pool in each region, if the pool serves several regions.
 func withRegions(ctx context.Context, read storage.Reader, p ipam.Pool) (ipam.Pool, error) {
 	if !p.Several() {
 		return p, nil

@@ -11,31 +11,31 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Demand is a batch's demand on one pool that serves several regions, up to the claim that found no room.
+// Demand contains the blocks that a batch needs from one pool, up to the claim that found no room. The pool serves several regions.
 type Demand struct {
 	Pool    ipam.Pool
-	Lengths []int          // lengths for the blocks at any address, all in the region where the pool is used
+	Lengths []int          // the prefix lengths of the blocks at any address, all in the region where the pool is used
 	Exact   []netip.Prefix // the exact blocks, in any region
-	Later   []LaterWant    // by later claims in the batch
+	Later   []LaterWant    // the blocks for later claims in the batch
 }
 
-// Supply is a pool's supply for a demand, in each of its regions, at one moment.
+// Supply contains the free blocks of a pool in each of its regions, at one moment, compared with a demand.
 type Supply struct {
-	here    []netip.Prefix            // in the region where the pool is used
-	others  map[string][]netip.Prefix // in each other region that has any
+	here    []netip.Prefix            // the free blocks in the region where the pool is used
+	others  map[string][]netip.Prefix // the free blocks in each other region that has any
 	enough  bool                      // all regions together have room for the demand
-	wanted  []int                     // the lengths that they have room for: the demand's, and as many later ones as possible
-	split   []ipam.Loan               // if not all of it fits: the loans that split a missing block
-	Refused *LaterWant                // no region has room for this one, and neither it nor an earlier one can use another pool
+	wanted  []int                     // the lengths for which there is room: all lengths of the demand, and as many later ones as possible
+	split   []ipam.Loan               // if not everything fits: the loans that split a missing block between regions
+	Refused *LaterWant                // the first later block for which no region has room; no claim up to this one can use another pool
 }
 
-// LaterWant is a block at any address that a later claim in a batch will need.
+// LaterWant is a block at any address that a later claim of the batch needs.
 type LaterWant struct {
 	Item, Bits int
 	Only       bool // the claim can use no other pool
 }
 
-// with returns the lengths for the blocks at any address, including the first n later ones.
+// with returns the lengths of the blocks at any address. It includes the first n later blocks.
 func (d Demand) with(n int) []int {
 	all := slices.Clone(d.Lengths)
 	for _, l := range d.Later[:n] {
@@ -44,12 +44,11 @@ func (d Demand) with(n int) []int {
 	return all
 }
 
-// More reports whether moving a block can help a demand that lacks room, or might lack it. Claims take blocks at any address in their own order, and
-// with some strategies that needs more room than another order.
+// More reports whether the move of a block can help the demand. It can help even if the region seems to have enough room. Claims take their blocks in
+// their own order, and some strategies then need more room than another order.
 func (s Supply) More() bool { return s.enough && len(s.others) > 0 || len(s.split) > 0 }
 
-// ReadSupply reads a pool's supply for a demand: from each region the largest free blocks, as many as the demand could use. Call it inside one
-// transaction.
+// ReadSupply reads the largest free blocks of a pool from each region, as many as the demand could use. Call it in a transaction.
 func ReadSupply(ctx context.Context, read storage.Reader, d Demand) (Supply, error) {
 	s := Supply{others: map[string][]netip.Prefix{}, wanted: d.with(len(d.Later))}
 	smallest := slices.Max(s.wanted)
@@ -71,7 +70,7 @@ func ReadSupply(ctx context.Context, read storage.Reader, d Demand) (Supply, err
 	if s.enough = missing == 0; s.enough {
 		return s, nil
 	}
-	first := sort.Search(len(d.Later), func(n int) bool { // the first one that does not fit; n = len(d.Later) does not fit
+	first := sort.Search(len(d.Later), func(n int) bool { // the first later block that does not fit; n = len(d.Later) does not fit
 		bits, missing = shortage(d.Pool, all, d.with(n))
 		return missing > 0
 	})
@@ -87,7 +86,7 @@ func ReadSupply(ctx context.Context, read storage.Reader, d Demand) (Supply, err
 	return s, nil
 }
 
-// subtractExact removes exact blocks from free ones, and returns the parts that can still hold a block with length smallest.
+// subtractExact removes the exact blocks from the free blocks. It returns the remaining parts that are large enough for a block with length smallest.
 func subtractExact(exact, free []netip.Prefix, smallest int) []netip.Prefix {
 	for _, e := range exact {
 		for i, f := range free {
@@ -107,11 +106,11 @@ func subtractExact(exact, free []netip.Prefix, smallest int) []netip.Prefix {
 	return free
 }
 
-// shortage returns how many blocks are missing, and of which length, if free blocks should hold blocks of these lengths. If none is missing, they
-// hold all of them, with the largest placed first, or each in the smallest possible block.
+// shortage reports how many blocks are missing, and their length, to place blocks of the given lengths into the free blocks. If no block is missing,
+// all blocks fit. They fit if the largest is placed first, or if each is placed into the smallest possible free block.
 //
-// Free blocks hold them if and only if, for each length, the free blocks at least that large have no fewer addresses than the wanted blocks at least
-// that large: a power-of-two block can be halved without waste.
+// The blocks fit if and only if the following is true for each length. The free blocks that are at least that large have at least as many addresses
+// as the wanted blocks that are at least that large. The reason is that a block can be halved without waste.
 func shortage(pool ipam.Pool, free []netip.Prefix, lengths []int) (bits, missing int) {
 	const plenty = 1 << 32 // more than any demand
 	var have, want [129]int
@@ -121,7 +120,7 @@ func shortage(pool ipam.Pool, free []netip.Prefix, lengths []int) (bits, missing
 	for _, b := range lengths {
 		want[b]++
 	}
-	left := 0 // in blocks of the length
+	left := 0 // counted in blocks of the current length
 	for bits = pool.Block.Bits(); bits <= pool.Block.Addr().BitLen(); bits++ {
 		if left = min(2*left, plenty) + have[bits] - want[bits]; left < 0 {
 			return bits, -left

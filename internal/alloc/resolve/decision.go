@@ -13,16 +13,16 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// maxSteps limits the steps in a refusal; MaxExplained limits those in an explanation.
+// maxSteps limits the steps in a refusal. MaxExplained limits the steps in an explanation.
 const (
 	maxSteps     = 20
 	MaxExplained = 500
 )
 
-// decision collects the steps to a result. Each step costs one append; texts are built only when a caller asks for them.
+// decision collects the steps that lead to a result. A step costs only one append, because its text is built when a caller requests it.
 type decision struct {
-	viewer storage.ProjectKey // project of the claim: pools that it may not see are not named
-	exact  bool               // the claim asks for an exact CIDR
+	viewer storage.ProjectKey // the project of the claim; the steps do not name pools that this project may not see
+	exact  bool               // the claim requests an exact CIDR
 	steps  []noted
 }
 
@@ -32,7 +32,7 @@ type noted struct {
 	hidden  bool // the viewer may not see the name
 	outcome ipam.Outcome
 	detail  string
-	err     error // the reason, instead of detail
+	err     error // the reason; replaces detail
 }
 
 func (d *decision) Note(kind ipam.StepKind, ref ipam.Ref, outcome ipam.Outcome, detail string) {
@@ -43,7 +43,7 @@ func (d *decision) refusedRef(kind ipam.StepKind, ref ipam.Ref, err error) {
 	d.steps = append(d.steps, noted{kind: kind, ref: ref, outcome: ipam.OutcomeRefused, err: err})
 }
 
-// Steps renders the steps. Of more than n steps it keeps the first ones, and the last one, which decided.
+// Steps returns the steps with their texts. If there are more than n steps, it returns the first n-1 steps and the last step, which decided.
 func (d *decision) Steps(n int) []ipam.Step {
 	list := d.steps
 	if len(list) > n {
@@ -66,12 +66,13 @@ func (d *decision) Steps(n int) []ipam.Step {
 	return out
 }
 
-// SkippedPool records why a pool does not serve the claim.
+// SkippedPool records the reason why a pool does not serve the claim.
 func (r *Resolved) SkippedPool(p ipam.Pool, err error) {
 	r.steps = append(r.steps, noted{kind: ipam.StepPool, ref: p.Ref(), hidden: r.Telling().Hides(p), outcome: ipam.OutcomeSkipped, err: err})
 }
 
-// Chose records the pool that serves the claim or has retained its block. It names the pool, because the claim also names it.
+// Chose records the pool that serves the claim, or that has retained its block. It names the pool even if the pool is hidden, because the claim names
+// it too.
 func (r *Resolved) Chose(c ipam.Claim) {
 	why := fmt.Sprintf("It has room: the block is %s.", c.Block)
 	if r.Ask.Spec.AllocationRef != "" {
@@ -88,12 +89,12 @@ func (r *Resolved) QuotaRefused(err error) {
 	}
 }
 
-// Telling returns the rules by which this claim's refusals name pools.
+// Telling returns the rules for the names of pools in the refusals of this claim.
 func (r *Resolved) Telling() refusals.Telling {
 	return refusals.Telling{Viewer: r.viewer, Class: r.Ask.Class, First: r.First != nil}
 }
 
-// Explained adds the first steps to a refusal. A not_found error gets no steps, because they could reveal whether the object exists.
+// Explained adds steps to a refusal. A not_found error gets no steps, because steps could reveal that the object exists.
 func (r *Resolved) Explained(err error) error {
 	e, ok := err.(*ipam.Error) //nolint:errorlint // only the refusal itself has steps
 	if !ok || len(r.steps) == 0 || e.Code == ipam.CodeNotFound {
@@ -104,7 +105,7 @@ func (r *Resolved) Explained(err error) error {
 	return &with
 }
 
-// Unnamed replaces the texts in a pool's refusal by texts that name only the class, so that the viewer learns nothing about a pool that it may not
+// Unnamed replaces the texts in the refusal by a pool. The new texts name only the class. So the viewer learns nothing about a pool that it may not
 // see.
 func (r *Resolved) Unnamed(err error) error {
 	e, ok := errors.AsType[*ipam.Error](err)
@@ -132,7 +133,7 @@ func (r *Resolved) Unnamed(err error) error {
 	return &out
 }
 
-// hiddenDetail returns a pool's reason for a viewer that may not see the pool.
+// hiddenDetail returns the reason of a pool's refusal for a viewer that may not see the pool.
 func hiddenDetail(e *ipam.Error, exact bool) string {
 	switch {
 	case e.Code == ipam.CodePoolExhausted || e.Code == ipam.CodeExhaustedByCooldown:

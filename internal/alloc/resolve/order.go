@@ -13,10 +13,10 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// inOrder sorts a class's pools into the order of trial.
+// inOrder sorts the pools of a class into the order in which a claim tries them.
 func (s *Resolver) inOrder(ctx context.Context, r *Resolved) error {
 	if len(r.Pools) < 2 || r.Ask.Class.Spec.PoolSelection != ipam.PoolsLeastUtilized {
-		return nil // they come by name
+		return nil // the pools are already sorted by name
 	}
 	held, err := s.Shares.of(ctx, s.Store, r.Pools, s.Ticks())
 	if err != nil {
@@ -26,14 +26,14 @@ func (s *Resolver) inOrder(ctx context.Context, r *Resolved) error {
 	return nil
 }
 
-// shareAge is the largest age at which LeastUtilized still uses a pool's share. Counting free blocks takes longer in a fragmented pool, and the order
-// need not be exact: the pool's own transaction decides whether it has room.
+// shareAge is the greatest age of a cached share that LeastUtilized may use. A fresh count of free blocks takes long in a fragmented pool. The order
+// of the pools need not be exact, because the transaction in the pool decides whether there is room.
 const shareAge = 5 * time.Second
 
 // maxShares limits the number of cached pools.
 const maxShares = 16384
 
-// Shares caches the allocated share of each pool, 0 to 1.
+// Shares caches the allocated share of each pool, from 0 to 1.
 type Shares struct {
 	mu    sync.Mutex
 	known map[ipam.ID]share
@@ -42,10 +42,11 @@ type Shares struct {
 type share struct {
 	held    float64
 	at      time.Time
-	reading bool // a caller is refreshing it
+	reading bool // a caller reads a new value
 }
 
-// of returns the pools' shares. It reads unknown shares at once. For each outdated share one caller reads it, while the others use the old value.
+// of returns the shares of the pools. It reads unknown shares at once. If a share is outdated, one caller reads it again, and other callers use the
+// old value meanwhile.
 func (s *Shares) of(ctx context.Context, read storage.Reader, pools []ipam.Pool, now time.Time) (map[ipam.ID]float64, error) {
 	out := make(map[ipam.ID]float64, len(pools))
 	var anew []ipam.Pool
@@ -84,7 +85,7 @@ func (s *Shares) of(ctx context.Context, read storage.Reader, pools []ipam.Pool,
 	return out, err
 }
 
-// Add adds a block to its pool's share, so that the claims in the next seconds do not all go to the emptiest pool.
+// Add adds a new block to the share of its pool. Otherwise all claims of the next seconds would use the same emptiest pool.
 func (s *Shares) Add(pool ipam.Pool, bits int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,7 +95,7 @@ func (s *Shares) Add(pool ipam.Pool, bits int) {
 	}
 }
 
-// heldShare returns the part that is not free in a pool.
+// heldShare returns the share of a pool that is not free.
 func heldShare(p ipam.Pool) float64 {
 	total := freespace.Size(p.Block)
 	free, _ := new(big.Rat).SetFrac(p.Stock.Available(p.Family().Bits()), total).Float64()

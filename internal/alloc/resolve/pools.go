@@ -8,11 +8,11 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// eligiblePage is the page size when reading a selector's candidates.
+// eligiblePage is the page size for the pools that a selector matches.
 const eligiblePage = 500
 
-// MayClaim reports whether a project's claims may draw from a pool: from its own pools, whatever the visibility, and from another project's pool if
-// that is shared and granted to it.
+// MayClaim reports whether the claims of a project may use a pool. They may use all pools of the project. They may use another project's pool if it
+// is shared and granted to the project.
 func MayClaim(key storage.ProjectKey, pool ipam.Pool, granted bool) bool {
 	return pool.ProjectID == key.ID || (pool.Spec.Visibility == ipam.VisibilityShared && granted)
 }
@@ -23,9 +23,9 @@ func noPoolMatches(key storage.ProjectKey) *ipam.Error {
 		At("/spec/poolSelector", "matches no pool.")
 }
 
-// NoPoolLeft returns the refusal for a claim after all its pools have gone or become forbidden, as if they had never existed. For a class it returns
-// a conflict, because the class may have other pools by now, or the empty pool of a scope may have been removed. The claim then repeats its look-up,
-// which decides.
+// NoPoolLeft returns the refusal for a claim after all its pools were deleted or forbidden. The refusal is the same as if the pools had never
+// existed. For a class, it returns a conflict, so that the claim repeats its look-up. The class may have other pools by now, or the empty pool of a
+// scope may have been removed.
 func (r *Resolved) NoPoolLeft() error {
 	switch {
 	case r.Ask.Class != nil:
@@ -37,9 +37,11 @@ func (r *Resolved) NoPoolLeft() error {
 	}
 }
 
-// Candidates returns the pools that a selector matches: first the project's own, by name, then the platform's shared and granted ones, by name. It
-// returns no pools of other projects, even if they are granted. A claim that names such a pool trusts its owner. A claim that selects by labels must
-// not be served from a pool that an unknown owner has labelled to match.
+// Candidates returns the pools that a selector matches. The project's own pools come first, by name. The shared pools of the platform that are
+// granted to the project follow, by name.
+//
+// It never returns pools of other projects, even if they are granted. A claim that names such a pool trusts its owner. A claim with a selector does
+// not name an owner. An untrusted owner could add labels to a pool to attract such claims.
 func (s *Resolver) Candidates(ctx context.Context, key storage.ProjectKey, sel *ipam.Selector) ([]ipam.Pool, error) {
 	leave, err := s.Searching.Acquire(ctx, key.ID)
 	if err != nil {
@@ -59,7 +61,7 @@ func (s *Resolver) Candidates(ctx context.Context, key storage.ProjectKey, sel *
 	return append(found, granted...), err
 }
 
-// selected reads pools page by page, ordered by name, and returns the matching ones.
+// selected reads pools page by page, ordered by name, and returns the pools that the selector matches.
 func selected(sel *ipam.Selector, page func(after string) ([]ipam.Pool, error)) ([]ipam.Pool, error) {
 	var out []ipam.Pool
 	for after := ""; ; {
@@ -69,7 +71,7 @@ func selected(sel *ipam.Selector, page func(after string) ([]ipam.Pool, error)) 
 		}
 		for _, p := range pools {
 			if after = p.Name; sel.Matches(p.Labels) {
-				p.Labels, p.Annotations = nil, nil // there may be thousands of pools
+				p.Labels, p.Annotations = nil, nil // dropped to save memory, because there may be thousands of pools
 				out = append(out, p)
 			}
 		}

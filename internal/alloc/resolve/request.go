@@ -10,25 +10,25 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Request is one claim's request to pools: its spec under its class's policy.
+// Request is the request of one claim to pools: the claim's spec, and the policy of its class.
 type Request struct {
 	Spec  ipam.ClaimSpec
-	Class *ipam.Class // nil: by poolRef, poolSelector or allocationRef
+	Class *ipam.Class // nil for a claim by poolRef, poolSelector or allocationRef
 
-	PoolAlone bool // the request is for the scope's pool, without a block from it
+	PoolAlone bool // the request is only for the scope's pool, without a block in the pool
 
-	Kept ipam.ReclaimPolicy // policy from the allocation that is bound again; "": a new allocation
+	Kept ipam.ReclaimPolicy // the policy of the allocation that is bound again; empty for a new allocation
 }
 
-// BlockSpec is a Request's block in one pool.
+// BlockSpec describes the block that a Request needs from one pool.
 type BlockSpec struct {
 	Exact    netip.Prefix
 	Bits     int
 	strategy ipam.Strategy
 }
 
-// BlockSpec resolves the request in a pool, or returns the reason why the pool can never serve it. It checks against the class only a length that comes
-// from the pool; admit checks the rest.
+// BlockSpec resolves the request for a pool, or returns the reason why the pool can never serve it. It compares the length with the limits of the
+// class only if the length comes from the pool. admit has already checked all other lengths.
 func (a Request) BlockSpec(p ipam.Pool) (BlockSpec, error) {
 	w := BlockSpec{strategy: p.Spec.Allocation.Strategy}
 	if a.Class != nil && a.Class.Spec.Strategy != "" {
@@ -56,7 +56,7 @@ func (a Request) BlockSpec(p ipam.Pool) (BlockSpec, error) {
 	return w, a.admitLength("/spec/prefixLength", w.Bits)
 }
 
-// length returns the requested prefix length, from the claim or its class, or nil if the pool decides.
+// length returns the requested prefix length. It comes from the claim or its class. If the pool decides about the length, length returns nil.
 func (a Request) length() *int {
 	if a.Spec.PrefixLength == nil && a.Class != nil {
 		return a.Class.Spec.DefaultPrefixLength
@@ -71,7 +71,7 @@ func (a Request) noDefault(p ipam.Pool) string {
 	return "class " + a.Class.Ref().String() + " and at least one pool behind it have no defaultPrefixLength"
 }
 
-// admit checks a claim against its class's policy. The claim may narrow the policy but not widen it.
+// admit checks a claim against the policy of its class. A claim may be stricter than the policy, but not less strict.
 func (a Request) admit() error {
 	if a.Class == nil {
 		return nil
@@ -96,7 +96,7 @@ func (a Request) admit() error {
 	return nil
 }
 
-// admitLength checks a length against the class's limits.
+// admitLength checks a prefix length against the limits of the class.
 func (a Request) admitLength(pointer string, bits int) error {
 	if a.Class == nil {
 		return nil
@@ -115,9 +115,10 @@ func (a Request) outOfBounds(pointer string, bits, lo, hi int) error {
 	return e.At(pointer, "must be %d to %d in this class.", lo, hi)
 }
 
-// MayDraw reports whether a pool may serve a project's claim. With a class, these are the pools that list it in the class's project and in the
-// claim's project, or the pool of the claim's scope. Without a class, these are the project's own pools and those shared with it. A pool that was
-// carved for a scope serves that scope alone.
+// MayDraw reports whether a pool may serve a claim of the project. There are three cases:
+//   - A pool that was carved for a scope serves only the claims of that scope.
+//   - A claim with a class may use the pools that list the class, in the class's project and in the claim's project.
+//   - A claim without a class may use the project's own pools, and pools that are shared and granted.
 func (a Request) MayDraw(key storage.ProjectKey, p ipam.Pool, granted bool) bool {
 	switch {
 	case p.Scope != nil:
@@ -135,7 +136,7 @@ func (a Request) scopeKey() string {
 	return key
 }
 
-// ClassRef returns the class as the claim records it.
+// ClassRef returns the reference to the class, as the claim records it.
 func (a Request) ClassRef() ipam.ClassRef {
 	if a.Class == nil {
 		return ipam.ClassRef{}
@@ -143,8 +144,8 @@ func (a Request) ClassRef() ipam.ClassRef {
 	return a.Class.AsRef()
 }
 
-// Bound returns a claim with its block from a pool, and with the reclaim policy and cool-down that class and pool give it. Later changes of their
-// policies do not affect the claim.
+// Bound returns a claim with its block in a pool. It also sets the reclaim policy and the cool-down from the class and the pool. Later changes to
+// class and pool do not change these values.
 func (a Request) Bound(c ipam.Claim, block netip.Prefix, pool ipam.Pool) ipam.Claim {
 	c.Block, c.Pool, c.PoolID, c.PoolProjectID = block, pool.Ref(), pool.UID, pool.ProjectID
 	c.Region = pool.Place() // a claim is in the region of its block
@@ -152,7 +153,7 @@ func (a Request) Bound(c ipam.Claim, block netip.Prefix, pool ipam.Pool) ipam.Cl
 	return c
 }
 
-// ReclaimPolicy returns the policy for the block at the claim's release.
+// ReclaimPolicy returns the policy that applies when the claim is released.
 func (a Request) ReclaimPolicy() ipam.ReclaimPolicy {
 	switch {
 	case a.Spec.ReclaimPolicy != "":
@@ -166,7 +167,7 @@ func (a Request) ReclaimPolicy() ipam.ReclaimPolicy {
 	}
 }
 
-// ReuseAfter returns the block's cool-down after its release.
+// ReuseAfter returns the cool-down of the block after its release.
 func (a Request) ReuseAfter(p ipam.Pool) time.Duration {
 	switch {
 	case a.Class != nil && a.Class.Spec.ReuseAfter != nil:

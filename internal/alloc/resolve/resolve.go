@@ -11,16 +11,16 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Resolved is the way to serve a claim: its request under its class's policy, and the pools to try, in order.
+// Resolved describes how to serve a claim: its request, and the pools to try, in this order.
 type Resolved struct {
 	Ask   Request
 	Pools []ipam.Pool
-	Unfit []ipam.Pool // considered pools that can never serve the claim
-	First *scope      // set if the scope has no pool yet: Pools are then the parents from which to carve it
+	Unfit []ipam.Pool // the considered pools that can never serve the claim
+	First *scope      // set if the scope has no pool yet; Pools then contains the parent pools from which it can be carved
 	decision
 }
 
-// ClassQuery returns the query for the class of a claim, or nil if no class serves it.
+// ClassQuery returns the query for the class of a claim. If the claim uses no class, it returns nil.
 func ClassQuery(spec ipam.ClaimSpec) *storage.ClassQuery {
 	if !spec.ByClass() {
 		return nil
@@ -28,13 +28,14 @@ func ClassQuery(spec ipam.ClaimSpec) *storage.ClassQuery {
 	return &storage.ClassQuery{Name: spec.ClassName, Family: spec.WantedFamily()}
 }
 
-// Resolve finds the pools that may serve one claim, by class, poolRef or selector. Claims, batches and explanations all use it, and no other code
-// decides this. facts is the result of a ClaimQuery with the spec's pool and class. Even with an error, the result contains the steps so far.
+// Resolve finds the pools that may serve one claim, by class, poolRef or selector. Single claims, batches and explanations all use it, so that they
+// decide in the same way. facts is the result of a ClaimQuery for the spec's pool and class. Even with an error, the result contains the steps so
+// far.
 func (s *Resolver) Resolve(ctx context.Context, key storage.ProjectKey, spec ipam.ClaimSpec, facts storage.ClaimFacts, find finder) (Resolved, error) {
 	r := Resolved{Ask: Request{Spec: spec}, decision: decision{viewer: key, exact: spec.Exact().IsValid()}}
 	var err error
 	switch {
-	case spec.AllocationRef != "": // the allocation has the block
+	case spec.AllocationRef != "": // the allocation already has a block
 	case spec.ByClass():
 		err = s.resolveClass(ctx, &r, key, facts.Class)
 	case spec.PoolSelector != nil:
@@ -63,10 +64,10 @@ func (r *Resolved) resolvePool(key storage.ProjectKey, facts storage.ClaimFacts)
 	return r.keepFitting([]ipam.Pool{*p})
 }
 
-// finder returns the pools that a selector matches and that a project may use.
+// finder returns the pools that a selector matches and that the project may use.
 type finder func(ctx context.Context, key storage.ProjectKey, sel *ipam.Selector) ([]ipam.Pool, error)
 
-// resolveSelector resolves a claim to every pool that matches its selector and that the project may use.
+// resolveSelector finds all pools that match a claim's selector and that the project may use.
 func (r *Resolved) resolveSelector(ctx context.Context, key storage.ProjectKey, find finder) error {
 	found, err := find(ctx, key, r.Ask.Spec.PoolSelector)
 	if err != nil {
@@ -79,7 +80,7 @@ func (r *Resolved) resolveSelector(ctx context.Context, key storage.ProjectKey, 
 	return r.keepFitting(found)
 }
 
-// resolveClass resolves a claim to the named or default class and its pools.
+// resolveClass finds the named class or the default class of a claim, and the pools of the class.
 func (s *Resolver) resolveClass(ctx context.Context, r *Resolved, key storage.ProjectKey, facts storage.ClassFacts) error {
 	class := facts.Found
 	if class == nil {
@@ -111,7 +112,7 @@ func (s *Resolver) resolveClass(ctx context.Context, r *Resolved, key storage.Pr
 	return s.inOrder(ctx, r)
 }
 
-// keepFitting keeps the pools that could serve the claim in some state. If it keeps none, it returns the last pool's reason.
+// keepFitting keeps the pools that could serve the claim if they had room. If there is none, it returns the reason of the last pool.
 func (r *Resolved) keepFitting(pools []ipam.Pool) error {
 	var refused error
 	for _, p := range pools {
@@ -128,7 +129,7 @@ func (r *Resolved) keepFitting(pools []ipam.Pool) error {
 	return nil
 }
 
-// noClass returns the refusal for a missing class: the named one, or the default.
+// noClass returns the refusal if the named class or the default class is missing.
 func (r *Resolved) noClass(key storage.ProjectKey) error {
 	if name := r.Ask.Spec.ClassName; name != "" {
 		ref := ipam.Ref{Project: key.Name, Name: name}
@@ -146,7 +147,7 @@ func (r *Resolved) noClass(key storage.ProjectKey) error {
 	return e
 }
 
-// noPoolForClass returns the refusal for a class without a pool for the project.
+// noPoolForClass returns the refusal if no pool that the project may use lists the class.
 func (r *Resolved) noPoolForClass() error {
 	class := r.Ask.Class
 	e := ipam.Errorf(ipam.CodeNoPoolForClass, "No pool backs class %s: none lists it in classNames.", class.Ref())
@@ -156,7 +157,7 @@ func (r *Resolved) noPoolForClass() error {
 	return e.At("/spec/className", "needs a pool that lists %q in its classNames.", class.Name)
 }
 
-// missingRoles refuses a claim that lacks values for its class's scope, and names all missing roles.
+// missingRoles refuses a claim that lacks values for the scope of its class. The refusal names all missing roles.
 func missingRoles(class ipam.Class, values map[string]string) error {
 	missing := class.MissingRoles(values)
 	if len(missing) == 0 {
@@ -171,7 +172,7 @@ func missingRoles(class ipam.Class, values map[string]string) error {
 	return e
 }
 
-// ResolveScope finds a scope's pool or its possible parents, like Resolve does for a claim in the scope.
+// ResolveScope finds the pool of a scope, or the possible parent pools, like Resolve does for a claim in the scope.
 func (s *Resolver) ResolveScope(ctx context.Context, key storage.ProjectKey, class ipam.Class, values map[string]string, backing []ipam.Pool) (Resolved, error) {
 	r := Resolved{Ask: Request{Spec: ipam.ClaimSpec{ClassName: class.Name, Scope: values}, Class: &class, PoolAlone: true}, decision: decision{viewer: key}}
 	if !class.Scoped() {
@@ -188,7 +189,7 @@ func (s *Resolver) ResolveScope(ctx context.Context, key storage.ProjectKey, cla
 	return r, err
 }
 
-// resolveScope finds the pool for the claim's scope, or the possible parents if the scope has no pool yet.
+// resolveScope finds the pool of the claim's scope. If the scope has no pool yet, it finds the possible parent pools.
 func (s *Resolver) resolveScope(ctx context.Context, r *Resolved, key storage.ProjectKey, backing []ipam.Pool) error {
 	values, text := r.Ask.Class.ScopeKey(r.Ask.Spec.Scope)
 	p, found, err := storage.IgnoreNotFound(s.Store.ScopedPool(ctx, r.Ask.Class.UID, key.ID, text))

@@ -12,26 +12,27 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// scope is one combination of values for which a scoped class has a pool.
+// scope is one combination of values for which a class has a pool. Only some classes have scopes.
 type scope struct {
 	Class  ipam.Class
-	key    storage.ProjectKey // project of the claim
+	key    storage.ProjectKey // the project of the claim
 	values map[string]string
 	Text   string
 }
 
-// ID returns the scope's lock id, which depends on class, project and values alone.
+// ID returns the id of the scope's lock. It depends only on the class, the project and the values.
 func (sc scope) ID() ipam.ID {
 	return ipam.DerivedID(ipam.DerivedID(sc.Class.UID, sc.key.ID.String()), sc.Text)
 }
 
-// name returns the scope pool's name.
+// name returns the name of the scope's pool.
 func (sc scope) name() string {
 	id := sc.ID()
 	return sc.Class.Name[:min(len(sc.Class.Name), 50)] + "-" + hex.EncodeToString(id[10:])
 }
 
-// Block returns the block that the scope's pool must have for a claim with an exact CIDR. An invalid prefix means any block.
+// Block returns the block that the scope's pool must have for a claim with an exact CIDR. If the claim has no exact CIDR, Block returns an invalid
+// prefix, and any block is possible.
 func (sc scope) Block(a Request) netip.Prefix {
 	exact := a.Spec.Exact()
 	if !exact.IsValid() {
@@ -40,13 +41,13 @@ func (sc scope) Block(a Request) netip.Prefix {
 	return netip.PrefixFrom(exact.Addr(), *sc.Class.Spec.PoolPrefixLength).Masked()
 }
 
-// MayCarve reports whether the scope's pool may be carved from a parent: the parent lists the class and belongs to the class's project or the
-// claim's.
+// MayCarve reports whether the scope's pool may be carved from a parent pool. The parent must list the class, and must be in the project of the class
+// or the claim.
 func (sc scope) MayCarve(parent ipam.Pool) bool {
 	return parent.Backs(sc.Class.UID) && (parent.ProjectID == sc.key.ID || parent.ProjectID == sc.Class.ProjectID)
 }
 
-// Fits returns the reason why the scope's pool can never be carved from a parent, or can never serve the claim.
+// Fits returns the reason why the scope's pool can never be carved from a parent pool, or can never serve the claim.
 func (sc scope) Fits(a Request, parent ipam.Pool) error {
 	block := sc.Block(a)
 	if block.IsValid() {
@@ -58,12 +59,13 @@ func (sc scope) Fits(a Request, parent ipam.Pool) error {
 	return parent.Admit("/spec/className", *sc.Class.Spec.PoolPrefixLength)
 }
 
-// Request returns the request for the scope's pool to its parent.
+// Request returns the request for the scope's pool to its parent pool.
 func (sc scope) Request(a Request, parent ipam.Pool, random ipam.ID, attempt int) freespace.BlockRequest {
 	return carve.RequestFor(sc.Block(a), *sc.Class.Spec.PoolPrefixLength, parent.Spec.Allocation.Strategy, random, parent.Block, attempt)
 }
 
-// Pool returns the scope's pool, carved from a parent. The caller fixes uid before the transaction.
+// Pool returns the scope's pool for a block that is carved from a parent pool. The caller chooses uid before the transaction, so that a retry uses
+// the same id.
 func (sc scope) Pool(parent ipam.Pool, block netip.Prefix, uid ipam.ID, at usecase.Timestamp) ipam.Pool {
 	bits := block.Bits()
 	return ipam.Pool{
@@ -81,7 +83,7 @@ func (sc scope) Pool(parent ipam.Pool, block netip.Prefix, uid ipam.ID, at useca
 	}
 }
 
-// BlockSpecOf returns the request to one pool: the claim's block, or the scope's pool.
+// BlockSpecOf returns the block that is needed from one pool: the block of the claim, or the block of the scope's pool.
 func (r *Resolved) BlockSpecOf(p ipam.Pool) (BlockSpec, error) {
 	if r.First == nil {
 		return r.Ask.BlockSpec(p)
@@ -89,7 +91,7 @@ func (r *Resolved) BlockSpecOf(p ipam.Pool) (BlockSpec, error) {
 	return BlockSpec{Exact: r.First.Block(r.Ask), Bits: *r.First.Class.Spec.PoolPrefixLength}, r.First.Fits(r.Ask, p)
 }
 
-// Bits returns the block length that the claim needs from a pool, or -1 if the pool can serve none.
+// Bits returns the prefix length of the block that is needed from a pool. If the pool can never serve the claim, it returns -1.
 func (r *Resolved) Bits(p ipam.Pool) int {
 	if r.First != nil {
 		return *r.First.Class.Spec.PoolPrefixLength

@@ -10,7 +10,7 @@ type Resolver struct {
 	*usecase.Core
 
 	regions *regions.Regions
-	Shares  Shares // allocated share of each pool
+	Shares  Shares // the allocated share of each pool
 }
 
 // New creates a Resolver.

@@ -12,16 +12,16 @@ type AccessReader interface {
 	MemberList(ctx context.Context, project ProjectKey, after string, limit int) ([]ipam.Member, error)
 	KeyGet(ctx context.Context, project ProjectKey, name string) (ipam.APIKey, error)
 	KeyList(ctx context.Context, project ProjectKey, after string, limit int) ([]ipam.APIKey, error)
-	// AdminCount counts the lasting admins of a project: members, and keys that never expire.
+	// AdminCount counts the permanent admins of a project: members, and API keys that never expire.
 	AdminCount(ctx context.Context, projectID ipam.ID) (int64, error)
 
-	// GrantGet and GrantList read the grants for one pool or space, owned by project owner.
+	// GrantGet and GrantList read the grants to one pool or space. owner is the project of the pool or space.
 	GrantGet(ctx context.Context, owner ProjectKey, of GrantSubject, consumer string) (ipam.Grant, error)
 	GrantList(ctx context.Context, owner ProjectKey, of GrantSubject, after string, limit int) ([]ipam.Grant, error)
-	// Granted reports whether the pool or space is granted to the consumer, by name or by a grant to all.
+	// Granted reports whether a grant lets the consumer project use the pool or space. The grant is for this project, or for all projects.
 	Granted(ctx context.Context, of GrantSubject, consumer string) (bool, error)
-	// PoolListGranted returns up to limit of the owner's shared pools that carry all the labels and are granted to the consumer, by name or by a
-	// grant to all. They are ordered by name and start after a name.
+	// PoolListGranted returns up to limit shared pools of the owner that have all the labels and are granted to the consumer project. The grant is for
+	// this project, or for all projects. The pools are ordered by name and start after a name.
 	PoolListGranted(ctx context.Context, owner, consumer string, labels map[string]string, after string, limit int) ([]ipam.Pool, error)
 }
 
@@ -32,7 +32,7 @@ type GrantSubject struct {
 	Name string // for error texts
 }
 
-// AccessChanges contains the changes to members, keys and grants. Deletes and updates hit the revision that was read.
+// AccessChanges contains the changes to members, keys and grants. Deletes and updates affect only rows that still have the revision that was read.
 type AccessChanges struct {
 	MemberInsert *ipam.Member
 	MemberUpdate *MemberUpdate
@@ -43,10 +43,10 @@ type AccessChanges struct {
 
 	GrantInsert *ipam.Grant
 	GrantDelete *ipam.Grant
-	// GrantsDelete removes all grants for a pool or space, in any number.
+	// GrantsDelete removes all grants to a pool or space.
 	GrantsDelete *GrantSubject
 
-	// AccessDelete removes a project's members, keys, quotas, webhooks and alert rules, and all grants to it, in any number.
+	// AccessDelete removes a project's members, keys, quotas, webhooks and alert rules, and all grants to it.
 	AccessDelete *ipam.Project
 }
 
@@ -56,12 +56,12 @@ type MemberUpdate struct {
 	Now ipam.Member
 }
 
-// GrantsOfSpace returns the subject of a space's grants.
+// GrantsOfSpace returns a space as the subject of its grants.
 func GrantsOfSpace(sp ipam.Space) GrantSubject {
 	return GrantSubject{Kind: ipam.GrantOfSpace, ID: sp.UID, Name: sp.Name}
 }
 
-// GrantsOfPool returns the subject of a pool's grants.
+// GrantsOfPool returns a pool as the subject of its grants.
 func GrantsOfPool(p ipam.Pool) GrantSubject {
 	return GrantSubject{Kind: ipam.GrantOfPool, ID: p.UID, Name: p.Name}
 }

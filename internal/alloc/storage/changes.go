@@ -6,7 +6,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Changes contains all writes of one transaction, as data. The order of execution is deletes, updates, inserts.
+// Changes contains all writes of one transaction, as data. The deletes run first, then the updates, then the inserts.
 type Changes struct {
 	Free []FreeChange
 
@@ -22,16 +22,16 @@ type Changes struct {
 	PoolUpdate *PoolUpdate
 	PoolDelete *ipam.Pool
 
-	// Allocations without a claim. Updates and deletes hit the revisions that were read.
+	// The allocations without a claim. Updates and deletes affect only rows that still have the revision that was read.
 	AllocationInsert []ipam.Allocation
 	AllocationUpdate *AllocationUpdate
 	AllocationDelete []ipam.Allocation
 
-	// A claim's allocation follows from the claim and is written and deleted with it.
+	// A claim's allocation has no entry here: it is written and deleted with the claim.
 	ClaimInsert  []ipam.Claim
 	ClaimUpdate  *ClaimUpdate
 	ClaimRebind  *ClaimUpdate // a new claim that replaces a retained allocation
-	ClaimDelete  []ipam.Claim // at the revisions that were read
+	ClaimDelete  []ipam.Claim // only at the revisions that were read
 	ClaimRelease []Release
 
 	Answers []Answer
@@ -48,7 +48,7 @@ type Changes struct {
 	History []ipam.Hold // holds that ended
 }
 
-// FreeChange replaces free blocks of one container.
+// FreeChange replaces free blocks in one container.
 type FreeChange struct {
 	Container      Container
 	Delete, Insert []netip.Prefix
@@ -72,26 +72,26 @@ type PoolUpdate struct {
 	Now ipam.Pool
 }
 
-// AllocationUpdate replaces the mutable fields in an allocation without a claim that still has revision Was.
+// AllocationUpdate replaces the mutable fields of an allocation without a claim that still has revision Was.
 type AllocationUpdate struct {
 	Was ipam.ID
 	Now ipam.Allocation
 }
 
-// ClaimUpdate replaces the mutable fields in a hold that still has revision Was.
+// ClaimUpdate replaces the mutable fields of a claim or a retained allocation that still has revision Was.
 type ClaimUpdate struct {
 	Was ipam.ID
 	Now ipam.Claim
 }
 
-// Release deletes a claim, at the revision that was read, and keeps its allocation: retained, or in cool-down.
+// Release deletes a claim that still has the revision that was read, and keeps its allocation. The allocation is then retained, or in cool-down.
 type Release struct {
 	Claim ipam.Claim
 	Now   ipam.Allocation
 }
 
-// Conflict lists the rows that differ from the plan: names or keys that exist already, or claims that have changed or are gone. The transaction was
-// rolled back, and the caller repeats its look-up.
+// Conflict means that some rows are not as the transaction expected. It lists names or keys that exist already, and claims that have changed or are
+// gone. The transaction was rolled back, and the caller must repeat its look-up.
 type Conflict struct {
 	ClaimRefs  []NameRef
 	AnswerKeys []NameRef

@@ -7,78 +7,81 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// MaxClasses limits the classes in a project. MaxClassPools limits the pools in one project that back one class. Both are read whole, and metrics
-// carry the class name.
+// MaxClasses limits the classes in a project. MaxClassPools limits the pools of one project that list one class. Both lists are read as a whole, so
+// they must stay short. Metrics have the class name as a label, so each class costs memory too.
 const (
 	MaxClasses    = 256
 	MaxClassPools = 256
 )
 
-// ClassReader reads classes and the pools that back them.
+// ClassReader reads classes and the pools that list them.
 type ClassReader interface {
 	ClassGet(ctx context.Context, project ProjectKey, name string) (ipam.Class, error)
-	// ClassList returns all classes that a project may use, by name: its own, and the platform's shared ones. If two have the same name, the
-	// project's own comes first.
+	// ClassList returns all classes that a project may use, ordered by name: its own classes, and the platform's shared classes. If two classes have the
+	// same name, the project's own class comes first.
 	ClassList(ctx context.Context, project ProjectKey) ([]ipam.Class, error)
-	// ClassesNamed returns the classes with these names that a pool of the project can list: its own, or else the platform's shared ones.
+	// ClassesNamed returns the classes with these names that a pool of the project can list. For each name, this is the project's own class or else the
+	// platform's shared class.
 	ClassesNamed(ctx context.Context, project ProjectKey, names []string) ([]ipam.Class, error)
-	// ClassDefault returns the default class of a family in one project.
+	// ClassDefault returns a project's default class for an address family.
 	ClassDefault(ctx context.Context, project ProjectKey, family ipam.Family) (ipam.Class, error)
-	// ClassPools returns the pools that list the class, in the class's project and in the caller's, by name and project. It leaves out labels,
-	// annotations, reservations and descriptions, which may be large and decide nothing.
+	// ClassPools returns the pools of the class's project and of the caller's project that list the class. They are ordered by name and project. The
+	// pools have no labels, annotations, reservations and descriptions. These fields may be large, and no decision needs them.
 	ClassPools(ctx context.Context, class ipam.Class, caller ipam.ID) ([]ipam.Pool, error)
 	// ClassUse counts the references to a class.
 	ClassUse(ctx context.Context, class ipam.ID) (ClassUse, error)
 
-	// ScopedPool returns the pool of one scope.
+	// ScopedPool returns the pool that was carved for one scope.
 	ScopedPool(ctx context.Context, class, project ipam.ID, scope string) (ipam.Pool, error)
-	// ScopedPoolsOf returns up to limit pools for a project's scopes in a class, ordered by scope text, after a scope text.
+	// ScopedPoolsOf returns up to limit pools for a project's scopes in a class. They are ordered by the text of the scope and start after a text.
 	ScopedPoolsOf(ctx context.Context, class, project ipam.ID, after string, limit int) ([]ipam.Pool, error)
-	// ScopedPoolCount counts a class's scoped pools for one project, or for all projects (zero).
+	// ScopedPoolCount counts the scope pools of a class for one project. If project is zero, it counts them for all projects.
 	ScopedPoolCount(ctx context.Context, class, project ipam.ID) (int64, error)
-	// ScopedPoolList returns up to limit scoped pools ordered by id, after an id, each with its class's TTL and whether it holds anything.
+	// ScopedPoolList returns up to limit scope pools ordered by id, after an id. Each entry contains the TTL of the class, and whether the pool contains
+	// any allocation.
 	ScopedPoolList(ctx context.Context, after ipam.ID, limit int) ([]ScopedPool, error)
 }
 
 // ClassUse counts the references to a class.
 type ClassUse struct {
-	Pools  int64 // pools that list it
-	Scoped int64 // pools carved for its scopes
+	Pools  int64 // pools that list the class
+	Scoped int64 // pools carved for the class's scopes
 	Claims int64
 }
 
-// ScopedPool is a scoped pool as the background job reads it.
+// ScopedPool is a scope's pool as the background job reads it.
 type ScopedPool struct {
 	Pool ipam.Pool
-	TTL  *time.Duration // of its class
+	TTL  *time.Duration // the TTL of the pool's class
 	Held bool
 }
 
-// ClassQuery is the part of a ClaimQuery that asks for a claim's class and the pools behind it.
+// ClassQuery is the part of a ClaimQuery that requests a class and its pools.
 type ClassQuery struct {
-	Name   string      // "": the default class of the family
-	Family ipam.Family // for defaults
-	Known  bool        // the caller has cached the facts, and asks for the versions alone
+	Name   string      // empty: the default class of the family
+	Family ipam.Family // the family to find a default class
+	Known  bool        // the caller has cached the facts, and needs only the versions
 }
 
-// ClassFacts is the result of a ClassQuery. Found is the class that serves: the project's own before the platform's shared one, or nil. Pools are the
-// pools that back it for the caller, as in ClassReader.ClassPools, also for a scoped class.
+// ClassFacts is the result of a ClassQuery. Found is the class with the name: the project's own class, else the platform's shared class, else nil.
+// Pools contains the pools that ClassReader.ClassPools returns for the caller, also for a class with scopes.
 type ClassFacts struct {
-	Epochs ClassEpochs // read at the same moment as the rest, or before
+	Epochs ClassEpochs // read at the same moment as the other facts, or before
 	Found  *ipam.Class
 	Pools  []ipam.Pool
 }
 
-// ClassEpochs contains the versions of the project's and the platform's classes, with their pools. Each change to them replaces the version. Facts
-// that were read at the current versions are current.
+// ClassEpochs contains two versions. One is for the classes of the project and their pools, the other for the classes of the platform. Each change to
+// a class or its pools replaces the version. So cached facts are current if their versions are current.
 type ClassEpochs struct{ Own, Platform ipam.ID }
 
-// ClassChanges contains the changes to classes. Updates run in their order: the class that stops being the default comes first.
+// ClassChanges contains the changes to classes. The updates run in the given order. If the default class changes, the update of the old default comes
+// first.
 type ClassChanges struct {
 	ClassInsert *ipam.Class
 	ClassUpdate []ClassUpdate
 	ClassDelete *ipam.Class
-	// ScopedMarks set the time since when scoped pools have been empty.
+	// ScopedMarks sets the time since which scope pools have been empty.
 	ScopedMarks []ScopedMark
 }
 
@@ -88,7 +91,7 @@ type ClassUpdate struct {
 	Now ipam.Class
 }
 
-// ScopedMark sets the time since when a scoped pool has been empty; zero means not empty.
+// ScopedMark sets the time since which a scope's pool has been empty. Zero means that the pool is not empty.
 type ScopedMark struct {
 	PoolID   ipam.ID
 	Was, Now time.Time

@@ -7,8 +7,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// MaxConsumers is the approximate limit for a project's consumers in one region, including tombstones. MaxRealms is the limit for a project's realms
-// that are held or were recently confirmed.
+// MaxConsumers is the approximate limit for a project's consumers in one region. It includes the tombstones of ended consumers. MaxRealms limits the
+// realms of a project that are held or were confirmed recently.
 const (
 	MaxConsumers = 1_000_000
 	MaxRealms    = 100
@@ -16,20 +16,21 @@ const (
 
 // ConsumerReader reads consumers and their attachments.
 type ConsumerReader interface {
-	// ConsumersNamed returns the consumers that exist, in any region. With several regions, a transaction under locks also locks the refs.
-	// Until it ends, no other transaction can create a consumer that was not found.
+	// ConsumersNamed returns the consumers that exist, in any region. With several regions, a transaction with Locks also locks the refs. Then no other
+	// transaction can create a missing consumer before this transaction ends.
 	ConsumersNamed(ctx context.Context, projectID ipam.ID, refs []ipam.ConsumerRef) ([]ipam.Consumer, error)
-	// ConsumerList returns a realm's consumers ordered by UID, with tombstones.
+	// ConsumerList returns the consumers of a realm ordered by UID, including tombstones.
 	ConsumerList(ctx context.Context, project ProjectKey, realm, after string, limit int) ([]ipam.Consumer, error)
-	// ConsumersDue returns the realms of expired consumers in the server's region. It reads a limited number of consumers, beginning with those that
-	// expired at from. If there may be more, next is the value of from for the next call; otherwise it is zero.
+	// ConsumersDue returns the realms that have expired consumers in the server's region. It reads a limited number of consumers, beginning with the
+	// consumers that expired at from. If there may be more, next is the value of from for the next call. Otherwise next is zero.
 	ConsumersDue(ctx context.Context, by Expiry, from time.Time) (realms []RealmKey, next time.Time, err error)
-	// ConsumerDueList returns expired consumers of one realm.
+	// ConsumerDueList returns the expired consumers of one realm.
 	ConsumerDueList(ctx context.Context, projectID ipam.ID, realm string, by Expiry, limit int) ([]ipam.Consumer, error)
-	// ConsumersDraining returns consumers in the server's region that ended after a time and may still be attached, in order of their end.
+	// ConsumersDraining returns the consumers in the server's region that ended after a time and may still be attached. They are ordered by the time of
+	// their end.
 	ConsumersDraining(ctx context.Context, after time.Time, limit int) ([]ipam.Consumer, error)
 
-	// ProjectsCrowded returns the projects with at least this number of consumers in the server's region, with tombstones.
+	// ProjectsCrowded returns the projects that have at least least consumers in the server's region, including tombstones.
 	ProjectsCrowded(ctx context.Context, ids []ipam.ID, least int) ([]ipam.ID, error)
 	// ProjectKeys returns the projects that exist.
 	ProjectKeys(ctx context.Context, ids []ipam.ID) ([]ProjectKey, error)
@@ -37,36 +38,37 @@ type ConsumerReader interface {
 	AttachmentGet(ctx context.Context, c ipam.Claim, ref ipam.ConsumerRef) (ipam.Attachment, error)
 	// AttachmentList returns a claim's consumers, ordered by realm and UID.
 	AttachmentList(ctx context.Context, c ipam.Claim, after ipam.ConsumerRef, limit int) ([]ipam.Attachment, error)
-	// AttachmentListOf returns up to limit attachments of a consumer; AttachmentCount returns their number.
+	// AttachmentListOf returns up to limit attachments of a consumer. AttachmentCount counts all of them.
 	AttachmentListOf(ctx context.Context, projectID ipam.ID, ref ipam.ConsumerRef, limit int) ([]ipam.Attachment, error)
 	AttachmentCount(ctx context.Context, projectID ipam.ID, ref ipam.ConsumerRef) (int64, error)
 	// ClaimListOfConsumer returns the claims to which a consumer is attached, ordered by name.
 	ClaimListOfConsumer(ctx context.Context, project ProjectKey, ref ipam.ConsumerRef, after string, limit int) ([]ipam.Claim, error)
 
-	// RealmCount counts a realm's consumers in the server's region. live counts those that have not ended. lost counts those that Carve ended after
-	// lostAfter because they expired, if they expired after expiredAfter.
+	// RealmCount counts the consumers of a realm in the server's region. live counts the consumers that have not ended. lost counts the consumers that
+	// expired after expiredAfter and that Carve ended after lostAfter because of their expiry.
 	RealmCount(ctx context.Context, projectID ipam.ID, realm string, lostAfter, expiredAfter time.Time) (live, lost int64, err error)
-	// RealmDue counts the expired consumers in the server's region.
+	// RealmDue counts the expired consumers of a realm in the server's region.
 	RealmDue(ctx context.Context, realm RealmKey, by Expiry) (int64, error)
 	// RealmExpired counts a realm's consumers in the server's region that expired before a time but have not ended.
 	RealmExpired(ctx context.Context, projectID ipam.ID, realm string, before time.Time) (int64, error)
 	// RegionsOf returns the regions in which a project may have claims and consumers.
 	RegionsOf(ctx context.Context, projectID ipam.ID) ([]string, error)
-	// RealmGet returns a realm's stored state in the server's region, or the zero state.
+	// RealmGet returns the stored state of a realm in the server's region. If no state is stored, it returns the zero state.
 	RealmGet(ctx context.Context, projectID ipam.ID, realm string) (ipam.RealmState, error)
-	// CountOtherRealms counts a project's realms in the server's region that are held or were confirmed since a time. It does not count the given realm.
+	// CountOtherRealms counts the other realms of the project in the server's region. It counts the realms that are held, or that were confirmed since a
+	// time.
 	CountOtherRealms(ctx context.Context, realm RealmKey, since time.Time) (int64, error)
-	// RealmsHeld returns realms in the server's region that are held: Carve ends no expired consumer in them.
+	// RealmsHeld returns the realms in the server's region that are held. In a held realm, Carve ends no expired consumer.
 	RealmsHeld(ctx context.Context, after ipam.ID, limit int) ([]RealmKey, error)
 }
 
-// Expiry selects expired consumers: their time ran out before Before, and their TTL is at most MaxTTL.
+// Expiry selects expired consumers. They expired before Before, and their TTL is at most MaxTTL.
 type Expiry struct {
 	Before time.Time
 	MaxTTL time.Duration
 }
 
-// RealmKey names a realm of a project.
+// RealmKey identifies a realm of a project.
 type RealmKey struct {
 	ProjectID ipam.ID
 	Name      string
@@ -85,13 +87,13 @@ type ConsumerChanges struct {
 	RealmPut    []RealmPut
 }
 
-// ConsumerUpdate replaces the mutable fields in a consumer that still has revision Was.
+// ConsumerUpdate replaces the mutable fields of a consumer that still has revision Was.
 type ConsumerUpdate struct {
 	Was ipam.ID
 	Now ipam.Consumer
 }
 
-// Renewal renews consumers of a realm in one region. If one of them has ended, the write fails.
+// Renewal renews consumers of one realm in one region. If one of the consumers has ended, the write fails.
 type Renewal struct {
 	Region    string
 	ProjectID ipam.ID
@@ -99,10 +101,11 @@ type Renewal struct {
 	UIDs      []string
 	Revision  ipam.ID
 	At        time.Time
-	TTL       *time.Duration // nil: keep each consumer's own
+	TTL       *time.Duration // nil: each consumer keeps its TTL
 }
 
-// RealmForget deletes the stored state of some realms of a project in one region: those that are not held and were not confirmed since a time.
+// RealmForget deletes the stored state of realms of a project in one region. It deletes the realms that are not held and have not been confirmed
+// since a time.
 type RealmForget struct {
 	ProjectID ipam.ID
 	Region    string
@@ -116,12 +119,12 @@ type RealmPut struct {
 	Now    ipam.RealmState
 }
 
-// Any reports whether anything changes.
+// Any reports whether there is any change.
 func (c ConsumerChanges) Any() bool {
 	return len(c.ConsumerInsert)+len(c.ConsumerUpdate)+len(c.ConsumerRenew)+len(c.AttachmentInsert)+len(c.AttachmentDelete) > 0 || len(c.RealmPut)+len(c.RealmForget) > 0
 }
 
-// And returns the changes from both parts.
+// And combines the changes of c and d.
 func (c ConsumerChanges) And(d ConsumerChanges) ConsumerChanges {
 	c.ConsumerInsert = append(c.ConsumerInsert, d.ConsumerInsert...)
 	c.ConsumerUpdate = append(c.ConsumerUpdate, d.ConsumerUpdate...)

@@ -10,19 +10,19 @@ import (
 type Container struct {
 	Region    string
 	ID        ipam.ID
-	ProjectID ipam.ID // owner
+	ProjectID ipam.ID // the owner
 	Block     netip.Prefix
-	Pool      ipam.Ref // zero for a space's container
-	Away      bool     // of a pool outside its home region: the container covers the blocks lent to the region, and not Block
+	Pool      ipam.Ref // zero if the container is a space
+	Away      bool     // the container is a pool outside its home region; it then covers the blocks that were lent to the region, not the whole Block
 }
 
-// PoolContainer returns a pool's container in the region from which the pool is drawn (Pool.At).
+// PoolContainer returns a pool's container in the region where the pool is used (Pool.At).
 func PoolContainer(p ipam.Pool) Container {
 	return Container{Region: p.Place(), ID: p.UID, ProjectID: p.ProjectID, Block: p.Block, Pool: p.Ref(), Away: p.At != ""}
 }
 
-// Lock returns the id that Locks use for a container. It is the container's own id at home and a derived id in each other region, so that regions do
-// not wait for each other.
+// Lock returns the container's id for Locks. In the home region, this is the container's own id. Each other region has a derived id, so that the
+// regions do not wait for each other.
 func (c Container) Lock() ipam.ID {
 	if c.Away {
 		return AwayLock(c.ID, c.Region)
@@ -30,15 +30,15 @@ func (c Container) Lock() ipam.ID {
 	return c.ID
 }
 
-// AwayLock returns a container's lock id in a region other than its home.
+// AwayLock returns the lock id of a container in a region that is not its home.
 func AwayLock(container ipam.ID, region string) ipam.ID {
 	return ipam.DerivedID(container, "in "+region)
 }
 
-// SpaceContainer returns the container for one family of a space.
+// SpaceContainer returns the container for one address family of a space.
 func SpaceContainer(s ipam.Space, f ipam.Family) Container {
 	return Container{Region: s.Region, ID: s.Container(f), ProjectID: s.ProjectID, Block: f.Everything()}
 }
 
-// WholeBlock returns a container's free blocks before anything is carved from it.
+// WholeBlock returns the free blocks of a container from which nothing is carved.
 func WholeBlock(c Container) []netip.Prefix { return []netip.Prefix{c.Block} }

@@ -6,20 +6,20 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Kinds of objects that a list's filter can name.
+// Kinds of objects that the filter of a list can name.
 const (
 	NamedPool  = "pool"
 	NamedSpace = "space"
 	NamedClass = "class"
 )
 
-// Named is an object that a filter names. A class is named as one of the project that lists, even if the platform owns it.
+// Named is an object that a filter names. The reference to a class always contains the project that lists, even if the platform owns the class.
 type Named struct {
 	What string
 	Ref  ipam.Ref
 }
 
-// Shown returns the name as the filter has it.
+// Shown returns the name in the form that the filter uses.
 func (n Named) Shown(project string) string {
 	if n.Ref.Project == project {
 		return n.Ref.Name

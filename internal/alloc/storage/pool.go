@@ -13,14 +13,15 @@ type PoolReader interface {
 	PoolGet(ctx context.Context, project ProjectKey, name string) (ipam.Pool, error)
 	PoolGetByID(ctx context.Context, id ipam.ID) (ipam.Pool, error)
 	PoolList(ctx context.Context, project ProjectKey, after string, limit int) ([]ipam.Pool, error)
-	// PoolListRoots is PoolList for pools that were carved from a space.
+	// PoolListRoots is PoolList for root pools. A root pool is carved from a space.
 	PoolListRoots(ctx context.Context, project ProjectKey, after string, limit int) ([]ipam.Pool, error)
-	// PoolListByLabels returns up to limit pools that carry all the labels, ordered by name, after a name.
+	// PoolListByLabels returns up to limit pools that have all the labels, ordered by name, after a name.
 	PoolListByLabels(ctx context.Context, project ProjectKey, labels map[string]string, after string, limit int) ([]ipam.Pool, error)
-	// UtilizationOf returns the recorded use of pools since a time or longer, ordered by time.
+	// UtilizationOf returns the recorded use of pools since a time, ordered by time. It may return older records too.
 	UtilizationOf(ctx context.Context, pools []ipam.Pool, since time.Time) (map[ipam.ID][]ipam.UsedAt, error)
-	// DrainedPoolList returns up to limit pools at home in the store's region that are drained for deletion and hold only reservations at home.
+	// DrainedPoolList returns up to limit pools whose home is the store's region. These pools are drained for deletion, and contain only reservations in
+	// their home region.
 	DrainedPoolList(ctx context.Context, limit int) ([]ipam.Pool, error)
-	// PoolListOverlapping returns up to limit pools carved from the container that overlap the block.
+	// PoolListOverlapping returns up to limit pools that were carved from the container and overlap the block.
 	PoolListOverlapping(ctx context.Context, containerID ipam.ID, block netip.Prefix, limit int) ([]ipam.Pool, error)
 }

@@ -13,11 +13,10 @@ type ProjectReader interface {
 	ProjectList(ctx context.Context, after string, limit int) ([]ipam.Project, error)
 	// ProjectListNamed returns the projects with these names, ordered by name.
 	ProjectListNamed(ctx context.Context, names []string) ([]ipam.Project, error)
-	// ProjectHoldings counts a project's pools, claims, and spaces other than the default one.
+	// ProjectHoldings counts a project's pools, claims and spaces. It does not count the default space.
 	ProjectHoldings(ctx context.Context, projectID ipam.ID) (Holdings, error)
 
-	// NamesThere returns the names that belong to objects which the project has or may use. Objects that the project may not use do not affect the
-	// result.
+	// NamesThere returns the names of existing objects that the project owns or may use. Objects that the project may not use do not affect the result.
 	NamesThere(ctx context.Context, project ProjectKey, names []Named) ([]Named, error)
 }
 
@@ -27,11 +26,11 @@ type SpaceReader interface {
 	SpaceList(ctx context.Context, project ProjectKey, after string, limit int) ([]ipam.Space, error)
 }
 
-// ProjectKey is the part of a project that statements need.
+// ProjectKey contains the fields of a project that statements need.
 type ProjectKey = ipam.ProjectKey
 
 // Key returns the key of a project.
 func Key(p ipam.Project) ProjectKey { return ProjectKey{ID: p.UID, Name: p.Name} }
 
-// Holdings are the counts of a project's objects.
+// Holdings contains the number of a project's objects.
 type Holdings struct{ Pools, Claims, Spaces int64 }

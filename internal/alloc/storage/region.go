@@ -7,24 +7,25 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// RegionReader reads the data that several regions need (docs/adr/0021).
+// RegionReader reads the data that several regions share (docs/adr/0021).
 type RegionReader interface {
 	// Regions returns the database's regions, in the order of their addition.
 	Regions(ctx context.Context) ([]ipam.Region, error)
-	// PoolRegions returns the regions that pools serve, without stocks. It returns nothing for a pool that is served at home alone.
+	// PoolRegions returns the regions that each pool serves, without figures about free space. It returns nothing for a pool that serves only its home
+	// region.
 	PoolRegions(ctx context.Context, pools []ipam.ID) (map[ipam.ID][]ipam.PoolRegion, error)
-	// PoolsServing returns up to limit pools that a region serves in addition to other regions, ordered by id, after the given id.
+	// PoolsServing returns up to limit pools that serve this region and other regions, ordered by id, after the given id.
 	PoolsServing(ctx context.Context, region string, after ipam.ID, limit int) ([]ipam.Pool, error)
-	// LoansOver returns up to limit loans from a pool that overlap a block, ordered by address.
+	// LoansOver returns up to limit loans of a pool that overlap a block, ordered by address.
 	LoansOver(ctx context.Context, poolID ipam.ID, block netip.Prefix, limit int) ([]ipam.Loan, error)
-	// LoansTo returns up to limit loans from a pool to a region with blocks after an address, ordered by address.
+	// LoansTo returns up to limit loans of a pool to a region, ordered by address. The blocks begin after the given address.
 	LoansTo(ctx context.Context, poolID ipam.ID, region string, after netip.Addr, limit int) ([]ipam.Loan, error)
 	// LoanSizes counts the loans of pools by region and length.
 	LoanSizes(ctx context.Context, pools []ipam.ID) ([]LoanSize, error)
-	// RoomByRegion returns the regions in which one pool's containers have a free block for the prefix length. The reads see one moment.
+	// RoomByRegion returns the regions in which the containers of one pool have a free block for the prefix length. All reads see the same moment.
 	RoomByRegion(ctx context.Context, ask []RoomQuery) (map[string]bool, error)
-	// StockEpoch returns a pool's two versions in a region: the record's, and the one beside the region's rows. Both are zero if the pool has no rows
-	// of its own there.
+	// StockEpoch returns the two versions of a pool in a region: the version in the loan record, and the version that is stored with the region's rows.
+	// If the pool has no rows in that region, both versions are zero.
 	StockEpoch(ctx context.Context, poolID ipam.ID, region string) (record, rows ipam.ID, err error)
 }
 
@@ -36,7 +37,7 @@ type LoanSize struct {
 	Count  int64
 }
 
-// RegionChanges contains the changes to pools in several regions.
+// RegionChanges contains the changes to pools that serve several regions.
 type RegionChanges struct {
 	PoolRegionInsert []PoolRegionChange
 	PoolRegionUpdate []PoolRegionChange
@@ -48,24 +49,25 @@ type RegionChanges struct {
 	EpochReset *EpochReset
 }
 
-// EpochReset gives both versions of a pool in a region one new value, and recomputes the fence's stock from the rows.
+// EpochReset replaces both versions of a pool in a region with one new value. It also counts the free blocks in the rows again, and writes the
+// figures to the version row.
 type EpochReset struct {
 	PoolID       ipam.ID
 	Region       string
-	Record, Rows ipam.ID // the old values; Rows is zero if the region's rows had none
+	Record, Rows ipam.ID // the old values; Rows is zero if the region's rows had no version
 	Now          ipam.ID
 	Stock        ipam.Stock // after all changes of the transaction
 }
 
-// PoolRegionChange inserts, replaces or deletes the record of a pool in a region, together with the version beside the region's rows. Both must still
-// have version Was; zero means that they must not exist.
+// PoolRegionChange inserts, replaces or deletes the record of a pool in a region, and the version that is stored with the region's rows. Both must
+// still have version Was. If Was is zero, they must not exist.
 type PoolRegionChange struct {
 	PoolID ipam.ID
 	Was    ipam.ID
 	Now    ipam.PoolRegion
 }
 
-// Placed returns the pool as it is drawn from in the given region.
+// Placed returns the pool as it is used in the given region.
 func Placed(p ipam.Pool, region string) ipam.Pool {
 	if p.At = ""; region != p.Region {
 		p.At = region
@@ -73,7 +75,7 @@ func Placed(p ipam.Pool, region string) ipam.Pool {
 	return p
 }
 
-// PoolContainers returns a pool's containers in all its regions, its home first.
+// PoolContainers returns the containers of a pool in all its regions. The home region comes first.
 func PoolContainers(p ipam.Pool) []Container {
 	all := []Container{PoolContainer(Placed(p, p.Region))}
 	for _, r := range p.Spec.Regions {
@@ -84,7 +86,7 @@ func PoolContainers(p ipam.Pool) []Container {
 	return all
 }
 
-// PoolLocks returns the lock ids of all of a pool's containers.
+// PoolLocks returns the lock ids of all containers of a pool.
 func PoolLocks(p ipam.Pool) []ipam.ID {
 	var ids []ipam.ID
 	for _, c := range PoolContainers(p) {

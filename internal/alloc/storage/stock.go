@@ -6,14 +6,14 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// WithStock reads a pool's free blocks.
+// WithStock returns a pool with the figures about its free blocks.
 func WithStock(ctx context.Context, read Reader, p ipam.Pool) (ipam.Pool, error) {
 	list := []ipam.Pool{p}
 	err := FillStock(ctx, read, list)
 	return list[0], err
 }
 
-// FillStock reads the free blocks in all the pools at once.
+// FillStock reads the figures about the free blocks of all the pools in one request.
 func FillStock(ctx context.Context, read Reader, pools []ipam.Pool) error {
 	if len(pools) == 0 {
 		return nil

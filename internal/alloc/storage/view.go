@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// View reads rows: the latest ones, or slightly older ones.
+// View reads rows. They are the latest rows, or rows that are some seconds old.
 type View interface {
 	Reader
 
-	// Snapshot runs fn with reads from one snapshot. fn may run several times.
+	// Snapshot runs fn with reads that all see the same snapshot. fn may run several times.
 	Snapshot(ctx context.Context, op string, fn func(ctx context.Context, read Reader) error) error
 }
 
-// Moment is the read time of a View that may be some seconds old: the reads include all earlier writes. One request has one Moment and reads
-// sequentially.
+// Moment is the time of the reads in a View that may be some seconds old. The reads include all writes before this time. One request has one Moment,
+// and its reads must be sequential.
 type Moment struct{ at time.Time }
 
-// Note records another read. The earliest time counts.
+// Note records the time of another read. The Moment keeps the earliest time.
 func (m *Moment) Note(at time.Time) {
 	if m.at.IsZero() || at.Before(m.at) {
 		m.at = at.UTC()

@@ -10,10 +10,11 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 )
 
-// GroupDeadline limits one group's transaction with all its attempts. It does not depend on the members' deadlines.
+// GroupDeadline limits the time for the transaction of a group of requests, with all its attempts. It does not depend on the deadlines of the
+// requests.
 const GroupDeadline = 15 * time.Second
 
-// NewLRU creates a cache for size entries; size must be positive.
+// NewLRU creates a cache for size entries. size must be positive.
 func NewLRU[K comparable, V any](size int) *lru.Cache[K, V] {
 	c, err := lru.New[K, V](size)
 	if err != nil {
@@ -22,12 +23,12 @@ func NewLRU[K comparable, V any](size int) *lru.Cache[K, V] {
 	return c
 }
 
-// MaxRounds limits a use case's retries after an indeterminate commit or a conflict. Each round already contains the transaction runner's limited
-// retries.
+// MaxRounds limits the number of attempts of a use case if a COMMIT has an unknown result or a conflict occurs. Each round already includes the
+// retries of the transaction itself.
 const MaxRounds = 8
 
-// Rounds calls try until it asks for no other round, at most MaxRounds times. After the last round it returns that round's error, or contention if
-// the round has none. Every retry of a use case goes through Rounds.
+// Rounds calls try until try does not request another round, at most MaxRounds times. After the last round, it returns the error of that round. If
+// the round has no error, it returns contention. Every use case retries with Rounds.
 func Rounds[T any](try func(round int) (v T, again bool, err error)) (T, error) {
 	var last error
 	for round := range MaxRounds {
@@ -44,7 +45,8 @@ func Rounds[T any](try func(round int) (v T, again bool, err error)) (T, error) 
 	return zero, last
 }
 
-// RetryConflicts is Rounds for a use case that retries after a conflict: another request has changed the data that it read.
+// RetryConflicts is Rounds for a use case that retries after a conflict. A conflict means that another request has changed the data that the use case
+// read.
 func RetryConflicts[T any](try func(round int) (T, error)) (T, error) {
 	return Rounds(func(round int) (T, bool, error) {
 		v, err := try(round)
@@ -55,21 +57,24 @@ func RetryConflicts[T any](try func(round int) (T, error)) (T, error) {
 	})
 }
 
-// ReadBackLimit limits the time to read back an indeterminate COMMIT.
+// ReadBackLimit limits the time to read back whether a COMMIT with an unknown result has taken effect.
 const ReadBackLimit = 3 * time.Second
 
-// MaxCachedProjects limits the cached projects, about half a kilobyte each.
+// MaxCachedProjects limits the cached projects. Each needs about half a kilobyte.
 const MaxCachedProjects = 16384
 
-// MaxGroup limits the members in one transaction, and so its size and how long it locks rows.
+// MaxGroup limits the requests in one transaction. So it also limits the size of the transaction and the time for which it locks rows.
 const MaxGroup = 64
 
-// MaxPools limits the pools of one transaction.
+// MaxPools limits the pools in one transaction.
 const MaxPools = 32
 
-// Placed is Rounds for a try that may hold a pool's lock in the process. When try returns *storage.RegionNotRecorded, Placed records the region. When try returns
-// *storage.LockBusy, Placed waits for the lock; such a wait counts as no round, because a project may change its quotas all the time, and ctx limits it.
-// Then Placed retries. No other request waits meanwhile, because try has released the pool's lock.
+// Placed is Rounds for a try that may hold a pool's lock in this process. It handles two errors and then retries:
+//   - *storage.RegionNotRecorded: Placed records the region for the projects.
+//   - *storage.LockBusy: Placed waits for the lock. This wait does not count as a round, because a project may change its quotas all the time. ctx
+//     limits the wait.
+//
+// try has released the pool's lock at that point, so no other request waits meanwhile.
 func Placed[T any](ctx context.Context, s *Core, try func() (T, error)) (T, error) {
 	return Rounds(func(int) (v T, again bool, err error) {
 		v, err = try()

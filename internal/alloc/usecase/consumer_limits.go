@@ -8,14 +8,14 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// ConsumerLimits caches which projects had the maximum number of consumers at the last count. Requests only read it. A background job counts the projects in
-// which this process creates consumers.
+// ConsumerLimits caches which projects had the maximum number of consumers at the last count. Requests never count consumers themselves. A background
+// job counts them in the projects in which this process creates consumers.
 type ConsumerLimits struct {
 	mu   sync.Mutex
 	full map[ipam.ID]bool
 }
 
-// Reached records that a request creates consumers in a project, and reports whether the project is full.
+// Reached records that a request creates consumers in a project. It reports whether the project has the maximum number.
 func (c *ConsumerLimits) Reached(project ipam.ID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -27,14 +27,14 @@ func (c *ConsumerLimits) Reached(project ipam.ID) bool {
 	return is
 }
 
-// Pending returns the projects to count.
+// Pending returns the projects whose consumers must be counted.
 func (c *ConsumerLimits) Pending() []ipam.ID {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Collect(maps.Keys(c.full))
 }
 
-// Record records which of the counted projects are full. The others are counted again when a request creates consumers in them.
+// Record records which of the counted projects are full. Other projects are counted again after a request creates consumers in them.
 func (c *ConsumerLimits) Record(projects, full []ipam.ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

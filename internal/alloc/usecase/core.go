@@ -12,31 +12,31 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Core contains the dependencies that all use cases share. Each use-case package embeds it. It is safe for concurrent use.
+// Core contains the dependencies that all use cases share. Each use-case package embeds it. Concurrent use is safe.
 type Core struct {
 	Store          storage.Store
-	Region         string           // region for the rows that this process creates
+	Region         string           // the region of the rows that this process creates
 	Clock          func() time.Time // the database's clock
-	OwnClock       bool             // Clock is a test's clock
-	Ticks          func() time.Time // this process's clock, for the age of cached values
+	OwnClock       bool             // Clock is the clock of a test
+	Ticks          func() time.Time // the clock of this process, for the age of cached values
 	Metrics        Metrics
 	Tracer         Tracer                                 // nil: no traces
-	Locks          *locks.ContainerLocks                  // per-pool locks in this process
-	Searching      *locks.FairSemaphore                   // limits lists that scan many rows
-	Projects       *lru.Cache[string, storage.ProjectKey] // cache, by name
-	Notifier       *Notifier                              // notifies those that wait for changes
-	ConsumerLimits *ConsumerLimits                        // projects that are full of consumers
+	Locks          *locks.ContainerLocks                  // the locks on pools and spaces in this process
+	Searching      *locks.FairSemaphore                   // limits the lists that scan many rows
+	Projects       *lru.Cache[string, storage.ProjectKey] // the cached projects, by name
+	Notifier       *Notifier                              // notifies the requests that wait for changes
+	ConsumerLimits *ConsumerLimits                        // the projects with the maximum number of consumers
 }
 
 // Options configure a Core.
 type Options struct {
-	Region  string           // region for the rows that this process creates
-	Clock   func() time.Time // nil: the database's clock; tests set their own
+	Region  string           // the region of the rows that this process creates
+	Clock   func() time.Time // nil: the database's clock; tests set another one
 	Metrics Metrics          // nil: no metrics
 	Tracer  Tracer           // nil: no traces
 }
 
-// New creates the Core for the use cases over a store.
+// New creates the Core of the use cases for a store.
 func New(store storage.Store, o Options) *Core {
 	c := &Core{
 		Store: store, Region: o.Region, Clock: o.Clock, OwnClock: o.Clock != nil, Ticks: o.Clock, Metrics: o.Metrics, Tracer: o.Tracer,
@@ -53,10 +53,10 @@ func New(store storage.Store, o Options) *Core {
 	return c
 }
 
-// Now returns the time of a request by the database's clock, in the database's resolution: UTC, microseconds.
+// Now returns the time of the database's clock in UTC, in microseconds. This is the resolution of the database.
 func (s *Core) Now() time.Time { return asStored(s.Clock()) }
 
-// Latest returns an upper bound for the time. An object that any server has dated later did not exist yet.
+// Latest returns an upper bound for the current time. An object with a later time did not exist yet, whichever server created it.
 func (s *Core) Latest() time.Time {
 	if s.OwnClock {
 		return s.Now()
@@ -66,7 +66,7 @@ func (s *Core) Latest() time.Time {
 
 func asStored(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 
-// View returns the view that a call reads: the latest data, or the region's local data.
+// View returns the view for a reading call. It reads the latest data, or the data in the server's own region.
 func (s *Core) View(r Reading) storage.View {
 	if r.Behind == nil {
 		return s.Store
@@ -107,7 +107,7 @@ func runIn[T any](ctx context.Context, s *Core, run func(context.Context, string
 	err = run(ctx, op, locks, func(ctx context.Context, tx storage.Tx) error {
 		v, err := fn(ctx, timedTx{tx, s, did})
 		if err == nil {
-			out = v // the next attempt, if any, overwrites it
+			out = v // the next attempt, if any, overwrites out
 		}
 		return err
 	})

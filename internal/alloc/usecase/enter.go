@@ -8,11 +8,11 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// The ways into a project. A caller comes with a project name and with roles that were read before. Another tenant's project may have the name by
-// now. So every use case finds its project by one of these functions, which compare the project in the database with the role's project. All later
-// statements use the project's id.
+// A use case finds its project only with the functions below. A caller has a project name, and roles that were read earlier. Another tenant's project
+// may have the name by now. So these functions compare the project in the database with the project of the role. All later statements use the id of
+// the project.
 
-// Enter authorises an action on a project and reads the project.
+// Enter authorizes an action on a project and reads the project.
 func (s *Core) Enter(ctx context.Context, action tenancy.Action, project string) (tenancy.Principal, storage.ProjectKey, error) {
 	pass, err := tenancy.Authorize(ctx, action, project)
 	if err != nil {
@@ -22,22 +22,23 @@ func (s *Core) Enter(ctx context.Context, action tenancy.Action, project string)
 	return pass.Principal, key, err
 }
 
-// EnterCached is Enter without the read, if the project is in the cache. The caller must find rows under the key's id. If it finds none, the name
-// may belong to another project by now, and the caller must check with ProjectKey.
+// EnterCached is Enter without the read, if the project is in the cache. The returned bool reports whether the project comes from the cache. The
+// caller must then find rows with the id of the project. If it finds none, another project may have the name by now, and the caller must call
+// ProjectKey.
 func (s *Core) EnterCached(ctx context.Context, action tenancy.Action, project string) (tenancy.Pass, storage.ProjectKey, bool, error) {
 	pass, err := tenancy.Authorize(ctx, action, project)
 	if err != nil {
 		return pass, storage.ProjectKey{}, false, err
 	}
-	if key, known := s.Projects.Get(project); known && pass.CheckProject(key) == nil { // no cached fact decides a refusal
+	if key, known := s.Projects.Get(project); known && pass.CheckProject(key) == nil { // a cached fact must not decide a refusal
 		return pass, key, true, nil
 	}
 	key, err := s.ProjectKey(ctx, pass)
 	return pass, key, false, err
 }
 
-// ProjectKey reads the project that a pass is for, and caches it. It reads the latest data, so that the caller learns nothing about a deleted project
-// of the same name. Every region reads projects locally.
+// ProjectKey reads the project of a pass, and caches it. It reads the latest data, so that the caller learns nothing about a deleted project of the
+// same name. Every region can read projects locally.
 func (s *Core) ProjectKey(ctx context.Context, pass tenancy.Pass) (storage.ProjectKey, error) {
 	p, err := EnterBy(ctx, s.Store, pass)
 	if err != nil {
@@ -47,7 +48,7 @@ func (s *Core) ProjectKey(ctx context.Context, pass tenancy.Pass) (storage.Proje
 	return storage.Key(p), nil
 }
 
-// EnterBy reads the project that a pass is for.
+// EnterBy reads the project of a pass.
 func EnterBy(ctx context.Context, read storage.Reader, pass tenancy.Pass) (ipam.Project, error) {
 	p, err := read.ProjectGet(ctx, pass.Project)
 	if err != nil {
@@ -59,7 +60,7 @@ func EnterBy(ctx context.Context, read storage.Reader, pass tenancy.Pass) (ipam.
 	return p, nil
 }
 
-// CheckProjectExists returns not found if the project was deleted since Enter read it.
+// CheckProjectExists returns not found if the project was deleted after Enter read it.
 func CheckProjectExists(ctx context.Context, read storage.Reader, key storage.ProjectKey) error {
 	p, err := read.ProjectGet(ctx, key.Name)
 	if err == nil && p.UID != key.ID {

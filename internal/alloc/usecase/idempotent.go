@@ -11,11 +11,12 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// AnswerLifetime is how long an idempotency key is stored.
+// AnswerLifetime is the time for which an idempotency key and its response are stored.
 const AnswerLifetime = 24 * time.Hour
 
-// Replayed decodes the stored answer for the request's key. It refuses a key that belongs to another request or another caller. It finds the caller
-// in the answer and not in the fingerprint, because servers with other versions also compute fingerprints.
+// Replayed decodes the stored response for the key of a request. It refuses a key that belongs to another request or another caller. It compares the
+// caller with the creator in the stored response. The fingerprint does not contain the caller, because servers with other versions compute
+// fingerprints too.
 func Replayed[T any](ctx context.Context, r Request, a storage.Answer, read func(storage.Answer) (T, error)) (made T, err error) {
 	if a.Fingerprint != r.Fingerprint {
 		return made, ipam.Errorf(ipam.CodeIdempotencyMismatch,
@@ -33,13 +34,13 @@ func Replayed[T any](ctx context.Context, r Request, a storage.Answer, read func
 	return made, nil
 }
 
-// Whole decodes an answer that Answers has encoded.
+// Whole decodes a response that Answers has encoded.
 func Whole[T any](a storage.Answer) (made T, err error) {
 	err = json.Unmarshal(a.Body, &made)
 	return made, err
 }
 
-// creatorOf returns the creator of the objects in a stored answer.
+// creatorOf returns the creator of the objects in a stored response.
 func creatorOf(out any) string {
 	switch v := out.(type) {
 	case interface{ Creator() string }:
@@ -52,7 +53,8 @@ func creatorOf(out any) string {
 	return ""
 }
 
-// Answers returns the row to store for a request with a key, with the complete created object. It returns none without a key.
+// Answers returns the response to store for a request with a key. The response contains the complete created object. Without a key, Answers returns
+// none.
 func Answers(projectID ipam.ID, r Request, now time.Time, value any) ([]storage.Answer, error) {
 	if !r.StoresAnswer() {
 		return nil, nil
@@ -64,17 +66,21 @@ func Answers(projectID ipam.ID, r Request, now time.Time, value any) ([]storage.
 	return []storage.Answer{Answer(projectID, r, now, body)}, nil
 }
 
-// Answer returns the row to store for a request with a key.
+// Answer returns the row with the response to store for a request with a key.
 func Answer(projectID ipam.ID, r Request, now time.Time, body []byte) storage.Answer {
 	return storage.Answer{
 		ProjectID: projectID, Key: r.Key, Fingerprint: r.Fingerprint, Body: body, CreatedAt: now, ExpiresAt: now.Add(AnswerLifetime),
 	}
 }
 
-// RunIdempotent runs a create that may have an idempotency key. It first returns the stored answer, if any. After a conflict (another request has stored the
-// key meanwhile) it looks again. It also looks again after a refusal, because of two concurrent identical requests the first may have taken the very
-// object that the second lacks. m is the metadata of the new object, so that RunIdempotent can replace a generated name that is taken; it is nil if the
-// request has no single name. read decodes a stored answer.
+// RunIdempotent runs a create that may have an idempotency key. If there is a stored response for the key, it returns that response. After a
+// conflict, it looks again, because another request may have stored the key meanwhile.
+//
+// It also looks again after a refusal. If two identical requests run at the same time, the first one may have taken the object that the second one
+// needs.
+//
+// m is the metadata of the new object. If a generated name is taken, RunIdempotent generates another one in m. If the request has no single name, m
+// is nil. read decodes a stored response.
 func RunIdempotent[T any](ctx context.Context, s *Core, key storage.ProjectKey, r Request, m *ipam.Metadata,
 	read func(storage.Answer) (T, error), run func(ctx context.Context) (T, error),
 ) (Result[T], error) {
@@ -98,16 +104,16 @@ func RunIdempotent[T any](ctx context.Context, s *Core, key storage.ProjectKey, 
 	})
 }
 
-// Answered reports whether a stored answer settles the request: the objects were created, or created and released.
+// Answered reports whether a stored response settles the request. Then the objects were created, or were created and released since.
 func Answered(err error) bool { return err == nil || ipam.IsCode(err, ipam.CodeClaimReleased) }
 
-// NameTaken reports whether the error is about an existing name, and not about another unique value.
+// NameTaken reports whether an error means that the name exists already. Errors about other unique values do not count.
 func NameTaken(err error) bool {
 	e, ok := errors.AsType[*ipam.Error](err)
 	return ok && e.Code == ipam.CodeAlreadyExists && len(e.Fields) > 0 && e.Fields[0].Pointer == "/metadata/name"
 }
 
-// replay returns the stored answer for the request's key. ok is false if none exists.
+// replay returns the stored response for the key of the request. If there is none, ok is false.
 func replay[T any](ctx context.Context, s *Core, key storage.ProjectKey, r Request, read func(storage.Answer) (T, error)) (answer Result[T], ok bool, err error) {
 	if r.Key == "" {
 		return answer, false, nil

@@ -6,9 +6,11 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// StillHeld returns claim_released if any of the claims that a request created has been released, because its block may belong to another claim by
-// now. The caller must read the stored answer first. One transaction writes claims and answer, so a claim that is missing after the answer was read
-// has been released. Claims never move to another region or another allocation.
+// StillHeld checks the claims that an earlier request created. If one of them was released, it returns claim_released, because the block may belong
+// to another claim by now.
+//
+// The caller must read the stored response first. One transaction writes the claims and the response. So if a claim is missing after the response was
+// read, it was released. A claim never moves to another region or another allocation.
 func (s *Core) StillHeld(ctx context.Context, made []ipam.Claim) error {
 	held, err := s.Store.ClaimsHeld(ctx, made)
 	if err != nil {

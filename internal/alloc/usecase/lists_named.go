@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// named returns the names in the filter and their query parameters.
+// named returns the names in a filter, and the query parameter of each name.
 func named(f paging.Filter, project string) (params []string, names []storage.Named) {
 	for _, n := range []struct {
 		param, what string
@@ -26,8 +26,8 @@ func named(f paging.Filter, project string) (params []string, names []storage.Na
 	return params, names
 }
 
-// RefuseUnknown refuses a filter with a name that the project neither has nor may use, because a typing error must not look like an empty list. It
-// treats an absent object and an invisible one alike.
+// RefuseUnknown refuses a filter with a name of an object that the project neither owns nor may use. Otherwise a typing error would look like an
+// empty list. A missing object and an invisible object have the same refusal.
 func RefuseUnknown(ctx context.Context, read storage.Reader, key storage.ProjectKey, f paging.Filter) error {
 	params, names := named(f, key.Name)
 	if len(names) == 0 {
@@ -55,15 +55,16 @@ func RefuseUnknown(ctx context.Context, read storage.Reader, key storage.Project
 	return refusal
 }
 
-// Unknown returns RefuseUnknown as a function to call when a list is empty.
+// Unknown returns a function that calls RefuseUnknown. The function is called only if a list is empty.
 func Unknown(ctx context.Context, read storage.Reader, key storage.ProjectKey, f paging.Filter) func() error {
 	return func() error { return RefuseUnknown(ctx, read, key, f) }
 }
 
-// OrUnknown returns a page of a list whose filter may contain names. A list with items proves its names: a claim shows its pool and class, even after
-// the project has lost the right to use them. So OrUnknown checks the names only if no page so far had an item.
+// OrUnknown returns a page of a list, and refuses unknown names in the filter. If the list has an item, the names exist, because the item contains
+// them. This is true even if the project may no longer use the named pool or class. So OrUnknown checks the names only if no page so far had an item.
 func OrUnknown[T, K any](of paging.List, cursor string, unknown func() error, fetch func(cursor string) (paging.Page[T], error)) (paging.Page[T], error) {
-	barren := paging.List{Kind: of.Kind + "-barren", Of: of.Of} // seals a position before which no item was found, for names that do not exist
+	// The cursor of the list barren means that no item came before this position, and that a name does not exist.
+	barren := paging.List{Kind: of.Kind + "-barren", Of: of.Of}
 	var after K
 	begins := cursor == ""
 	if !begins && paging.OpenCursor(cursor, barren, &after) == nil {
@@ -85,7 +86,7 @@ func OrUnknown[T, K any](of paging.List, cursor string, unknown func() error, fe
 	return page, nil
 }
 
-// FilterPool reads the filter's pool if it is the project's own, and refuses one that does not exist.
+// FilterPool reads the pool in the filter if it belongs to the project. If the pool does not exist, FilterPool refuses the filter.
 func FilterPool(ctx context.Context, read storage.Reader, key storage.ProjectKey, f paging.Filter) (*ipam.Pool, error) {
 	if f.Pool.Project != key.Name {
 		return nil, nil //nolint:nilnil // nothing to resolve is no failure

@@ -9,8 +9,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// A page ends after some thousand rows, even if it is empty. The first page already shows that the names do not exist, but only the last page may
-// refuse them: an item in between would prove the names.
+// A page ends after some thousand rows, even if no row matches. The first page already shows that the names do not exist. But only the last page may
+// refuse them, because an item on a later page would prove that the names exist.
 func TestMissingNameIsRefusedOnlyOnTheLastEmptyPage(t *testing.T) {
 	t.Parallel()
 	of := paging.ListOf("claims", "whose")

@@ -7,16 +7,16 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Match is an If-Match precondition. The zero Match requires nothing.
+// Match is an If-Match precondition. The zero Match allows everything.
 type Match struct {
 	Any       bool     // If-Match: *
-	Revisions []string // entity tags without quotes; a weak tag keeps its prefix and quotes, so that it matches nothing
+	Revisions []string // entity tags without quotes; a weak tag keeps its prefix and quotes, so that it never matches
 }
 
 // Set reports whether the request has a precondition.
 func (m Match) Set() bool { return m.Any || len(m.Revisions) > 0 }
 
-// Check compares with the current revision and adds it to the refusal.
+// Check compares the precondition with the current revision. If they differ, the refusal contains the current revision.
 func (m Match) Check(current ipam.ID) error {
 	if !m.Set() || m.Any || slices.Contains(m.Revisions, current.String()) {
 		return nil
@@ -35,8 +35,8 @@ func (m Match) Check(current ipam.ID) error {
 
 func isWeak(tag string) bool { return strings.HasPrefix(tag, `W/"`) }
 
-// CheckPut checks the preconditions of a PUT: If-Match first, according to RFC 9110 (13.2.2). found reports whether the object exists. The caller
-// must not pass an object that this same PUT has created.
+// CheckPut checks the preconditions of a PUT. If-Match comes first, according to RFC 9110 (13.2.2). found reports whether the object exists. If this
+// PUT has created the object itself, the caller must not call CheckPut.
 func (r Request) CheckPut(found bool, current ipam.ID) error {
 	if !found {
 		if !r.IfMatch.Set() {

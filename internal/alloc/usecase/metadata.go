@@ -7,10 +7,10 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Everything is the filter of lists without a filter.
+// Everything is the filter for a list without a filter. It matches every item.
 func Everything[T any](*T) bool { return true }
 
-// CheckNew validates the caller's part of new metadata. A generated name is already in Name.
+// CheckNew validates the part of new metadata that the caller sets. A generated name is already in Name.
 func CheckNew(m *ipam.Metadata, spec error) error {
 	if !ipam.ValidName(m.Name) {
 		return ipam.Invalid("/metadata/name", "must be a DNS label: 1 to 63 of a-z, 0-9 and -, beginning and ending with a letter or digit.")
@@ -18,7 +18,7 @@ func CheckNew(m *ipam.Metadata, spec error) error {
 	return CheckChanged(*m, spec)
 }
 
-// CheckChanged validates metadata and spec of a changed object.
+// CheckChanged validates the metadata of a changed object. spec is the error of the check of its spec, or nil.
 func CheckChanged(m ipam.Metadata, spec error) error {
 	if err := ipam.CheckLabels("/metadata/labels", m.Labels); err != nil {
 		return err
@@ -29,12 +29,12 @@ func CheckChanged(m ipam.Metadata, spec error) error {
 	return spec
 }
 
-// SameMeta compares the metadata that a caller may write. Nil and empty maps are equal.
+// SameMeta compares the metadata that a caller may change. Nil and empty maps are equal.
 func SameMeta(a, b ipam.Metadata) bool {
 	return maps.Equal(a.Labels, b.Labels) && maps.Equal(a.Annotations, b.Annotations)
 }
 
-// Touch sets the server's part of changed metadata.
+// Touch sets the part of changed metadata that the server sets.
 func Touch(next *ipam.Metadata, was ipam.Metadata, specChanged bool, revision ipam.ID, now Timestamp) {
 	labels, annotations := next.Labels, next.Annotations
 	*next = was
@@ -45,5 +45,5 @@ func Touch(next *ipam.Metadata, was ipam.Metadata, specChanged bool, revision ip
 	}
 }
 
-// Timestamp is a time in the database's resolution: UTC, microseconds.
+// Timestamp is a time in UTC in microseconds. This is the resolution of the database.
 type Timestamp = time.Time

@@ -6,14 +6,14 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Metrics records the results of use cases. It must not block, and is safe for concurrent use.
+// Metrics records the results of use cases. It must not block, and must be safe for concurrent use.
 type Metrics interface {
-	// ClaimDecided records a claim that was bound (refusal "") or refused. class is the project/name of the resolved class, or "" if the claim used
-	// none or found none.
+	// ClaimDecided records a claim that was bound or refused. refusal is empty for a bound claim. class is the project/name of the resolved class. If
+	// the claim uses or finds no class, class is empty.
 	ClaimDecided(ctx context.Context, class string, refusal ipam.Code)
-	// GroupRan records that a pool's transaction was committed, with its number of members.
+	// GroupRan records that a transaction of a pool was committed. members is the number of requests in the transaction.
 	GroupRan(ctx context.Context, members int)
-	// LoanMoved records the end of an attempt to move a block between regions. move is "lend" or "recall"; outcome is "moved", "nothing", "fenced" or
+	// LoanMoved records the end of an attempt to move a block between regions. move is "lend" or "recall". outcome is "moved", "nothing", "fenced" or
 	// "failed".
 	LoanMoved(ctx context.Context, move, outcome string)
 	// ConsumersEnded records the number of consumers that ended for a reason.

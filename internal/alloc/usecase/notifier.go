@@ -8,14 +8,16 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Notifier notifies watchers of a project after this process has changed it. Without watchers, a transaction costs one read of a counter.
+// Notifier notifies the watchers of a project after this process has changed the project. If there are no watchers, a transaction costs only one read
+// of a counter.
 type Notifier struct {
 	waiting   atomic.Int64
 	mu        sync.Mutex
 	callbacks map[ipam.ID]*func()
 }
 
-// Watch calls wake after every change in a project, until stop is called or another Watch for the project replaces it. wake must not block.
+// Watch calls wake after every change in a project. It ends when the caller calls stop, or another Watch for the project replaces it. wake must not
+// block.
 func (w *Notifier) Watch(project ipam.ID, wake func()) (stop func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -28,17 +30,17 @@ func (w *Notifier) Watch(project ipam.ID, wake func()) (stop func()) {
 	return sync.OnceFunc(func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		if w.callbacks[project] == mine { // otherwise a later Watch has replaced this one
+		if w.callbacks[project] == mine { // false if a later Watch has replaced this one
 			delete(w.callbacks, project)
 		}
 		w.waiting.Add(-1)
 	})
 }
 
-// changedProjects collects the projects for which a transaction records events.
+// changedProjects collects the projects whose events a transaction records.
 type changedProjects struct{ projects []ipam.ID }
 
-// begin returns the collector for a transaction, or nil if none waits.
+// begin returns the collector for a transaction. If there are no watchers, it returns nil.
 func (w *Notifier) begin() *changedProjects {
 	if w.waiting.Load() == 0 {
 		return nil
@@ -57,7 +59,7 @@ func (w *changedProjects) note(events []ipam.Event) {
 	}
 }
 
-// end notifies the watchers of a committed transaction's projects.
+// end notifies the watchers of the projects that a committed transaction has changed.
 func (w *Notifier) end(did *changedProjects) {
 	if did == nil {
 		return

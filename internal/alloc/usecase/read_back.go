@@ -8,10 +8,14 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// RunWithReadBack runs a transaction with an outcome that can be read back. After an indeterminate commit, readBack searches in a new transaction for the
-// rows that this request would have written, by their prepared id or revision. If it finds them, RunWithReadBack succeeds; if not, it runs the transaction
-// again. The second run is safe: a late first COMMIT and the second run collide on a unique key or a revision, and the loser reads back. A result
-// that comes from a read, or from a transaction without writes, is returned only when the data is durable.
+// RunWithReadBack runs a transaction that can find out later whether it was committed. If the result of a COMMIT is unknown, readBack searches in a
+// new transaction for the rows of this request. It finds them by their prepared id or revision. If readBack finds the rows, RunWithReadBack succeeds.
+// Otherwise it runs the transaction again.
+//
+// The second run is safe. If the first COMMIT takes effect late, one of the two runs violates a unique key or meets a changed revision. That run then
+// reads back the rows of the other.
+//
+// If the result comes from a read, or from a transaction without writes, RunWithReadBack returns it only after the data is durable.
 func RunWithReadBack[T any](ctx context.Context, s *Core, op string, locks storage.Locks, dryRun bool,
 	fn func(context.Context, storage.Tx) (T, error), readBack func(context.Context) (T, bool, error),
 ) (T, error) {
@@ -33,10 +37,10 @@ func RunWithReadBack[T any](ctx context.Context, s *Core, op string, locks stora
 			unsure = true
 		case !unsure:
 			return zero, false, err
-		case storage.RetryLater(err): // the error "nothing was changed" may now be false
+		case storage.RetryLater(err): // the error says that nothing was changed, and this may now be false
 			return zero, false, storage.OutcomeUnknown(err)
 		}
-		// The outcome is unknown, or this refusal follows an unknown outcome: our own first COMMIT may be its cause.
+		// The result is unknown, or this refusal follows an unknown result. The first COMMIT of this request may have caused the refusal.
 		back, found, readErr := readBackWithin(ctx, s, readBack)
 		switch {
 		case readErr != nil:
@@ -51,7 +55,7 @@ func RunWithReadBack[T any](ctx context.Context, s *Core, op string, locks stora
 	})
 }
 
-// writing is a transaction that records whether it has written.
+// writing is a transaction that records whether it has written anything.
 type writing struct {
 	storage.Tx
 	wrote bool
@@ -63,7 +67,7 @@ func (w *writing) Write(ctx context.Context, ch storage.Changes) error {
 	return w.Tx.Write(ctx, ch)
 }
 
-// Durably is Store.Durably. It returns outcome_unknown if look has found a result that cannot be confirmed as durable in time.
+// Durably is Store.Durably. If look has found a result and the result cannot be confirmed as durable in time, it returns outcome_unknown.
 func (s *Core) Durably(ctx context.Context, look storage.ReadBack) error {
 	found := false
 	err := s.Store.Durably(ctx, func(ctx context.Context) (bool, error) {
@@ -80,8 +84,9 @@ func (s *Core) Durably(ctx context.Context, look storage.ReadBack) error {
 	return e
 }
 
-// RefuseTakenName refuses a taken name when it is durable that the name is taken. A client that repeats a request by name without a key learns from this
-// refusal that the first request succeeded. RefuseTakenName returns a conflict if the name is free by now, so that the use case starts again.
+// RefuseTakenName returns the refusal for a taken name after it is durable that the name is taken. A client may repeat a request by name without a
+// key. From this refusal, it learns that its first request succeeded. If the name is free by now, RefuseTakenName returns a conflict, so that the use
+// case starts again.
 func (s *Core) RefuseTakenName(ctx context.Context, refusal error, look func(context.Context) error) error {
 	found := false
 	err := s.Durably(ctx, func(ctx context.Context) (bool, error) {
@@ -99,8 +104,8 @@ func (s *Core) RefuseTakenName(ctx context.Context, refusal error, look func(con
 	}
 }
 
-// readBackWithin reads back with a time limit of its own, because the request's deadline is often near after an indeterminate commit. A result that
-// it finds is durable.
+// readBackWithin calls readBack with its own time limit. After a COMMIT with an unknown result, the deadline of the request is often near. If
+// readBackWithin finds a result, that result is durable.
 func readBackWithin[T any](ctx context.Context, s *Core, readBack func(context.Context) (T, bool, error)) (v T, found bool, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ReadBackLimit)
 	defer cancel()

@@ -2,28 +2,28 @@ package usecase
 
 import "github.com/carve-ipam/carve/internal/alloc/storage"
 
-// Request contains the parameters that every changing call has.
+// Request contains the parameters of every changing call.
 type Request struct {
-	Key         string   // Idempotency-Key; "": none
-	Fingerprint [16]byte // hash of operation and request, a part of its SHA-256; set if Key is set
+	Key         string   // Idempotency-Key; empty: none
+	Fingerprint [16]byte // hash of the operation and the request, a part of its SHA-256; set if Key is set
 	DryRun      bool
 	IfMatch     Match
 	CreateOnly  bool // If-None-Match: * of a PUT
 }
 
-// StoresAnswer reports whether the answer is stored for repeats.
+// StoresAnswer reports whether the response to this request is stored for repeats.
 func (r Request) StoresAnswer() bool { return r.Key != "" && !r.DryRun }
 
-// Reading contains the parameters that every reading call has.
+// Reading contains the parameters of every reading call.
 type Reading struct {
-	// Behind permits data that is some seconds old, and gets the time of the reads. nil requires the latest data. Access rights are never decided on
-	// old data.
+	// Behind permits data that is some seconds old, and gets the time of the reads. If Behind is nil, the call needs the latest data. Access rights are
+	// never decided from old data.
 	Behind *storage.Moment
 }
 
-// Result is the value that a creating call returns.
+// Result is the result of a creating call.
 type Result[T any] struct {
 	Value    T
-	Replayed bool // Value is the stored answer to an earlier request with the same key
-	Existed  bool // create-or-return found the same object
+	Replayed bool // Value is the stored response to an earlier request with the same key
+	Existed  bool // the call may return an existing object, and the same object existed already
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// timedTx is a transaction with the service's clock, in the database's resolution.
+// timedTx is a transaction that uses the clock of the use cases, in the resolution of the database.
 type timedTx struct {
 	storage.Tx
 
@@ -24,8 +24,8 @@ func (t timedTx) Now() time.Time {
 	return asStored(t.Tx.Now())
 }
 
-// Write implements Tx. It dates the events now, however long the request has waited. The trail is ordered by event time. An event with the request's
-// time could come before the positions that readers have already passed.
+// Write implements Tx. It sets the time of the events to the current time, not to the time of the request. The trail is ordered by the time of
+// events. Readers may already have passed the time of the request, and would miss the events.
 func (t timedTx) Write(ctx context.Context, ch storage.Changes) error {
 	now := t.Now()
 	if len(ch.Events) > 0 && !t.s.OwnClock && t.s.Clock().Sub(now) > storage.LatestRecord {
@@ -36,11 +36,11 @@ func (t timedTx) Write(ctx context.Context, ch storage.Changes) error {
 	return t.Tx.Write(ctx, ch)
 }
 
-// errRecordedLate refuses an event that would come before positions that readers of the trail have already passed.
+// errRecordedLate refuses an event whose time is too old. Readers of the trail may already have passed this time.
 var errRecordedLate = ipam.Errorf(ipam.CodeContention, "The request took too long. Nothing was changed; repeat it.")
 
-// record gives events their time, and gives the events of one project consecutive ids in their order, because such events are stored together. It
-// takes the random bits from the project's first event, and again from each 65,536th. So another attempt writes the same ids.
+// record sets the time of events. It gives the events of one project consecutive ids, so that they are stored together in their order. The random
+// bits come from the first event of the project, and again from each 65,536th event. So another attempt writes the same ids.
 func record(events []ipam.Event, at time.Time) {
 	type run struct {
 		first ipam.ID

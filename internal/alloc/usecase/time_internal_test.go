@@ -15,7 +15,7 @@ func TestEventIDsOfAProjectAreConsecutiveInOrder(t *testing.T) {
 	t.Parallel()
 	blue, red := ipam.ID{1}, ipam.ID{2}
 	begun := time.Date(2026, 11, 23, 8, 0, 0, 0, time.UTC)
-	made := make([]ipam.Event, 140_000) // more events than an id's counter can number
+	made := make([]ipam.Event, 140_000) // more events than the counter in an id can count
 	for i := range made {
 		made[i] = ipam.Event{ID: ipam.NewTimeID(begun), ProjectID: blue}
 		if i%3 == 1 {

@@ -8,7 +8,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// A stop after the next Watch of the project must not remove that Watch.
+// If stop is called after the next Watch of the project, it must not remove that Watch.
 func TestLateStopKeepsTheNextWatch(t *testing.T) {
 	t.Parallel()
 	var w Notifier

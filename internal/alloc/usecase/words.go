@@ -8,10 +8,10 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// HiddenName returns a pool's name for a caller that may not see the pool.
+// HiddenName returns a text instead of a pool's name, for a caller that may not see the pool.
 func HiddenName(ref ipam.Ref) string { return ref.Project + "/(hidden)" }
 
-// DurationText returns an optional duration in the API's format.
+// DurationText returns an optional duration in the format of the API.
 func DurationText(d *time.Duration) string {
 	if d == nil {
 		return ""
@@ -30,7 +30,7 @@ func CountOf(n int64, noun string) string {
 	return strconv.FormatInt(n, 10) + " " + noun + "s"
 }
 
-// NameOf returns a reference's text, or "" for none.
+// NameOf returns a reference as text. For an empty reference, it returns an empty text.
 func NameOf(r ipam.Ref) string {
 	if r.Name == "" {
 		return ""
