@@ -1675,7 +1675,7 @@ type ChangesEnd struct {
 	// | `no_default_class` | 409 | the claim names no source, and its family has no default class |
 	// | `block_taken` | 409 | the exact block of the request is not free |
 	// | `claim_released` | 409 | the claim that was created with this `Idempotency-Key` has since been released |
-	// | `quota_exceeded` | 409 | a quota of the project does not permit it now; `quota`, `measure`, `limit`, `used`, `requested` |
+	// | `quota_exceeded` | 409 | a quota of the project does not permit it now, or the project has the maximum number of such objects; `limit`, `used`, `requested`, and for a quota `quota` and `measure` |
 	// | `last_admin` | 409 | `platform` would have no admin; members and keys without an expiry time count, roles from a token do not |
 	// | `consumer_ended` | 409 | the consumer has ended and cannot be used again |
 	// | `too_many_consumers` | 409 | the claim has reached its maximum number of consumers; `consumers` |
@@ -1919,7 +1919,7 @@ type ClaimSkipped struct {
 	// | `no_default_class` | 409 | the claim names no source, and its family has no default class |
 	// | `block_taken` | 409 | the exact block of the request is not free |
 	// | `claim_released` | 409 | the claim that was created with this `Idempotency-Key` has since been released |
-	// | `quota_exceeded` | 409 | a quota of the project does not permit it now; `quota`, `measure`, `limit`, `used`, `requested` |
+	// | `quota_exceeded` | 409 | a quota of the project does not permit it now, or the project has the maximum number of such objects; `limit`, `used`, `requested`, and for a quota `quota` and `measure` |
 	// | `last_admin` | 409 | `platform` would have no admin; members and keys without an expiry time count, roles from a token do not |
 	// | `consumer_ended` | 409 | the consumer has ended and cannot be used again |
 	// | `too_many_consumers` | 409 | the claim has reached its maximum number of consumers; `consumers` |
@@ -3411,7 +3411,7 @@ type Problem struct {
 	// | `no_default_class` | 409 | the claim names no source, and its family has no default class |
 	// | `block_taken` | 409 | the exact block of the request is not free |
 	// | `claim_released` | 409 | the claim that was created with this `Idempotency-Key` has since been released |
-	// | `quota_exceeded` | 409 | a quota of the project does not permit it now; `quota`, `measure`, `limit`, `used`, `requested` |
+	// | `quota_exceeded` | 409 | a quota of the project does not permit it now, or the project has the maximum number of such objects; `limit`, `used`, `requested`, and for a quota `quota` and `measure` |
 	// | `last_admin` | 409 | `platform` would have no admin; members and keys without an expiry time count, roles from a token do not |
 	// | `consumer_ended` | 409 | the consumer has ended and cannot be used again |
 	// | `too_many_consumers` | 409 | the claim has reached its maximum number of consumers; `consumers` |
@@ -3483,7 +3483,7 @@ type Problem struct {
 	// LargestFreePrefixLength Largest free block in the pools tried, as a prefix length. Absent if nothing is free. See `countedAt`.
 	LargestFreePrefixLength *int `json:"largestFreePrefixLength,omitempty"`
 
-	// Limit The quota's limit.
+	// Limit Limit of the quota, or the fixed limit on the number of such objects.
 	Limit Count `json:"limit,omitempty"`
 
 	// Measure Measure whose limit the request would exceed.
@@ -3542,7 +3542,7 @@ type Problem struct {
 // | `no_default_class` | 409 | the claim names no source, and its family has no default class |
 // | `block_taken` | 409 | the exact block of the request is not free |
 // | `claim_released` | 409 | the claim that was created with this `Idempotency-Key` has since been released |
-// | `quota_exceeded` | 409 | a quota of the project does not permit it now; `quota`, `measure`, `limit`, `used`, `requested` |
+// | `quota_exceeded` | 409 | a quota of the project does not permit it now, or the project has the maximum number of such objects; `limit`, `used`, `requested`, and for a quota `quota` and `measure` |
 // | `last_admin` | 409 | `platform` would have no admin; members and keys without an expiry time count, roles from a token do not |
 // | `consumer_ended` | 409 | the consumer has ended and cannot be used again |
 // | `too_many_consumers` | 409 | the claim has reached its maximum number of consumers; `consumers` |
@@ -6043,7 +6043,7 @@ type ClientInterface interface {
 	// server does not store it, so keep it now. If you lose it, create another key. Neither a dry run nor a retry with the
 	// same `Idempotency-Key` returns a `token`.
 	//
-	// Fails with `already_exists` if the name is taken.
+	// Fails with `already_exists` if the name is taken, and with `quota_exceeded` if the project has 256 keys.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6056,7 +6056,7 @@ type ClientInterface interface {
 	// server does not store it, so keep it now. If you lose it, create another key. Neither a dry run nor a retry with the
 	// same `Idempotency-Key` returns a `token`.
 	//
-	// Fails with `already_exists` if the name is taken.
+	// Fails with `already_exists` if the name is taken, and with `quota_exceeded` if the project has 256 keys.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -6435,8 +6435,9 @@ type ClientInterface interface {
 	// 201, or with 200 if the consumer was attached already.
 	//
 	// While a claim has consumers, `deleteClaim` fails with `in_use`. Fails with `too_many_consumers` if the claim has
-	// `spec.maxConsumers` consumers, and with `consumer_ended` if the consumer has ended: it never comes back. `If-Match`
-	// is compared with the claim's `ETag`; with `If-None-Match: *` the consumer must not be attached yet.
+	// `spec.maxConsumers` consumers, with `consumer_ended` if the consumer has ended: it never comes back, and with
+	// `quota_exceeded` if the project cannot have a new consumer (see `putConsumer`). `If-Match` is compared with the
+	// claim's `ETag`; with `If-None-Match: *` the consumer must not be attached yet.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6450,8 +6451,9 @@ type ClientInterface interface {
 	// 201, or with 200 if the consumer was attached already.
 	//
 	// While a claim has consumers, `deleteClaim` fails with `in_use`. Fails with `too_many_consumers` if the claim has
-	// `spec.maxConsumers` consumers, and with `consumer_ended` if the consumer has ended: it never comes back. `If-Match`
-	// is compared with the claim's `ETag`; with `If-None-Match: *` the consumer must not be attached yet.
+	// `spec.maxConsumers` consumers, with `consumer_ended` if the consumer has ended: it never comes back, and with
+	// `quota_exceeded` if the project cannot have a new consumer (see `putConsumer`). `If-Match` is compared with the
+	// claim's `ETag`; with `If-None-Match: *` the consumer must not be attached yet.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -6482,7 +6484,7 @@ type ClientInterface interface {
 	// default for this family. `conflictsWith` then names that class; with `moveDefault=true` the new class replaces it as
 	// the default. Fails with `in_use` if the project's pools list a class in `platform` with this name, because claims
 	// would then find another class than the one that the pools back. A project has at most 256 classes; another one fails
-	// with `invalid_argument`.
+	// with `quota_exceeded`.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6504,7 +6506,7 @@ type ClientInterface interface {
 	// default for this family. `conflictsWith` then names that class; with `moveDefault=true` the new class replaces it as
 	// the default. Fails with `in_use` if the project's pools list a class in `platform` with this name, because claims
 	// would then find another class than the one that the pools back. A project has at most 256 classes; another one fails
-	// with `invalid_argument`.
+	// with `quota_exceeded`.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -6699,7 +6701,7 @@ type ClientInterface interface {
 	// With `classNames` the pool backs these classes. Each must have the pool's family, and be the project's own class or
 	// else a shared one in `platform`. Carve looks up a class when the pool lists it; the pool keeps listing it even if
 	// its visibility changes. At most 256 pools in a project may back one class; another one fails with
-	// `invalid_argument`. A pool fails with `overlap` if it overlaps another pool of a class with `uniqueWithin: Class`.
+	// `quota_exceeded`. A pool fails with `overlap` if it overlaps another pool of a class with `uniqueWithin: Class`.
 	//
 	// With `regions` these regions serve the pool. With `region` the pool has its home in that region, not in the
 	// server's. A child has its own regions, independent of its parent. Fails with `invalid_argument` if this installation
@@ -6737,7 +6739,7 @@ type ClientInterface interface {
 	// With `classNames` the pool backs these classes. Each must have the pool's family, and be the project's own class or
 	// else a shared one in `platform`. Carve looks up a class when the pool lists it; the pool keeps listing it even if
 	// its visibility changes. At most 256 pools in a project may back one class; another one fails with
-	// `invalid_argument`. A pool fails with `overlap` if it overlaps another pool of a class with `uniqueWithin: Class`.
+	// `quota_exceeded`. A pool fails with `overlap` if it overlaps another pool of a class with `uniqueWithin: Class`.
 	//
 	// With `regions` these regions serve the pool. With `region` the pool has its home in that region, not in the
 	// server's. A child has its own regions, independent of its parent. Fails with `invalid_argument` if this installation
@@ -6797,6 +6799,7 @@ type ClientInterface interface {
 	//   that block;
 	// * `not_found` if a class does not exist, and `family_mismatch` if it has the other family;
 	// * `overlap` if a class with `uniqueWithin: Class` is added, and the pool overlaps another pool of the class;
+	// * `quota_exceeded` if a class is added that 256 pools of the project back;
 	// * `invalid_argument` if this installation does not have a region, or if `regions` lacks the home;
 	// * `immutable_field`, which names the field, if the patch would change anything else: the carved block and the home
 	//   never change, and a class with `uniqueWithin: Class` does not leave `classNames`. A pool that was carved for a
@@ -6825,6 +6828,7 @@ type ClientInterface interface {
 	//   that block;
 	// * `not_found` if a class does not exist, and `family_mismatch` if it has the other family;
 	// * `overlap` if a class with `uniqueWithin: Class` is added, and the pool overlaps another pool of the class;
+	// * `quota_exceeded` if a class is added that 256 pools of the project back;
 	// * `invalid_argument` if this installation does not have a region, or if `regions` lacks the home;
 	// * `immutable_field`, which names the field, if the patch would change anything else: the carved block and the home
 	//   never change, and a class with `uniqueWithin: Class` does not leave `classNames`. A pool that was carved for a
@@ -6935,7 +6939,7 @@ type ClientInterface interface {
 	// created it. From then on the project's own admins cannot change or delete it: the request fails with
 	// `permission_denied`.
 	//
-	// A project has at most 16 quotas; another one fails with `invalid_argument`. Fails with `immutable_field` if the
+	// A project has at most 16 quotas; another one fails with `quota_exceeded`. Fails with `immutable_field` if the
 	// existing quota has another scope: delete it and create it again.
 	//
 	// Takes any type of body and a specified content type.
@@ -6954,7 +6958,7 @@ type ClientInterface interface {
 	// created it. From then on the project's own admins cannot change or delete it: the request fails with
 	// `permission_denied`.
 	//
-	// A project has at most 16 quotas; another one fails with `invalid_argument`. Fails with `immutable_field` if the
+	// A project has at most 16 quotas; another one fails with `quota_exceeded`. Fails with `immutable_field` if the
 	// existing quota has another scope: delete it and create it again.
 	//
 	// Takes a body of the `application/json` content type.
@@ -6982,7 +6986,8 @@ type ClientInterface interface {
 	// Ends a consumer for good: no renewal under way and no attachment can revive it. A machine that lives on needs
 	// another UID. The server detaches the consumer from all its claims, as by `detachConsumer`: in this request (204),
 	// or, if the claims are too many for one request, within seconds in the background (202). An unknown UID ends as well.
-	// You can retry the request.
+	// You can retry the request. Fails with `quota_exceeded` for an unknown UID if the project cannot have a new consumer
+	// (see `putConsumer`).
 	//
 	// Corresponds with DELETE /v1/projects/{project}/realms/{realm}/consumers/{uid} (the `EndConsumer` operationId).
 	EndConsumer(ctx context.Context, project ProjectName, realm RealmName, uid ConsumerUID, params *EndConsumerParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7001,7 +7006,7 @@ type ClientInterface interface {
 	// or until a request ends it. Every renewal gives it a new `ETag`.
 	//
 	// Fails with `consumer_ended` if it has ended. A project has at most 1,000,000 consumers in a region, including
-	// tombstones; creating another one fails with `invalid_argument`. Each server counts them once a minute, however they
+	// tombstones; creating another one fails with `quota_exceeded`. Each server counts them once a minute, however they
 	// were created.
 	//
 	// Takes any type of body and a specified content type.
@@ -7015,7 +7020,7 @@ type ClientInterface interface {
 	// or until a request ends it. Every renewal gives it a new `ETag`.
 	//
 	// Fails with `consumer_ended` if it has ended. A project has at most 1,000,000 consumers in a region, including
-	// tombstones; creating another one fails with `invalid_argument`. Each server counts them once a minute, however they
+	// tombstones; creating another one fails with `quota_exceeded`. Each server counts them once a minute, however they
 	// were created.
 	//
 	// Takes a body of the `application/json` content type.
@@ -7030,7 +7035,7 @@ type ClientInterface interface {
 	// Use it when the server has stopped ending them. The server stops once a realm loses more than 20 consumers, and at
 	// least a tenth, within ten minutes, because perhaps only their agent or the connection to this service has failed.
 	// You can retry the request. A project can confirm at most 100 realms within 30 days; another one fails with
-	// `invalid_argument`.
+	// `quota_exceeded`.
 	//
 	// Corresponds with POST /v1/projects/{project}/realms/{realm}/expiry-confirmations (the `ConfirmExpiry` operationId).
 	ConfirmExpiry(ctx context.Context, project ProjectName, realm RealmName, params *ConfirmExpiryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7730,7 +7735,7 @@ func (c *Client) ListAPIKeys(ctx context.Context, project ProjectName, params *L
 // server does not store it, so keep it now. If you lose it, create another key. Neither a dry run nor a retry with the
 // same `Idempotency-Key` returns a `token`.
 //
-// Fails with `already_exists` if the name is taken.
+// Fails with `already_exists` if the name is taken, and with `quota_exceeded` if the project has 256 keys.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7753,7 +7758,7 @@ func (c *Client) CreateAPIKeyWithBody(ctx context.Context, project ProjectName, 
 // server does not store it, so keep it now. If you lose it, create another key. Neither a dry run nor a retry with the
 // same `Idempotency-Key` returns a `token`.
 //
-// Fails with `already_exists` if the name is taken.
+// Fails with `already_exists` if the name is taken, and with `quota_exceeded` if the project has 256 keys.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -8352,8 +8357,9 @@ func (c *Client) DetachConsumer(ctx context.Context, project ProjectName, claim 
 // 201, or with 200 if the consumer was attached already.
 //
 // While a claim has consumers, `deleteClaim` fails with `in_use`. Fails with `too_many_consumers` if the claim has
-// `spec.maxConsumers` consumers, and with `consumer_ended` if the consumer has ended: it never comes back. `If-Match`
-// is compared with the claim's `ETag`; with `If-None-Match: *` the consumer must not be attached yet.
+// `spec.maxConsumers` consumers, with `consumer_ended` if the consumer has ended: it never comes back, and with
+// `quota_exceeded` if the project cannot have a new consumer (see `putConsumer`). `If-Match` is compared with the
+// claim's `ETag`; with `If-None-Match: *` the consumer must not be attached yet.
 //
 // Takes any type of body and a specified content type.
 //
@@ -8377,8 +8383,9 @@ func (c *Client) AttachConsumerWithBody(ctx context.Context, project ProjectName
 // 201, or with 200 if the consumer was attached already.
 //
 // While a claim has consumers, `deleteClaim` fails with `in_use`. Fails with `too_many_consumers` if the claim has
-// `spec.maxConsumers` consumers, and with `consumer_ended` if the consumer has ended: it never comes back. `If-Match`
-// is compared with the claim's `ETag`; with `If-None-Match: *` the consumer must not be attached yet.
+// `spec.maxConsumers` consumers, with `consumer_ended` if the consumer has ended: it never comes back, and with
+// `quota_exceeded` if the project cannot have a new consumer (see `putConsumer`). `If-Match` is compared with the
+// claim's `ETag`; with `If-None-Match: *` the consumer must not be attached yet.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -8429,7 +8436,7 @@ func (c *Client) ListClasses(ctx context.Context, project ProjectName, params *L
 // default for this family. `conflictsWith` then names that class; with `moveDefault=true` the new class replaces it as
 // the default. Fails with `in_use` if the project's pools list a class in `platform` with this name, because claims
 // would then find another class than the one that the pools back. A project has at most 256 classes; another one fails
-// with `invalid_argument`.
+// with `quota_exceeded`.
 //
 // Takes any type of body and a specified content type.
 //
@@ -8461,7 +8468,7 @@ func (c *Client) CreateClassWithBody(ctx context.Context, project ProjectName, p
 // default for this family. `conflictsWith` then names that class; with `moveDefault=true` the new class replaces it as
 // the default. Fails with `in_use` if the project's pools list a class in `platform` with this name, because claims
 // would then find another class than the one that the pools back. A project has at most 256 classes; another one fails
-// with `invalid_argument`.
+// with `quota_exceeded`.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -8826,7 +8833,7 @@ func (c *Client) ListPools(ctx context.Context, project ProjectName, params *Lis
 // With `classNames` the pool backs these classes. Each must have the pool's family, and be the project's own class or
 // else a shared one in `platform`. Carve looks up a class when the pool lists it; the pool keeps listing it even if
 // its visibility changes. At most 256 pools in a project may back one class; another one fails with
-// `invalid_argument`. A pool fails with `overlap` if it overlaps another pool of a class with `uniqueWithin: Class`.
+// `quota_exceeded`. A pool fails with `overlap` if it overlaps another pool of a class with `uniqueWithin: Class`.
 //
 // With `regions` these regions serve the pool. With `region` the pool has its home in that region, not in the
 // server's. A child has its own regions, independent of its parent. Fails with `invalid_argument` if this installation
@@ -8874,7 +8881,7 @@ func (c *Client) CreatePoolWithBody(ctx context.Context, project ProjectName, pa
 // With `classNames` the pool backs these classes. Each must have the pool's family, and be the project's own class or
 // else a shared one in `platform`. Carve looks up a class when the pool lists it; the pool keeps listing it even if
 // its visibility changes. At most 256 pools in a project may back one class; another one fails with
-// `invalid_argument`. A pool fails with `overlap` if it overlaps another pool of a class with `uniqueWithin: Class`.
+// `quota_exceeded`. A pool fails with `overlap` if it overlaps another pool of a class with `uniqueWithin: Class`.
 //
 // With `regions` these regions serve the pool. With `region` the pool has its home in that region, not in the
 // server's. A child has its own regions, independent of its parent. Fails with `invalid_argument` if this installation
@@ -8964,6 +8971,7 @@ func (c *Client) GetPool(ctx context.Context, project ProjectName, pool PoolName
 //     that block;
 //   - `not_found` if a class does not exist, and `family_mismatch` if it has the other family;
 //   - `overlap` if a class with `uniqueWithin: Class` is added, and the pool overlaps another pool of the class;
+//   - `quota_exceeded` if a class is added that 256 pools of the project back;
 //   - `invalid_argument` if this installation does not have a region, or if `regions` lacks the home;
 //   - `immutable_field`, which names the field, if the patch would change anything else: the carved block and the home
 //     never change, and a class with `uniqueWithin: Class` does not leave `classNames`. A pool that was carved for a
@@ -9002,6 +9010,7 @@ func (c *Client) PatchPoolWithBody(ctx context.Context, project ProjectName, poo
 //     that block;
 //   - `not_found` if a class does not exist, and `family_mismatch` if it has the other family;
 //   - `overlap` if a class with `uniqueWithin: Class` is added, and the pool overlaps another pool of the class;
+//   - `quota_exceeded` if a class is added that 256 pools of the project back;
 //   - `invalid_argument` if this installation does not have a region, or if `regions` lacks the home;
 //   - `immutable_field`, which names the field, if the patch would change anything else: the carved block and the home
 //     never change, and a class with `uniqueWithin: Class` does not leave `classNames`. A pool that was carved for a
@@ -9222,7 +9231,7 @@ func (c *Client) GetQuota(ctx context.Context, project ProjectName, quota QuotaN
 // created it. From then on the project's own admins cannot change or delete it: the request fails with
 // `permission_denied`.
 //
-// A project has at most 16 quotas; another one fails with `invalid_argument`. Fails with `immutable_field` if the
+// A project has at most 16 quotas; another one fails with `quota_exceeded`. Fails with `immutable_field` if the
 // existing quota has another scope: delete it and create it again.
 //
 // Takes any type of body and a specified content type.
@@ -9251,7 +9260,7 @@ func (c *Client) PutQuotaWithBody(ctx context.Context, project ProjectName, quot
 // created it. From then on the project's own admins cannot change or delete it: the request fails with
 // `permission_denied`.
 //
-// A project has at most 16 quotas; another one fails with `invalid_argument`. Fails with `immutable_field` if the
+// A project has at most 16 quotas; another one fails with `quota_exceeded`. Fails with `immutable_field` if the
 // existing quota has another scope: delete it and create it again.
 //
 // Takes a body of the `application/json` content type.
@@ -9309,7 +9318,8 @@ func (c *Client) ListConsumers(ctx context.Context, project ProjectName, realm R
 // Ends a consumer for good: no renewal under way and no attachment can revive it. A machine that lives on needs
 // another UID. The server detaches the consumer from all its claims, as by `detachConsumer`: in this request (204),
 // or, if the claims are too many for one request, within seconds in the background (202). An unknown UID ends as well.
-// You can retry the request.
+// You can retry the request. Fails with `quota_exceeded` for an unknown UID if the project cannot have a new consumer
+// (see `putConsumer`).
 //
 // Corresponds with DELETE /v1/projects/{project}/realms/{realm}/consumers/{uid} (the `EndConsumer` operationId).
 func (c *Client) EndConsumer(ctx context.Context, project ProjectName, realm RealmName, uid ConsumerUID, params *EndConsumerParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9348,7 +9358,7 @@ func (c *Client) GetConsumer(ctx context.Context, project ProjectName, realm Rea
 // or until a request ends it. Every renewal gives it a new `ETag`.
 //
 // Fails with `consumer_ended` if it has ended. A project has at most 1,000,000 consumers in a region, including
-// tombstones; creating another one fails with `invalid_argument`. Each server counts them once a minute, however they
+// tombstones; creating another one fails with `quota_exceeded`. Each server counts them once a minute, however they
 // were created.
 //
 // Takes any type of body and a specified content type.
@@ -9372,7 +9382,7 @@ func (c *Client) PutConsumerWithBody(ctx context.Context, project ProjectName, r
 // or until a request ends it. Every renewal gives it a new `ETag`.
 //
 // Fails with `consumer_ended` if it has ended. A project has at most 1,000,000 consumers in a region, including
-// tombstones; creating another one fails with `invalid_argument`. Each server counts them once a minute, however they
+// tombstones; creating another one fails with `quota_exceeded`. Each server counts them once a minute, however they
 // were created.
 //
 // Takes a body of the `application/json` content type.
@@ -9397,7 +9407,7 @@ func (c *Client) PutConsumer(ctx context.Context, project ProjectName, realm Rea
 // Use it when the server has stopped ending them. The server stops once a realm loses more than 20 consumers, and at
 // least a tenth, within ten minutes, because perhaps only their agent or the connection to this service has failed.
 // You can retry the request. A project can confirm at most 100 realms within 30 days; another one fails with
-// `invalid_argument`.
+// `quota_exceeded`.
 //
 // Corresponds with POST /v1/projects/{project}/realms/{realm}/expiry-confirmations (the `ConfirmExpiry` operationId).
 func (c *Client) ConfirmExpiry(ctx context.Context, project ProjectName, realm RealmName, params *ConfirmExpiryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -17847,7 +17857,7 @@ func (c *Carve) ListAPIKeys(ctx context.Context, project ProjectName, params ...
 // server does not store it, so keep it now. If you lose it, create another key. Neither a dry run nor a retry with the
 // same `Idempotency-Key` returns a `token`.
 //
-// Fails with `already_exists` if the name is taken.
+// Fails with `already_exists` if the name is taken, and with `quota_exceeded` if the project has 256 keys.
 func (c *Carve) CreateAPIKey(ctx context.Context, project ProjectName, body APIKeyCreate, params ...CreateAPIKeyParams) (*APIKey, error) {
 	rsp, err := c.Raw.CreateAPIKey(ctx, project, first(params), body)
 	return read[APIKey](rsp, err)
@@ -18099,8 +18109,9 @@ func (c *Carve) DetachConsumer(ctx context.Context, project ProjectName, claim C
 // 201, or with 200 if the consumer was attached already.
 //
 // While a claim has consumers, `deleteClaim` fails with `in_use`. Fails with `too_many_consumers` if the claim has
-// `spec.maxConsumers` consumers, and with `consumer_ended` if the consumer has ended: it never comes back. `If-Match`
-// is compared with the claim's `ETag`; with `If-None-Match: *` the consumer must not be attached yet.
+// `spec.maxConsumers` consumers, with `consumer_ended` if the consumer has ended: it never comes back, and with
+// `quota_exceeded` if the project cannot have a new consumer (see `putConsumer`). `If-Match` is compared with the
+// claim's `ETag`; with `If-None-Match: *` the consumer must not be attached yet.
 func (c *Carve) AttachConsumer(ctx context.Context, project ProjectName, claim ClaimName, uid ConsumerUID, body IPConsumerSpec, params ...AttachConsumerParams) (*IPClaim, error) {
 	rsp, err := c.Raw.AttachConsumer(ctx, project, claim, uid, first(params), body)
 	return read[IPClaim](rsp, err)
@@ -18131,7 +18142,7 @@ func (c *Carve) ListClasses(ctx context.Context, project ProjectName, params ...
 // default for this family. `conflictsWith` then names that class; with `moveDefault=true` the new class replaces it as
 // the default. Fails with `in_use` if the project's pools list a class in `platform` with this name, because claims
 // would then find another class than the one that the pools back. A project has at most 256 classes; another one fails
-// with `invalid_argument`.
+// with `quota_exceeded`.
 func (c *Carve) CreateClass(ctx context.Context, project ProjectName, body IPClassCreate, params ...CreateClassParams) (*IPClass, error) {
 	rsp, err := c.Raw.CreateClass(ctx, project, first(params), body)
 	return read[IPClass](rsp, err)
@@ -18290,7 +18301,7 @@ func (c *Carve) ListPools(ctx context.Context, project ProjectName, params ...Li
 // With `classNames` the pool backs these classes. Each must have the pool's family, and be the project's own class or
 // else a shared one in `platform`. Carve looks up a class when the pool lists it; the pool keeps listing it even if
 // its visibility changes. At most 256 pools in a project may back one class; another one fails with
-// `invalid_argument`. A pool fails with `overlap` if it overlaps another pool of a class with `uniqueWithin: Class`.
+// `quota_exceeded`. A pool fails with `overlap` if it overlaps another pool of a class with `uniqueWithin: Class`.
 //
 // With `regions` these regions serve the pool. With `region` the pool has its home in that region, not in the
 // server's. A child has its own regions, independent of its parent. Fails with `invalid_argument` if this installation
@@ -18351,6 +18362,7 @@ func (c *Carve) GetPool(ctx context.Context, project ProjectName, pool PoolName,
 //     that block;
 //   - `not_found` if a class does not exist, and `family_mismatch` if it has the other family;
 //   - `overlap` if a class with `uniqueWithin: Class` is added, and the pool overlaps another pool of the class;
+//   - `quota_exceeded` if a class is added that 256 pools of the project back;
 //   - `invalid_argument` if this installation does not have a region, or if `regions` lacks the home;
 //   - `immutable_field`, which names the field, if the patch would change anything else: the carved block and the home
 //     never change, and a class with `uniqueWithin: Class` does not leave `classNames`. A pool that was carved for a
@@ -18470,7 +18482,7 @@ func (c *Carve) GetQuota(ctx context.Context, project ProjectName, quota QuotaNa
 // created it. From then on the project's own admins cannot change or delete it: the request fails with
 // `permission_denied`.
 //
-// A project has at most 16 quotas; another one fails with `invalid_argument`. Fails with `immutable_field` if the
+// A project has at most 16 quotas; another one fails with `quota_exceeded`. Fails with `immutable_field` if the
 // existing quota has another scope: delete it and create it again.
 func (c *Carve) PutQuota(ctx context.Context, project ProjectName, quota QuotaName, body QuotaPut, params ...PutQuotaParams) (*Quota, error) {
 	rsp, err := c.Raw.PutQuota(ctx, project, quota, first(params), body)
@@ -18499,7 +18511,8 @@ func (c *Carve) ListConsumers(ctx context.Context, project ProjectName, realm Re
 // Ends a consumer for good: no renewal under way and no attachment can revive it. A machine that lives on needs
 // another UID. The server detaches the consumer from all its claims, as by `detachConsumer`: in this request (204),
 // or, if the claims are too many for one request, within seconds in the background (202). An unknown UID ends as well.
-// You can retry the request.
+// You can retry the request. Fails with `quota_exceeded` for an unknown UID if the project cannot have a new consumer
+// (see `putConsumer`).
 func (c *Carve) EndConsumer(ctx context.Context, project ProjectName, realm RealmName, uid ConsumerUID, params ...EndConsumerParams) (*ConsumerEnding, error) {
 	rsp, err := c.Raw.EndConsumer(ctx, project, realm, uid, first(params))
 	return read[ConsumerEnding](rsp, err)
@@ -18520,7 +18533,7 @@ func (c *Carve) GetConsumer(ctx context.Context, project ProjectName, realm Real
 // or until a request ends it. Every renewal gives it a new `ETag`.
 //
 // Fails with `consumer_ended` if it has ended. A project has at most 1,000,000 consumers in a region, including
-// tombstones; creating another one fails with `invalid_argument`. Each server counts them once a minute, however they
+// tombstones; creating another one fails with `quota_exceeded`. Each server counts them once a minute, however they
 // were created.
 func (c *Carve) PutConsumer(ctx context.Context, project ProjectName, realm RealmName, uid ConsumerUID, body IPConsumerPut, params ...PutConsumerParams) (*IPConsumer, error) {
 	rsp, err := c.Raw.PutConsumer(ctx, project, realm, uid, first(params), body)
@@ -18534,7 +18547,7 @@ func (c *Carve) PutConsumer(ctx context.Context, project ProjectName, realm Real
 // Use it when the server has stopped ending them. The server stops once a realm loses more than 20 consumers, and at
 // least a tenth, within ten minutes, because perhaps only their agent or the connection to this service has failed.
 // You can retry the request. A project can confirm at most 100 realms within 30 days; another one fails with
-// `invalid_argument`.
+// `quota_exceeded`.
 func (c *Carve) ConfirmExpiry(ctx context.Context, project ProjectName, realm RealmName, params ...ConfirmExpiryParams) (*Realm, error) {
 	rsp, err := c.Raw.ConfirmExpiry(ctx, project, realm, first(params))
 	return read[Realm](rsp, err)

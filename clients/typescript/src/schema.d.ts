@@ -172,7 +172,7 @@ export interface paths {
          *     server does not store it, so keep it now. If you lose it, create another key. Neither a dry run nor a retry with the
          *     same `Idempotency-Key` returns a `token`.
          *
-         *     Fails with `already_exists` if the name is taken.
+         *     Fails with `already_exists` if the name is taken, and with `quota_exceeded` if the project has 256 keys.
          */
         post: operations["createApiKey"];
         delete?: never;
@@ -279,7 +279,7 @@ export interface paths {
          *     created it. From then on the project's own admins cannot change or delete it: the request fails with
          *     `permission_denied`.
          *
-         *     A project has at most 16 quotas; another one fails with `invalid_argument`. Fails with `immutable_field` if the
+         *     A project has at most 16 quotas; another one fails with `quota_exceeded`. Fails with `immutable_field` if the
          *     existing quota has another scope: delete it and create it again.
          */
         put: operations["putQuota"];
@@ -486,7 +486,7 @@ export interface paths {
          *     With `classNames` the pool backs these classes. Each must have the pool's family, and be the project's own class or
          *     else a shared one in `platform`. Carve looks up a class when the pool lists it; the pool keeps listing it even if
          *     its visibility changes. At most 256 pools in a project may back one class; another one fails with
-         *     `invalid_argument`. A pool fails with `overlap` if it overlaps another pool of a class with `uniqueWithin: Class`.
+         *     `quota_exceeded`. A pool fails with `overlap` if it overlaps another pool of a class with `uniqueWithin: Class`.
          *
          *     With `regions` these regions serve the pool. With `region` the pool has its home in that region, not in the
          *     server's. A child has its own regions, independent of its parent. Fails with `invalid_argument` if this installation
@@ -566,6 +566,7 @@ export interface paths {
          *       that block;
          *     * `not_found` if a class does not exist, and `family_mismatch` if it has the other family;
          *     * `overlap` if a class with `uniqueWithin: Class` is added, and the pool overlaps another pool of the class;
+         *     * `quota_exceeded` if a class is added that 256 pools of the project back;
          *     * `invalid_argument` if this installation does not have a region, or if `regions` lacks the home;
          *     * `immutable_field`, which names the field, if the patch would change anything else: the carved block and the home
          *       never change, and a class with `uniqueWithin: Class` does not leave `classNames`. A pool that was carved for a
@@ -796,7 +797,7 @@ export interface paths {
          *     default for this family. `conflictsWith` then names that class; with `moveDefault=true` the new class replaces it as
          *     the default. Fails with `in_use` if the project's pools list a class in `platform` with this name, because claims
          *     would then find another class than the one that the pools back. A project has at most 256 classes; another one fails
-         *     with `invalid_argument`.
+         *     with `quota_exceeded`.
          */
         post: operations["createClass"];
         delete?: never;
@@ -1233,8 +1234,9 @@ export interface paths {
          *     201, or with 200 if the consumer was attached already.
          *
          *     While a claim has consumers, `deleteClaim` fails with `in_use`. Fails with `too_many_consumers` if the claim has
-         *     `spec.maxConsumers` consumers, and with `consumer_ended` if the consumer has ended: it never comes back. `If-Match`
-         *     is compared with the claim's `ETag`; with `If-None-Match: *` the consumer must not be attached yet.
+         *     `spec.maxConsumers` consumers, with `consumer_ended` if the consumer has ended: it never comes back, and with
+         *     `quota_exceeded` if the project cannot have a new consumer (see `putConsumer`). `If-Match` is compared with the
+         *     claim's `ETag`; with `If-None-Match: *` the consumer must not be attached yet.
          */
         put: operations["attachConsumer"];
         post?: never;
@@ -1338,7 +1340,7 @@ export interface paths {
          *     Use it when the server has stopped ending them. The server stops once a realm loses more than 20 consumers, and at
          *     least a tenth, within ten minutes, because perhaps only their agent or the connection to this service has failed.
          *     You can retry the request. A project can confirm at most 100 realms within 30 days; another one fails with
-         *     `invalid_argument`.
+         *     `quota_exceeded`.
          */
         post: operations["confirmExpiry"];
         delete?: never;
@@ -1413,7 +1415,7 @@ export interface paths {
          *     or until a request ends it. Every renewal gives it a new `ETag`.
          *
          *     Fails with `consumer_ended` if it has ended. A project has at most 1,000,000 consumers in a region, including
-         *     tombstones; creating another one fails with `invalid_argument`. Each server counts them once a minute, however they
+         *     tombstones; creating another one fails with `quota_exceeded`. Each server counts them once a minute, however they
          *     were created.
          */
         put: operations["putConsumer"];
@@ -1423,7 +1425,8 @@ export interface paths {
          * @description Ends a consumer for good: no renewal under way and no attachment can revive it. A machine that lives on needs
          *     another UID. The server detaches the consumer from all its claims, as by `detachConsumer`: in this request (204),
          *     or, if the claims are too many for one request, within seconds in the background (202). An unknown UID ends as well.
-         *     You can retry the request.
+         *     You can retry the request. Fails with `quota_exceeded` for an unknown UID if the project cannot have a new consumer
+         *     (see `putConsumer`).
          */
         delete: operations["endConsumer"];
         options?: never;
@@ -4591,7 +4594,7 @@ export interface components {
             quota?: string;
             /** @description Measure whose limit the request would exceed. */
             measure?: components["schemas"]["QuotaMeasure"];
-            /** @description The quota's limit. */
+            /** @description Limit of the quota, or the fixed limit on the number of such objects. */
             limit?: components["schemas"]["Count"];
             /** @description Amount already used. */
             used?: components["schemas"]["Count"];
@@ -4642,7 +4645,7 @@ export interface components {
          *     | `no_default_class` | 409 | the claim names no source, and its family has no default class |
          *     | `block_taken` | 409 | the exact block of the request is not free |
          *     | `claim_released` | 409 | the claim that was created with this `Idempotency-Key` has since been released |
-         *     | `quota_exceeded` | 409 | a quota of the project does not permit it now; `quota`, `measure`, `limit`, `used`, `requested` |
+         *     | `quota_exceeded` | 409 | a quota of the project does not permit it now, or the project has the maximum number of such objects; `limit`, `used`, `requested`, and for a quota `quota` and `measure` |
          *     | `last_admin` | 409 | `platform` would have no admin; members and keys without an expiry time count, roles from a token do not |
          *     | `consumer_ended` | 409 | the consumer has ended and cannot be used again |
          *     | `too_many_consumers` | 409 | the claim has reached its maximum number of consumers; `consumers` |

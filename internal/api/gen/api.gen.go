@@ -1672,7 +1672,7 @@ type ChangesEnd struct {
 	// | `no_default_class` | 409 | the claim names no source, and its family has no default class |
 	// | `block_taken` | 409 | the exact block of the request is not free |
 	// | `claim_released` | 409 | the claim that was created with this `Idempotency-Key` has since been released |
-	// | `quota_exceeded` | 409 | a quota of the project does not permit it now; `quota`, `measure`, `limit`, `used`, `requested` |
+	// | `quota_exceeded` | 409 | a quota of the project does not permit it now, or the project has the maximum number of such objects; `limit`, `used`, `requested`, and for a quota `quota` and `measure` |
 	// | `last_admin` | 409 | `platform` would have no admin; members and keys without an expiry time count, roles from a token do not |
 	// | `consumer_ended` | 409 | the consumer has ended and cannot be used again |
 	// | `too_many_consumers` | 409 | the claim has reached its maximum number of consumers; `consumers` |
@@ -1916,7 +1916,7 @@ type ClaimSkipped struct {
 	// | `no_default_class` | 409 | the claim names no source, and its family has no default class |
 	// | `block_taken` | 409 | the exact block of the request is not free |
 	// | `claim_released` | 409 | the claim that was created with this `Idempotency-Key` has since been released |
-	// | `quota_exceeded` | 409 | a quota of the project does not permit it now; `quota`, `measure`, `limit`, `used`, `requested` |
+	// | `quota_exceeded` | 409 | a quota of the project does not permit it now, or the project has the maximum number of such objects; `limit`, `used`, `requested`, and for a quota `quota` and `measure` |
 	// | `last_admin` | 409 | `platform` would have no admin; members and keys without an expiry time count, roles from a token do not |
 	// | `consumer_ended` | 409 | the consumer has ended and cannot be used again |
 	// | `too_many_consumers` | 409 | the claim has reached its maximum number of consumers; `consumers` |
@@ -3408,7 +3408,7 @@ type Problem struct {
 	// | `no_default_class` | 409 | the claim names no source, and its family has no default class |
 	// | `block_taken` | 409 | the exact block of the request is not free |
 	// | `claim_released` | 409 | the claim that was created with this `Idempotency-Key` has since been released |
-	// | `quota_exceeded` | 409 | a quota of the project does not permit it now; `quota`, `measure`, `limit`, `used`, `requested` |
+	// | `quota_exceeded` | 409 | a quota of the project does not permit it now, or the project has the maximum number of such objects; `limit`, `used`, `requested`, and for a quota `quota` and `measure` |
 	// | `last_admin` | 409 | `platform` would have no admin; members and keys without an expiry time count, roles from a token do not |
 	// | `consumer_ended` | 409 | the consumer has ended and cannot be used again |
 	// | `too_many_consumers` | 409 | the claim has reached its maximum number of consumers; `consumers` |
@@ -3480,7 +3480,7 @@ type Problem struct {
 	// LargestFreePrefixLength Largest free block in the pools tried, as a prefix length. Absent if nothing is free. See `countedAt`.
 	LargestFreePrefixLength *int `json:"largestFreePrefixLength,omitempty"`
 
-	// Limit The quota's limit.
+	// Limit Limit of the quota, or the fixed limit on the number of such objects.
 	Limit Count `json:"limit,omitempty"`
 
 	// Measure Measure whose limit the request would exceed.
@@ -3539,7 +3539,7 @@ type Problem struct {
 // | `no_default_class` | 409 | the claim names no source, and its family has no default class |
 // | `block_taken` | 409 | the exact block of the request is not free |
 // | `claim_released` | 409 | the claim that was created with this `Idempotency-Key` has since been released |
-// | `quota_exceeded` | 409 | a quota of the project does not permit it now; `quota`, `measure`, `limit`, `used`, `requested` |
+// | `quota_exceeded` | 409 | a quota of the project does not permit it now, or the project has the maximum number of such objects; `limit`, `used`, `requested`, and for a quota `quota` and `measure` |
 // | `last_admin` | 409 | `platform` would have no admin; members and keys without an expiry time count, roles from a token do not |
 // | `consumer_ended` | 409 | the consumer has ended and cannot be used again |
 // | `too_many_consumers` | 409 | the claim has reached its maximum number of consumers; `consumers` |
