@@ -95,6 +95,8 @@ func TestExportsForOtherTools(t *testing.T) {
 		"claim,lab,one,10-net,10.0.1.0/28,,env=prod,,\"{\"\"className\"\":\"\"web\"\"}\"\n" +
 		"claim,lab,two,10-net,10.0.2.7/32,,,,\"{\"\"ownerRef\"\":{\"\"kind\"\":\"\"VM\"\",\"\"name\"\":\"\"v\"\",\"\"uid\"\":\"\"u1\"\"}}\"\n"
 	d.done("import", "csv", "-", "-p", "team-b")
+	d.done("consumer", "attach", "one", "vm.1", "--realm", "rack", "-p", "team-b")
+	d.done("alert-rule", "create", "full", "--about", "pools", "--percent", "80%", "--class", "web", "--label", "on=call", "-p", "team-b")
 	d.env["CARVE_OUTPUT"] = "json" // applies to tables
 	requireGolden(t, "export-terraform", d.done("export", "-o", "terraform", "-p", "team-b").out)
 	require.Equal(t, 2, d.run("export", "-o", "netbox-csv", "-p", "team-b").code)

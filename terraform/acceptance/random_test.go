@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -14,6 +15,15 @@ import (
 
 	"github.com/carve-ipam/carve/client"
 )
+
+// hook is the URL of a webhook, with a token that no export may contain.
+const (
+	token = "t0k3n"
+	hook  = "https://inventory.example.com/carve/" + token + "?a=%20b"
+)
+
+// exports are the kinds of resources that ipamctl exports.
+var exports = []string{"carve_space", "carve_class", "carve_pool", "carve_claim", "carve_alert_rule", "carve_webhook", "carve_consumer_attachment"}
 
 // dice generates valid random configurations: each resource has its dependencies, and no blocks overlap.
 type dice struct {
@@ -141,7 +151,7 @@ func (d *dice) rest(in string) {
 	d.resource("alert_rule", "full", []string{in, `name = "full"`, `about = "Pools"`, one(d, "percent = 80", `runway = "168h"`, `runway = "90m"`)},
 		`class_name = "c0"`, selector, d.labels(), d.annotations())
 	d.resource("alert_rule", "quotas", []string{in, `name = "quotas"`, `about = "Quotas"`, "percent = 1"}, `resource_name = "r0"`, d.labels())
-	d.resource("webhook", "all", []string{in, `name = "all"`, `url = "https://inventory.example.com/carve?a=%20b"`},
+	d.resource("webhook", "all", []string{in, `name = "all"`, "url = " + strconv.Quote(hook)},
 		"resource_kinds = "+one(d, `["IPClaim"]`, `["Quota", "Alert", "IPPool"]`), selector, `resource_name = "vms/vm-1"`, "paused = "+one(d, "true", "false"),
 		d.labels(), d.annotations())
 }
@@ -188,9 +198,20 @@ func TestRandomConfigurationHasAnEmptyPlanAfterApply(t *testing.T) {
 			f.empty()
 
 			exported := newFolder(t, world.main, "", "")
-			exported.write("main.tf", export(t, f.server, name))
+			text := export(t, f.server, name)
+			require.NotContains(t, text, token)
+			exported.write("main.tf", text)
+			exported.env = append(exported.env, "TF_VAR_webhook_all_url="+hook)
 			said, _ = exported.plan()
-			require.Contains(t, said, "to import, 0 to add, 0 to change, 0 to destroy", said)
+			taken := 0
+			for _, thing := range f.state() {
+				if kind, _, _ := strings.Cut(thing.address, "."); slices.Contains(exports, kind) {
+					taken++
+					require.Contains(t, text, fmt.Sprintf("  to = %s.", kind))
+					require.Contains(t, text, fmt.Sprintf("  id = %q\n", thing.id))
+				}
+			}
+			require.Contains(t, said, fmt.Sprintf("Plan: %d to import, 0 to add, 0 to change, 0 to destroy", taken), said)
 
 			require.NoError(t, os.WriteFile(state, kept, 0o600))
 			f.destroy()

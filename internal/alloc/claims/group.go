@@ -119,12 +119,22 @@ func (s *groups) run(ctx context.Context, pool *ipam.Pool, members []*member) {
 
 // dropEnded finishes the members whose request has ended, and returns the other members.
 func dropEnded(members []*member) []*member {
-	return slices.DeleteFunc(slices.Clone(members), func(m *member) bool {
+	return dropFailed(members, func(m *member) error {
 		if m.ctx.Err() == nil {
-			return false
+			return nil
 		}
-		m.finish(ipam.Claim{}, storage.LockTimeout(m.ctx))
-		return true
+		return storage.LockTimeout(m.ctx)
+	})
+}
+
+// dropFailed finishes the members for which failure returns an error, and returns the others.
+func dropFailed(members []*member, failure func(*member) error) []*member {
+	return slices.DeleteFunc(slices.Clone(members), func(m *member) bool {
+		err := failure(m)
+		if err != nil {
+			m.finish(ipam.Claim{}, err)
+		}
+		return err != nil
 	})
 }
 
@@ -137,10 +147,10 @@ func (s *groups) round(ctx context.Context, pool *ipam.Pool, members []*member) 
 		return s.dropConflicts(ctx, members, c)
 	}
 	if u, ok := errors.AsType[*storage.RegionNotRecorded](err); ok {
-		return dropUnrecorded(members, u)
+		return dropFailed(members, func(m *member) error { return m.unrecorded(u) })
 	}
 	if o, ok := errors.AsType[*storage.LockBusy](err); ok {
-		return dropLocked(members, o)
+		return dropFailed(members, func(m *member) error { return m.locked(o) })
 	}
 	switch {
 	case err == nil:

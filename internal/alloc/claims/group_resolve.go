@@ -115,25 +115,18 @@ func (s *groups) dropConflicts(ctx context.Context, members []*member, c *storag
 	return rest
 }
 
-// dropUnrecorded removes the claims of projects for which the region is not yet recorded. The other members do not wait for the record.
-func dropUnrecorded(members []*member, u *storage.RegionNotRecorded) []*member {
-	return slices.DeleteFunc(members, func(m *member) bool {
-		leaves := m.binds() && slices.Contains(u.Projects, m.key.ID)
-		if leaves {
-			m.finish(ipam.Claim{}, &storage.RegionNotRecorded{Projects: []ipam.ID{m.key.ID}, Region: u.Region})
-		}
-		return leaves
-	})
+// unrecorded returns the error for a claim of a project without a recorded use of the region. The other members do not wait for the record.
+func (m *member) unrecorded(u *storage.RegionNotRecorded) error {
+	if !m.binds() || !slices.Contains(u.Projects, m.key.ID) {
+		return nil
+	}
+	return &storage.RegionNotRecorded{Projects: []ipam.ID{m.key.ID}, Region: u.Region}
 }
 
-// dropLocked removes the members of a project if another transaction holds the project's lock exclusively. These members wait for that lock without
-// the lock of the pool.
-func dropLocked(members []*member, o *storage.LockBusy) []*member {
-	return slices.DeleteFunc(members, func(m *member) bool {
-		leaves := m.key.ID == o.ID
-		if leaves {
-			m.finish(ipam.Claim{}, o)
-		}
-		return leaves
-	})
+// locked returns the error for a member of a project whose lock another transaction holds exclusively. It waits for the lock without the pool's lock.
+func (m *member) locked(o *storage.LockBusy) error {
+	if m.key.ID != o.ID {
+		return nil
+	}
+	return o
 }

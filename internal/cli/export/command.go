@@ -40,7 +40,9 @@ func Command(p *session.Program) *cobra.Command {
 		Short: "Export all spaces, classes, pools and claims of a project for other tools",
 		Long: `Exports the spaces, classes, pools and claims of the project. 'ipamctl import csv' and 'ipamctl import plan' restore the formats csv and
 plan in an empty project. netbox-csv writes four files for NetBox' own import into the directory --to. terraform writes a resource and
-an import block for each object. It does not export grants, quotas, members, keys, consumers, alert rules, webhooks and retained blocks.`,
+an import block for each object, and also for alert rules, webhooks and consumer attachments. A webhook's URL with a path or a query may
+contain a token: the export has a variable instead. The command does not export grants, quotas, members, keys, consumers and retained
+blocks.`,
 		Example: "  ipamctl export -o csv --to team-a.csv\n  ipamctl export -o netbox-csv --to netbox/\n  ipamctl export -o terraform > team-a.tf",
 	})
 	f := cmd.Flags()
@@ -64,8 +66,13 @@ an import block for each object. It does not export grants, quotas, members, key
 			return err
 		}
 		write := map[string]func(*inventory) (files, error){formCSV: asCSV, formNetBox: asNetBox, formPlan: asPlan, formTerraform: asTerraform}
-		if form != formTerraform {
+		if form == formTerraform {
+			err = inv.gatherAround(ctx, s)
+		} else {
 			inv.noteDrains()
+		}
+		if err != nil {
+			return err
 		}
 		out, err := write[form](inv)
 		if err != nil {

@@ -26,11 +26,12 @@ func asTerraform(v *inventory) (files, error) {
 	h := &hcl{project: v.project, used: map[string]bool{}}
 	h.WriteString("terraform {\n  required_providers {\n    carve = { source = \"carve-ipam/carve\" }\n  }\n}\n\n")
 	addresses := map[string]string{}
+	h.variables(v.webhooks)
 	for _, s := range v.spaces {
 		if s.Metadata.Name == "default" {
 			continue // every project has it from the start
 		}
-		addresses["space/"+s.Metadata.Name] = h.resource("carve_space", s.Metadata.Name,
+		addresses["space/"+s.Metadata.Name] = h.named("carve_space", s.Metadata.Name,
 			append([]attribute{{"description", text(s.Spec.Description)}}, tags(s.Metadata.Labels, s.Metadata.Annotations)...)...)
 	}
 	for _, c := range v.classes {
@@ -39,7 +40,7 @@ func asTerraform(v *inventory) (files, error) {
 			return nil, err
 		}
 		list := append(attributes(spec, map[string]string{"provisioner": ""}), tags(c.Metadata.Labels, c.Metadata.Annotations)...)
-		addresses["class/"+c.Metadata.Name] = h.resource("carve_class", c.Metadata.Name, list...)
+		addresses["class/"+c.Metadata.Name] = h.named("carve_class", c.Metadata.Name, list...)
 	}
 	ref := func(kind, name string) string {
 		if address, found := addresses[kind+"/"+name]; found {
@@ -64,7 +65,7 @@ func asTerraform(v *inventory) (files, error) {
 		}
 		list = append(list, attributes(p.spec, map[string]string{"classNames": ""})...)
 		list = append(list, tags(p.Metadata.Labels, p.Metadata.Annotations)...)
-		addresses["pool/"+p.Metadata.Name] = h.resource("carve_pool", p.Metadata.Name, list...)
+		addresses["pool/"+p.Metadata.Name] = h.named("carve_pool", p.Metadata.Name, list...)
 	}
 	for _, c := range v.claims {
 		var list []attribute
@@ -76,9 +77,13 @@ func asTerraform(v *inventory) (files, error) {
 		list = append(list, attribute{"cidr", text(c.Status.AllocatedCIDR)})
 		list = append(list, attributes(c.spec, map[string]string{"className": ""})...)
 		list = append(list, tags(c.Metadata.Labels, c.Metadata.Annotations)...)
-		h.resource("carve_claim", c.Metadata.Name, list...)
+		addresses["claim/"+c.Metadata.Name] = h.named("carve_claim", c.Metadata.Name, list...)
 	}
-	return files{{"", h.Bytes()}}, nil
+	for _, a := range v.attachments {
+		h.resource("carve_consumer_attachment", a.claim+"-"+a.UID, []string{a.claim, a.Realm, a.UID},
+			attribute{"claim", ref("claim", a.claim)}, attribute{"realm", text(a.Realm)}, attribute{"uid", text(a.UID)})
+	}
+	return files{{"", h.Bytes()}}, h.around(v)
 }
 
 // attribute is one line of a resource; it is omitted without a value.
@@ -96,23 +101,32 @@ func tags(labels, annotations map[string]string) []attribute {
 	return []attribute{{"labels", mapOf(labels)}, {"annotations", mapOf(annotations)}}
 }
 
-// resource writes a resource with its import block, and returns its address.
-func (h *hcl) resource(kind, name string, list ...attribute) string {
-	local := strings.ReplaceAll(name, "-", "_")
-	if !unicode.IsLetter(rune(local[0])) {
-		local = "_" + local
+// named writes a resource of a kind with names.
+func (h *hcl) named(kind, name string, list ...attribute) string {
+	return h.resource(kind, name, []string{name}, append([]attribute{{"name", text(name)}}, list...)...)
+}
+
+// other matches the characters that a Terraform name cannot have.
+var other = regexp.MustCompile(`[^A-Za-z0-9_]`)
+
+// resource writes a resource with its import block, and returns its address. keys are its id in the project.
+func (h *hcl) resource(kind, name string, keys []string, list ...attribute) string {
+	name = other.ReplaceAllString(name, "_")
+	if !unicode.IsLetter(rune(name[0])) {
+		name = "_" + name
 	}
+	local := name
 	for n := 2; h.used[kind+"."+local]; n++ {
-		local = strings.ReplaceAll(name, "-", "_") + "__" + strconv.Itoa(n)
+		local = name + "__" + strconv.Itoa(n)
 	}
 	h.used[kind+"."+local] = true
-	list = append([]attribute{{"project", text(h.project)}, {"name", text(name)}}, list...)
+	list = append([]attribute{{"project", text(h.project)}}, list...)
 	list = slices.DeleteFunc(list, func(a attribute) bool { return a.value == "" })
 	wide := 0
 	for _, a := range list {
 		wide = max(wide, len(a.name))
 	}
-	id := text(h.project + "/" + name)
+	id := text(h.project + "/" + strings.Join(keys, "/"))
 	_, _ = fmt.Fprintf(h, "import {\n  to = %s.%s\n  id = %s\n}\n\nresource %q %q {\n", kind, local, id, kind, local) // into memory
 	for _, a := range list {
 		_, _ = fmt.Fprintf(h, "  %-*s = %s\n", wide, a.name, a.value)

@@ -94,7 +94,7 @@ type document struct {
 // readClaims reads a project's claims, page by page.
 func readClaims(ctx context.Context, s *session.Session, total *atomic.Int64) (*Claims, error) {
 	cs := &Claims{pool: map[client.ResolvedRef]uint64{}, key: map[string]uint64{}}
-	if err := pages(ctx, s, total, "claims", nil, cs.add); err != nil {
+	if err := pages(ctx, s, total, s.In("claims"), nil, cs.add); err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(cs.packed, func(a, b string) int { return strings.Compare(nameOf(a), nameOf(b)) })

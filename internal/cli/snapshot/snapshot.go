@@ -44,7 +44,7 @@ func Read(ctx context.Context, s *session.Session) (*Snapshot, error) {
 // ReadWhole reads a project with whole claims, by name.
 func ReadWhole(ctx context.Context, s *session.Session) (st *Snapshot, claims map[string]client.IPClaim, err error) {
 	st, err = read(ctx, s, func(ctx context.Context, total *atomic.Int64) (err error) {
-		claims, err = list(ctx, s, total, "claims", nil, func(v client.IPClaim) string { return v.Metadata.Name })
+		claims, err = list(ctx, s, total, s.In("claims"), nil, func(v client.IPClaim) string { return v.Metadata.Name })
 		return err
 	})
 	return st, claims, err
@@ -58,40 +58,40 @@ func read(ctx context.Context, s *session.Session, claims func(context.Context, 
 	defer s.ProgressEnds()
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
-		st.Spaces, err = list(ctx, s, &total, "spaces", nil, func(v client.Space) string { return v.Metadata.Name })
+		st.Spaces, err = list(ctx, s, &total, s.In("spaces"), nil, func(v client.Space) string { return v.Metadata.Name })
 		return err
 	})
 	g.Go(func() (err error) {
-		st.Classes, err = list(ctx, s, &total, "classes", nil, func(v client.IPClass) string { return v.Metadata.Project + "/" + v.Metadata.Name })
+		st.Classes, err = list(ctx, s, &total, s.In("classes"), nil, func(v client.IPClass) string { return v.Metadata.Project + "/" + v.Metadata.Name })
 		return err
 	})
 	g.Go(func() (err error) {
-		st.Pools, err = list(ctx, s, &total, "pools", nil, func(v client.IPPool) string { return v.Metadata.Name })
+		st.Pools, err = list(ctx, s, &total, s.In("pools"), nil, func(v client.IPPool) string { return v.Metadata.Name })
 		return err
 	})
 	g.Go(func() error { return claims(ctx, &total) })
 	return st, g.Wait()
 }
 
-// List reads all things of a kind that match the filters, by name.
-func List[T any](ctx context.Context, s *session.Session, collection string, filters session.Query, name func(T) string) (map[string]T, error) {
-	return list(ctx, s, nil, collection, filters, name)
+// List reads all things of the list at a path that match the filters, by name.
+func List[T any](ctx context.Context, s *session.Session, path []string, filters session.Query, name func(T) string) (map[string]T, error) {
+	return list(ctx, s, nil, path, filters, name)
 }
 
 // list is List with a count that it shares with other lists.
-func list[T any](ctx context.Context, s *session.Session, total *atomic.Int64, collection string, filters session.Query, name func(T) string) (map[string]T, error) {
+func list[T any](ctx context.Context, s *session.Session, total *atomic.Int64, path []string, filters session.Query, name func(T) string) (map[string]T, error) {
 	all := map[string]T{}
-	err := pages(ctx, s, total, collection, filters, func(v T) error {
+	err := pages(ctx, s, total, path, filters, func(v T) error {
 		all[name(v)] = v
 		return nil
 	})
 	return all, err
 }
 
-// pages reads all things of a kind, page by page.
-func pages[T any](ctx context.Context, s *session.Session, total *atomic.Int64, collection string, filters session.Query, each func(T) error) error {
+// pages reads all things of the list at a path, page by page.
+func pages[T any](ctx context.Context, s *session.Session, total *atomic.Int64, path []string, filters session.Query, each func(T) error) error {
 	_, err := s.Pages(ctx, session.Paging{Total: total, Drop: true}, func(ctx context.Context, paging session.Query) (session.Answer, error) {
-		return s.Ask(ctx, session.Request{Path: s.In(collection), Query: append(append(session.Query{}, filters...), paging...)})
+		return s.Ask(ctx, session.Request{Path: path, Query: append(append(session.Query{}, filters...), paging...)})
 	}, func(doc json.RawMessage) error {
 		var page struct {
 			Items []T `json:"items"`

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -126,8 +125,7 @@ func (m *importing) carryOut(ctx context.Context, s *session.Session, plan *plan
 			m.p.Remark("%s", said)
 		}
 	}
-	whole := m.p.Structured() || strings.EqualFold(filepath.Ext(m.reportFile), ".json") // a document contains all rows
-	out := account(plan.desired, m.dry, !m.dry, func(*report, reportRow) bool { return whole })
+	out := account(plan.desired, m.dry, !m.dry)
 	if m.reportFile != "" {
 		if err := out.write(m.reportFile, &out); err != nil {
 			return err
@@ -157,7 +155,7 @@ func (m *importing) carryOut(ctx context.Context, s *session.Session, plan *plan
 
 func (m *importing) show(out *report) error {
 	if m.p.Structured() {
-		return m.p.DocumentOf(out)
+		return show.DocumentOfList(m.p.Printer, out, "items", out.lines)
 	}
 	if m.p.Quiet {
 		return nil

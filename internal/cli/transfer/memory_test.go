@@ -27,7 +27,7 @@ func TestImportRowsUseFewBytesAndObjects(t *testing.T) {
 			w.names()
 			p := &plan{desired: w, states: map[string]*state{}}
 			p.grow()
-			out := account(w, false, true, func(*report, reportRow) bool { return false })
+			out := account(w, false, true)
 			moreBytes, moreObjects := live()
 			require.Equal(t, map[string]int{outcomeLeft: rows + 1}, out.Counts)
 			require.LessOrEqual(t, (moreBytes-bytes)/rows, mostBytes, "bytes for each row")

@@ -35,11 +35,11 @@ type report struct {
 	DryRun  bool           `json:"dryRun"`
 	Rows    int            `json:"rows"`
 	Counts  map[string]int `json:"counts"`
-	Items   []reportRow    `json:"items"`
 	ordered []string
-	shadow  string // a mirror's name
-	after   bool   // the import has started, so open rows were not reached
-	of      *desired
+	shadow  string      // a mirror's name
+	after   bool        // the import has started, so open rows were not reached
+	of      *desired    // the rows, or nil
+	more    []reportRow // about things that are not source rows
 }
 
 // order ranks outcomes by severity. A row with several items has the worst of their outcomes.
@@ -48,23 +48,22 @@ var order = []string{
 	outcomeRelease, outcomeLeft, outcomeOnlyHere, outcomeOnlyThere, outcomeDiffers, outcomeHeldBack, outcomeTaken, outcomeRefused,
 }
 
-// account reports each row's outcome. after means that the import has started. It counts every row but keeps only those that keep selects,
-// because a row's report needs about as much memory as the row.
-func account(w *desired, dry, after bool, keep func(*report, reportRow) bool) report {
+// account counts the rows by their outcome. It keeps no row's report, because that needs about as much memory as the row: lines makes them.
+func account(w *desired, dry, after bool) report {
 	out := report{Source: w.mapping.Source, DryRun: dry, Rows: len(w.rows), Counts: map[string]int{}, ordered: order, after: after, of: w}
-	for n := range w.rows {
-		line := out.line(w, n)
-		out.Counts[line.Outcome]++
-		if keep(&out, line) {
-			out.Items = append(out.Items, line)
-		}
-	}
+	out.count()
 	return out
 }
 
+func (out *report) count() {
+	for r := range out.lines {
+		out.Counts[r.Outcome]++
+	}
+}
+
 // line returns a row's report.
-func (out *report) line(w *desired, n int) reportRow {
-	r, record := w.rows[n], w.records.At(n)
+func (out *report) line(n int) reportRow {
+	r, record := out.of.rows[n], out.of.records.At(n)
 	line := reportRow{Row: record.ID, Kind: string(record.Kind), Block: record.Where()}
 	line.Outcome, line.Why = r.ended()
 	if line.Block == "" || record.Own != nil && !record.Block.IsValid() {
@@ -119,18 +118,12 @@ func (out *report) summary() string {
 	return show.CountOf(out.Rows, "row") + ": " + strings.Join(parts, ", ")
 }
 
-// write writes the report to a file, as JSON (the document) or CSV, by the file's extension.
-func (out *report) write(path string, document any) error {
+// write writes the report to a file, as JSON or CSV, by the file's extension. head is the JSON document without its items.
+func (out *report) write(path string, head any) error {
 	var put func(io.Writer) error
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".json":
-		put = func(w io.Writer) error {
-			doc, err := show.Marshal(document)
-			if err == nil {
-				_, err = fmt.Fprintf(w, "%s\n", doc)
-			}
-			return err
-		}
+		put = func(w io.Writer) error { return show.WriteList(w, head, "items", out.lines) }
 	case ".csv":
 		put = out.asSheet
 	default:
@@ -162,15 +155,15 @@ func (out *report) asSheet(w io.Writer) error {
 	return sheet.End()
 }
 
-// lines yields all rows, including those that account did not keep.
+// lines yields the reports of all rows, and then of other things.
 func (out *report) lines(yield func(reportRow) bool) {
-	for _, r := range out.Items {
-		if out.of == nil && !yield(r) {
+	for n := 0; out.of != nil && n < len(out.of.rows); n++ {
+		if !yield(out.line(n)) {
 			return
 		}
 	}
-	for n := 0; out.of != nil && n < out.Rows; n++ {
-		if !yield(out.line(out.of, n)) {
+	for _, r := range out.more {
+		if !yield(r) {
 			return
 		}
 	}
@@ -199,7 +192,7 @@ func (out *report) diff(p *show.Printer, most int) error {
 	}), 0
 	if !out.DryRun {
 		var some []reportRow
-		some, hidden = worst(rows, most)
+		some, hidden = worst(rows, most, severity)
 		rows = slices.Values(some)
 	}
 	columns := []show.Column[reportRow]{
@@ -224,13 +217,16 @@ func (out *report) diff(p *show.Printer, most int) error {
 	})
 }
 
-// worst returns the rows with the most severe outcomes, and the number of the other rows.
-func worst(rows iter.Seq[reportRow], most int) (out []reportRow, others int) {
-	ranked := make([][]reportRow, len(order))
+// severity ranks a row by its outcome.
+func severity(r reportRow) int { return max(slices.Index(order, r.Outcome), 0) }
+
+// worst returns the rows with the highest ranks, and the number of the other rows. A rank is at most len(order).
+func worst(rows iter.Seq[reportRow], most int, rank func(reportRow) int) (out []reportRow, others int) {
+	ranked := make([][]reportRow, len(order)+1)
 	for r := range rows {
-		rank := max(slices.Index(order, r.Outcome), 0)
-		if others++; len(ranked[rank]) < most {
-			ranked[rank] = append(ranked[rank], r)
+		others++
+		if at := rank(r); len(ranked[at]) < most {
+			ranked[at] = append(ranked[at], r)
 		}
 	}
 	slices.Reverse(ranked)

@@ -26,7 +26,7 @@ func accounted(t *testing.T, of string, texts map[string]string) (out report, re
 	w.names()
 	p := &plan{desired: w, states: map[string]*state{}}
 	p.grow()
-	return account(w, true, false, func(*report, reportRow) bool { return true }), p.refused
+	return account(w, true, false), p.refused
 }
 
 const vpcs = `{"Vpcs":[{"VpcId":"vpc-1","CidrBlock":"10.1.0.0/16"}]}`

@@ -108,7 +108,7 @@ func (m *mirror) readHeld(ctx context.Context, project string) error {
 		}
 	}
 	for _, filter := range filters {
-		all, err := snapshot.List(ctx, snapshot.In(m.Session, project), "allocations", filter, func(a client.IPAllocation) string { return a.Metadata.Name })
+		all, err := snapshot.List(ctx, m.Session, snapshot.In(m.Session, project).In("allocations"), filter, func(a client.IPAllocation) string { return a.Metadata.Name })
 		if err != nil {
 			return err
 		}

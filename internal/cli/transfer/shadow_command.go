@@ -14,6 +14,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/cli/exit"
 	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/show"
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
@@ -187,7 +188,7 @@ func (m *shadowing) printReport(out *shadowReport) error {
 	var err error
 	switch {
 	case m.p.Structured():
-		err = m.p.DocumentOf(out)
+		err = show.DocumentOfList(m.p.Printer, out, "items", out.lines)
 	case !m.p.Quiet:
 		const most = 50
 		err = out.diff(m.p.Printer, most)

@@ -32,12 +32,8 @@ type shadowReport struct {
 // account reports the findings and actions of a pass.
 func (v *view) account(m *mirror) *shadowReport {
 	out := &shadowReport{Shadow: m.name, At: m.Clock().UTC().Truncate(time.Second), HeldBack: v.safety, missed: v.missed, Here: map[string]int{},
-		Mirrored: len(v.made) + len(v.keeps), report: report{Source: m.input.of, DryRun: m.dry, Rows: len(v.rows), Counts: map[string]int{}, ordered: order, shadow: m.name, after: v.begun}}
-	for n := range v.rows {
-		line := out.line(v.desired, n)
-		out.Counts[line.Outcome]++
-		out.Items = append(out.Items, line)
-	}
+		Mirrored: len(v.made) + len(v.keeps), report: report{Source: m.input.of, DryRun: m.dry, Rows: len(v.rows), Counts: map[string]int{}, ordered: order, shadow: m.name, after: v.begun, of: v.desired}}
+	out.count()
 	for _, i := range v.extras {
 		if i.outcome != outcomeSame && i.outcome != "" || !v.begun && i.outcome == "" {
 			out.here("the mapping", i, first(i.outcome, outcomeCreate))
@@ -70,7 +66,7 @@ func (out *shadowReport) here(row string, i *item, outcome string) {
 		line.Why = "the mirror did not create it"
 	}
 	out.Here[outcome]++
-	out.Items = append(out.Items, line)
+	out.more = append(out.more, line)
 }
 
 // open returns the number of remaining differences.
@@ -103,23 +99,18 @@ func (out *shadowReport) summary() string {
 
 // diff prints the report for people: all differences and their outcomes.
 func (out *shadowReport) diff(p *show.Printer, most int) error {
-	var rows []reportRow
-	for _, r := range out.Items {
-		if r.Difference != "" || r.Outcome == outcomeSkipped && out.DryRun {
-			rows = append(rows, r)
+	rows, hidden := worst(func(yield func(reportRow) bool) {
+		for r := range out.lines {
+			if (r.Difference != "" || r.Outcome == outcomeSkipped && out.DryRun) && !yield(r) {
+				return
+			}
 		}
-	}
-	rank := func(r reportRow) int { // releases come first: they cannot be undone
+	}, most, func(r reportRow) int { // releases come first: they cannot be undone
 		if r.Outcome == outcomeRelease || r.Outcome == outcomeReleased {
 			return len(order)
 		}
-		return slices.Index(order, r.Outcome)
-	}
-	slices.SortStableFunc(rows, func(a, b reportRow) int { return rank(b) - rank(a) })
-	hidden := 0
-	if len(rows) > most {
-		rows, hidden = rows[:most], len(rows)-most
-	}
+		return severity(r)
+	})
 	var text []byte
 	if len(rows) > 0 {
 		text = show.Table(p, []show.Column[reportRow]{

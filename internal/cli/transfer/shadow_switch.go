@@ -71,7 +71,7 @@ func (m *shadowing) switchOver(ctx context.Context, mirror *mirror) error {
 			m.p.Remark("Carve leads in pool %s since %s", name, pool.Metadata.Annotations[shadowSwitched])
 			continue
 		}
-		if out := v.within(mirror, name); len(out.Items) > 0 {
+		if out := v.within(mirror, name); len(out.more) > 0 {
 			if err := m.printReport(out); err != nil {
 				return err
 			}
@@ -112,11 +112,11 @@ func (v *view) within(m *mirror, name string) *shadowReport {
 		for _, i := range r.items() {
 			inside = inside || touches(i) && !led[i]
 		}
-		if inside && out.Items[n].Difference != "" {
-			left = append(left, out.Items[n])
+		if line := out.line(n); inside && line.Difference != "" {
+			left = append(left, line)
 		}
 	}
-	out.Items, out.Here = left, map[string]int{}
+	out.of, out.more, out.Here = nil, left, map[string]int{}
 	for outcome, list := range map[string][]*item{outcomeRelease: v.releases, outcomeHeldBack: v.keeps, outcomeOnlyHere: v.lone} {
 		for _, e := range list {
 			if touches(e) && !v.leads(e) && (outcome != outcomeHeldBack || e.why != "") {
