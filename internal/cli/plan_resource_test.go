@@ -64,7 +64,7 @@ func TestResourceThatAPlanCannotPlaceIsRefusedWithItsReason(t *testing.T) {
 	for name, c := range map[string]struct{ plan, want string }{
 		"OneResource": {"metadata: { name: a }\nspec: {}", "it is a resource or a list of the API, which does not contain its kind"},
 		"AList":       {"items: []", "it is a resource or a list of the API, which does not contain its kind"},
-		"ChildAsRoot": {"pools:\n- metadata: { name: a }\n  spec: { parentRef: { name: b }, prefixLength: 9 }", "-:2: pools[0].parentRef is pool b: in a plan, a child pool is in the list `pools` of its parent"},
+		"ChildAsRoot": {"pools:\n- metadata: { name: a }\n  spec: { parentRef: { name: b }, prefixLength: 9 }", "-:3: pools[0].parentRef is pool b: in a plan, a child pool is in the list `pools` of its parent"},
 		"GivenTwice":  {"claims:\n- name: a\n  metadata: { name: b }\n  spec: {}", "claims[0].name is given twice"},
 		"UnknownKey":  {"claims:\n- metadata: { name: b }\n  spec: { poolref: { name: x }, prefixLenght: 9 }", "-:3: claims[0].prefixLenght is not a key of a plan; did you mean prefixLength?"},
 	} {

@@ -67,7 +67,7 @@ blocks.`,
 		}
 		write := map[string]func(*inventory) (files, error){formCSV: asCSV, formNetBox: asNetBox, formPlan: asPlan, formTerraform: asTerraform}
 		if form == formTerraform {
-			err = inv.gatherAround(ctx, s)
+			err = inv.gatherAuxiliary(ctx, s)
 		} else {
 			inv.noteDrains()
 		}

@@ -25,7 +25,7 @@ type inventory struct {
 	pools   []*outPool
 	claims  []outClaim
 	notes   []string // omissions, with reasons
-	around
+	auxiliary
 }
 
 type outPool struct {

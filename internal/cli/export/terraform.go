@@ -83,7 +83,8 @@ func asTerraform(v *inventory) (files, error) {
 		h.resource("carve_consumer_attachment", a.claim+"-"+a.UID, []string{a.claim, a.Realm, a.UID},
 			attribute{"claim", ref("claim", a.claim)}, attribute{"realm", text(a.Realm)}, attribute{"uid", text(a.UID)})
 	}
-	return files{{"", h.Bytes()}}, h.around(v)
+	err := h.writeAuxiliary(v)
+	return files{{"", h.Bytes()}}, err
 }
 
 // attribute is one line of a resource; it is omitted without a value.

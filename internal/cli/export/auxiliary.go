@@ -12,8 +12,8 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/snapshot"
 )
 
-// around are a project's things that do not hold addresses. Only the Terraform export contains them.
-type around struct {
+// auxiliary contains the objects of a project that hold no addresses. Only the Terraform export contains them.
+type auxiliary struct {
 	alertRules  []client.AlertRule
 	webhooks    []client.Webhook
 	attachments []outAttachment
@@ -25,8 +25,8 @@ type outAttachment struct {
 	client.ConsumerAttachment
 }
 
-// gatherAround reads the alert rules, the webhooks and the consumers of the claims that the inventory has.
-func (v *inventory) gatherAround(ctx context.Context, s *session.Session) error {
+// gatherAuxiliary reads the alert rules, the webhooks and the consumers of the claims that the inventory has.
+func (v *inventory) gatherAuxiliary(ctx context.Context, s *session.Session) error {
 	rules, err := snapshot.List(ctx, s, s.In("alert-rules"), nil, func(r client.AlertRule) string { return r.Metadata.Name })
 	if err != nil {
 		return err

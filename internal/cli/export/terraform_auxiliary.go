@@ -30,8 +30,8 @@ func mayHaveToken(text string) bool {
 	return err != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != ""
 }
 
-// around writes the alert rules and the webhooks. The server never shows a webhook's secret again, so an imported webhook has none.
-func (h *hcl) around(v *inventory) error {
+// writeAuxiliary writes the alert rules and the webhooks. The server never shows a webhook's secret again, so an imported webhook has none.
+func (h *hcl) writeAuxiliary(v *inventory) error {
 	for _, r := range v.alertRules {
 		spec, err := snapshot.Rest(r.Spec)
 		if err != nil {
