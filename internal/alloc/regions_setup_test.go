@@ -11,7 +11,6 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
-	"github.com/carve-ipam/carve/internal/crdb/schema"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
@@ -20,6 +19,8 @@ import (
 const (
 	eu = "eu"
 	us = "us"
+
+	threeRegions = "three regions" // the kind of database that has them all
 )
 
 // world has three servers in three regions on one database.
@@ -31,8 +32,7 @@ type world struct {
 func setupRegions(t *testing.T) *world {
 	t.Helper()
 	dbtest.NeedsRegions(t)
-	b := setup(t)
-	require.NoError(t, schema.Migrate(t.Context(), b.dsn, schema.MigrateOptions{Regions: []string{region, eu, us}}))
+	b := setupOn(t, dbtest.NewOf(t, threeRegions))
 	w := &world{bundle: b, in: map[string]*alloc.Service{}}
 	for _, r := range []string{region, eu, us} {
 		store, err := crdb.Open(b.ctx, b.dsn, crdb.Options{Region: r})

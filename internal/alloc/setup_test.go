@@ -25,9 +25,12 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	dbtest.Main(m, dbtest.Config{Migrate: func(ctx context.Context, dsn string) error {
-		return schema.Migrate(ctx, dsn, schema.MigrateOptions{Regions: []string{region}})
-	}})
+	migrate := func(regions ...string) func(ctx context.Context, dsn string) error {
+		return func(ctx context.Context, dsn string) error {
+			return schema.Migrate(ctx, dsn, schema.MigrateOptions{Regions: regions})
+		}
+	}
+	dbtest.Main(m, dbtest.Config{Migrate: migrate(region), Kinds: map[string]func(context.Context, string) error{threeRegions: migrate(region, eu, us)}})
 }
 
 // bundle has the use cases on a new database, with a clock that only the test moves. Its methods with a testing.TB require success. Tests call the
@@ -44,9 +47,14 @@ type bundle struct {
 // setup makes the bundle with its project. At the end of the test, the audit checks every invariant.
 func setup(t testing.TB) *bundle {
 	t.Helper()
+	return setupOn(t, dbtest.New(t))
+}
+
+func setupOn(t testing.TB, dsn string) *bundle {
+	t.Helper()
 	b := &bundle{
 		ctx:   tenancy.WithPrincipal(t.Context(), tenancy.Principal{Subject: "tester", Method: "dev", Roles: map[string]tenancy.Role{ipam.PlatformProject: tenancy.Admin}}),
-		dsn:   dbtest.New(t),
+		dsn:   dsn,
 		clock: &clock{now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)},
 	}
 	t.Cleanup(func() { auditClean(t, b.dsn) })

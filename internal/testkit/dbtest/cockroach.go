@@ -14,13 +14,10 @@ import (
 
 // cockroach is a CockroachDB: the user's own, or a node that this process started.
 type cockroach struct {
-	url     string
-	migrate func(ctx context.Context, dsn string) error
-	stop    func() // nil for the user's own
+	url       string
+	stop      func() // nil for the user's own
+	templates map[string]*template[schemaCopy]
 
-	once   sync.Once
-	schema schemaCopy
-	err    error
 	ends   sync.WaitGroup        // cleanups of databases whose tests have ended
 	failed atomic.Pointer[error] // error of a drop
 
@@ -44,58 +41,60 @@ func startCockroach(cfg Config) (server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &cockroach{url: node.PGURL().String(), migrate: cfg.Migrate, stop: node.Stop}, nil
+	return &cockroach{url: node.PGURL().String(), templates: templatesOf[schemaCopy](cfg), stop: node.Stop}, nil
 }
 
 // create reuses an emptied database of an earlier test, or makes one with a copy of the schema of a template that is migrated once.
-func (c *cockroach) create(ctx context.Context, name string) (string, error) {
-	c.once.Do(func() { c.err = c.readTemplate(ctx) })
-	if c.err != nil {
-		return "", fmt.Errorf("migrating the template: %w", c.err)
+func (c *cockroach) create(ctx context.Context, name, kind string) (string, error) {
+	schema, err := of(ctx, c.templates, kind, c.readTemplate)
+	if err != nil {
+		return "", err
 	}
-	if left, ok := c.reuse(name); ok {
+	if left, ok := c.reuse(name, kind); ok {
 		return left.dsn, nil
 	}
 	dsn, err := at(c.url, name)
 	if err != nil {
 		return "", err
 	}
-	if err := execute(ctx, c.url, c.schema.database(name)); err != nil {
+	if err := execute(ctx, c.url, schema.database(name)); err != nil {
 		return "", err
 	}
-	if err := c.schema.fill(ctx, dsn); err != nil {
+	if err := schema.fill(ctx, dsn); err != nil {
 		return "", err
 	}
-	return dsn, c.note(ctx, name, dsn)
+	return dsn, c.note(ctx, emptied{database: name, dsn: dsn, kind: kind, copied: schema})
 }
 
-func (c *cockroach) readTemplate(ctx context.Context) error {
-	name := "carve_test_template_" + strings.ToLower(rand.Text())
+func (c *cockroach) readTemplate(ctx context.Context, t *template[schemaCopy]) (schema schemaCopy, err error) {
+	name := "carve_template_" + strings.ToLower(rand.Text())
 	dsn, err := at(c.url, name)
 	if err != nil {
-		return err
+		return schema, err
 	}
 	if err := execute(ctx, c.url, "CREATE DATABASE "+name); err != nil {
-		return err
+		return schema, err
 	}
-	defer c.discard(context.WithoutCancel(ctx), name) // close returns its error
-	if err := c.migrate(ctx, dsn); err != nil {
-		return err
+	defer c.discard(ctx, name) // close returns its error
+	if err := t.migrate(ctx, dsn); err != nil {
+		return schema, err
 	}
-	c.schema, err = readSchema(ctx, dsn)
-	return err
+	return readSchema(ctx, dsn)
 }
 
 // drop empties a database for a later test if its schema is unchanged, and otherwise discards it. It works in the background. A database in several
 // regions takes a minute to make, so drop waits there: the next test then finds the emptied database.
 func (c *cockroach) drop(ctx context.Context, name string) error {
 	ctx = context.WithoutCancel(ctx)
+	c.mu.Lock()
+	was, ok := c.made[name]
+	c.mu.Unlock()
 	end := func() {
-		if !c.recycle(ctx, name) && c.stop == nil { // a node of our own disappears with all its databases
+		if (!ok || !c.recycle(ctx, name, was)) && c.stop == nil { // a node of our own disappears with all its databases
 			c.discard(ctx, name)
 		}
 	}
-	if c.schema.multiRegion() {
+	if was.copied.multiRegion() {
 		end()
 	} else {
 		c.ends.Go(end)

@@ -11,8 +11,9 @@ import (
 
 // emptied is a database that contains only the rows of the migrations.
 type emptied struct {
-	database, dsn string
-	schema        string // number and time of the last change of its descriptors: see schemaOf
+	database, dsn, kind string
+	copied              schemaCopy
+	schema              string // number and time of the last change of its descriptors: see schemaOf
 }
 
 // A database that cannot be emptied in this time is still in use, and is dropped. The rows of several regions take longer.
@@ -21,31 +22,31 @@ const (
 	emptyingLimitRegions = time.Minute
 )
 
-// reuse returns an emptied database and registers it under the name of the new test's database.
-func (c *cockroach) reuse(name string) (emptied, bool) {
+// reuse returns an emptied database of a kind, and registers it under the name of the new test's database.
+func (c *cockroach) reuse(name, kind string) (emptied, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.empty) == 0 {
+	i := slices.IndexFunc(c.empty, func(e emptied) bool { return e.kind == kind })
+	if i < 0 {
 		return emptied{}, false
 	}
-	left := c.empty[len(c.empty)-1]
-	c.empty = c.empty[:len(c.empty)-1]
+	left := c.empty[i]
+	c.empty = slices.Delete(c.empty, i, i+1)
 	c.made[name] = left
 	return left, true
 }
 
 // note records the state of a new database.
-func (c *cockroach) note(ctx context.Context, name, dsn string) error {
-	if len(c.schema.names) == 0 {
+func (c *cockroach) note(ctx context.Context, made emptied) error {
+	if len(made.copied.names) == 0 {
 		return nil // no migrated tables to empty: all tables are the test's
 	}
-	conn, err := pgx.Connect(ctx, dsn)
+	conn, err := pgx.Connect(ctx, made.dsn)
 	if err != nil {
 		return err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	schema, err := schemaOf(ctx, conn)
-	if err != nil {
+	if made.schema, err = schemaOf(ctx, conn); err != nil {
 		return err
 	}
 	c.mu.Lock()
@@ -53,7 +54,7 @@ func (c *cockroach) note(ctx context.Context, name, dsn string) error {
 	if c.made == nil {
 		c.made = map[string]emptied{}
 	}
-	c.made[name] = emptied{database: name, dsn: dsn, schema: schema}
+	c.made[made.database] = made
 	return nil
 }
 
@@ -66,15 +67,9 @@ SELECT id FROM crdb_internal.databases WHERE name = current_database())`)
 }
 
 // recycle empties a database for the next test. It returns false if the test has changed the schema, or if a statement still runs in the database.
-func (c *cockroach) recycle(ctx context.Context, name string) bool {
-	c.mu.Lock()
-	left, ok := c.made[name]
-	c.mu.Unlock()
-	if !ok {
-		return false
-	}
+func (c *cockroach) recycle(ctx context.Context, name string, left emptied) bool {
 	limit := emptyingLimit
-	if c.schema.multiRegion() {
+	if left.copied.multiRegion() {
 		limit = emptyingLimitRegions
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
@@ -97,10 +92,10 @@ func (c *cockroach) recycle(ctx context.Context, name string) bool {
 		return false
 	}
 	statements := []string{"BEGIN"}
-	for _, table := range slices.Backward(c.schema.names) {
+	for _, table := range slices.Backward(left.copied.names) {
 		statements = append(statements, "DELETE FROM "+table+" WHERE true")
 	}
-	statements = append(append(statements, c.schema.rows...), "COMMIT")
+	statements = append(append(statements, left.copied.rows...), "COMMIT")
 	if _, err := conn.Exec(ctx, strings.Join(statements, ";\n")); err != nil {
 		return false
 	}

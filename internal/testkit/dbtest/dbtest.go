@@ -26,14 +26,16 @@ type Config struct {
 	// Migrate brings an empty database to the current schema. It must have closed
 	// its connections when it returns. Nil leaves databases empty.
 	Migrate func(ctx context.Context, dsn string) error
+	// Kinds has a Migrate for databases of other kinds, by the name of the kind.
+	Kinds map[string]func(ctx context.Context, dsn string) error
 	// MaxConnections limits the sessions of all tests of the process together; 0 means 200. PostgreSQL only.
 	MaxConnections int
 }
 
 // server is a database server with a database for each test.
 type server interface {
-	// create makes a migrated database.
-	create(ctx context.Context, name string) (dsn string, err error)
+	// create makes a migrated database of a kind.
+	create(ctx context.Context, name, kind string) (dsn string, err error)
 	// drop removes a database, even if it is incomplete or has open connections.
 	drop(ctx context.Context, name string) error
 	close(ctx context.Context) error
@@ -85,6 +87,12 @@ func Engine() devdb.Engine {
 // it may empty the database for another test instead.
 func New(t testing.TB) (dsn string) {
 	t.Helper()
+	return NewOf(t, "")
+}
+
+// NewOf makes a database of a kind, as New does for the default kind.
+func NewOf(t testing.TB, kind string) (dsn string) {
+	t.Helper()
 	if suite.cfg == nil {
 		t.Fatal("dbtest: call dbtest.Main in the TestMain of this package")
 	}
@@ -104,7 +112,7 @@ func New(t testing.TB) (dsn string) {
 			t.Errorf("dbtest: dropping the database: %v", err)
 		}
 	})
-	dsn, err := suite.create(t.Context(), name)
+	dsn, err := suite.create(t.Context(), name, kind)
 	if err != nil {
 		t.Fatalf("dbtest: making a database: %v", err)
 	}
@@ -129,7 +137,7 @@ func startServer(ctx context.Context, cfg Config) (server, error) {
 	}
 	switch engine := os.Getenv(EnvEngine); {
 	case os.Getenv(EnvURL) != "":
-		return &cockroach{url: os.Getenv(EnvURL), migrate: cfg.Migrate}, nil
+		return &cockroach{url: os.Getenv(EnvURL), templates: templatesOf[schemaCopy](cfg)}, nil
 	case engine == string(devdb.Cockroach):
 		return startCockroach(cfg)
 	case engine == "" || engine == string(devdb.Postgres):

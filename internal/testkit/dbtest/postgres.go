@@ -2,22 +2,23 @@ package dbtest
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/carve-ipam/carve/internal/devdb"
 )
 
-// template is the database that is migrated once and then copied.
-const template = "carve_template"
-
 // postgres is a private cluster of this process.
 type postgres struct {
 	db    *devdb.DB
 	dir   string
 	admin *pgxpool.Pool // makes and drops databases; its sessions stay open, because opening one takes as long as making a database
+
+	templates map[string]*template[string] // names of databases, which are migrated once and then copied
 }
 
 func startPostgres(ctx context.Context, cfg Config) (server, error) {
@@ -27,7 +28,7 @@ func startPostgres(ctx context.Context, cfg Config) (server, error) {
 	}
 	defer base.close()
 	base.sweep()
-	p := &postgres{}
+	p := &postgres{templates: templatesOf[string](cfg)}
 	err = base.newDir(func(dir string) error {
 		p.dir = dir
 		p.db, err = devdb.Start(ctx, devdb.Config{DataDir: dir, Volatile: true, MaxConnections: cfg.MaxConnections})
@@ -39,29 +40,31 @@ func startPostgres(ctx context.Context, cfg Config) (server, error) {
 	if p.admin, err = pgxpool.New(ctx, p.db.DSN()); err != nil {
 		return nil, errors.Join(err, p.stop(ctx))
 	}
-	if err := p.makeTemplate(ctx, cfg); err != nil {
-		return nil, errors.Join(fmt.Errorf("migrating the template: %w", err), p.close(ctx))
-	}
 	return p, nil
 }
 
-// makeTemplate migrates the template and closes it to connections. It fails here if a
-// migration left a connection open, because later no test could copy the template.
-func (p *postgres) makeTemplate(ctx context.Context, cfg Config) error {
-	if err := p.execute(ctx, "CREATE DATABASE "+template); err != nil {
-		return err
+// makeTemplate migrates a new database and closes it to connections. It fails here if a migration left a connection open, because later no test
+// could copy the template.
+func (p *postgres) makeTemplate(ctx context.Context, t *template[string]) (string, error) {
+	name := "carve_template_" + strings.ToLower(rand.Text())
+	if err := p.execute(ctx, "CREATE DATABASE "+name); err != nil {
+		return "", err
 	}
-	dsn, err := at(p.db.DSN(), template)
+	dsn, err := at(p.db.DSN(), name)
 	if err != nil {
-		return err
+		return "", err
 	}
-	if err := cfg.Migrate(ctx, dsn); err != nil {
-		return err
+	if err := t.migrate(ctx, dsn); err != nil {
+		return "", err
 	}
-	return p.execute(ctx, "ALTER DATABASE "+template+" WITH IS_TEMPLATE true ALLOW_CONNECTIONS false")
+	return name, p.execute(ctx, "ALTER DATABASE "+name+" WITH IS_TEMPLATE true ALLOW_CONNECTIONS false")
 }
 
-func (p *postgres) create(ctx context.Context, name string) (string, error) {
+func (p *postgres) create(ctx context.Context, name, kind string) (string, error) {
+	template, err := of(ctx, p.templates, kind, p.makeTemplate)
+	if err != nil {
+		return "", err
+	}
 	// Without fsync, a copy of files takes half the time of the default, a copy of blocks through the log.
 	if err := p.execute(ctx, "CREATE DATABASE "+name+" TEMPLATE "+template+" STRATEGY FILE_COPY"); err != nil {
 		return "", err
