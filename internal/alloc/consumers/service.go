@@ -27,7 +27,7 @@ type Consumers struct {
 
 	passing sync.Mutex
 	serving uptime                         // guarded by passing
-	from    time.Time                      // guarded by passing: expiry time from which the next pass scans, because earlier passes have scanned up to it; zero: start over
+	from    time.Time                      // guarded by passing: earlier passes have scanned up to this expiry time; zero: start over
 	judged  map[storage.RealmKey]time.Time // guarded by passing: last count in each held realm, if recent
 	counted time.Time                      // guarded by passing: last count in the projects that may be full
 }

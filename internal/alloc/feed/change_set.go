@@ -55,7 +55,7 @@ func (g *changeSet) event(e eventRow) {
 	if e.Kind != trail.KindClaim || len(e.After) > 0 || len(e.Before) == 0 {
 		return
 	}
-	if held := readRecord(e.Before).AllocationRef; held != nil { // a release also changes the claim's allocation, which only this event shows to a resumed follower
+	if held := readRecord(e.Before).AllocationRef; held != nil { // a release also changes the claim's allocation
 		g.touch(trail.KindAllocation, held.Name, e, true)
 	}
 }

@@ -236,7 +236,7 @@ func (f *Follower) join() bool {
 		switch {
 		case storage.CommitBefore(p.read, f.at.From.Commit):
 			part++
-		case !storage.CommitBefore(f.at.From.Commit, p.next.Commit): // no cursor in this part is past the follower's position, so a client would get the part again at each resume
+		case !storage.CommitBefore(f.at.From.Commit, p.next.Commit): // else a client that resumes after this part would get the part again
 			return false
 		}
 	}

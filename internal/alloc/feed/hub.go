@@ -13,7 +13,7 @@ import (
 const (
 	quietInterval     = 250 * time.Millisecond // pause between two reads if this process changes nothing
 	minPause          = 20 * time.Millisecond  // shortest pause between two reads
-	lookShare         = 10                     // a pause is at least this many times as long as the last read, so a hub uses at most a tenth of one connection
+	lookShare         = 10                     // shortest pause as a multiple of the last read's time: a hub uses at most a tenth of a connection
 	eachPause         = 200 * time.Microsecond // extra pause for each follower of all names, because each needs a wake-up and a write
 	maxPause          = 250 * time.Millisecond // upper limit on these three
 	retryPause        = time.Second            // after a failed read
