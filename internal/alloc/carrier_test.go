@@ -45,7 +45,7 @@ func (c *carrying) InOneRoundTrip(
 func setupMany(t *testing.T, n int) (*bundle, *carrying, []ipam.Pool) {
 	t.Helper()
 	b := setup(t)
-	began := time.Now() // a fixed clock is exact, however busy the machine
+	began := time.Now() // a fixed clock, so that a busy machine does not disturb the estimate of the database's clock
 	store, _ := b.store(t, func(o *crdb.Options) { o.LocalTime = func() time.Time { return began } })
 	c := &carrying{Store: store, gate: make(chan struct{})}
 	close(c.gate)

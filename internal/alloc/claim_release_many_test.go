@@ -332,7 +332,7 @@ func TestBulkReleaseKeepsClaimsCommittedAfterThePreview(t *testing.T) {
 	q := owner("VM/web/1")
 	q.Token = b.preview(t, q).Token
 	store, _ := b.store(t)
-	s := &slowly{Store: store, show: func() { b.claim(t, claim("late", "net", 32, ownerIs("VM", "web", "1"))) }} // it has the same time, because the clock stands still
+	s := &slowly{Store: store, show: func() { b.claim(t, claim("late", "net", 32, ownerIs("VM", "web", "1"))) }} // with the same time: the clock stands still
 	out, err := b.serve(s).ReleaseClaims(b.ctx, project, q, usecase.Request{})
 	require.NoError(t, err)
 	require.Equal(t, many, out.Done)

@@ -14,7 +14,8 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// A retry of a request for a released claim must not return the block, because another claim may hold it by now.
+// A client retries the creation of a claim that has been released meanwhile. The server must not return the old block, because another claim may hold
+// it.
 func TestRetryOfAReleasedClaimIsRefused(t *testing.T) {
 	t.Parallel()
 	named := claim("", "net", 31)
