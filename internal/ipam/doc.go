@@ -1,5 +1,5 @@
-// Package ipam has the vocabulary of Carve: the resources (Project, Space, Pool, Claim, Allocation), their identities, their validation and the one
-// error type. It uses no HTTP, no SQL and no clock, and imports only the standard library.
+// Package ipam has the vocabulary of Carve. It defines the resources, such as Project, Space, Pool, Claim and Allocation, with their identities and
+// their validation. It also defines the only error type. It uses no HTTP, no SQL and no clock, and imports only the standard library.
 //
 // Each word has one meaning:
 //
@@ -11,5 +11,5 @@
 //	block       an aligned CIDR (netip.Prefix, masked); a host address is a /32 or /128 block
 //	container   the source of blocks: a pool, or one address family of a space
 //
-// The central invariant: in a container, exactly one row covers every address, a free block or an allocation.
+// The central invariant is that in a container, exactly one row covers each address. The row is a free block or an allocation.
 package ipam
