@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// These tests check what the pool owner's project and the holder's project see of a block and of its history.
+// These tests check how the project of the pool and the project of the holder see a block and its history.
 
 // secret is the text in a claim that the pool's owner must not see.
 const secret = "confidential"

@@ -11,8 +11,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// At the same time, the last pool stops to back a class, the class is deleted, and a claim uses the class. If the claim succeeds, the class stays.
-// Otherwise, the claim is refused.
+// Three requests run at the same time. One removes a class from the last pool that backs it, one deletes the class, and one claims by the class. If
+// the claim succeeds, the class stays. Otherwise, the claim is refused.
 func TestClassIsNotDeletedDuringAClaim(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -15,7 +15,7 @@ import (
 func unique(s *ipam.ClassSpec) { s.UniqueWithin = ipam.UniqueWithinClass }
 
 // Pools in different spaces may overlap. But the claims of a unique class must not overlap, so the pools that back this class must not overlap
-// either. A pool cannot stop to list such a class.
+// either. A pool must not remove such a class from its list.
 func TestPoolsBehindAUniqueClassDoNotOverlap(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

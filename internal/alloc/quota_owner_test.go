@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// own returns the context of an admin of the project, who is not a platform admin.
+// own returns the context of a caller that is an admin of the project, but not a platform admin.
 func (b *bundle) own() context.Context { return b.acting("corp:own-admin", tenancy.Admin, project) }
 
 // setAs creates or changes a quota as the caller in ctx.

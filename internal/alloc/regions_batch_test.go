@@ -257,7 +257,7 @@ func TestBatchUsesRoomThatAppearsInItsRegion(t *testing.T) {
 	}
 }
 
-// The pool stops to serve the batch's region before the batch's transaction. Then the home region must serve the batch.
+// The batch's region is removed from the pool before the batch's transaction. Then the home region must serve the batch.
 func TestBatchIsServedAtHomeAfterItsRegionIsRemoved(t *testing.T) {
 	t.Parallel()
 	for name, left := range map[string][]string{"AnotherGoesOn": {region, us}, "NoneGoesOn": nil} {

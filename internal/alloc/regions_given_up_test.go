@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 )
 
-// A server has cached that a pool serves its region. Then the pool stops to serve the region. The server must notice that, and get its next claims
+// A server has cached that a pool serves its region. Then the region is removed from the pool. The server must notice that, and get its next claims
 // from the home region.
 func TestCachedRemovedRegionClaimsFromHome(t *testing.T) {
 	t.Parallel()

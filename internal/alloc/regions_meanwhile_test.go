@@ -98,7 +98,7 @@ func TestConcurrentRegionChangesAreHandled(t *testing.T) {
 	})
 }
 
-// A server has cached a pool that also serves another region. Then the pool stops to serve that region. The server's requests must still succeed,
+// A server has cached a pool that also serves another region. Then that region is removed from the pool. The server's requests must still succeed,
 // with blocks in the home region.
 func TestCachedPoolServesARemovedRegionAtHome(t *testing.T) {
 	t.Parallel()

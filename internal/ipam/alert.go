@@ -45,8 +45,8 @@ const (
 // end an alert again and again.
 const alertRelief = 2
 
-// alertDelay serves the same purpose for a rule with a runway. The alert ends when the free space lasts longer than the runway and one alertDelay-th
-// of it.
+// alertDelay serves the same purpose for a rule with a runway. The alert ends when the free space lasts longer than the runway plus a tenth of it
+// (1/alertDelay).
 const alertDelay = 10
 
 // Standing is the usage of a pool or quota that a rule checks, with a forecast.
@@ -132,7 +132,7 @@ type Alert struct {
 	Subject   string // the name of the pool or the quota
 	Since     time.Time
 	Began     int64     // usage at the beginning, in hundredths of a percent
-	RunsOutAt time.Time // forecast at the beginning of when the pool will be full; zero: the rule has a percentage
+	RunsOutAt time.Time // when the pool will be full, by the forecast at the beginning; zero: the rule has a percentage
 
 	// The alert's row does not have these fields.
 	Spec   AlertRuleSpec     // of the rule

@@ -20,7 +20,7 @@ const (
 // UniqueWithin is the set of pools in which no two claims by a class overlap.
 type UniqueWithin string
 
-// The values. UniqueWithinSpace is the default. It needs no check, because blocks in one space never overlap.
+// The values. UniqueWithinSpace is the default. It needs no check, because claims in one space never overlap.
 const (
 	UniqueWithinSpace UniqueWithin = "Space" // the pools in one space
 	UniqueWithinClass UniqueWithin = "Class" // all pools that back the class, even in different spaces

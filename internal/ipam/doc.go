@@ -5,7 +5,7 @@
 //
 //	project     the tenant
 //	space       a routing domain; inside one space nothing overlaps
-//	pool        a block from which others are carved: root (carved from its space) or child (carved from its parent)
+//	pool        a block that Carve divides; a root pool comes from its space, and a child pool comes from its parent
 //	claim       a request for one block; it exists only when it is bound
 //	allocation  the system's record of a held block
 //	block       an aligned CIDR (netip.Prefix, masked); a host address is a /32 or /128 block

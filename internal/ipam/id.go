@@ -43,7 +43,7 @@ func (id ID) Next() ID {
 	return id
 }
 
-// Time returns the time of an ID from NewTimeID, in milliseconds.
+// Time returns the time of an ID from NewTimeID, to the millisecond.
 func (id ID) Time() time.Time {
 	return time.UnixMilli(int64(binary.BigEndian.Uint64(id[:8]) >> 16)).UTC()
 }

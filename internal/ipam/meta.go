@@ -154,8 +154,8 @@ func CheckAnnotations(pointer string, annotations map[string]string) error {
 	return nil
 }
 
-// CheckText validates free text. It must be UTF-8, have at most limit bytes, and contain no control characters. If lines is true, tabs and line ends
-// are allowed. One reason is that the database cannot store U+0000.
+// CheckText validates free text. It must be UTF-8, have at most limit bytes, and contain no control characters, because the database cannot store
+// U+0000, for example. If lines is true, tabs and line ends are allowed.
 func CheckText(pointer, s string, limit int, lines bool) error {
 	if len(s) > limit {
 		return Invalid(pointer, "is %d bytes long; at most %d are allowed.", len(s), limit)

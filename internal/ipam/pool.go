@@ -46,7 +46,7 @@ type Pool struct {
 	Block              netip.Prefix `json:"block"`
 	Space              Ref          `json:"space"`
 	Spec               PoolSpec     `json:"spec"`
-	Classes            []ClassRef   `json:"classes,omitempty"` // the classes that Spec.ClassNames named at the time of its last change, in the same order
+	Classes            []ClassRef   `json:"classes,omitempty"` // the classes for Spec.ClassNames at the time of its last change, in the same order
 	Scope              *PoolScope   `json:"scope,omitempty"`   // the class and scope that Carve made the pool for; nil: none
 	EmptySince         time.Time    `json:"emptySince,omitzero"`
 	Stock              Stock        `json:"stock"`

@@ -31,7 +31,7 @@ func (s *Alerts) ListAlerts(ctx context.Context, project string, limit int, curs
 	return page, complete(ctx, read, in, page.Items)
 }
 
-// Named returns the alerts in a project that refs name.
+// Named returns the alerts in a project whose names are in refs.
 func Named(ctx context.Context, read storage.Reader, in storage.ProjectKey, refs []storage.AlertRef) ([]ipam.Alert, error) {
 	found, err := read.AlertsNamed(ctx, in, refs)
 	if err != nil {
@@ -96,7 +96,7 @@ func quotas(ctx context.Context, read storage.Reader, in storage.ProjectKey, nam
 	return found, err
 }
 
-// quotaShare returns the usage of the quota's limit that is used most. A limit of 0 counts as fully used as soon as the usage is above 0.
+// quotaShare returns the used share of the limit that is closest to full. A limit of 0 counts as fully used as soon as the usage is above 0.
 func quotaShare(q ipam.Quota) (most ipam.Share) {
 	for _, m := range quota.Measures {
 		limit := m.Limit(q.Spec.Limits)

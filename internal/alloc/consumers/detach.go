@@ -101,7 +101,8 @@ func (s *Consumers) release(ctx context.Context, in storage.ProjectKey, c ipam.C
 	return s.claims.ReleaseUnused(ctx, in, c, d.because, cooling, d.event, d.request)
 }
 
-// coolingLost returns the cool-down for the block of a lost consumer's claim. The block needs a cool-down, because the consumer may still use it.
+// coolingLost returns the cool-down for a block whose last consumer is lost, which means that the consumer has expired. The block needs a cool-down,
+// because the consumer may still exist and use it.
 func (s *Consumers) coolingLost(ctx context.Context, in storage.ProjectKey, c ipam.Claim) (time.Duration, error) {
 	if c.Class.IsZero() {
 		return ipam.DefaultReuseLost, nil

@@ -16,8 +16,8 @@ import (
 )
 
 // The breaker protects a realm against a mass loss of consumers, which is more often a fault of the clients than a real loss. If the realm loses more
-// than breakerLost consumers within breakerWindow, and at least one in breakerShare, then the breaker holds the realm: Carve ends no more of its
-// consumers. The hold ends when a client confirms the loss or renews the consumers.
+// than breakerLost consumers within breakerWindow, and at least one in breakerShare, then the breaker holds the realm. This means that Carve ends no
+// more consumers in this realm. The hold ends when a client confirms the loss or renews the consumers.
 //
 // The breaker counts over a window and not over one pass, because consumers expire spread over time, as their renewals were.
 const (

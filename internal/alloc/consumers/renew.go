@@ -23,7 +23,7 @@ type Renewals struct {
 	UIDs  []string
 }
 
-// Renewed is the result of Renewals. Each UID is in exactly one of the lists. Each list is in the order of UIDs.
+// Renewed is the result of Renewals. Each UID is in exactly one of the lists. Each list is sorted by UID.
 type Renewed struct{ Renewed, Ended, Unknown []string }
 
 func (w Renewals) check() error {
@@ -96,7 +96,7 @@ func (w Renewals) outcome(found []ipam.Consumer) (out Renewed) {
 
 func renew(ctx context.Context, tx storage.Tx, in storage.ProjectKey, w Renewals, revision ipam.ID) (Renewed, error) {
 	found, err := tx.ConsumersNamed(ctx, in.ID, w.refs())
-	if err == nil && len(found) == 0 { // a deleted project has no consumers either
+	if err == nil && len(found) == 0 { // perhaps the project has been deleted
 		err = usecase.CheckProjectExists(ctx, tx, in)
 	}
 	if err != nil {

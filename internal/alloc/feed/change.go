@@ -22,7 +22,7 @@ type Change struct {
 	row        ipam.ID // the row that contains this event, by the ID of its last event
 	commit     string  // commit position of the latest known transaction that changed the object
 
-	behind, ends changePosition // the positions to resume from after the change: behind if the same row has more changes, otherwise ends
+	behind, ends changePosition // where a client resumes after this change: behind, if more changes from the same row follow, otherwise ends
 
 	once sync.Once
 	text []byte

@@ -43,11 +43,11 @@ func newSealer(secret string, project ipam.ID) *sealer {
 	key := sha256.Sum256([]byte("carve feed " + secret))
 	block, err := aes.NewCipher(key[:])
 	if err != nil {
-		panic(err) // the key has a valid length
+		panic(err) // cannot happen, because the key has a valid length
 	}
 	aead, err := cipher.NewGCM(block)
 	if err != nil {
-		panic(err) // the cipher has a valid block size
+		panic(err) // cannot happen, because the cipher has a valid block size
 	}
 	return &sealer{aead: aead, key: key[:], project: project[:]}
 }
@@ -55,7 +55,7 @@ func newSealer(secret string, project ipam.ID) *sealer {
 func (s *sealer) seal(p position) string {
 	text, err := json.Marshal(p)
 	if err != nil {
-		panic(err) // strings, times and ids can always be encoded
+		panic(err) // cannot happen, because strings, times and ids can always be encoded
 	}
 	mac := hmac.New(sha256.New, s.key)
 	mac.Write(s.project)

@@ -200,8 +200,8 @@ func (f *Follower) step(ctx context.Context, limit int) ([]*Change, error) {
 // take returns changes that the filter matches and the follower does not have yet, up to a limit. gone is the number of changes that take has
 // examined.
 //
-// take moves the follower's position behind the last change that it returns. A returned change may still be committed after that position. If the
-// client resumes from there, it gets this change again.
+// take sets the follower's position to the position after the last change that it returns. A client that resumes from there may get some of the
+// returned changes again.
 func (f *Follower) take(changes []*Change, limit int) (taken []*Change, gone int) {
 	var row ipam.ID
 	has, bytes := f.at.has, 0

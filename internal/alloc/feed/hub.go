@@ -15,8 +15,8 @@ const (
 	minPause          = 20 * time.Millisecond  // shortest pause between two reads
 	lookShare         = 10                     // shortest pause as a multiple of the last read's time: a hub uses at most a tenth of a connection
 	eachPause         = 200 * time.Microsecond // extra pause for each follower of all names, because each needs a wake-up and a write
-	maxPause          = 250 * time.Millisecond // upper limit on these three
-	retryPause        = time.Second            // after a failed read
+	maxPause          = 250 * time.Millisecond // limits the pause that minPause, lookShare and eachPause give
+	retryPause        = time.Second            // pause after a failed read
 	lingerFor         = 10 * time.Second       // how long a hub without followers waits for one to reconnect
 	checkProjectEvery = 2 * time.Second        // how often a hub checks that its project exists
 	maxRows           = 64                     // audit trail rows in one read; even with large groups of claims, they have at most some 3,000 events
@@ -30,7 +30,7 @@ type part struct {
 	next    storage.FeedPosition // the position at the end of the pass
 	read    string               // the commit position at the time of the read
 	changes []*Change
-	bytes   int // of the changes
+	bytes   int // size of the changes
 	named   map[string][]*Change
 }
 
@@ -56,19 +56,19 @@ func parted(next storage.FeedPosition, read string, changes []*Change) part {
 type hub struct {
 	feed *Feed
 	in   storage.ProjectKey
-	kick chan struct{} // read now
+	kick chan struct{} // receives a value if the hub should read now
 
 	mu        sync.Mutex
 	parts     []part
 	first     int    // the first part that the hub still has
-	kept      int    // changes in parts
-	bytes     int    // of the changes in parts
+	kept      int    // number of changes in parts
+	bytes     int    // size of the changes in parts
 	lost      string // the hub may no longer have changes committed before this position
 	end       storage.FeedPosition
 	afterEnd  int // the number of the first part after the end
 	seal      *sealer
 	secret    string
-	looked    int           // completed reads
+	looked    int           // number of completed reads
 	looking   bool          // a read is running
 	over      chan struct{} // closed when the next read ends
 	err       error         // the reason why the hub has ended
@@ -114,7 +114,7 @@ func (h *hub) run(ctx context.Context) {
 			h.finish(err)
 			return
 		case err != nil:
-			pause = retryPause // followers wait
+			pause = retryPause // followers wait until a read succeeds
 		}
 		if !h.sleep(ctx, least, pause) && h.feed.retire(h) {
 			return
@@ -213,8 +213,8 @@ func leading(rows []storage.FeedRow) []storage.FeedRow {
 	return rows
 }
 
-// setPositions sets the positions after each change in a part. The part begins at the position at. If more is false, the part is the last one in its
-// pass. The position after its last change is then the start of the next pass.
+// setPositions sets the positions after each change in a part. at is the position where the part begins. If more is false, the part is the last one
+// in its pass. The position after its last change is then the start of the next pass.
 func setPositions(changes []*Change, at position, more bool) {
 	for len(changes) > 0 {
 		n := 1

@@ -62,7 +62,7 @@ func (k Kind[T]) Get(ctx context.Context, project, name string) (T, error) {
 // place is a position in a list. It is the last name on a page.
 type place string
 
-// Rows reads up to limit resources in a project in the order of their names. It starts after the name after.
+// Rows reads up to limit resources in a project in the order of their names. It returns only names that sort after the given name.
 type Rows[T ipam.Sized] func(read storage.Reader, ctx context.Context, in storage.ProjectKey, after string, limit int) ([]T, error)
 
 // List returns a page with a project's resources.

@@ -33,8 +33,8 @@ func newAccount(p storage.QuotaPart) *account {
 // The account already has the transaction's own shard from an earlier read. If s is that shard, add replaces its state by the state in s, less the
 // amounts that the transaction has taken since. So all shards show the same moment, and their sum is right.
 //
-// The own shard may have changed in the database after the transaction took from it. Then the decision is still right, but the account is stale: the
-// write expects the earlier state, fails, and the transaction runs again.
+// The own shard may have changed in the database after the transaction took from it. Then the decision is still right, but the account is stale. The
+// write fails, because it expects the earlier state, and the transaction runs again.
 func (a *account) add(s ipam.QuotaShard) {
 	was, now := &a.was[own], &a.now[own]
 	if s.Region == was.Region {

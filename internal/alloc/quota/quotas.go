@@ -63,7 +63,7 @@ func (s *Quotas) PutQuota(ctx context.Context, project string, q ipam.Quota, r u
 	}
 	made := ipam.Quota{Metadata: s.Fresh(ipam.Metadata{Name: q.Name}, project, "", who), ProjectID: key.ID, Owner: quotaOwner(who), Spec: q.Spec}
 	locks := storage.Locks{Alone: []ipam.ID{key.ID}} // so that the usage does not change during the count
-	// The owner can change from the project to the platform, but not back: a project admin may not change the platform's quotas.
+	// The owner can change from the project to the platform, but not back, because a project admin may not change the platform's quotas.
 	over := func(was ipam.Quota) ipam.Quota {
 		was.Spec, was.Owner = made.Spec, made.Owner
 		return was

@@ -129,7 +129,7 @@ type Record struct {
 	Consumers     int               `json:"consumers,omitempty"`     // number attached to a claim
 	Attached      []string          `json:"attached,omitempty"`      // to a claim
 	Detached      []string          `json:"detached,omitempty"`      // from a claim
-	Because       string            `json:"because,omitempty"`       // why the consumer was detached
+	Because       string            `json:"because,omitempty"`       // the reason for a detachment or an end, such as Expired
 }
 
 // Recorded returns the record for a resource that has only metadata and a spec.

@@ -29,8 +29,8 @@ type Store interface {
 	// RecordUtilization adds records to today's records of the pools, and returns how many it added. It skips a pool that no longer exists, and a
 	// pool that already has a record with a time at or after since.
 	RecordUtilization(ctx context.Context, today, since time.Time, records []Record) (int64, error)
-	// FoldUtilization moves up to limit rows, each for a day before the time before, into the rows for their months. kept selects the records of a
-	// day that the month's row keeps. FoldUtilization returns the number of moved rows.
+	// FoldUtilization moves up to limit rows of single days into the rows of their months. It moves only days before the given time. kept selects the
+	// records of a day that the month's row keeps. FoldUtilization returns the number of moved rows.
 	FoldUtilization(ctx context.Context, before time.Time, limit int, kept func([]ipam.UsedAt) []ipam.UsedAt) (int, error)
 	// ExpireUtilization deletes up to limit rows for months that began before a time, and returns their number.
 	ExpireUtilization(ctx context.Context, before time.Time, limit int) (int64, error)

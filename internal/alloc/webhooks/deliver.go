@@ -118,7 +118,7 @@ func (r *run) settle(ctx context.Context, d ipam.Delivery, o webhook.Outcome) (m
 
 // failed schedules the next attempt for a delivery, or gives the delivery up.
 func (r *run) failed(ctx context.Context, tx storage.Tx, w *ipam.Webhook, d *ipam.Delivery, at time.Time, wait time.Duration) error {
-	if !d.DeadAt.IsZero() { // a user asked for one more attempt at a delivery that was given up: it stays given up
+	if !d.DeadAt.IsZero() { // a user asked for one more attempt, although the delivery was given up before; it stays given up
 		d.Retry = false
 		return nil
 	}

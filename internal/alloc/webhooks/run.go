@@ -23,7 +23,7 @@ const (
 type run struct {
 	*Webhooks
 	in storage.ProjectKey
-	w  ipam.Webhook // as last read or written
+	w  ipam.Webhook // as this server last read or wrote it
 
 	follower   *feed.Follower // nil: none
 	cursor     string         // the position after the last delivered change; the follower may have read further
