@@ -10,8 +10,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// A claim in a batch records the same event as a single claim, except for its block. A batch encodes the common fields of its claims only once, which
-// could go wrong.
+// A claim in a batch records the same event as a single claim, except for its block. A batch encodes the common fields of its claims only once, and
+// the test checks that they are still right.
 func TestBatchEventsEqualSingleClaimEvents(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

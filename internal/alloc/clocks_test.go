@@ -183,7 +183,7 @@ func TestIdempotencyKeyLifetimeIsEqualOnEveryServer(t *testing.T) {
 	require.NoError(t, err)
 	slow, store := b.serverOff(t, -time.Hour)
 	_, err = slow.CreateSpace(b.ctx, project, ipam.Space{Metadata: ipam.Metadata{Name: "s"}}, request)
-	refused(t, err, ipam.CodeAlreadyExists) // a new request for a name in use: the server has deleted the old stored response
+	refused(t, err, ipam.CodeAlreadyExists) // the stored response has expired, so this is a new request, and its name is taken
 	n, err := store.ExpireAnswers(b.ctx, store.Now(), 100)
 	require.NoError(t, err)
 	require.EqualValues(t, 1, n)

@@ -20,7 +20,7 @@ import (
 // costed is a store that counts its reads, and records the largest number of pools in one read.
 type costed struct {
 	*crdb.Store
-	reads, pools int // maximum in one read
+	reads, pools int // pools is the largest number in one read
 }
 
 func (c *costed) PoolStandings(ctx context.Context, region string, after ipam.ID, limit int) ([]pools.PoolStanding, error) {

@@ -123,7 +123,8 @@ func TestScopedPoolWithAConcurrentClaimIsNotSwept(t *testing.T) {
 	}
 }
 
-// Claims make scoped pools while three servers sweep empty ones. No claim may be refused, and the quota figures must be right at the end.
+// Claims on three servers make scoped pools, while two of these servers sweep empty ones. No claim may be refused, and the quota figures must be
+// right at the end.
 func TestScopedPoolsAreCreatedAndSweptUnderLoad(t *testing.T) {
 	t.Parallel()
 	b := setupScoped(t, emptyFor(0))

@@ -12,8 +12,8 @@ import (
 // BootstrapKey is the name of an installation's first key.
 const BootstrapKey = "bootstrap"
 
-// EnsureBootstrap makes sure that the installation has an admin, because without one it is unusable. If the project "platform" has no admin,
-// EnsureBootstrap makes a key with that role and returns the token of the key. If the project has an admin, made is false.
+// EnsureBootstrap makes sure that the installation has an admin, because without one it is unusable. If the project "platform" has no permanent
+// admin, EnsureBootstrap makes a key with the role admin, and returns the token of the key. Otherwise made is false.
 func (s *Keys) EnsureBootstrap(ctx context.Context) (token string, made bool, err error) {
 	platform, err := s.of.Store.ProjectGet(ctx, ipam.PlatformProject)
 	if err != nil {

@@ -170,7 +170,7 @@ func (s *Grants) remove(ctx context.Context, g granting, project, name, consumer
 	if err != nil {
 		return err
 	}
-	locks := func(ipam.Grant) (storage.Locks, error) { return storage.Locks{Shared: []ipam.ID{of.ID}}, nil } // an exclusive lock would make claims wait
+	locks := func(ipam.Grant) (storage.Locks, error) { return storage.Locks{Shared: []ipam.ID{of.ID}}, nil } // shared, because claims often change the version of the pool
 	return s.grants(g, name, of).Delete(ctx, in, consumer, r, locks, nil)
 }
 
