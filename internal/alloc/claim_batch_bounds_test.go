@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// TestBatchSearchIsBounded makes batches of claims that all differ. Each claim needs a search in all pools of the project, so the server limits the
+// TestBatchSearchIsBounded makes batches of claims that all differ. Each claim needs a search in all pools of the project. So the server limits the
 // number of different claims in a batch.
 func TestBatchSearchIsBounded(t *testing.T) {
 	t.Parallel()

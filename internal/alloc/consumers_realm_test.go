@@ -124,7 +124,7 @@ func TestRealmIsJudgedByAllItsExpiredConsumers(t *testing.T) {
 	require.Zero(t, done.Expired)
 }
 
-// afterRealm is a store that calls a function in the expiry job's transaction, between its read and its change of a realm's state.
+// afterRealm is a store that calls a function in the expiry job's transaction. The call is between the read and the change of a realm's state.
 type afterRealm struct {
 	storage.Store
 

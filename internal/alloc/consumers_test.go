@@ -60,7 +60,7 @@ func (b *bundle) keep(t testing.TB) consumers.Expiries {
 	return done
 }
 
-// serveFor moves the clock by d, and runs the expiry job often enough that the server has no gap in its service.
+// serveFor moves the clock by d in small steps, and runs the expiry job after each step. So the server has no gap in its service.
 func (b *bundle) serveFor(t testing.TB, d time.Duration) (done consumers.Expiries) {
 	t.Helper()
 	for ; d > 0; d -= 5 * time.Second {

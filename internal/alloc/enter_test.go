@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A caller's roles belong to a project, not to a project's name. usecase/enter.go compares the project ids. A use case that does not use it might
-// accept a key of a deleted project in a new project with the same name.
+// A caller's roles belong to a project, not to a project's name. usecase/enter.go compares the project ids. If a use case did not use it, a key of a
+// deleted project might work in a new project with the same name.
 func TestUseCasesResolveTheirProjectInEnter(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*/*.go")

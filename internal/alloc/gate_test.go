@@ -12,8 +12,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// gate is a store that can stop the next transaction of one operation at its beginning, until the test lets it continue. It does not stop other
-// transactions.
+// gate is a store that can stop the next transaction of one operation at its beginning. The transaction continues when the test lets it. It does not
+// stop other transactions.
 type gate struct {
 	storage.Store
 	op string

@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// held formats the block, holder and phase of a hold, and its begin and end in minutes since the start of the test.
+// held formats the block, holder and phase of a hold, and its begin and end. The times are in minutes since the start of the test.
 func held(begun time.Time, h ipam.Hold) string {
 	until := "now"
 	if !h.Until.IsZero() {

@@ -70,8 +70,8 @@ func randomBlock(rng *rand.Rand, pool netip.Prefix) (netip.Prefix, int) {
 	return freespace.Sub(pool, pool.Bits()+rng.IntN(freespace.Width(pool)-pool.Bits()+1), bits), 1 + rng.IntN(allocations.MaxMapDepth)
 }
 
-// The map of a pool agrees with the list of its allocations after a random mix of claims, retained blocks, reservations, child pools, cool-downs and
-// releases.
+// The test makes a random mix of claims, retained blocks, reservations, child pools, cool-downs and releases. Then the map of the pool must agree
+// with the list of its allocations.
 func TestPoolMapMatchesTheAllocations(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -15,8 +15,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// remembering has a server, far, that has cached a pool and its project, because it has made a claim on the pool. The tests make all changes on the
-// bundle's own server.
+// remembering has a second server, far. This server has made a claim on a pool, so it has cached the pool and its project. The tests make all changes
+// on the bundle's own server.
 type remembering struct {
 	*bundle
 	t    *testing.T

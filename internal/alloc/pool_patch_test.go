@@ -161,8 +161,8 @@ func TestPatchReplacesReservations(t *testing.T) {
 	})
 }
 
-// The pool has more held blocks than the maximum of reserved blocks, and they come before the reserved blocks in address order. A read that counted
-// held blocks too would not reach the reserved blocks.
+// The pool has more held blocks than the maximum of reserved blocks. In address order, they come before the reserved blocks. A read that counted held
+// blocks too would not reach the reserved blocks.
 func TestReservationAfterManyHeldBlocksCanBeRemoved(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

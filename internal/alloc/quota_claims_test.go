@@ -54,7 +54,7 @@ func overQuota(t testing.TB, err error, want ...string) *ipam.Error {
 }
 
 // untilServed repeats a request while the server refuses it for contention. On CockroachDB, transactions that read the same shards can restart each
-// other until the deadline of a group, so untilServed also repeats a request after this error. Both errors leave the database unchanged.
+// other until the deadline of a group. So untilServed also repeats a request after this error. Both errors leave the database unchanged.
 func untilServed(run func() error) error {
 	for {
 		err := run()

@@ -8,7 +8,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// If a requested block is taken, the refusal names the object that holds it, but only to the project that owns this object.
+// If a requested block is taken, the refusal names the object that holds it. It does so only for the project that owns this object.
 func TestRefusalOfATakenBlockNamesTheOwnHolder(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -18,7 +18,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// lent returns the number of free addresses that a pool has lent to a region, and the size of the last loan.
+// lent returns the number of free addresses that a pool has lent to a region. It also returns the size of the last loan.
 func (w *world) lent(t *testing.T, r, pool string) (addresses int64, loan int) {
 	t.Helper()
 	p, err := w.GetPool(w.ctx, project, pool, usecase.Reading{})

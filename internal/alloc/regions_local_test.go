@@ -22,8 +22,8 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// confined makes a server that can read and write only the rows of its own region, as if the region were cut off from the others. The server's
-// database role enforces this.
+// confined makes a server that can read and write only the rows of its own region. So it works as if the region were cut off. The server's database
+// role enforces this.
 func (w *world) confined(t *testing.T, r string) *alloc.Service {
 	t.Helper()
 	if dbtest.Engine() != devdb.Postgres {

@@ -75,7 +75,7 @@ func TestReservationTakesLentBlocks(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// A pool in several regions can be deleted if no region holds a block of it, even if the pool has lent free blocks.
+// A pool in several regions can be deleted if no region holds a block of it. Free blocks that the pool has lent do not matter.
 func TestMultiRegionPoolIsDeletedWhenEmpty(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)

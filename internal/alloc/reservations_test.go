@@ -151,8 +151,8 @@ func TestReservationOfTheOtherFamilyIsRefused(t *testing.T) {
 func TestReservationsOfTooManyBlocksAreRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	// The range from the second to the second last address in an IPv6 /64 has 126 aligned blocks, which is the maximum for one range. The test has 17
-	// such ranges.
+	// In an IPv6 /64, the range from the second to the second last address has 126 aligned blocks. No other range has more. The test has 17 such
+	// ranges.
 	var list []ipam.Reservation
 	addr := netip.MustParsePrefix("2001:db8::/48")
 	for i := range 17 {

@@ -82,8 +82,8 @@ var (
 	labelValueRE   = regexp.MustCompile(`^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$`)
 )
 
-// ValidLabelKey reports whether s is [prefix/]name: a DNS subdomain of at most 253 characters, and a name of 1 to 63 characters from [A-Za-z0-9._-]
-// that begins and ends with a letter or digit.
+// ValidLabelKey reports whether s has the form [prefix/]name. The prefix is a DNS subdomain of at most 253 characters. The name has 1 to 63
+// characters from [A-Za-z0-9._-], and begins and ends with a letter or digit.
 func ValidLabelKey(s string) bool {
 	return labelKeyRE.MatchString(s) && strings.IndexByte(s, '/') <= MaxLabelKeyPrefix
 }
@@ -104,8 +104,8 @@ func RegionLetter(ordinal int) byte {
 	return generated[ordinal]
 }
 
-// GenerateName appends six random characters to a prefix. If region is not 0, it truncates the prefix to 54 characters, as Kubernetes does, and
-// appends the letter of the region and eight random characters.
+// GenerateName appends six random characters to a prefix. If region is not 0, it appends the letter of the region and eight random characters
+// instead. In this case, it truncates the prefix to 54 characters, as Kubernetes does.
 func GenerateName(prefix string, region byte, random ID) string {
 	b, n := []byte(prefix), 6
 	if region != 0 {
@@ -154,8 +154,8 @@ func CheckAnnotations(pointer string, annotations map[string]string) error {
 	return nil
 }
 
-// CheckText validates free text. It must be UTF-8, have at most limit bytes, and contain no control characters, because the database cannot store
-// U+0000, for example. If lines is true, tabs and line ends are allowed.
+// CheckText validates free text. It must be UTF-8, have at most limit bytes, and contain no control characters. For example, the database cannot
+// store U+0000. If lines is true, tabs and line ends are allowed.
 func CheckText(pointer, s string, limit int, lines bool) error {
 	if len(s) > limit {
 		return Invalid(pointer, "is %d bytes long; at most %d are allowed.", len(s), limit)

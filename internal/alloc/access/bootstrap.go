@@ -13,7 +13,7 @@ import (
 const BootstrapKey = "bootstrap"
 
 // EnsureBootstrap makes sure that the installation has an admin, because without one it is unusable. If the project "platform" has no permanent
-// admin, EnsureBootstrap makes a key with the role admin, and returns the token of the key. Otherwise made is false.
+// admin, EnsureBootstrap makes a key with the role admin. It returns the token of this key. Otherwise made is false.
 func (s *Keys) EnsureBootstrap(ctx context.Context) (token string, made bool, err error) {
 	platform, err := s.of.Store.ProjectGet(ctx, ipam.PlatformProject)
 	if err != nil {
@@ -33,7 +33,7 @@ func (s *Keys) EnsureBootstrap(ctx context.Context) (token string, made bool, er
 	return "", false, storage.Contention(nil)
 }
 
-// Bootstrap makes one more key with the role admin in the project "platform", even if such keys exist, and returns its token. It checks no
+// Bootstrap makes a key with the role admin in the project "platform", and returns its token. It does so even if such keys exist. It checks no
 // permission, because its caller has access to the database and could write the row anyway.
 func (s *Keys) Bootstrap(ctx context.Context) (token string, err error) {
 	k, err := s.bootstrap(ctx, generatedBootstrap(), "Created directly in the database.")

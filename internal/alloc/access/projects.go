@@ -57,8 +57,8 @@ func (s *Projects) projects() kind.Kind[ipam.Project] {
 }
 
 // trailOfProject returns the project whose audit trail records a change. A project's own trail records its updates. The trail of "platform" records
-// the creation and deletion of projects, because a project's own trail does not exist yet at the creation and is deleted at the deletion. The project
-// "platform" records everything in its own trail.
+// the creation and deletion of projects, because a project's own trail exists only between the two. The project "platform" records everything in its
+// own trail.
 func trailOfProject(ctx context.Context, tx storage.Tx, was, now *ipam.Project) (ipam.ID, error) {
 	p := now
 	if was != nil {
@@ -197,7 +197,7 @@ func holdsNothing(ctx context.Context, tx storage.Tx, p ipam.Project) error {
 		e.Figures.Pools, e.Figures.Claims, e.Figures.Spaces = &holds.Pools, &holds.Claims, &holds.Spaces
 		return e
 	}
-	// A project without pools and claims can still have usage in other projects, by retained blocks or by empty pools for its scopes.
+	// A project without pools and claims may still use addresses in other projects. They are retained blocks, or empty pools for its scopes.
 	left, err := tx.UsageCount(ctx, storage.Key(p), ipam.QuotaScope{})
 	if err != nil || left.IsZero() {
 		return err

@@ -29,7 +29,7 @@ const (
 	failureExpires = 24 * time.Hour  // after this time, the server forgets a failure: another server checks the rule, or it was deleted
 )
 
-// EvaluateAlerts runs the next step of each due alert rule in this region, and returns how many alerts have begun or ended. A step checks some of a
+// EvaluateAlerts runs the next step of each due alert rule in this region. It returns how many alerts have begun or ended. A step checks some of a
 // rule's pools, or all its quotas. Several servers may run EvaluateAlerts at the same time, and it may stop at any time. Each step is one
 // transaction, and only one server can commit it.
 func (s *Alerts) EvaluateAlerts(ctx context.Context) (changed int64, err error) {

@@ -14,8 +14,8 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Limits for the work that detaches an ended consumer from its claims: the page size, the number of concurrent transactions, each for one claim, and
-// the time that a request may spend on it.
+// Limits for the work that detaches an ended consumer from its claims. drainPage is the number of claims in one read. drainParallel is the number of
+// concurrent transactions, each for one claim. drainLimit is the time that a request may spend on this work.
 const (
 	drainPage     = 64
 	drainParallel = 8

@@ -15,9 +15,9 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// The breaker protects a realm against a mass loss of consumers, which is more often a fault of the clients than a real loss. If the realm loses more
-// than breakerLost consumers within breakerWindow, and at least one in breakerShare, then the breaker holds the realm. This means that Carve ends no
-// more consumers in this realm. The hold ends when a client confirms the loss or renews the consumers.
+// The breaker protects a realm against a mass loss of consumers. Such a loss is more often a fault of the clients than a real loss. The breaker holds
+// a realm that loses more than breakerLost consumers, and at least one in breakerShare, within breakerWindow. This means that Carve ends no more
+// consumers in this realm. The hold ends when a client confirms the loss or renews the consumers.
 //
 // The breaker counts over a window and not over one pass, because consumers expire spread over time, as their renewals were.
 const (
@@ -102,7 +102,7 @@ func (s *Consumers) expireRealm(ctx context.Context, realm storage.RealmKey, by 
 	}
 	var left int64
 	held := !state.HeldSince.IsZero()
-	if held { // count all expired consumers, because a server that started recently may end only some, and these alone must not end the hold
+	if held { // count all expired consumers, even those that this server may not end yet, because all of them must decide about the hold
 		if _, lately := s.judged[realm]; lately {
 			return ended, false, nil
 		}

@@ -15,7 +15,7 @@ import (
 // realmKept is how long the database keeps the confirmation of a realm.
 const realmKept = 30 * 24 * time.Hour
 
-// GetRealm counts the live and the expired consumers in a realm in this server's region, and reports whether the breaker holds the realm.
+// GetRealm counts the live and the expired consumers of a realm in this server's region. It also reports whether the breaker holds the realm.
 func (s *Consumers) GetRealm(ctx context.Context, project, realm string) (ipam.Realm, error) {
 	_, in, err := s.Enter(ctx, tenancy.ConsumersRead, project)
 	if err != nil {

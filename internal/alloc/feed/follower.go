@@ -66,7 +66,7 @@ func (f *Follower) Close() {
 	f.leave()
 }
 
-// Reserve reserves memory for a copy of the changes that Next returned in its last call, until the next call or Close.
+// Reserve reserves memory for a copy of the changes from the last call of Next. The next call or Close releases this memory.
 func (f *Follower) Reserve(ctx context.Context, changes []*Change) error {
 	if f.reserved != nil {
 		return nil // Next has already reserved memory for these changes
@@ -245,7 +245,7 @@ func (f *Follower) join() bool {
 }
 
 // catchUp reads changes from the database that the hub no longer has. This is the follower's own pass. When the pass is complete, the follower has
-// all changes that the hub had found before the pass began, and can read the hub's parts from there.
+// all changes that the hub had found before the pass began. From there, it can read the hub's parts.
 func (f *Follower) catchUp(ctx context.Context, limit int) (taken []*Change, err error) {
 	h := f.hub
 	reserved, err := tenancy.BudgetOf(ctx).Reserve(ctx, takenBytes)

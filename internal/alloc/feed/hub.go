@@ -238,7 +238,8 @@ func lastEvent(rows []storage.FeedRow) ipam.ID {
 	return events[len(events)-1].ID
 }
 
-// fits returns an error if the cursors belong to another database, or if the audit trail no longer reaches back to the position.
+// fits returns an error if the cursors belong to another database. It also returns an error if the audit trail no longer has the events after the
+// position.
 func (h *hub) fits(now storage.FeedState, from storage.FeedPosition) error {
 	if now.Secret != h.secret || from.Since.Before(now.KeptFrom) {
 		return errExpired

@@ -30,8 +30,8 @@ func newAccount(p storage.QuotaPart) *account {
 
 // add adds a shard that the transaction has just read.
 //
-// The account already has the transaction's own shard from an earlier read. If s is that shard, add replaces its state by the state in s, less the
-// amounts that the transaction has taken since. So all shards show the same moment, and their sum is right.
+// The account already has the transaction's own shard from an earlier read. If s is that shard, add replaces its state by the state in s. It
+// subtracts the amounts that the transaction has taken since the earlier read. So all shards show the same moment, and their sum is right.
 //
 // The own shard may have changed in the database after the transaction took from it. Then the decision is still right, but the account is stale. The
 // write fails, because it expects the earlier state, and the transaction runs again.

@@ -16,7 +16,7 @@ import (
 //
 // A quota's figures are divided among rows, the shards. Each shard has a part of the usage and a part of the spare, which is the limit less the
 // usage. While the quota is not overdrawn, no shard has a negative spare. So a transaction may use the spare of its own shard without a read of the
-// others, and the sum of all spares cannot become negative.
+// others. The sum of all spares still cannot become negative.
 //
 // If the own spare is not enough, or the quota is overdrawn, the transaction reads all shards and decides by their sum. That read is safe, because
 // the transaction is SERIALIZABLE or locks all shards exclusively.

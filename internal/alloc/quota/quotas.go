@@ -52,7 +52,7 @@ func (s *Quotas) GetQuota(ctx context.Context, project, name string) (ipam.Quota
 
 // PutQuota creates a quota and counts the project's existing usage. If the quota exists, PutQuota replaces its limits and its description, and sets
 // Existed in the result. The limits may be below the usage, and PutQuota then releases nothing. It writes nothing if spec and owner stay the same. If
-// a platform admin sets a quota, the quota belongs to the platform from then on, and only a platform admin may change it.
+// a platform admin sets a quota, the quota belongs to the platform from then on. Only a platform admin may change it after that.
 func (s *Quotas) PutQuota(ctx context.Context, project string, q ipam.Quota, r usecase.Request) (usecase.Result[ipam.Quota], error) {
 	who, key, err := s.Enter(ctx, tenancy.QuotasWrite, project)
 	if err != nil {
@@ -63,7 +63,7 @@ func (s *Quotas) PutQuota(ctx context.Context, project string, q ipam.Quota, r u
 	}
 	made := ipam.Quota{Metadata: s.Fresh(ipam.Metadata{Name: q.Name}, project, "", who), ProjectID: key.ID, Owner: quotaOwner(who), Spec: q.Spec}
 	locks := storage.Locks{Alone: []ipam.ID{key.ID}} // so that the usage does not change during the count
-	// The owner can change from the project to the platform, but not back, because a project admin may not change the platform's quotas.
+	// The owner can change from the project to the platform, but not back. A project admin may not change the platform's quotas.
 	over := func(was ipam.Quota) ipam.Quota {
 		was.Spec, was.Owner = made.Spec, made.Owner
 		return was
@@ -156,8 +156,8 @@ func counted(ctx context.Context, tx storage.Tx, key storage.ProjectKey, scope i
 	return used, err
 }
 
-// checkScopeExists refuses a scope that names a missing pool or class of the quota's own project, because such a quota would limit nothing. It does
-// not look up names in other projects, because the result would reveal whether those pools and classes exist.
+// checkScopeExists refuses a scope that names a missing pool or class of the quota's own project. Such a quota would limit nothing. It does not look
+// up names in other projects, because the result would reveal whether those pools and classes exist.
 func checkScopeExists(ctx context.Context, read storage.Reader, key storage.ProjectKey, scope ipam.QuotaScope) error {
 	if scope.Pool.Project == key.Name {
 		if _, err := read.PoolGet(ctx, key, scope.Pool.Name); err != nil {

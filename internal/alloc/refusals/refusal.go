@@ -31,7 +31,7 @@ func (s *Refusals) Refusal(ctx context.Context, tell Telling, lack *regions.NoRo
 }
 
 // Lacking is the error that ends a transaction because no pool has a free block of the wanted length. It has no figures. WithFigures counts them
-// after the transaction, because the count is slow in a fragmented pool and other requests wait for the transaction's lock.
+// after the transaction. In the transaction, the count would delay other requests, because it is slow in a fragmented pool.
 type Lacking struct {
 	Tell  Telling
 	Pools []ipam.Pool
@@ -119,9 +119,9 @@ func (t Telling) noRoom(pools []ipam.Pool, bits int, largest *int, available *bi
 // MaxPoolsNamed limits the pool names in a refusal.
 const MaxPoolsNamed = 50
 
-// Exhausted returns the refusal that no pool has a free block of the wanted length. Its figures are the largest free block, the number of free
-// addresses, and the time when a block that is large enough ends its cool-down. bits is the wanted length in the last pool. If the pools have both
-// families, the lengths in the figures are only for the last pool's family, because lengths in two families are not comparable.
+// Exhausted returns the refusal that no pool has a free block of the wanted length. Its figures are the largest free block and the number of free
+// addresses. If a block that is large enough cools down, they include the end of this cool-down. bits is the wanted length in the last pool. If the
+// pools have both families, the lengths in the figures are only for the last pool's family. Lengths in two families are not comparable.
 //
 // Exhausted reads the figures after the transaction that found no free block. fitting is the number of claims in a batch that fit.
 func (s *Refusals) Exhausted(ctx context.Context, tell Telling, pools []ipam.Pool, bits, fitting int) error {

@@ -69,8 +69,8 @@ const straight = 0.8
 // bent is the share that is enough to keep an existing alert. It is lower than straight, so that an alert does not come and go.
 const bent = 0.6
 
-// runway fits a line to the records of each period, and forecasts when a pool of the given size will be full. If several lines give a forecast, it
-// returns the earliest. It ignores a line in these cases:
+// runway forecasts when a pool of the given size will be full. For that, it fits a line to the records of each period. If several lines give a
+// forecast, it returns the earliest. It ignores a line in these cases:
 //
 //   - half of its points are missing
 //   - it does not rise

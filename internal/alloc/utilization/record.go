@@ -26,8 +26,8 @@ type Store interface {
 	UtilizationDue(ctx context.Context, today time.Time, after ipam.ID, limit int) ([]Due, error)
 	// Stocks counts the blocks in some containers, as storage.Reader.Stocks does.
 	Stocks(ctx context.Context, containers []storage.Container) (map[ipam.ID]ipam.Stock, error)
-	// RecordUtilization adds records to today's records of the pools, and returns how many it added. It skips a pool that no longer exists, and a
-	// pool that already has a record with a time at or after since.
+	// RecordUtilization adds records to today's records of the pools, and returns how many it added. It skips a pool that no longer exists. It also
+	// skips a pool that already has a record with a time at or after since.
 	RecordUtilization(ctx context.Context, today, since time.Time, records []Record) (int64, error)
 	// FoldUtilization moves up to limit rows of single days into the rows of their months. It moves only days before the given time. kept selects the
 	// records of a day that the month's row keeps. FoldUtilization returns the number of moved rows.
