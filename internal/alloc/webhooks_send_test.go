@@ -141,8 +141,7 @@ func (r *receiver) all() []sent {
 	return append([]sent(nil), r.got...)
 }
 
-// changes returns the received changes in the order of their first arrival. It omits repetitions, because a change may arrive again, even in another
-// message.
+// changes returns the received changes in the order of their first arrival. It omits repetitions, because a change may arrive again.
 func (r *receiver) changes() (first []string) {
 	for _, s := range r.all() {
 		for _, c := range s.Changes {

@@ -67,12 +67,12 @@ func (s *Grants) PutSpaceGrant(ctx context.Context, project, space, consumer str
 	return s.put(ctx, spaceGrants, project, space, consumer, r)
 }
 
-// DeletePoolGrant revokes a pool's grant. Claims made under it stay.
+// DeletePoolGrant revokes a pool's grant. Claims that used the grant stay.
 func (s *Grants) DeletePoolGrant(ctx context.Context, project, pool, consumer string, r usecase.Request) error {
 	return s.remove(ctx, poolGrants, project, pool, consumer, r)
 }
 
-// DeleteSpaceGrant revokes a space's grant. Root pools carved under it stay.
+// DeleteSpaceGrant revokes a space's grant. Root pools that used the grant stay.
 func (s *Grants) DeleteSpaceGrant(ctx context.Context, project, space, consumer string, r usecase.Request) error {
 	return s.remove(ctx, spaceGrants, project, space, consumer, r)
 }
@@ -170,7 +170,8 @@ func (s *Grants) remove(ctx context.Context, g granting, project, name, consumer
 	if err != nil {
 		return err
 	}
-	locks := func(ipam.Grant) (storage.Locks, error) { return storage.Locks{Shared: []ipam.ID{of.ID}}, nil } // shared, because claims often change the version of the pool
+	// The lock is shared, because claims often change the version of the pool.
+	locks := func(ipam.Grant) (storage.Locks, error) { return storage.Locks{Shared: []ipam.ID{of.ID}}, nil }
 	return s.grants(g, name, of).Delete(ctx, in, consumer, r, locks, nil)
 }
 

@@ -97,8 +97,8 @@ func (f *Follower) May(ctx context.Context) error {
 	return pass.CheckProject(f.hub.in)
 }
 
-// Next returns the next changes that the filter matches: at most limit changes and takenBytes, but always whole rows. It waits for a change, and
-// returns no change when the wait or ctx ends. It always checks once, even without a wait.
+// Next returns the next changes that the filter matches. It stops after limit changes or takenBytes, but always returns all changes from a row. It
+// waits for a change, and returns no change when the wait or ctx ends. It always checks once, even without a wait.
 //
 // If the hub no longer has the changes, Next reads them from the database. It reserves memory for these changes from the budget in ctx, and releases
 // the memory in the next call. If the follower falls behind a second time, Next returns an error.

@@ -21,7 +21,7 @@ type Filter struct {
 	Roots      bool // of pools: only root pools
 	Purpose    ipam.Purpose
 	Visibility ipam.Visibility  // of pools
-	Class      string           // class name; of claims and allocations: the class that served them; of pools: a class that they back or were carved for
+	Class      string           // class name; of claims and allocations: the class that served them; of pools: a class that they back or were made for
 	Owner      string           // of claims: the ownerRef, as OwnerRef.String formats it
 	Consumer   ipam.ConsumerRef // of claims: a consumer that uses them
 	Within     netip.Prefix     // the resource's block lies inside this block

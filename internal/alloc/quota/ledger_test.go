@@ -23,7 +23,7 @@ type book struct {
 	flaw   string
 }
 
-// The flaws; each disables one protection.
+// The flaws. Each flaw disables one protection.
 const (
 	marksUnseen    = "MarksAreNotSeen"         // hides from the transaction that a quota is overdrawn
 	movesForgotten = "MovesAreForgotten"       // does not subtract from the other shards the spare that it takes from them

@@ -20,7 +20,8 @@ type Searches struct{ *usecase.Core }
 // New makes the use case.
 func New(core *usecase.Core) *Searches { return &Searches{core} }
 
-// Limits for one search: the number of projects, of pools around an address, and of pools that a search by label reads.
+// Limits for one search. maxProjects limits the projects, maxPools the pools around an address, and maxLabelled the pools that a search by label
+// reads.
 const (
 	maxProjects = 100
 	maxPools    = 100
@@ -46,7 +47,7 @@ type Item struct {
 	Project  string
 	Name     string // for an allocation its id, for a consumer its UID
 	Block    netip.Prefix
-	Pool     ipam.Ref // the pool that the block was carved from
+	Pool     ipam.Ref // the pool that the block comes from
 	Space    ipam.Ref // of pools
 	Purpose  ipam.Purpose
 	Phase    ipam.Phase
