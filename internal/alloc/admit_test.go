@@ -79,7 +79,7 @@ func TestUnauthenticatedCallerIsNotRecorded(t *testing.T) {
 	require.Equal(t, before, b.dump(t))
 }
 
-// counting is a store that counts its transactions and the reads of projects.
+// counting is a store that counts its transactions and its reads of projects.
 type counting struct {
 	storage.Store
 	asked int
@@ -119,7 +119,8 @@ func (t countingTx) Write(ctx context.Context, ch storage.Changes) error {
 	return t.Tx.Write(ctx, ch)
 }
 
-// A refusal reads the database as often for an existing project as for a missing one, so its duration reveals nothing.
+// A refusal for an existing project needs as many database requests as a refusal for a missing project. So its duration does not reveal whether the
+// project exists.
 func TestRefusalCostsEqualQueriesForExistingAndMissingProjects(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

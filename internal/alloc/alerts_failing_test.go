@@ -26,8 +26,8 @@ func (d *deaf) PoolList(ctx context.Context, in storage.ProjectKey, after string
 	return d.Store.PoolList(ctx, in, after, limit)
 }
 
-// Rules that fail stay due; here they fill a whole pass of the server. Rules of other projects are still evaluated, and the failed rules once their
-// evaluation works again.
+// Rules that fail stay due, and here they fill a whole pass of the server. The server must still evaluate the rules of other projects. When the
+// failed rules work again, it evaluates these too.
 func TestFailingAlertRulesDoNotDelayOthers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -12,10 +12,11 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// pastAPlan is longer than the interval between two scans of a rule with a forecast.
+// pastAPlan is longer than the interval between two checks of a rule with a forecast.
 const pastAPlan = 11 * time.Minute
 
-// Hourly claims fill a pool within days. The alert stays while the pool is full, and ends when the usage stops growing.
+// Hourly claims fill a pool within days, and the alert begins before the pool is full. The alert stays while the pool is full. It ends when the usage
+// no longer grows.
 func TestRunwayAlertBeginsBeforeAPoolIsFull(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

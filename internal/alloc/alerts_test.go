@@ -17,7 +17,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// pastALook is longer than the interval between two scans of a rule.
+// pastALook is longer than the interval between two checks of a rule.
 const pastALook = 31 * time.Second
 
 func onPools(name string, percent int, more ...func(*ipam.AlertRuleSpec)) ipam.AlertRule {
@@ -51,7 +51,7 @@ func (b *bundle) alertsNow(t testing.TB) []ipam.Alert {
 	})
 }
 
-// looks runs the next scan and returns the number of changed alerts.
+// looks runs the next check of all rules, and returns the number of alerts that began or ended.
 func (b *bundle) looks(t testing.TB) (changed int64) {
 	t.Helper()
 	b.clock.move(pastALook)
@@ -60,7 +60,7 @@ func (b *bundle) looks(t testing.TB) (changed int64) {
 	return changed
 }
 
-// toldOfAlerts returns the alert events of the trail, oldest first.
+// toldOfAlerts returns the alert events in the audit trail, oldest first.
 func (b *bundle) toldOfAlerts(t testing.TB) (told []string) {
 	t.Helper()
 	for _, e := range b.events(t, project, trail.EventFilter{Kind: trail.KindAlert}) {

@@ -22,7 +22,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Every use case authorizes its caller before it does anything else.
+// Each use case authorizes its caller before it does anything else.
 func TestEveryUseCaseAuthorizesFirst(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -31,7 +31,7 @@ func TestEveryUseCaseAuthorizesFirst(t *testing.T) {
 	made := b.claim(t, claim("c", "net", 32, retain))
 	before := b.dump(t)
 	id := made.AllocationID.String()
-	// These operations need no role in a project, so a caller without a role gets another result from them.
+	// These operations need no role in a project. A caller without a role gets these results from them.
 	elsewhere := map[string]ipam.Code{"CreateProject": ipam.CodePermissionDenied, "ListProjects": "", "ListRegions": "", "Search": "", "Whoami": ""}
 	cases := map[string]func(ctx context.Context) error{
 		"CreateProject": func(ctx context.Context) error {
@@ -312,14 +312,14 @@ func TestEveryUseCaseAuthorizesFirst(t *testing.T) {
 	}
 	for method := range reflect.TypeFor[*alloc.Service]().Methods() {
 		switch name := method.Name; name {
-		case "Admit": // authorizes its caller, and records the attempt
-		case "EnsurePlatform", "EnsureBootstrap", "Bootstrap": // of the server and its operator: no authorization
+		case "Admit": // it authorizes its caller itself, and records the attempt
+		case "EnsurePlatform", "EnsureBootstrap", "Bootstrap": // only the server and its operator call them, without authorization
 		case "FreeCooled", "SweepScopes", "DeleteDrained", "RebalanceStocks", "ExpireConsumers", "DeliverWebhooks", "EvaluateAlerts": // background jobs
 		case "ReleaseUnused", "ForgetClaim", "ReleaseAsRead": // called by consumers and releases, which have authorized the caller
-		case "Reconcile": // of the operator, on the database
-		case "Queues", "Followers", "OldestUndelivered", "AlertCounts": // of the metrics
-		case "ChangesMark", "ChangesCursor", "CursorOf", "FollowSelf", "EndFeed", "EndWebhooks": // by authorized lists and webhooks, and at shutdown
-		case "Waiting", "LockedContainers", "Users", "Searching": // of the tests
+		case "Reconcile": // only the operator calls it, with access to the database
+		case "Queues", "Followers", "OldestUndelivered", "AlertCounts": // only the metrics call them
+		case "ChangesMark", "ChangesCursor", "CursorOf", "FollowSelf", "EndFeed", "EndWebhooks": // authorized lists and webhooks call them, and the shutdown
+		case "Waiting", "LockedContainers", "Users", "Searching": // only tests call them
 		default:
 			require.Contains(t, cases, name)
 		}

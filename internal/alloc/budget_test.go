@@ -95,7 +95,7 @@ func TestListIsChargedByTheRowsItScans(t *testing.T) {
 	}
 }
 
-// Requests with few or no returned rows are charged for the rows that the database scans.
+// A request is charged for the rows that the database scans, even if it returns few rows or none.
 func TestRequestIsChargedByTheRowsTheDatabaseScans(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -126,7 +126,7 @@ func TestRequestIsChargedByTheRowsTheDatabaseScans(t *testing.T) {
 		"NewQuota": {func(ctx context.Context) error {
 			_, err := b.PutQuota(ctx, project, quota("new", maxClaims(1000)), dry)
 			return err
-		}, tenancy.Work{Counted: 72}}, // the pools count as well
+		}, tenancy.Work{Counted: 72}}, // 70 claims and 2 pools
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -150,7 +150,7 @@ func TestQuotaIsNotCountedForACallerInDebt(t *testing.T) {
 	require.Zero(t, p.added.Counted)
 }
 
-// Lists that scan many rows wait for each other, project by project. They do not occupy the connections that claims need.
+// Lists of one project that scan many rows wait for each other. So they do not occupy the connections that claims need.
 func TestConcurrentScansOfOneProjectAreLimited(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -17,7 +17,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// carrying is a store that stops its pipelined transactions at a gate. It records the number of pools in each.
+// carrying is a store that stops its pipelined transactions at a gate. It records how many pools each of them locks.
 type carrying struct {
 	storage.Store
 
@@ -41,11 +41,11 @@ func (c *carrying) InOneRoundTrip(
 	return err
 }
 
-// setupMany makes pools and has the server cache them.
+// setupMany makes pools, and makes the server cache them.
 func setupMany(t *testing.T, n int) (*bundle, *carrying, []ipam.Pool) {
 	t.Helper()
 	b := setup(t)
-	began := time.Now() // a fixed clock is exact, however busy the machine
+	began := time.Now() // a fixed clock, so that a busy machine does not disturb the estimate of the database's clock
 	store, _ := b.store(t, func(o *crdb.Options) { o.LocalTime = func() time.Time { return began } })
 	c := &carrying{Store: store, gate: make(chan struct{})}
 	close(c.gate)
@@ -70,7 +70,7 @@ func (b *bundle) start(name string, p ipam.Pool) <-chan error {
 	return done
 }
 
-// While all workers are busy, pools with waiting claims share the next transaction.
+// If all workers are busy, pools with waiting claims share the next transaction.
 func TestReadyPoolsShareATransaction(t *testing.T) {
 	t.Parallel()
 	b, c, pools := setupMany(t, 16+runtime.GOMAXPROCS(0)+2)
@@ -99,7 +99,7 @@ func TestReadyPoolsShareATransaction(t *testing.T) {
 	require.Greater(t, most, 8, "%v", c.pools)
 }
 
-// If another server keeps a pool locked, claims on other pools do not wait, whether or not they share its transaction.
+// If another server keeps a pool locked, claims on other pools do not wait. That is also true if they shared a transaction with a claim on that pool.
 func TestSlowPoolDoesNotDelayClaimsOnOtherPools(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)

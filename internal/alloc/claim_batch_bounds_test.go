@@ -10,8 +10,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// TestBatchSearchIsBounded makes batches of claims that all differ. Each would cost a search in all pools of the project, for as long as the request
-// may take.
+// TestBatchSearchIsBounded makes batches of claims that all differ. Each claim needs a search in all pools of the project. So the server limits the
+// number of different claims in a batch.
 func TestBatchSearchIsBounded(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -41,7 +41,7 @@ func TestBatchSearchIsBounded(t *testing.T) {
 		_, err = b.CreateClaimBatch(b.ctx, project, c.batch(c.most), usecase.Request{DryRun: true})
 		require.NoError(t, err, c.name)
 	}
-	same := make([]ipam.Claim, 300) // equal requests count once
+	same := make([]ipam.Claim, 300) // equal claims count once
 	for i := range same {
 		same[i] = selecting(fmt.Sprintf("m%d", i), matching("for", "hosts"), length(32))
 	}

@@ -38,7 +38,7 @@ func (c *weighing) take() (asked, read, changed int) {
 	return asked, read, changed
 }
 
-// InTx implements storage.Store. It counts the last attempt alone, because the number of attempts depends on other load.
+// InTx implements storage.Store. It counts only the last attempt, because the number of attempts depends on the load of the machine.
 func (c *weighing) InTx(ctx context.Context, op string, locks storage.Locks, fn func(context.Context, storage.Tx) error) error {
 	c.mu.Lock()
 	before := c.weight
@@ -113,7 +113,7 @@ func manyClaims(prefix, pool string, n, bits int) []ipam.Claim {
 	return claims
 }
 
-// The rows that a batch of Random claims reads and changes are bounded, however much earlier batches scattered the pool. The bound also limits how
+// A batch of Random claims reads and changes a limited number of rows, even if earlier batches have fragmented the pool. The limit also bounds how
 // long the batch keeps the pool locked.
 func TestBatchOfRandomClaimsReadsAndChangesFewRows(t *testing.T) {
 	t.Parallel()
@@ -130,13 +130,13 @@ func TestBatchOfRandomClaimsReadsAndChangesFewRows(t *testing.T) {
 	}
 }
 
-// Random claims read few rows. Before the server refuses a batch, it checks that no further rows exist.
+// Random claims read only some of the free rows. Before the server refuses a batch, it checks that no other free rows exist.
 func TestBatchOfRandomClaimsFindsTheLastFreeBlocks(t *testing.T) {
 	t.Parallel()
 	b, _ := setupWeighing(t)
 	b.pool(t, root("net", "10.0.0.0/23", strategy(ipam.Random)))
 	held := make([]ipam.Claim, 0, 256)
-	for i := range 256 { // every other address
+	for i := range 256 { // every second address
 		held = append(held, claimOf(fmt.Sprintf("held-%d", i), "net", exactly(fmt.Sprintf("10.0.%d.%d/32", i/128, i%128*2))))
 	}
 	_, err := b.CreateClaimBatch(b.ctx, project, held, usecase.Request{})

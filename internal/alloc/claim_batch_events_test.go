@@ -10,7 +10,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Each operation records the same event for a claim, except for its block. A batch encodes the common fields of its claims only once.
+// A claim in a batch records the same event as a single claim, except for its block. A batch encodes the common fields of its claims only once, and
+// the test checks that they are still right.
 func TestBatchEventsEqualSingleClaimEvents(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -62,6 +63,6 @@ func withoutBlock(t *testing.T, doc json.RawMessage) map[string]any {
 	var record map[string]any
 	require.NoError(t, json.Unmarshal(doc, &record))
 	delete(record, "allocatedCIDR")
-	record["allocationRef"] = record["allocationRef"] != nil // its name is the claim's own
+	record["allocationRef"] = record["allocationRef"] != nil // the name differs for each claim
 	return record
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// alike returns n claims with the same request to one pool.
+// alike returns n claims that differ only in their names.
 func alike(n int, pool string, bits int) (all []ipam.Claim) {
 	for i := range n {
 		all = append(all, claim(fmt.Sprint("c", i), pool, bits))
@@ -19,7 +19,7 @@ func alike(n int, pool string, bits int) (all []ipam.Claim) {
 	return all
 }
 
-// A batch refusal describes one moment before the batch: how many of its claims fit, and how much was free.
+// The refusal of a batch describes the moment before the batch. It names the number of its claims that fit, and the free addresses.
 func TestRefusedBatchReportsHowManyClaimsFit(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -123,7 +123,7 @@ func TestBatchIsAllOrNothing(t *testing.T) {
 	}
 }
 
-// A batch checks its names in alphabetical order, not in the order of its claims. Here the last of a thousand rows conflicts.
+// A batch checks its names in alphabetical order, not in the order of its claims. Here the name that sorts last is taken.
 func TestLargeBatchWithALastNameInUseWritesNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -153,7 +153,7 @@ func inOther(t *testing.T, b *bundle) poolOption {
 	return inSpace("other")
 }
 
-// A client retries a request after its timeout while the first run is still in progress.
+// A client retries a request after a timeout, while the server still executes the first request.
 func TestConcurrentRetryOfABatchIsExecutedOnce(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, pool string }{{"WithRoomForBoth", "10.0.0.0/28"}, {"WithRoomForOne", "10.0.0.0/31"}} {
@@ -174,8 +174,8 @@ func TestConcurrentRetryOfABatchIsExecutedOnce(t *testing.T) {
 	}
 }
 
-// twice stops a request at the beginning of its transaction. It then starts the same request again, waits until that one waits for the container's
-// lock, and runs both to the end.
+// twice stops a request at the beginning of its transaction. Then it starts the same request again. When the second request waits for the container's
+// lock, twice lets both run to the end.
 func twice[T any](t *testing.T, s *alloc.Service, g *gate, container ipam.ID, run func() (usecase.Result[T], error)) (first, second usecase.Result[T]) {
 	t.Helper()
 	type answer struct {

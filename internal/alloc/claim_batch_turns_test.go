@@ -36,8 +36,8 @@ func batching(b *bundle, name, pool string, n int) func(context.Context) (ipam.C
 	}
 }
 
-// A single claim waits for at most the batch in progress, however many batches wait for the pool. A stream of single claims does not keep batches
-// out.
+// A single claim waits only for the batch in progress, even if many batches wait for the pool. Conversely, many single claims do not keep batches
+// waiting.
 func TestSingleClaimWaitsForAtMostOneBatch(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

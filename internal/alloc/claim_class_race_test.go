@@ -17,7 +17,7 @@ import (
 // halting is a store that stops the first call of one operation until the test resumes it.
 type halting struct {
 	storage.Store
-	op      string // operation of a transaction or dry run; "room": the search for room in several pools
+	op      string // operation of a transaction or dry run, or "room" for the search for room in several pools
 	once    sync.Once
 	arrived chan struct{}
 	open    chan struct{}
@@ -44,7 +44,7 @@ func (h *halting) RoomIn(ctx context.Context, ask []storage.RoomQuery) (map[ipam
 	return h.Store.RoomIn(ctx, ask)
 }
 
-// meanwhile runs slow on another server, and runs other while slow is stopped at op. It returns the error of slow.
+// meanwhile runs slow on another server and stops it at the operation op. Then it runs other, and lets slow continue. It returns the error of slow.
 func (b *bundle) meanwhile(t *testing.T, op string, slow func(*alloc.Service) error, other func()) error {
 	t.Helper()
 	store, _ := b.store(t)

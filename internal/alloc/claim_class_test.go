@@ -16,7 +16,7 @@ import (
 
 const platform = ipam.PlatformProject
 
-// setupClass makes the bundle with a shared platform class "net" and one pool behind it.
+// setupClass makes a bundle with a shared platform class "net" and one pool that backs the class.
 func setupClass(t *testing.T, options ...classOption) *bundle {
 	t.Helper()
 	b := setup(t)
@@ -141,7 +141,7 @@ func TestClassPoolsAreTriedInOrder(t *testing.T) {
 	b.poolIn(t, platform, root("c", "10.0.2.0/24", backing("net")))
 	b.poolIn(t, platform, root("a", "10.0.0.0/24", backing("net")))
 	b.pool(t, root("b", "10.0.1.0/24", backing("net")))
-	b.poolIn(t, platform, root("aa", "10.9.0.0/24")) // lists no class
+	b.poolIn(t, platform, root("aa", "10.9.0.0/24")) // backs no class
 
 	var got []string
 	for i := range 6 {

@@ -36,7 +36,7 @@ func (b *bundle) claimTrail(t testing.TB, project string) []ipam.Event {
 	return out
 }
 
-// inside returns a member of a JSON object; nil if it is missing.
+// inside returns the member of a JSON object at a path. It returns nil if the member is missing.
 func inside(t testing.TB, doc json.RawMessage, path ...string) any {
 	t.Helper()
 	var at any
@@ -172,7 +172,8 @@ func TestBatchRecordsOneEventForEachClaim(t *testing.T) {
 	require.Len(t, trail, 3)
 }
 
-// Claims of several callers in one transaction are recorded with their own callers, each in the trail of its own project.
+// If one transaction serves claims of several callers, each event names the caller of its claim. The event is in the audit trail of the claim's
+// project.
 func TestGroupedClaimsAreRecordedWithTheirOwnCallers(t *testing.T) {
 	t.Parallel()
 	b := setupProvider(t)
@@ -205,7 +206,7 @@ func TestGroupedClaimsAreRecordedWithTheirOwnCallers(t *testing.T) {
 	require.Equal(t, map[string]string{"c": "three r-three op-three"}, who(provider), "the pool's owner does not see the others'")
 }
 
-// A transaction that is repeated after an unknown outcome records its event once.
+// If a transaction runs again after an unknown outcome, it records its event only once.
 func TestClaimWithUnknownOutcomeRecordsOneEvent(t *testing.T) {
 	t.Parallel()
 	for _, faults := range [][]fault{{lostBefore}, {lostAfter}, {landsLate}, {lostBefore, lostAfter}} {

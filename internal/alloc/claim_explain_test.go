@@ -26,7 +26,7 @@ func TestExplanationEqualsTheResultOfCreation(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		claim  ipam.Claim
-		remedy string // pointer and value of the first one
+		remedy string // pointer and value of the first remedy
 	}{
 		{"Default", byClass("", ""), ""},
 		{"ByPool", claim("", "mine", 25), ""},
@@ -71,7 +71,7 @@ func TestExplanationEqualsTheResultOfCreation(t *testing.T) {
 	refused(t, err, ipam.CodeNotFound)
 }
 
-// The explanation names the pool that would serve the claim, as the claim itself would. It hides the other pools from the consumer.
+// The explanation names the pool that would serve the claim, because the claim would name it too. It hides the names of the other pools.
 func TestExplanationNamesThePoolThatWouldServe(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

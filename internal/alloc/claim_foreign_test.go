@@ -21,7 +21,7 @@ func visible(v ipam.Visibility) poolOption { return func(p *ipam.Pool) { p.Spec.
 // offered sets a claim's pool reference to the provider's project.
 func offered(c *ipam.Claim) { c.Spec.PoolRef.Project = provider }
 
-// setupProvider makes the bundle with a second project. The project has a shared pool "net" and grants nothing.
+// setupProvider makes a bundle with a second project, the provider. The provider has a shared pool "net" and grants nothing.
 func setupProvider(t *testing.T, options ...poolOption) *bundle {
 	t.Helper()
 	b := setup(t)
@@ -30,7 +30,8 @@ func setupProvider(t *testing.T, options ...poolOption) *bundle {
 	return b
 }
 
-// setupPlatform is setupProvider with the platform as the provider: selectors of other projects find only the platform's pools.
+// setupPlatform is setupProvider with the project "platform" as the provider. Tests with selectors need this, because a selector finds foreign pools
+// only if they are the platform's.
 func setupPlatform(t *testing.T, options ...poolOption) *bundle {
 	t.Helper()
 	b := setup(t)
@@ -77,7 +78,7 @@ func (b *bundle) show(t *testing.T, pool string, v ipam.Visibility) {
 	require.NoError(t, err)
 }
 
-// ways returns every operation that claims from a pool by name and can refuse.
+// ways returns all operations that claim from a pool by name.
 func (b *bundle) ways() map[string]func(ipam.Claim) error {
 	return map[string]func(ipam.Claim) error{
 		"Create": func(c ipam.Claim) error {
@@ -99,7 +100,7 @@ func (b *bundle) ways() map[string]func(ipam.Claim) error {
 	}
 }
 
-// requireAsMissing requires the same refusal as for a missing pool in the provider's project.
+// requireAsMissing requires that a claim on the provider's pool gets the same refusal as a claim on a missing pool.
 func (b *bundle) requireAsMissing(t *testing.T) {
 	t.Helper()
 	missing := func(run func(ipam.Claim) error, pool string) *ipam.Error {
@@ -167,7 +168,7 @@ func TestOwnPoolNeedsNoGrantAtAnyVisibility(t *testing.T) {
 	}
 }
 
-// A claim that passed the first check waits for its transaction while the grant is deleted.
+// A claim has passed the first check of its grant and waits for its transaction. Meanwhile the grant is deleted.
 func TestQueuedClaimIsRefusedAfterItsGrantIsDeleted(t *testing.T) {
 	t.Parallel()
 	for name, stop := range map[string]func(*testing.T, *bundle){
@@ -258,12 +259,12 @@ func TestSelectorTriesOwnPoolsBeforePlatformPools(t *testing.T) {
 		_, err = b.PutPoolGrant(b.ctx, ipam.PlatformProject, pool, to, usecase.Request{})
 		require.NoError(t, err)
 	}
-	_, err = b.PutPoolGrant(b.ctx, ipam.PlatformProject, "granted", ipam.Everybody, usecase.Request{}) // granted twice, tried once
+	_, err = b.PutPoolGrant(b.ctx, ipam.PlatformProject, "granted", ipam.Everybody, usecase.Request{}) // granted twice, but the claim tries it once
 	require.NoError(t, err)
 	for _, p := range []string{"a", "z", "c-private"} {
 		b.grant(t, p, project)
 	}
-	b.grant(t, "z", ipam.Everybody) // labelled and granted, but its owner is not the platform: not a candidate
+	b.grant(t, "z", ipam.Everybody) // not a candidate, because its owner is not the platform
 	pick := func(name string) ipam.Claim { return selecting(name, matching("for", "hosts"), length(32)) }
 	order := []string{"acme/z-own", "platform/granted", "platform/public"}
 	for i, pool := range order {

@@ -11,8 +11,8 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// TestClaimIsRefusedIfItsProjectIsDeletedConcurrently deletes a project between a claim's first reads and its transaction. The claim uses another
-// project's pool. If the transaction succeeded, no caller could release the claim, and its block would be lost.
+// TestClaimIsRefusedIfItsProjectIsDeletedConcurrently deletes a project between a claim's first reads and its transaction. The claim uses a pool of
+// another project. If the transaction succeeded, no caller could ever release the claim.
 func TestClaimIsRefusedIfItsProjectIsDeletedConcurrently(t *testing.T) {
 	t.Parallel()
 	foreign := func(c *ipam.Claim) { c.Spec.PoolRef = ref("net") }
@@ -28,7 +28,7 @@ func TestClaimIsRefusedIfItsProjectIsDeletedConcurrently(t *testing.T) {
 	} {
 		t.Run(op, func(t *testing.T) {
 			t.Parallel()
-			b := setup(t) // audits at the end
+			b := setup(t) // it audits the database at the end
 			b.neighbour(t)
 			b.pool(t, root("net", "10.0.0.0/24", visible(ipam.VisibilityShared)))
 			_, err := b.PutPoolGrant(b.ctx, project, "net", ipam.Everybody, usecase.Request{})

@@ -79,7 +79,7 @@ func ownedBy(kind, name string) claimOption {
 	return func(c *ipam.Claim) { c.Spec.OwnerRef = &ipam.OwnerRef{Kind: kind, Name: name} }
 }
 
-// A PUT is the same claim if its body has the same meaning in another spelling.
+// If the body of a PUT differs from the claim only in spelling and not in meaning, the PUT changes nothing.
 func TestPutComparesMeaningNotSpelling(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -200,8 +200,8 @@ func TestInvalidBulkReleasesAreRefused(t *testing.T) {
 	require.Equal(t, []string{"c"}, b.owned(t, paging.Filter{}))
 }
 
-// Two servers release the same claims while other callers release some of them and create new ones. Each selected claim is released once, and no new
-// claim is.
+// Two servers release the same claims, while other callers release some of these claims and create new ones. Each selected claim is released once,
+// and no new claim is released.
 func TestConcurrentBulkReleasesReleaseEachClaimOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -261,7 +261,7 @@ func TestConcurrentBulkReleasesReleaseEachClaimOnce(t *testing.T) {
 	require.Len(t, b.owned(t, paging.Filter{}), 10)
 }
 
-// hurried is a request context with a deadline that is always near but never passes, however slow the machine.
+// hurried is a request context whose deadline is always near but never passes, even on a slow machine.
 type hurried struct{ context.Context }
 
 // Deadline implements context.Context.
@@ -304,7 +304,7 @@ func claimsOf(pool string) releases.Selection {
 	return releases.Selection{Filter: paging.Filter{Pool: ref(pool)}}
 }
 
-// slowly is a store that, before its next release transaction, makes a claim visible that began earlier.
+// slowly is a store that calls show before its first release transaction. Here, show commits a claim that began before the dry run.
 type slowly struct {
 	storage.Store
 	first sync.Once
@@ -318,8 +318,8 @@ func (s *slowly) InTx(ctx context.Context, op string, locks storage.Locks, fn fu
 	return s.Store.InTx(ctx, op, locks, fn)
 }
 
-// A claim has the time at which its transaction began. That time may precede the dry run although the claim becomes visible only during the release.
-// The preview did not show it, so the release keeps it.
+// The creation time of a claim is the start of its transaction. So a claim may have a time before the dry run, although it becomes visible only
+// during the release. The dry run did not show this claim, so the release must keep it.
 func TestBulkReleaseKeepsClaimsCommittedAfterThePreview(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -332,7 +332,7 @@ func TestBulkReleaseKeepsClaimsCommittedAfterThePreview(t *testing.T) {
 	q := owner("VM/web/1")
 	q.Token = b.preview(t, q).Token
 	store, _ := b.store(t)
-	s := &slowly{Store: store, show: func() { b.claim(t, claim("late", "net", 32, ownerIs("VM", "web", "1"))) }} // the same time: the clock stands still
+	s := &slowly{Store: store, show: func() { b.claim(t, claim("late", "net", 32, ownerIs("VM", "web", "1"))) }} // with the same time: the clock stands still
 	out, err := b.serve(s).ReleaseClaims(b.ctx, project, q, usecase.Request{})
 	require.NoError(t, err)
 	require.Equal(t, many, out.Done)

@@ -12,8 +12,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// TestReleaseFindsAClaimRecreatedOnAnotherServer has one server create and cache a claim. Another server deletes the claim with its pool and creates
-// both again. The first server must then release the new claim with success, despite its cache.
+// TestReleaseFindsAClaimRecreatedOnAnotherServer creates a claim on one server, which caches it. Another server deletes the claim with its pool and
+// creates both again. Then the first server must release the new claim, although its cache still has the old one.
 func TestReleaseFindsAClaimRecreatedOnAnotherServer(t *testing.T) {
 	t.Parallel()
 	inNet, inElse := claim("y", "net", 32), claim("y", "else", 32)
@@ -31,7 +31,7 @@ func TestReleaseFindsAClaimRecreatedOnAnotherServer(t *testing.T) {
 	for name, world := range map[string]struct {
 		setup func(t *testing.T) *bundle
 		claim ipam.Claim
-		again func(t *testing.T, b *bundle) ipam.Claim // deletes what contains the claim, makes it again, and returns the claim to make
+		again func(t *testing.T, b *bundle) ipam.Claim // deletes the pool, class or project of the claim and creates it again; returns the claim to create
 	}{
 		"InAPoolOfTheSameName": {plain, inNet, func(t *testing.T, b *bundle) ipam.Claim {
 			t.Helper()
@@ -84,7 +84,7 @@ func TestReleaseFindsAClaimRecreatedOnAnotherServer(t *testing.T) {
 	}
 }
 
-// TestReleaseOfAClaimDeletedWithItsPoolNamesTheClaim releases a claim that was deleted and not created again.
+// TestReleaseOfAClaimDeletedWithItsPoolNamesTheClaim releases a claim that no longer exists. The error must name the claim and not its pool.
 func TestReleaseOfAClaimDeletedWithItsPoolNamesTheClaim(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -97,12 +97,12 @@ func TestReleaseOfAClaimDeletedWithItsPoolNamesTheClaim(t *testing.T) {
 	require.Contains(t, refused(t, far.DeleteClaim(b.ctx, project, "y", usecase.Request{}), ipam.CodeNotFound).Message, "Claim acme/y")
 }
 
-// behind is a store with a clock behind the true time, as a server may estimate the database's clock.
+// behind is a store whose clock is behind the true time. A server's estimate of the database's clock can be wrong in this way.
 type behind struct{ storage.Store }
 
 func (s behind) Now() time.Time { return s.Store.Now().Add(-time.Minute) }
 
-// TestReleaseFindsANewerClaimDespiteASlowClock releases a claim that exists. The server's clock is before the claim's creation.
+// TestReleaseFindsANewerClaimDespiteASlowClock releases an existing claim on a server whose clock shows a time before the claim's creation.
 func TestReleaseFindsANewerClaimDespiteASlowClock(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -87,7 +87,8 @@ func TestRetainedBlockIsReboundByItsAllocation(t *testing.T) {
 	b.refuseClaim(t, again("fourth", first.AllocationID), ipam.CodeNotFound)
 }
 
-// A block stays retained over any number of rebuilds after one claim sets Retain. Neither the pool's class nor the default policy changes that.
+// If one claim sets Retain, its block stays retained each time that a later claim binds and releases it. The policy of the class and the default
+// policy do not change that.
 func TestRetainedBlockStaysRetainedOverEachRebuild(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -138,7 +139,7 @@ func TestRebindOfAnUnsuitableAllocationIsRefused(t *testing.T) {
 	_, err = b.CreateProject(b.ctx, ipam.Project{Metadata: meta("umbrella")}, usecase.Request{})
 	require.NoError(t, err)
 	_, err = b.CreateClaim(b.ctx, "umbrella", again("c", made.AllocationID), usecase.Request{})
-	refused(t, err, ipam.CodeNotFound) // another project's allocation is hidden
+	refused(t, err, ipam.CodeNotFound) // the server hides another project's allocation
 	_, err = b.CreateClaimBatch(b.ctx, project, []ipam.Claim{again("c", made.AllocationID)}, usecase.Request{})
 	require.Equal(t, "/claims/0/spec/allocationRef", refused(t, err, ipam.CodeInvalidArgument).Fields[0].Pointer)
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// looking is a store that counts searches for room in several pools. It ignores reads of one pool, because a refused group may read its own pool
-// again if another transaction changes that pool.
+// looking is a store that counts searches for room in several pools. It ignores reads of a single pool, because their number depends on other
+// transactions.
 type looking struct {
 	storage.Store
 	looks atomic.Int64

@@ -12,7 +12,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// The second of two concurrent first claims uses the pool that the first one has carved. No claim is refused, and one pool exists.
+// Several claims start at the same time, and all are the first claim of a scope. One of them makes the pool of the scope, and the others use this
+// pool. No claim is refused.
 func TestConcurrentFirstClaimsOfAScopeShareOnePool(t *testing.T) {
 	t.Parallel()
 	for _, servers := range []int{1, 3} {
@@ -45,7 +46,7 @@ func TestConcurrentFirstClaimsOfAScopeShareOnePool(t *testing.T) {
 	}
 }
 
-// Concurrent claims and batches carve pools of several scopes from two pools. They may wait for each other, but never deadlock.
+// Concurrent claims and batches make pools for several scopes in two pools. They may wait for each other, but they never deadlock.
 func TestConcurrentScopeCarvingDoesNotDeadlock(t *testing.T) {
 	t.Parallel()
 	b := setupScoped(t)

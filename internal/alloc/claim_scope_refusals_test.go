@@ -53,7 +53,7 @@ func limitedTo(options ...quotaOption) func(*testing.T, *bundle) {
 	}
 }
 
-// A refused first claim of a scope leaves no pool behind, whatever the reason.
+// If the first claim of a scope is refused, it leaves no pool behind.
 func TestRefusedFirstClaimLeavesNoPool(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -14,8 +14,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// setupScoped makes the bundle with a shared platform class "net" and a pool behind it. Claims of the class draw from one /24 for each project and
-// site.
+// setupScoped makes a bundle with a shared platform class "net" and a pool that backs the class. Each project and site has its own pool of length
+// /24, which serves the claims by this class.
 func setupScoped(t *testing.T, options ...classOption) *bundle {
 	t.Helper()
 	b := setup(t)
@@ -28,7 +28,7 @@ func atSite(name, site string, options ...claimOption) ipam.Claim {
 	return byClass(name, "net", append([]claimOption{inScope("site", site)}, options...)...)
 }
 
-// scopes returns the pools that were carved for scopes, by name.
+// scopes returns the pools that Carve made for scopes, by name.
 func (b *bundle) scopes(t testing.TB) []ipam.Pool {
 	t.Helper()
 	var out []ipam.Pool
@@ -44,7 +44,7 @@ func (b *bundle) scopes(t testing.TB) []ipam.Pool {
 	return out
 }
 
-// only returns the only scoped pool, and fails if there are several.
+// only returns the only scoped pool. It fails the test unless exactly one exists.
 func (b *bundle) only(t testing.TB) ipam.Pool {
 	t.Helper()
 	pools := b.scopes(t)
@@ -207,7 +207,8 @@ func TestLeastUtilizedSpreadsScopedPools(t *testing.T) {
 	require.Equal(t, map[string]int{"eu": 3, "us": 3}, from)
 }
 
-// The owner already has a pool with the name of the scope's new pool. Only the owner learns about the conflict.
+// The project that owns the class already has a pool with the name that the scope's new pool would get. The refusal must hide this name from the
+// consumer.
 func TestScopedPoolNameConflictIsHiddenFromTheConsumer(t *testing.T) {
 	t.Parallel()
 	b := setupScoped(t)

@@ -60,7 +60,7 @@ func TestSelectorChoosesAmongMatchingPools(t *testing.T) {
 	_, err := b.CreateProject(b.ctx, ipam.Project{Metadata: meta("umbrella")}, usecase.Request{})
 	require.NoError(t, err)
 	_, err = b.CreateClaim(b.ctx, "umbrella", selecting("c", ipam.Selector{}, length(24)), usecase.Request{})
-	refused(t, err, ipam.CodeNoPoolMatches) // another project's pools never match
+	refused(t, err, ipam.CodeNoPoolMatches) // a selector never matches another project's pools
 }
 
 func TestSelectorTriesEveryEligiblePool(t *testing.T) {
@@ -113,7 +113,8 @@ func TestSelectorFindsThePoolOfAnExactCIDR(t *testing.T) {
 	b.refuseClaim(t, want("third"), ipam.CodeBlockTaken)
 }
 
-// The free addresses of both families differ by orders of magnitude.
+// A selector matches pools of both families. The prefix lengths in the refusal are for one family only, because lengths of two families are not
+// comparable.
 func TestSelectorOverBothFamiliesReportsExhaustion(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -126,6 +127,6 @@ func TestSelectorOverBothFamiliesReportsExhaustion(t *testing.T) {
 	require.Equal(t, []int{63, 64}, []int{*e.Figures.WantedPrefixLength, *e.Figures.LargestFreePrefixLength})
 	require.Equal(t, "18446744073709551617", e.Figures.AvailableAddresses)
 	_, err := b.CreateClaimBatch(b.ctx, project, []ipam.Claim{selecting("more", matching("x", "y"))}, usecase.Request{})
-	e.Figures.Fitting = new(int64(0)) // a batch refusal contains the number of fitting claims
+	e.Figures.Fitting = new(int64(0)) // only the refusal of a batch has the number of claims that fit
 	require.Equal(t, e.Figures, refused(t, err, ipam.CodePoolExhausted).Figures)
 }

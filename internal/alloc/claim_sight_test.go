@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// These tests check how the pool owner's project and the holder's project see a block, and the content of its history.
+// These tests check how the project of the pool and the project of the holder see a block and its history.
 
 // secret is the text in a claim that the pool's owner must not see.
 const secret = "confidential"
@@ -214,7 +214,7 @@ func TestHoldNeverEndsBeforeItsBeginning(t *testing.T) {
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
 	made := b.claim(t, claim("c", "net", 32, retain))
-	b.clock.move(-time.Hour) // as with another server's clock
+	b.clock.move(-time.Hour) // as if another server had a slower clock
 	b.release(t, "c")
 	kept, err := b.GetAllocation(b.ctx, project, made.AllocationID.String(), usecase.Reading{})
 	require.NoError(t, err)
@@ -228,7 +228,7 @@ func TestHoldNeverEndsBeforeItsBeginning(t *testing.T) {
 	}
 }
 
-// A repeated release transaction ends the hold once.
+// If the transaction of a release runs again after an unknown outcome, it adds only one row to the history.
 func TestReleaseWithUnknownOutcomeEndsTheHoldOnce(t *testing.T) {
 	t.Parallel()
 	for _, fault := range []fault{lostBefore, lostAfter, landsLate} {

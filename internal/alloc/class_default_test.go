@@ -86,7 +86,7 @@ func TestDefaultClassMovesInOneTransaction(t *testing.T) {
 	require.Equal(t, []string{"std"}, b.defaults(t, project)[ipam.IPv4], "who is not to be the default takes it from nobody")
 }
 
-// Of several servers that create a default class at once, one succeeds. The others return a conflict with its name.
+// Several servers create a default class at the same time. One of them succeeds, and the others return a conflict.
 func TestConcurrentCreatesLeaveOneDefaultClass(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -114,7 +114,7 @@ func TestConcurrentCreatesLeaveOneDefaultClass(t *testing.T) {
 	require.Equal(t, made, b.classNames(t, project, paging.Filter{}, 100), "the others are not there at all")
 }
 
-// Several servers move the default at once. All succeed, one after the other, and one class is the default in the end.
+// Several servers move the default to another class at the same time. All succeed, one after another. In the end, exactly one class is the default.
 func TestConcurrentMovesLeaveOneDefaultClass(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -145,7 +145,7 @@ func TestConcurrentMovesLeaveOneDefaultClass(t *testing.T) {
 	require.Len(t, b.classNames(t, project, paging.Filter{}, 100), 12)
 }
 
-// The response to a COMMIT is lost. The class is created, or the default moved, once.
+// The response to a COMMIT is lost. The server still creates the class once, and moves the default once.
 func TestMovedDefaultWithUnknownOutcomeIsAppliedOnce(t *testing.T) {
 	t.Parallel()
 	for _, faults := range [][]fault{{lostBefore}, {lostAfter}, {landsLate}, {lostBefore, lostAfter}} {
@@ -169,8 +169,7 @@ func TestMovedDefaultWithUnknownOutcomeIsAppliedOnce(t *testing.T) {
 	}
 }
 
-// outrun is a store in which another class becomes the default just before COMMIT. This can happen where only the unique index protects two
-// transactions from each other.
+// outrun is a store in which another class becomes the default just before a COMMIT. So the unique index refuses the COMMIT.
 type outrun struct {
 	storage.Store
 	left int

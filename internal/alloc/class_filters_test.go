@@ -70,7 +70,7 @@ func TestQuotaOfAClassCountsEarlierClaims(t *testing.T) {
 	std := ipam.Ref{Project: ipam.PlatformProject, Name: "std"}
 	made := b.set(t, quota("q", maxClaims(2), ofClass(std)))
 	require.Equal(t, [3]string{"256", "1", "0"}, figures(made.Used), "what is held already")
-	b.set(t, quota("no-such", maxClaims(0), ofClass(ipam.Ref{Project: other, Name: "std"}))) // a class of that name in another project
+	b.set(t, quota("no-such", maxClaims(0), ofClass(ipam.Ref{Project: other, Name: "std"}))) // a class with the same name in another project
 	b.claim(t, byClass("second", "std", length(25)))
 	e := b.refuseClaim(t, byClass("third", "std", length(25)), ipam.CodeQuotaExceeded)
 	require.Equal(t, "acme/q", e.Figures.Quota)

@@ -100,7 +100,7 @@ func TestPoolCannotListUnsuitableClasses(t *testing.T) {
 	b.poolIn(t, ipam.PlatformProject, root("own", "10.2.0.0/16", backing("hidden", "shared")))
 }
 
-// A listed class name keeps its meaning: if the class is no longer shared, the pool still backs it.
+// A pool still backs a class that it lists, even if the class is no longer shared. So the name in the pool's list keeps its meaning.
 func TestPoolKeepsListedClassesAfterTheyAreUnshared(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -197,7 +197,7 @@ func TestClassInUseIsNotDeleted(t *testing.T) {
 	refused(t, remove(), ipam.CodeNotFound)
 }
 
-// A class is deleted while pools list it. Either the class is gone and the pools are refused, or the class stays.
+// A class is deleted while pools begin to list it. Either the deletion succeeds and the pools are refused, or the class stays.
 func TestConcurrentClassDeleteAndListingExcludeEachOther(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -235,7 +235,8 @@ func TestConcurrentClassDeleteAndListingExcludeEachOther(t *testing.T) {
 	}
 }
 
-// A project creates a class while a pool lists the platform's class of the same name. All pools resolve the name to one class.
+// A project creates a class while a pool begins to list the platform's class of the same name. Afterwards, all pools resolve the name to the same
+// class.
 func TestConcurrentClassCreationAndListingResolveToOneClass(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

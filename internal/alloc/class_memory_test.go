@@ -10,8 +10,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// TestClassCacheNeverServesStaleClasses changes every dependency of a class look-up on one server. Another server, which has just cached the look-up,
-// must use the change in its next claim.
+// TestClassCacheNeverServesStaleClasses changes, on one server, each row that a class look-up depends on. Another server has just cached this
+// look-up. It must use the change in its next claim.
 func TestClassCacheNeverServesStaleClasses(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -11,8 +11,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// The last pool stops backing a class, the class is deleted, and claims use it, all at once. If a claim succeeds, the class stays. A late claim is
-// refused.
+// Three requests run at the same time. One removes a class from the last pool that backs it, one deletes the class, and one claims by the class. If
+// the claim succeeds, the class stays. Otherwise, the claim is refused.
 func TestClassIsNotDeletedDuringAClaim(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// scopedPool creates and returns the platform's pool for the project's one scope of the shared class "std". The claim "c" is in it.
+// scopedPool makes a claim "c" by the shared class "std". It returns the scoped pool that Carve made for the claim, in the project "platform".
 func (b *bundle) scopedPool(t testing.TB) ipam.Pool {
 	t.Helper()
 	b.class(t, ipam.PlatformProject, class("std", sharedClass, poolPer(26)))
@@ -58,7 +58,7 @@ func TestScopedPoolCannotBeUsedOutsideItsScope(t *testing.T) {
 	})
 }
 
-// The owner can delete an empty scoped pool. The consumer's quotas no longer count it then.
+// The owner can delete an empty scoped pool. After that, the consumer's quotas no longer count the pool.
 func TestEmptyScopedPoolIsDeletedByItsOwner(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

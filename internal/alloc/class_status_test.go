@@ -42,7 +42,7 @@ func TestClassStatusIsExact(t *testing.T) {
 	b.pool(t, root("other", "10.1.0.0/24", backing("std"), bounds(25, 30)))
 	b.pool(t, child("inner", "net", 20, backing("std")))
 	b.claim(t, claim("c", "net", 17))
-	// Free: all of net but a /20 and a /17, all of inner (a /20), and all of other (a /24).
+	// Free are net without a /20 and a /17, all of inner (a /20), and all of other (a /24).
 	require.Equal(t, ipam.ClassStatus{BackingPools: 3, Total: "65792", Available: "33024", LargestFree: new(18)}, b.statusOf(t, project, "std"))
 	_, err := b.patch("net", usecase.Request{}, backing())
 	require.NoError(t, err)

@@ -177,8 +177,7 @@ func TestStalePatchOfAClassIsRefused(t *testing.T) {
 	require.NoError(t, b.DeleteClass(b.ctx, project, "std", ifMatch(now.Revision)))
 }
 
-// A project sees all its own classes and the shared classes of the platform. It cannot distinguish other classes of the platform or of another
-// project from missing ones.
+// A project sees its own classes and the shared classes of the platform. For the project, all other classes look as if they did not exist.
 func TestForeignClassIsReportedAsMissing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -231,7 +230,7 @@ func TestForeignClassIsReportedAsMissing(t *testing.T) {
 	refused(t, err, ipam.CodePermissionDenied)
 }
 
-// classNames returns the names of the classes that a project may use, page by page.
+// classNames returns the names of the classes that a project may use. It reads pages of the given size.
 func (b *bundle) classNames(t testing.TB, in string, f paging.Filter, limit int) []string {
 	t.Helper()
 	var out []string

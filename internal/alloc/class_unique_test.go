@@ -14,7 +14,8 @@ import (
 
 func unique(s *ipam.ClassSpec) { s.UniqueWithin = ipam.UniqueWithinClass }
 
-// Pools in different spaces may overlap, but pools behind a class with unique claims must not. A pool cannot stop listing such a class.
+// Pools in different spaces may overlap. But the claims of a unique class must not overlap, so the pools that back this class must not overlap
+// either. A pool must not remove such a class from its list.
 func TestPoolsBehindAUniqueClassDoNotOverlap(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -58,7 +59,7 @@ func TestPoolsBehindAUniqueClassDoNotOverlap(t *testing.T) {
 	refused(t, err, ipam.CodeImmutableField)
 }
 
-// Pools in different spaces, with overlapping CIDRs, list a unique class at once. One succeeds.
+// Pools in different spaces have overlapping CIDRs. They begin to list the same unique class at the same time, and one of them succeeds.
 func TestConcurrentListingOfAUniqueClassAdmitsOneOverlappingPool(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -17,7 +17,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// off is the clock error of each server's machine in these tests.
+// off maps each server in these tests to the clock error of its machine.
 var off = map[string]time.Duration{"right": 0, "fast": 10 * time.Minute, "slow": -20 * time.Minute}
 
 // serverOff opens another server on a machine with a wrong clock. Like any server, it uses the database's clock.
@@ -29,7 +29,7 @@ func (b *bundle) serverOff(t testing.TB, by time.Duration) (*alloc.Service, *crd
 	return alloc.New(store, alloc.Options{Region: region}), store
 }
 
-// serversWithClockOffsets makes a bundle whose own server uses the database's clock too, and one server for each entry of off.
+// serversWithClockOffsets makes a bundle, and one server for each entry of off. All these servers use the database's clock.
 func serversWithClockOffsets(t testing.TB) (*bundle, map[string]*alloc.Service) {
 	t.Helper()
 	b := setup(t)
@@ -59,7 +59,7 @@ func (b *bundle) sql(t testing.TB) *pgx.Conn {
 func TestCooldownIsEquallyLongOnEveryServer(t *testing.T) {
 	t.Parallel()
 	const reuseAfter = 5 * time.Minute
-	const doubt = 10 * time.Millisecond // maximum lag of a time that is read without a lock
+	const doubt = 10 * time.Millisecond // maximum lag of a time that a server reads without a lock
 	b, servers := serversWithClockOffsets(t)
 	b.pool(t, root("net", "10.0.0.0/24", coolsDown(reuseAfter)))
 	blocks := map[string]ipam.Claim{}
@@ -183,7 +183,7 @@ func TestIdempotencyKeyLifetimeIsEqualOnEveryServer(t *testing.T) {
 	require.NoError(t, err)
 	slow, store := b.serverOff(t, -time.Hour)
 	_, err = slow.CreateSpace(b.ctx, project, ipam.Space{Metadata: ipam.Metadata{Name: "s"}}, request)
-	refused(t, err, ipam.CodeAlreadyExists) // a new request, for a name in use; it has made room for its response
+	refused(t, err, ipam.CodeAlreadyExists) // the stored response has expired, so this is a new request, and its name is taken
 	n, err := store.ExpireAnswers(b.ctx, store.Now(), 100)
 	require.NoError(t, err)
 	require.EqualValues(t, 1, n)

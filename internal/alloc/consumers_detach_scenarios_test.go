@@ -51,7 +51,8 @@ func TestDetachOfAnUnknownConsumerSucceeds(t *testing.T) {
 	require.Equal(t, events, b.events(t, project, trail.EventFilter{}))
 }
 
-// Scenario 15: the last consumer detaches from a claim with policy Delete. Its address is free, and the next claim of the name is a new one.
+// Scenario 15: the last consumer detaches from a claim with policy Delete. The claim is released, and the next claim with the same name is a new
+// claim.
 func TestLastDetachDeletesAClaimWithDeletePolicy(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -66,7 +67,7 @@ func TestLastDetachDeletesAClaimWithDeletePolicy(t *testing.T) {
 	require.Equal(t, "10.0.1.0/32", next.Block.String())
 }
 
-// Scenario 16: the last consumer detaches from a claim with policy Keep. Its address stays, also for the next consumer.
+// Scenario 16: the last consumer detaches from a claim with policy Keep. The claim keeps its address, and the next consumer gets the same address.
 func TestLastDetachKeepsAClaimWithKeepPolicy(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -83,7 +84,7 @@ func TestLastDetachKeepsAClaimWithKeepPolicy(t *testing.T) {
 	b.release(t, "c")
 }
 
-// Scenario 17: no job releases a claim that never had a consumer, whatever its policy for unused claims.
+// Scenario 17: no job releases a claim that never had a consumer, even if its policy for unused claims is Delete.
 func TestClaimWithoutConsumersIsNeverReleased(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -118,7 +119,7 @@ func TestLateRenewalBeforeTheExpiryJobKeepsTheConsumer(t *testing.T) {
 	require.Equal(t, []string{"u"}, b.usersOf(t, "c"))
 }
 
-// Scenario 29: a consumer with a thousand claims ends in transactions of one claim each. Renewals of others succeed meanwhile.
+// Scenario 29: a consumer with a thousand claims ends in transactions of one claim each. Meanwhile, renewals of other consumers succeed.
 func TestConsumerOfAThousandClaimsEndsInSmallTransactions(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -140,7 +141,7 @@ func TestConsumerOfAThousandClaimsEndsInSmallTransactions(t *testing.T) {
 		for err == nil {
 			var done consumers.Expiries
 			if done, err = b.ExpireConsumers(b.ctx); ipam.IsCode(err, ipam.CodeDeadline) {
-				err = nil // a pass has a time limit, and the next one continues
+				err = nil // a pass has a time limit, and the next pass continues
 			} else if done.Drained == 0 {
 				break
 			}
@@ -168,8 +169,8 @@ func TestConsumerOfAThousandClaimsEndsInSmallTransactions(t *testing.T) {
 	require.Len(t, released, 2*many, "each was made and released, once")
 }
 
-// Claims of a batch include their consumers. A consumer may use several claims, and an ended one fails the whole batch. A claim has one set of
-// consumers, whether they attach at its creation or later.
+// A batch attaches the consumers in its claims. A consumer may use several claims. If one of the consumers has ended, the whole batch fails. It makes
+// no difference whether a consumer attaches at the creation of a claim or later.
 func TestBatchAttachesTheConsumersOfItsClaims(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

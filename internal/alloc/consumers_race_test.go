@@ -20,7 +20,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// 64 racers attach, renew, detach and end consumers of one claim on two servers. Only the last one releases the claim, once.
+// 64 goroutines attach, renew, detach and end consumers of one claim, on two servers. Only the last consumer releases the claim, and does so once.
 func TestClaimIsReleasedOnceByItsLastConsumer(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -68,7 +68,7 @@ func TestClaimIsReleasedOnceByItsLastConsumer(t *testing.T) {
 	<-several
 	g.Go(func() error { return b.DetachConsumer(b.ctx, project, "c", user("first").Ref, usecase.Request{}) })
 	require.NoError(t, g.Wait())
-	b.keep(t) // the background job finishes an end that took too long
+	b.keep(t) // if an end took too long, the background job finishes it
 	b.gone(t, "c")
 	require.Equal(t, []string{"10.0.0.0/24"}, b.free(t, "net"))
 	page, err := b.GetHistory(b.ctx, project, made.Block.Addr(), time.Time{}, 10, "", usecase.Reading{})
@@ -83,7 +83,7 @@ func TestClaimIsReleasedOnceByItsLastConsumer(t *testing.T) {
 	require.Equal(t, 1, released)
 }
 
-// Scenario 23: a renewal and the expiry job run concurrently. The consumer either is renewed and stays, or has ended for good.
+// Scenario 23: a renewal and the expiry job run concurrently. Either the consumer is renewed and stays live, or it ends and the renewal reports that.
 func TestConcurrentRenewalAndExpiryAgree(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -158,8 +158,7 @@ func TestExpiryJobKilledBetweenTransactionsIsFinishedByAnother(t *testing.T) {
 	}
 }
 
-// Scenario 25: clients could not reach the service for ten times the time to live. No consumer expires until the service has been up for the time to
-// live.
+// Scenario 25: clients could not reach the service for ten times their TTL. No consumer expires until the service has been up for a whole TTL.
 func TestNoConsumerExpiresDuringAnOutage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -172,8 +171,7 @@ func TestNoConsumerExpiresDuringAnOutage(t *testing.T) {
 	require.Equal(t, 1, b.serveFor(t, 5*time.Second).Expired)
 }
 
-// Scenario 28: many consumers expire, at once or one after another. The breaker limits the number of ended consumers until a caller confirms the
-// expiry.
+// Scenario 28: many consumers expire within a short time. The breaker limits how many of them end, until a caller confirms the expiry.
 func TestMassExpiryIsHeldUntilConfirmed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -216,7 +214,8 @@ func (s *beforeTx) InTx(ctx context.Context, op string, locks storage.Locks, fn 
 	return s.Store.InTx(ctx, op, locks, fn)
 }
 
-// The project is deleted just before the expiry job holds one of its realms. The job writes nothing about the project; the audit checks this.
+// The project is deleted just before the expiry job marks one of its realms as held. The job must write nothing for the deleted project. The audit at
+// the end of the test checks this.
 func TestNoRealmIsHeldInADeletedProject(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

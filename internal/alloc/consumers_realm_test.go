@@ -24,7 +24,7 @@ func (b *bundle) put(t testing.TB, n ipam.NewConsumer) {
 	require.NoError(t, err)
 }
 
-// holdRealm makes the server hold the default realm: 30 consumers with a time to live of a minute expire.
+// holdRealm lets 30 consumers expire, so that the breaker holds the default realm and ends no more of its consumers.
 func (b *bundle) holdRealm(t testing.TB) ipam.Realm {
 	t.Helper()
 	for i := range 30 {
@@ -57,7 +57,8 @@ func TestRestartedServerKeepsRealmsHeld(t *testing.T) {
 	require.Len(t, b.events(t, project, trail.EventFilter{Kind: trail.KindRealm}), 1)
 }
 
-// A server that started a short time ago may judge ten of the forty expired consumers of a held realm.
+// A held realm has forty expired consumers. A server that started a short time ago may end only ten of them, because the others have a longer TTL. It
+// must still count all of them before it ends the hold.
 func TestRestartedServerCountsAllExpiredConsumersOfAHeldRealm(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -82,7 +83,7 @@ func TestRestartedServerCountsAllExpiredConsumersOfAHeldRealm(t *testing.T) {
 	require.True(t, b.realm(t).HeldSince.IsZero())
 }
 
-// crowd creates consumers of another project. They live for ten seconds, and each expires a microsecond after the one before.
+// crowd creates consumers of another project with a TTL of ten seconds. Each consumer expires a microsecond after the previous one.
 func (b *bundle) crowd(t testing.TB, consumers int) {
 	t.Helper()
 	p, err := b.CreateProject(b.ctx, ipam.Project{Metadata: meta("crowded")}, usecase.Request{})
@@ -94,7 +95,8 @@ func (b *bundle) crowd(t testing.TB, consumers int) {
 	require.NoError(t, err)
 }
 
-// A pass reads 20,000 expired consumers. A held realm of another project has more than that, and they expired earlier.
+// A pass reads at most 20,000 expired consumers. A held realm of another project has more, and they expired earlier. They must not keep the job from
+// other realms.
 func TestHeldRealmDoesNotDelayOtherRealms(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -108,8 +110,8 @@ func TestHeldRealmDoesNotDelayOtherRealms(t *testing.T) {
 	require.Equal(t, 1, b.serveFor(t, 40*time.Second).Expired, "it looks at all again and again")
 }
 
-// A pass reads 20,000 expired consumers. That bound cuts off most of the thirty expired consumers of a realm, but the server counts all of them and
-// holds the realm.
+// A pass reads at most 20,000 expired consumers. So it reads only ten of the thirty expired consumers of a realm. The server must count all thirty of
+// them and hold the realm.
 func TestRealmIsJudgedByAllItsExpiredConsumers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -122,7 +124,7 @@ func TestRealmIsJudgedByAllItsExpiredConsumers(t *testing.T) {
 	require.Zero(t, done.Expired)
 }
 
-// afterRealm calls a function after a transaction of the expiry job has read the state of a realm that it changes.
+// afterRealm is a store that calls a function in the expiry job's transaction. The call is between the read and the change of a realm's state.
 type afterRealm struct {
 	storage.Store
 
@@ -151,10 +153,10 @@ func (r realmRead) RealmGet(ctx context.Context, projectID ipam.ID, realm string
 	return r.Tx.RealmGet(ctx, projectID, realm)
 }
 
-// An admin confirms an expiry while the expiry job is about to hold the realm. Without locks, the job would overwrite the confirmation.
+// An admin confirms an expiry while the expiry job is about to mark the realm as held. Without locks, the job would overwrite the confirmation.
 func TestConfirmationDuringAHoldIsKept(t *testing.T) {
 	t.Parallel()
-	dbtest.OnPostgres(t) // its locks show that a transaction waits; CockroachDB serializes the two itself
+	dbtest.OnPostgres(t) // pg_locks shows that a transaction waits; CockroachDB serializes the two transactions itself
 	b := setup(t)
 	watch, confirmed := b.sql(t), make(chan error, 1)
 	confirm := sync.OnceFunc(func() {
@@ -182,7 +184,7 @@ func TestConfirmationDuringAHoldIsKept(t *testing.T) {
 	require.Equal(t, 30, b.serveFor(t, 10*time.Second).Expired)
 }
 
-// countingExpired calls a function before each count of the expired consumers of a realm.
+// countingExpired is a store that calls a function before each count of a realm's expired consumers.
 type countingExpired struct {
 	storage.Store
 
@@ -210,7 +212,8 @@ func TestHeldRealmIsNotCountedInEveryPass(t *testing.T) {
 	require.Equal(t, 2, counts)
 }
 
-// A count takes six seconds in each of three held realms. The server stays up meanwhile, and judges the consumers of other realms.
+// A count takes six seconds in each of three held realms. Meanwhile the server must not appear to be down. It must still end the consumers of other
+// realms.
 func TestSlowCountsOfHeldRealmsDoNotLookLikeAnOutage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

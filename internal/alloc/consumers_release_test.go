@@ -27,8 +27,8 @@ func keeping(most int, first ...ipam.NewConsumer) func(*ipam.Claim) {
 	return func(c *ipam.Claim) { c.Spec.MaxConsumers, c.Spec.Consumers = most, first }
 }
 
-// The release removes the claims that only this consumer uses, with their attachments. It keeps claims that have other consumers, with
-// all their attachments, and reports them as skipped.
+// A release by consumer releases the claims that only this consumer uses. If a claim has other consumers, the release keeps the claim with all its
+// attachments, and reports it as skipped.
 func TestReleaseByConsumerReleasesOnlyUnsharedClaims(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -88,7 +88,7 @@ func TestReleaseByConsumerKeepsAClaimAttachedSinceThePreview(t *testing.T) {
 	require.Equal(t, []string{"c", "d"}, b.owned(t, paging.Filter{}))
 }
 
-// Consumers attach to claims during a release by consumer. A claim with a new consumer stays.
+// Other consumers attach to the claims during a release by consumer. If the attach succeeds, the claim must stay.
 func TestConcurrentAttachKeepsAClaimFromReleaseByConsumer(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -127,7 +127,7 @@ func TestConcurrentAttachKeepsAClaimFromReleaseByConsumer(t *testing.T) {
 	}
 }
 
-// changing is a store that changes another claim before each transaction of its server.
+// changing is a store that calls a function before each transaction. Here, the function changes one more claim each time.
 type changing struct {
 	storage.Store
 	change func()
@@ -142,7 +142,8 @@ func (c *changing) InTx(ctx context.Context, op string, locks storage.Locks, fn 
 	return c.Store.InTx(ctx, op, locks, fn)
 }
 
-// If one claim of a group after another changes, the group still releases the others and does not fail with contention.
+// The claims in a group change one after another, so the group's transaction runs again and again. The group must still release the unchanged claims,
+// and must not fail with contention.
 func TestGroupContinuesWithoutChangedClaims(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// headcount is a store that reports projects as full when full is set.
+// headcount is a store that reports all projects as full if full is set.
 type headcount struct {
 	storage.Store
 	full   atomic.Bool
@@ -30,7 +30,7 @@ func (c *headcount) ProjectsCrowded(ctx context.Context, ids []ipam.ID, least in
 	return c.Store.ProjectsCrowded(ctx, ids, least)
 }
 
-// A project at the limit keeps its consumers and can use them as before. It cannot create others until there is room.
+// A project that has reached the limit can still use its consumers. It can create new consumers only after the number falls below the limit.
 func TestConsumersOfAProjectAreLimited(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -103,7 +103,7 @@ func TestConsumersOfAProjectAreCounted(t *testing.T) {
 	}
 }
 
-// A project can confirm at most MaxRealms realms within 30 days. A later confirmation deletes the old states of other realms.
+// A project can confirm at most MaxRealms realms within 30 days. A later confirmation deletes the states of other realms that are older than that.
 func TestConfirmedRealmsAreLimited(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -122,7 +122,7 @@ func TestConfirmedRealmsAreLimited(t *testing.T) {
 	require.Len(t, b.dump(t)["realms"], 1)
 }
 
-// A block of a lost consumer cools down as long as its own class demands. Another class with the same name has no effect.
+// The block of a lost consumer cools down for the time in the class of its claim. Another class with the same name has no effect.
 func TestBlocksOfLostConsumersCoolDownByTheirOwnClass(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

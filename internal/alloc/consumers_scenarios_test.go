@@ -37,7 +37,8 @@ func TestConcurrentAttachesToAnExclusiveClaimAdmitOne(t *testing.T) {
 	refused(t, errs[1], ipam.CodeTooManyConsumers)
 }
 
-// Scenario 12: a consumer attaches while its claim is released. Either the attach succeeds and the release is refused, or the claim is gone.
+// Scenario 12: a consumer attaches while its claim is released. Either the attach succeeds and the release is refused, or the release succeeds and
+// the attach is refused.
 func TestConcurrentAttachAndReleaseExcludeEachOther(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -63,8 +64,8 @@ func TestConcurrentAttachAndReleaseExcludeEachOther(t *testing.T) {
 	}
 }
 
-// Scenarios 18, 19 and 35: a claim accepts consumers up to its limit. The same UID in two realms is two consumers. A list by consumer returns its
-// claims.
+// Scenarios 18, 19 and 35: a claim accepts consumers up to its limit. The same UID in two realms is two consumers. A list by consumer returns the
+// consumer's claims.
 func TestConsumersAreLimitedAndSeparatedByRealm(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -85,7 +86,7 @@ func TestConsumersAreLimitedAndSeparatedByRealm(t *testing.T) {
 	b.attach(t, "c", user("third"))
 }
 
-// Scenario 20: a late detach has no effect on a newer claim of the same name.
+// Scenario 20: a late detach has no effect on a newer claim with the same name.
 func TestLateDetachDoesNotAffectANewerClaim(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -99,7 +100,7 @@ func TestLateDetachDoesNotAffectANewerClaim(t *testing.T) {
 	require.Equal(t, made, got)
 }
 
-// Scenarios 26 and 27: a server with a clock 20 minutes off ends no consumer before its time.
+// Scenarios 26 and 27: a server whose clock is wrong by 20 minutes ends no consumer early.
 func TestWrongServerClockExpiresNoConsumer(t *testing.T) {
 	t.Parallel()
 	for name, by := range map[string]time.Duration{"Ahead": 20 * time.Minute, "Behind": -20 * time.Minute} {

@@ -26,7 +26,7 @@ func living(ttl time.Duration) func(*ipam.NewConsumer) {
 	return func(n *ipam.NewConsumer) { n.Spec.TTL = ttl }
 }
 
-// unused sets a claim's consumers and their maximum, and the policy that its last detach deletes it.
+// unused sets a claim's consumers and their maximum. It also sets the policy that the last detach deletes the claim.
 func unused(most int, first ...ipam.NewConsumer) func(*ipam.Claim) {
 	return func(c *ipam.Claim) {
 		c.Spec.MaxConsumers, c.Spec.WhenUnused, c.Spec.Consumers = most, ipam.UnusedDelete, first
@@ -60,7 +60,7 @@ func (b *bundle) keep(t testing.TB) consumers.Expiries {
 	return done
 }
 
-// serveFor runs the expiry job for a time without a gap.
+// serveFor moves the clock by d in small steps, and runs the expiry job after each step. So the server has no gap in its service.
 func (b *bundle) serveFor(t testing.TB, d time.Duration) (done consumers.Expiries) {
 	t.Helper()
 	for ; d > 0; d -= 5 * time.Second {

@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// crowded returns a pool with a stopped transaction and a full queue: the claims a, b and c.
+// crowded returns a pool with a stopped transaction and a full queue. The queue has the claims a, b and c.
 func crowded(t *testing.T) *gated {
 	t.Helper()
 	g := setupGated(t, root("net", "10.0.0.0/24"), claim("first", "net", 32))
@@ -25,7 +25,7 @@ func crowded(t *testing.T) *gated {
 	return g
 }
 
-// requireShed requires a refusal for a full queue, with a time to retry.
+// requireShed requires a refusal because of a full queue, with a time to wait before a retry.
 func requireShed(t *testing.T, err error) {
 	t.Helper()
 	e := refused(t, err, ipam.CodeContention)
@@ -52,7 +52,7 @@ func TestClaimIsRefusedWhenTheQueueIsFull(t *testing.T) {
 	require.Equal(t, claims.Queues{Waiting: 3, Longest: 3, Refused: 4}, g.Queues())
 
 	g.bundle.pool(t, root("elsewhere", "10.1.0.0/24"))
-	g.claim(t, claim("aside", "elsewhere", 32)) // other pools are not affected
+	g.claim(t, claim("aside", "elsewhere", 32)) // the full queue does not affect other pools
 
 	for _, o := range g.finish() {
 		require.NoError(t, o.err, "those who waited are served")

@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// setupCooling makes the bundle with a pool of the provider. The project has claimed a block from it and released it; the block cools down.
+// setupCooling makes a bundle with a pool of the provider. The project has claimed a block from this pool and released it, so the block cools down.
 func setupCooling(t *testing.T, options ...claimOption) (*bundle, ipam.Claim) {
 	t.Helper()
 	b := setupProvider(t, coolsDown(time.Hour))
@@ -76,7 +76,7 @@ func TestEndingACooldownChecksPreconditionAndRole(t *testing.T) {
 	require.NoError(t, b.DeleteAllocation(b.ctx, provider, name, read))
 }
 
-// A holder that may not shorten a cool-down cannot bypass it by retaining the block first and returning it later.
+// A holder must not shorten a cool-down. So a block that the holder first retains and returns later cools down too.
 func TestRetainedBlockReturnedByItsHolderCoolsDown(t *testing.T) {
 	t.Parallel()
 	b, c := setupCooling(t, retain)

@@ -19,7 +19,7 @@ import (
 
 func coolsDown(d time.Duration) poolOption { return func(p *ipam.Pool) { p.Spec.ReuseAfter = &d } }
 
-// figures counts a pool's free and cooling addresses.
+// figures returns the numbers of free addresses and of addresses in cool-down in a pool.
 func (b *bundle) figures(t testing.TB, in, pool string) [2]string {
 	t.Helper()
 	p, err := b.GetPool(b.ctx, in, pool, usecase.Reading{})
@@ -27,7 +27,7 @@ func (b *bundle) figures(t testing.TB, in, pool string) [2]string {
 	return [2]string{p.Stock.Available(32).String(), ipam.Stock{Free: p.Stock.Cooling}.Available(32).String()}
 }
 
-// freed runs the job and requires the number of blocks that it frees.
+// freed runs the job that frees cooled blocks, and requires the number of blocks that it frees.
 func (b *bundle) freed(t testing.TB, want int) {
 	t.Helper()
 	n, err := b.FreeCooled(b.ctx, 1000)
@@ -267,7 +267,7 @@ func TestConcurrentServersFreeEachBlockOnce(t *testing.T) {
 	}
 }
 
-// The response to a COMMIT is lost. The next run frees exactly the remaining blocks.
+// The response to a COMMIT is lost. The next run of the job frees exactly the blocks that are left.
 func TestFreeingWithUnknownOutcomeIsCompletedByTheNextRun(t *testing.T) {
 	t.Parallel()
 	for fault, left := range map[fault]int{lostBefore: 1, lostAfter: 0} {
@@ -292,7 +292,8 @@ func TestFreeingWithUnknownOutcomeIsCompletedByTheNextRun(t *testing.T) {
 	}
 }
 
-// Another server frees the block first, and the block is held or cooling down again when this server's transaction runs.
+// Another server frees the block first. When this server's transaction runs, a claim holds the block again, or the block cools down again. So the
+// transaction must not free it.
 func TestBlockHeldAgainIsNotFreed(t *testing.T) {
 	t.Parallel()
 	for name, released := range map[string]bool{"Held": false, "CoolingDownAgain": true} {

@@ -93,7 +93,7 @@ func holders(allocations []ipam.Allocation) []string {
 	return out
 }
 
-// setupLists returns a function for each list, and a project with two pages of everything.
+// setupLists makes a project in which each list has two pages. It returns a function for each list.
 func setupLists(t *testing.T) (*bundle, map[string]func(cursor string) (next string, err error)) {
 	t.Helper()
 	b := setup(t)
@@ -163,7 +163,7 @@ func TestCursorOfAnotherListIsRefused(t *testing.T) {
 	}
 }
 
-// A page with another list's cursor would look valid, but would omit items that neither list has returned.
+// A page with the cursor of another list would look valid, but would miss items. So the server refuses such a cursor.
 func TestCursorIsBoundToItsListAndFilters(t *testing.T) {
 	t.Parallel()
 	b, lists := setupLists(t)

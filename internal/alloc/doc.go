@@ -1,29 +1,36 @@
-// Package alloc contains the use cases on address space: carve pools, claim blocks, release them, list allocations.
+// Package alloc contains the use cases on address space, such as to create pools, to claim and release blocks, and to list allocations.
 //
 // # The model
 //
-// Rows tile a container (a pool, or one family of a space): each block is a free row or an allocation. Every use case that moves blocks makes a plan
-// with package space from a few free rows. Then it writes the plan: it deletes exactly these free rows, inserts exactly those, and inserts or deletes
-// exactly these allocations. A delete that does not hit every row that it names aborts the transaction. So no read can cause a block to be handed out
-// twice. SERIALIZABLE is needed only for rules across rows: free buddies are always merged, and only an empty pool can be deleted.
+// A container is a pool, or one address family of a space. Rows in the database cover each container completely. Each block in it is a free row or an
+// allocation.
+//
+// A use case that assigns or frees blocks reads a few free rows, and computes a plan with the packages freespace and carve. The plan lists the free
+// rows to delete, the free rows to insert, and the allocations to insert or delete. Then the use case writes the plan. If a row to delete no longer
+// exists, the transaction aborts. So even an outdated read cannot assign a block twice.
+//
+// SERIALIZABLE, or a lock in its place, is necessary only for rules that concern several rows. Two such rules are that adjacent free blocks are
+// always merged, and that only an empty pool can be deleted.
 //
 // # Group commit
 //
-// Claims and releases that arrive for a pool during a transaction of that pool form the next transaction together, whatever their lengths
-// (claims/group.go). No timer delays them: a single request starts at once. Each member keeps its own outcome. A member that cannot be served never
-// fails the others.
+// While a transaction on a pool runs, new claims and releases for this pool wait. The next transaction serves all of them together, even if their
+// prefix lengths differ (claims/group.go). No timer delays requests, so a single request starts at once. Each request in the group has its own
+// result. If one request cannot be served, the others still succeed.
 //
 // # Retries and indeterminate commits
 //
-// A use case prepares every value that a retry must not change (ids, names, the time) before the transaction. After an indeterminate COMMIT it reads
-// back by the prepared id. If it finds the row, the request is done; if not, it runs again. The unique name prevents a duplicate even if the first
-// COMMIT takes effect late (usecase/read_back.go).
+// A use case prepares ids, names and the time before the transaction, because a retry must not change them. A COMMIT is indeterminate if its response
+// is lost. Then the use case reads the row with the prepared id. If the row exists, the request is done. Otherwise the use case runs the transaction
+// again. The first COMMIT may still take effect late, but then the unique name prevents a duplicate (usecase/read_back.go).
 //
 // # Order of locks
 //
-// In one process at most one transaction works on a container at a time (locks/container_locks.go). A transaction that needs several containers locks them in
-// order of id. Between processes the database decides: a transaction waits for its named locks (storage/locks.go), or the loser of a conflict runs
-// again from other random places.
+// In one process, at most one transaction works on a container at a time (locks/container_locks.go). A transaction that needs several containers
+// locks them in the order of their ids.
+//
+// Between processes, the database resolves conflicts. On PostgreSQL, a transaction waits for its named locks (storage/locks.go). On CockroachDB, the
+// loser of a conflict runs again, and starts its search for a block at another random position.
 //
 // # Packages
 //

@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// The dry run of each use case writes no row. It returns the result of the real run, except for the ids, which each run generates.
+// The dry run of each use case writes no row. It returns the same result as the real run, except for the ids, which each run generates.
 func TestDryRunWritesNothingAndPredictsTheRealRun(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

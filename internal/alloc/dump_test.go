@@ -41,18 +41,18 @@ func (b *bundle) dump(t testing.TB) map[string][]string {
 	return out
 }
 
-// mark matches the version in a row of the table fences.
+// mark matches the version in a row of the table fences. This table has the version rows of pools and projects.
 var mark = regexp.MustCompile(`\] \[[^]]*\] \[`)
 
-// state returns a dump reduced to the current state: without events and history, without versions, which grow with every change, and without version
-// rows of projects.
+// state reduces a dump to the current state, so that two dumps with the same state compare equal. It removes events and history. It also removes
+// versions, which grow with every change, and the version rows of projects.
 func state(dump map[string][]string) map[string][]string {
 	now := maps.Clone(dump)
 	delete(now, "audit_events")
 	delete(now, "history")
 	now["fences"] = nil
 	for _, line := range dump["fences"] {
-		if strings.HasSuffix(line, " [1 0]]") { // of a project, inserted by its first claim; or of a container with nothing free
+		if strings.HasSuffix(line, " [1 0]]") { // the row of a project, which its first claim inserts, or of a container without free blocks
 			continue
 		}
 		now["fences"] = append(now["fences"], mark.ReplaceAllString(line, "] ["))

@@ -10,14 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A caller's roles belong to one project, not to a name. usecase/enter.go compares the ids. A use case that authorizes its caller without it would
-// accept keys of a deleted project in a new project of the same name.
+// A caller's roles belong to a project, not to a project's name. usecase/enter.go compares the project ids. If a use case did not use it, a key of a
+// deleted project might work in a new project with the same name.
 func TestUseCasesResolveTheirProjectInEnter(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*/*.go")
 	require.NoError(t, err)
 	function := regexp.MustCompile(`(?m)^func (?:\([^)]*\) )?(\w+)`)
-	asks := map[string]string{} // the file of each function that authorizes without enter
+	asks := map[string]string{} // the file of each function that authorizes its caller without usecase/enter.go
 	for _, file := range files {
 		if strings.HasSuffix(file, "_test.go") || file == "usecase/enter.go" {
 			continue
@@ -37,7 +37,7 @@ func TestUseCasesResolveTheirProjectInEnter(t *testing.T) {
 		}
 	}
 	require.Equal(t, map[string]string{
-		"Admit":         "trail/admit.go",       // runs before any read; the use case authorizes again
+		"Admit":         "trail/admit.go",       // runs before any read, and the use case authorizes again
 		"CreateProject": "access/projects.go",   // the project does not exist yet
 		"ListProjects":  "access/projects.go",   // listNamed checks each project
 		"Whoami":        "access/whoami.go",     // checks each project itself

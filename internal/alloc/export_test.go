@@ -10,8 +10,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Waiting returns the number of requests in the queue for a container's next transaction. Tests wait for this number instead of a time, to know that
-// a group is complete.
+// Waiting returns the number of requests in the queue for a container's next transaction. A test waits for this number, to be sure that a group is
+// complete.
 func (s *Service) Waiting(container ipam.ID) int {
 	return s.Claims.Waiting.Members(container)
 }
@@ -24,7 +24,7 @@ func (s *Service) LockedContainers() int {
 // MaxGroup is the maximum number of requests in one transaction.
 const MaxGroup = usecase.MaxGroup
 
-// Users returns the number of users of a container's lock, waiting ones included. A worker that collects a group counts as one.
+// Users returns the number of users of a container's lock, including waiting users. A worker that collects a group counts as one user.
 func (s *Service) Users(container ipam.ID) int {
 	n := s.Claims.Locks.Users(container)
 	if s.Claims.Waiting.HasWorker(container) {
@@ -33,7 +33,7 @@ func (s *Service) Users(container ipam.ID) int {
 	return n
 }
 
-// SealCursor makes a cursor like those of lists, for tests that forge one.
+// SealCursor makes a cursor in the format of the lists, for tests that forge a cursor.
 func SealCursor(kind string, at any) string { return paging.SealCursor(paging.List{Kind: kind}, at) }
 
 // BoundWaiting limits the number of requests in the queue of one pool.
@@ -41,7 +41,7 @@ func BoundWaiting(s *Service, n int) {
 	s.Claims.Waiting.SetLimit(n)
 }
 
-// FillSearches takes all slots for one project's searches. free releases them.
+// FillSearches takes all search slots of one project. free releases the slots.
 func FillSearches(ctx context.Context, s *Service, project ipam.ID) (free func()) {
 	var leaves []func()
 	for range locks.MaxSearchesPerProject {

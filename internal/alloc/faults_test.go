@@ -24,13 +24,13 @@ const (
 	panics     fault = "Panics"
 )
 
-// faulty is a store that ends its next transactions in the given faults.
+// faulty is a store that ends its next transactions with the given faults, in this order.
 type faulty struct {
 	storage.Store
 
 	mu     sync.Mutex
 	faults []fault
-	late   func() error // the commit still to come
+	late   func() error // the transaction that commits late
 }
 
 func (f *faulty) next(faults ...fault) {
@@ -45,7 +45,7 @@ func (f *faulty) left() int {
 	return len(f.faults)
 }
 
-// InOneRoundTrip implements storage.Store. Transactions that lose their COMMIT or commit late use InTx instead.
+// InOneRoundTrip implements storage.Store. If the next transaction loses its COMMIT or commits late, the caller must use InTx instead.
 func (f *faulty) InOneRoundTrip(
 	ctx context.Context, op string, locks storage.Locks, sent func(context.Context) (context.Context, func()), fn func(context.Context, storage.Tx) error,
 ) error {
@@ -108,7 +108,7 @@ func (f *faulty) InTx(ctx context.Context, op string, locks storage.Locks, fn fu
 
 func lost() error { return ipam.Errorf(ipam.CodeOutcomeUnknown, "The database did not say.") }
 
-// If the response to a COMMIT is lost, a use case that reports success has taken effect exactly once.
+// If the response to a COMMIT is lost and the use case still reports success, the change has taken effect exactly once.
 func TestUnknownOutcomeIsResolvedByReading(t *testing.T) {
 	t.Parallel()
 	for _, faults := range [][]fault{{lostBefore}, {lostAfter}, {lostBefore, lostAfter}, {lostBefore, lostBefore, lostAfter}, {landsLate}, {lostBefore, landsLate}} {
@@ -188,7 +188,8 @@ func TestUnknownOutcomeIsResolvedByReading(t *testing.T) {
 	}
 }
 
-// A refusal after an unknown outcome may be caused by the first attempt, if that committed after all.
+// The outcome of the first attempt is unknown, and the second attempt gets a refusal. The cause may be that the first attempt has committed. So the
+// server must check before it returns the refusal.
 func TestRefusalAfterAnUnknownOutcomeIsVerified(t *testing.T) {
 	t.Parallel()
 	for _, fault := range []fault{lostAfter, landsLate} {
@@ -214,7 +215,8 @@ func TestRefusalAfterAnUnknownOutcomeIsVerified(t *testing.T) {
 	}
 }
 
-// After an unknown outcome, a missing claim may have been released by another caller. Of two releases, only the effective one reports success.
+// The outcome of a release is unknown, and then the claim is missing. Another caller may have released it. Only the release that took effect may
+// report success.
 func TestReleaseByAnotherCallerIsNotReportedAsOwn(t *testing.T) {
 	t.Parallel()
 	for name, many := range map[string]int{"Alone": 0, "BehindOthers": 101} {
@@ -247,7 +249,8 @@ func TestReleaseByAnotherCallerIsNotReportedAsOwn(t *testing.T) {
 	}
 }
 
-// overtaken is a store that reports an unknown outcome for its next transaction. Another caller acts before the server can read the outcome.
+// overtaken is a store that reports an unknown outcome for its next transaction. Before the server can read the outcome, it calls then, in which
+// another caller acts.
 type overtaken struct {
 	storage.Store
 
@@ -297,7 +300,7 @@ func TestOutcomeThatStaysUnknownIsReported(t *testing.T) {
 	require.Equal(t, "256", b.available(t, "net"))
 }
 
-// A group that fails later must not send a second result to a request that already has one.
+// A request that no longer waits already has its result. If its group then fails, the group must not send a second result to this request.
 func TestPanicInATransactionFailsOnlyItsMembers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

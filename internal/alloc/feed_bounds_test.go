@@ -35,7 +35,7 @@ func TestFeedNextReturnsABoundedNumberOfBytes(t *testing.T) {
 		}
 	}
 	all(near)
-	for round := range 10 { // the hub's cache has at most 8 MiB
+	for round := range 10 { // more than the 8 MiB that the hub keeps
 		for i := range many {
 			unconditional := usecase.Request{IfMatch: usecase.Match{Any: true}}
 			_, err := b.patchClaim(fmt.Sprintf("c-%02d", i), unconditional, func(c *ipam.Claim) { c.Labels = labels("round", fmt.Sprint(round)) })

@@ -15,8 +15,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// lagging is a store that can report an old position for the feed, as the database does until its log is on disk. It can also block readers of the
-// feed.
+// lagging is a store that can report an old position for the feed. The database does the same until its log is on disk. The store can also block the
+// readers of the feed.
 type lagging struct {
 	storage.Store
 	shut sync.RWMutex
@@ -39,8 +39,8 @@ func (l *lagging) hold(p *storage.FeedPosition) {
 	l.held = p
 }
 
-// A client polls with the cursor of each response while the feed's position is held back. It still gets all changes that were found before the
-// position was confirmed.
+// A client polls with the cursor of each response, while the database reports an old position. The cursors must still advance, and the client must
+// get all changes.
 func TestFeedPollsAdvanceBehindAHeldPosition(t *testing.T) {
 	t.Parallel()
 	b := followable(t)
@@ -57,7 +57,7 @@ func TestFeedPollsAdvanceBehindAHeldPosition(t *testing.T) {
 	require.NoError(t, err)
 	const many, before = 80, 20 // more than the hub reads at once
 	var amid storage.FeedPage
-	l.shut.Lock() // else the hub would read them one by one
+	l.shut.Lock() // otherwise the hub would read the changes one by one
 	for i := range many {
 		_, err := b.CreateClaimBatch(b.ctx, project, []ipam.Claim{claim(fmt.Sprintf("c-%02d", i), "net", 32)}, usecase.Request{})
 		require.NoError(t, err)

@@ -22,7 +22,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// followable returns a bundle with the database's own clock, which the feed uses.
+// followable returns a bundle whose service uses the database's clock, because the feed depends on it.
 func followable(t testing.TB) *bundle {
 	t.Helper()
 	b := setup(t)
@@ -41,7 +41,7 @@ func (b *bundle) follow(t testing.TB, cursor string, f feed.Filter) *feed.Follow
 	return follower
 }
 
-// told returns the changes that a follower receives until none is left, without repetitions.
+// told returns the changes that a follower receives until no change is left. It omits repeated changes.
 func told(ctx context.Context, t testing.TB, f *feed.Follower, limit int) (all []string) {
 	t.Helper()
 	for {
@@ -96,7 +96,7 @@ func TestFollowersReceiveChangesThatMatchTheirFilter(t *testing.T) {
 	require.Equal(t, []string{"Delete IPAllocation " + kept.AllocationID.String()}, told(b.ctx, t, all, 100))
 }
 
-// A cursor continues at its position, on another server too and in the middle of one transaction's changes.
+// A cursor continues at its position, also on another server and in the middle of the changes of one transaction.
 func TestFeedCursorContinuesOnAnotherServer(t *testing.T) {
 	t.Parallel()
 	b := followable(t)
@@ -131,10 +131,11 @@ func TestFeedCursorContinuesOnAnotherServer(t *testing.T) {
 	require.Len(t, seen, many)
 }
 
-// While another transaction holds the feed's position back, later changes may be sent again. A follower that reads in small parts still advances.
+// An open transaction keeps the feed's position back, so a follower may get later changes again. A follower that reads few changes at a time must
+// still advance.
 func TestFollowerAdvancesBehindAHeldPosition(t *testing.T) {
 	t.Parallel()
-	dbtest.OnPostgres(t) // only PostgreSQL holds a position back
+	dbtest.OnPostgres(t) // only in PostgreSQL an open transaction keeps the position back
 	b := followable(t)
 	f := b.follow(t, "", feed.Filter{Kinds: []string{"IPClaim"}})
 	told(b.ctx, t, f, 100)
@@ -148,7 +149,7 @@ func TestFollowerAdvancesBehindAHeldPosition(t *testing.T) {
 	for i := range many {
 		batch = append(batch, claim(fmt.Sprintf("c-%03d", i), "net", 32))
 	}
-	for i := range 5 { // several events
+	for i := range 5 { // several audit trail rows
 		_, err := b.CreateClaimBatch(b.ctx, project, batch[i*many/5:(i+1)*many/5], usecase.Request{})
 		require.NoError(t, err)
 	}
@@ -166,14 +167,15 @@ func TestFollowerAdvancesBehindAHeldPosition(t *testing.T) {
 	require.Len(t, seen, many)
 }
 
-// A follower that is behind the hub's cache reads the database. If it falls behind again, the hub disconnects it; other followers do not wait.
+// A follower that is too far behind for the changes that the hub keeps reads the database. If it falls behind again, the hub disconnects it. Other
+// followers do not wait for it.
 func TestSlowFollowerIsDisconnected(t *testing.T) {
 	t.Parallel()
 	b := followable(t)
 	slow, quick := b.follow(t, "", feed.Filter{}), b.follow(t, "", feed.Filter{Kinds: []string{"IPClaim", "IPAllocation"}})
 	begin := slow.Cursor()
-	told(b.ctx, t, slow, 10)  // may include the last commit before
-	seen := map[string]bool{} // a change may come again
+	told(b.ctx, t, slow, 10)  // may return an earlier change
+	seen := map[string]bool{} // a map, because a change may come again
 	for i := range 6 {
 		var batch []ipam.Claim
 		for j := range 500 {
@@ -256,7 +258,7 @@ func TestFeedHubsEndWithTheFeedOrTheirProject(t *testing.T) {
 	refused(t, err, ipam.CodeUnavailable)
 }
 
-// A waiting follower receives changes of its own process at once, and changes of others soon.
+// A waiting follower receives the changes of its own server at once, and the changes of other servers soon.
 func TestWaitingFollowerReceivesLocalAndRemoteChanges(t *testing.T) {
 	t.Parallel()
 	b := followable(t)

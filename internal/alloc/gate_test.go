@@ -12,7 +12,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// gate is a store that stops its next transaction of one operation at the beginning, until the test lets it pass. Other transactions pass.
+// gate is a store that can stop the next transaction of one operation at its beginning. The transaction continues when the test lets it. It does not
+// stop other transactions.
 type gate struct {
 	storage.Store
 	op string
@@ -25,7 +26,7 @@ type gate struct {
 
 func newGate(store storage.Store, op string) *gate { return &gate{Store: store, op: op} }
 
-// close makes the gate stop the next transaction of the operation, and only that one.
+// close makes the gate stop the next transaction of the operation. It does not stop the transactions after that.
 func (g *gate) close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -64,7 +65,7 @@ func (g *gate) stop(op string) {
 	}
 }
 
-// gated is a service that can stop its claim transactions. Its methods fill a group meanwhile.
+// gated is a service that can stop a claim transaction. Meanwhile, its methods put requests into the queue for the next transaction.
 type gated struct {
 	*bundle
 	gate     *gate
@@ -81,7 +82,7 @@ type outcome struct {
 	err   error
 }
 
-// setupGated makes the pool, and stops a first claim in its transaction. Later requests wait for the next transaction.
+// setupGated makes a pool, and stops the transaction of a first claim. Later requests wait for the next transaction.
 func setupGated(t *testing.T, p ipam.Pool, first ipam.Claim) *gated {
 	t.Helper()
 	g := &gated{bundle: setup(t)}
@@ -97,7 +98,7 @@ func setupGated(t *testing.T, p ipam.Pool, first ipam.Claim) *gated {
 	return g
 }
 
-// hold starts a request on the pool and waits for the beginning of its transaction.
+// hold starts a request on the pool, and stops it at the beginning of its transaction.
 func (g *gated) hold(t *testing.T, request func(context.Context) (ipam.Claim, error)) *outcome {
 	t.Helper()
 	g.gate.close()
@@ -112,7 +113,7 @@ func (g *gated) start(ctx context.Context, request func(context.Context) (ipam.C
 	return o
 }
 
-// queue starts requests in this order. It waits until each is in the queue for the pool's next transaction.
+// queue starts requests one after another. It waits until each request is in the queue for the pool's next transaction.
 func (g *gated) queue(t *testing.T, requests ...func(context.Context) (ipam.Claim, error)) {
 	t.Helper()
 	for _, request := range requests {
@@ -128,7 +129,7 @@ func (g *gated) queueIn(ctx context.Context, t *testing.T, request func(context.
 	waitFor(t, func() bool { return g.Waiting(g.pool.UID) > before })
 }
 
-// patience is the time limit for events that must happen. Only a test that fails uses all of it.
+// patience is the time limit for an event that must happen. Only a failing test waits that long.
 const patience = time.Minute
 
 // waitFor yields until a condition is true.

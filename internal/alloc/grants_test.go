@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// granter has the four operations on the grants of one pool or space.
+// granter contains the four operations on the grants of one pool or space.
 type granter struct {
 	list   func(limit int, cursor string) (paging.Page[ipam.Grant], error)
 	get    func(consumer string) (ipam.Grant, error)
@@ -189,7 +189,7 @@ func TestRootPoolInASpaceOfAnotherProjectNeedsItsGrant(t *testing.T) {
 	require.Equal(t, state(before), state(b.dump(t)), "the space is whole again")
 }
 
-// In a shared space, a refusal for an overlap names pools of the caller's own project alone.
+// In a shared space, the refusal for an overlap names pools only if they are in the caller's own project.
 func TestOverlapNamesOnlyPoolsOfTheOwnProject(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -281,7 +281,7 @@ func TestGrantsNeedTheProviderRoleOfTheOwner(t *testing.T) {
 	}
 }
 
-// A grant request fails if its pool is deleted concurrently, whatever its preconditions.
+// If a pool is deleted while a request grants it, the request returns not_found, with and without preconditions.
 func TestGrantOfAConcurrentlyDeletedPoolIsNotFound(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

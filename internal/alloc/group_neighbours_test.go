@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// One transaction serves many requests. An error in one of them must not affect the others.
+// These tests check that an error of one request does not affect the other requests in the same transaction.
 
 func TestRefusedMemberDoesNotAffectItsGroup(t *testing.T) {
 	t.Parallel()
@@ -20,13 +20,13 @@ func TestRefusedMemberDoesNotAffectItsGroup(t *testing.T) {
 	}
 	g.queue(t,
 		ok("a"),
-		g.claiming(claim("first", "net", 32), usecase.Request{}), // exists after the first transaction
+		g.claiming(claim("first", "net", 32), usecase.Request{}), // the first transaction creates it
 		ok("b"),
-		g.claiming(claimOf("exact", "net", hostAddress("10.0.0.0")), usecase.Request{}), // held by then
+		g.claiming(claimOf("exact", "net", hostAddress("10.0.0.0")), usecase.Request{}), // the claim "first" holds it
 		ok("c"),
-		g.claiming(claim("half", "net", 29), usecase.Request{}), // fits
+		g.claiming(claim("half", "net", 29), usecase.Request{}), // has room
 		ok("d"),
-		g.claiming(claim("other-half", "net", 29), usecase.Request{}), // does not
+		g.claiming(claim("other-half", "net", 29), usecase.Request{}), // has no room any more
 		g.claiming(claim("all", "net", 28), usecase.Request{}),
 	)
 	late := g.finish()
@@ -83,7 +83,7 @@ func TestPoolDeletedWhileClaimsQueueIsNotFound(t *testing.T) {
 	require.NoError(t, other.DeletePool(g.ctx, project, "net", usecase.Request{}))
 	late := g.finish()
 	refused(t, late[0].err, ipam.CodeNotFound)
-	refused(t, late[1].err, ipam.CodeNoPoolMatches) // names no pool
+	refused(t, late[1].err, ipam.CodeNoPoolMatches) // the refusal names no pool
 }
 
 func TestMemberLeavesTheGroupWhenItsContextEnds(t *testing.T) {
@@ -135,7 +135,7 @@ func TestLargerOperationsQueueForTheirPool(t *testing.T) {
 	waitFor(t, func() bool { return g.LockedContainers() == 0 }) // no request waits
 }
 
-// A block that another server has just released may appear free to the group that is about to release it too.
+// A group is about to release a block that another server has just released. So the block may already be free in the group's reads.
 func TestBlockReleasedOnAnotherServerIsNotReleasedTwice(t *testing.T) {
 	t.Parallel()
 	g := setupGated(t, root("net", "10.0.0.0/28", strategy(ipam.FirstFit)), claimOf("first", "net", hostAddress("10.0.0.15")))
@@ -154,7 +154,7 @@ func TestBlockReleasedOnAnotherServerIsNotReleasedTwice(t *testing.T) {
 	require.Equal(t, "12", g.available(t, "net"))
 }
 
-// A name that another server has released and reused belongs to another claim.
+// Another server has released a claim and created a new claim with the same name. A release of the first claim must not release the new one.
 func TestReleaseDoesNotAffectANewerClaimOfTheSameName(t *testing.T) {
 	t.Parallel()
 	g := setupGated(t, root("net", "10.0.0.0/28"), claim("first", "net", 32))

@@ -15,8 +15,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// TestHoldsOfABlockDoNotOverlap lets many callers of one server claim and release two addresses. In the history, no two holds of an address overlap,
-// however long callers waited for the lock.
+// TestHoldsOfABlockDoNotOverlap lets many callers of one server claim and release two addresses. A caller may wait long for the lock. Nevertheless,
+// no two holds of an address overlap in the history.
 func TestHoldsOfABlockDoNotOverlap(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// held formats a hold: block, holder, phase, and begin and end in minutes since the start.
+// held formats the block, holder and phase of a hold, and its begin and end. The times are in minutes since the start of the test.
 func held(begun time.Time, h ipam.Hold) string {
 	until := "now"
 	if !h.Until.IsZero() {
@@ -24,7 +24,7 @@ func held(begun time.Time, h ipam.Hold) string {
 	return fmt.Sprintf("%s %s %s %s %v-%s", h.Block, h.Purpose, h.Holder, h.Phase, h.Since.Sub(begun).Minutes(), until)
 }
 
-// past returns the history of an address at a time in minutes since the start; a negative time returns all.
+// past returns the holds of an address at a time, in minutes since the start of the test. If the time is negative, past returns all holds.
 func (b *bundle) past(ctx context.Context, t *testing.T, in, addr string, begun time.Time, at float64, limit int) []string {
 	t.Helper()
 	moment := time.Time{}
@@ -79,7 +79,7 @@ func TestHistoryListsTheHoldersOfAnAddressByTime(t *testing.T) {
 			1:   {sub},
 			2:   {was[2], sub},
 			2.5: {was[2], sub},
-			3:   {sub}, // the end is exclusive
+			3:   {sub}, // a hold does not include its end
 			4:   {was[1], sub},
 			5:   {was[0], sub},
 			5.9: {was[0], sub},
@@ -115,7 +115,8 @@ func TestHistoryCoversIPv6AndReturnedRetainedBlocks(t *testing.T) {
 	require.Empty(t, b.past(b.ctx, t, project, "2001:db8:2::", begun, -1, 1))
 }
 
-// Two spaces use the same addresses, so an address has several holders at a time. Holds that end at the same time also span pages.
+// Several spaces use the same address, so the address has several holders at a time. Many of its holds end at the same time, so such holds are on
+// different pages.
 func TestPagedHistoryIsComplete(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -151,8 +152,8 @@ func TestPagedHistoryIsComplete(t *testing.T) {
 	}
 }
 
-// The owner of a pool sees that another project held a block, but not for which claim. That project sees its current holds. A third project sees
-// neither.
+// The owner of a pool sees that another project held a block, but not for which claim. The other project sees only its current holds. A third project
+// sees nothing.
 func TestHistoryHidesClaimsOfOtherProjects(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -178,7 +179,7 @@ func TestHistoryHidesClaimsOfOtherProjects(t *testing.T) {
 	}
 	for at, want := range map[float64][]string{
 		-1: {"10.0.0.9/32 Claim umbrella/secret Bound 1-now"},
-		0:  {}, // it does not own the pool, so it does not see its ended holds
+		0:  {}, // this project does not own the pool, so it does not see ended holds
 		1:  {"10.0.0.9/32 Claim umbrella/secret Bound 1-now"},
 	} {
 		require.Equal(t, want, b.past(neighbour, t, other, "10.0.0.9", begun, at, 1))

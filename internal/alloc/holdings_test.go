@@ -130,7 +130,7 @@ func TestForgedCursorListsOnlyOwnAllocations(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, page.Next)
 	mine, err := b.ListAllocations(b.ctx, project, paging.Filter{Own: true}, 1, page.Next, usecase.Reading{})
-	if err != nil { // it may be refused, or be a position in the caller's own list
+	if err != nil { // the server may refuse the cursor, or use it as a position in the caller's own list
 		refused(t, err, ipam.CodeInvalidArgument)
 		return
 	}
@@ -169,7 +169,7 @@ func TestProjectDeleteRefusalExplainsHowToReturnForeignBlocks(t *testing.T) {
 	require.NoError(t, b.DeleteProject(b.ctx, project, usecase.Request{}))
 }
 
-// The trail contains the allocation that a release creates or ends, by its name.
+// The event of a release names the claim's allocation, which the release retains or ends.
 func TestTrailOfAReleaseNamesItsAllocation(t *testing.T) {
 	t.Parallel()
 	b := setupProvider(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// floors lists the packages of this directory from the lowest layer up. doc.go describes each.
+// floors lists the packages in this directory, the lowest layer first. doc.go describes each package.
 var floors = []string{
 	"freespace", "storage", "locks", "paging", "usecase", "carve", "trail", "attach", "kind", "quota", "access", "regions", "refusals", "pools", "utilization", "resolve", "allocations", "search", "claims", "consumers",
 	"releases", "alerts", "feed", "webhooks",

@@ -176,7 +176,7 @@ func repeat[T any](t *testing.T, b *bundle, name string, run func(usecase.Reques
 	})
 }
 
-// Two attempts of one request run at once, as when a client retries after a timeout. The second attempt finds everything taken by the first.
+// A client retries a request after a timeout, so two attempts run at the same time. The second attempt must return the result of the first.
 func TestConcurrentRetryOfAPoolCreationIsExecutedOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

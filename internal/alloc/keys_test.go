@@ -100,7 +100,7 @@ func TestKeySecretIsNeverStored(t *testing.T) {
 	require.True(t, found, "this search finds what is there: the hash")
 }
 
-// texts returns every row of every table as the database prints it: BYTEA in hexadecimal, JSON unchanged.
+// texts returns all rows of all tables as the database prints them. BYTEA values are in hexadecimal, and JSON values are unchanged.
 func (b *bundle) texts(t *testing.T) []string {
 	t.Helper()
 	conn, err := pgx.Connect(b.ctx, b.dsn)
@@ -258,7 +258,7 @@ func TestEachBootstrapCreatesAnotherAdminKey(t *testing.T) {
 	require.Len(t, b.events(t, ipam.PlatformProject, trail.EventFilter{Operation: "bootstrap", Kind: "ApiKey"}), 3)
 }
 
-// Two servers start at once on an empty database. One creates and prints the key, and the other finds it.
+// Two servers start at the same time on an empty database. One server creates the key, and the other server finds this key.
 func TestConcurrentFirstStartsCreateOneAdminKey(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -45,7 +45,8 @@ func TestClaimsOnAPoolOfAnotherProjectAreListed(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, page.Items, "allocations are the owner's")
 
-	// A cursor in address order is valid only in lists of own pools. The refusal does not depend on whether the other project's pool exists.
+	// A cursor in the order of addresses is valid only in lists of own pools. The server refuses it for another project's pool, even if the pool does
+	// not exist.
 	forged := alloc.SealCursor("claims-in-pool", address("2001:db8::1"))
 	_, err = b.ListClaims(b.ctx, project, paging.Filter{Pool: ref("net")}, 10, forged, usecase.Reading{})
 	refused(t, err, ipam.CodeInvalidArgument)

@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// listed queries one list with a filter and returns the number of items, or the refusal.
+// listed reads one list with a filter. It returns the number of items, or the refusal.
 type listed func(ctx context.Context, project string, f paging.Filter) (int, error)
 
 func (b *bundle) lists() map[string]listed {
@@ -36,7 +36,8 @@ func (b *bundle) lists() map[string]listed {
 	}
 }
 
-// A cleanup script trusts an empty list. So a filter by a missing name is refused, and the refusal names the parameter.
+// A cleanup script trusts an empty list, so a misspelt name in a filter would be dangerous. The server refuses a filter by a missing name, and names
+// the parameter.
 func TestFilterByAMissingNameIsRefusedByParameter(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -96,7 +97,7 @@ func TestFilterByAnExistingNameMayReturnAnEmptyList(t *testing.T) {
 				continue
 			}
 			if f.Space.Name != "" {
-				f.Phase = "Error" // the space contains the pool, so another filter empties the list
+				f.Phase = "Error" // the space contains a pool, so another filter makes the list empty
 			}
 			n, err := ask(b.ctx, project, f)
 			require.NoError(t, err, "%s %s", name, list)
@@ -108,14 +109,14 @@ func TestFilterByAnExistingNameMayReturnAnEmptyList(t *testing.T) {
 	require.Zero(t, n)
 }
 
-// A list of one's own items must not reveal whether another project's pool exists.
+// A filter by another project's pool must not reveal whether the pool exists.
 func TestFilterByAForeignNameIsRefusedLikeAMissingOne(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	neighbour := b.neighbour(t)
 	b.class(t, project, class("std"))
 	b.pool(t, root("net", "10.0.0.0/16", backing("std")))
-	b.pool(t, root("open", "10.1.0.0/16", visible(ipam.VisibilityShared))) // granted to no project
+	b.pool(t, root("open", "10.1.0.0/16", visible(ipam.VisibilityShared))) // shared, but granted to no project
 	for list, ask := range b.lists() {
 		_, missing := ask(neighbour, other, paging.Filter{Pool: ref("typo"), Parent: ref("typo"), Class: "typo"})
 		refused(t, missing, ipam.CodeInvalidArgument)
@@ -127,7 +128,8 @@ func TestFilterByAForeignNameIsRefusedLikeAMissingOne(t *testing.T) {
 	}
 }
 
-// Claims on a pool remain visible after its grant is deleted. After their release, the filter is refused like a missing pool.
+// After the grant of a pool is deleted, a filter by this pool still finds the project's claims on it. After the last of these claims is released, the
+// server refuses the filter.
 func TestFilterAcceptsARevokedPoolThatClaimsStillUse(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

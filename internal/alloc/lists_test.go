@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// all reads a list to its end, in pages of a size.
+// all reads a list to its end. Its pages have at most limit items.
 func all[T any](t testing.TB, limit int, list func(limit int, cursor string) (paging.Page[T], error)) []T {
 	t.Helper()
 	out, cursor := []T{}, ""
@@ -62,7 +62,7 @@ func (b *bundle) allocations(t testing.TB, limit int, f paging.Filter) []string 
 	return blocks
 }
 
-// setupPlan makes a small address plan to test the filters.
+// setupPlan makes some pools and claims, for tests of the filters.
 func setupPlan(t *testing.T) *bundle {
 	t.Helper()
 	b := setup(t)

@@ -29,7 +29,8 @@ func (n *naming) InTx(ctx context.Context, op string, locks storage.Locks, fn fu
 	return n.Store.InTx(ctx, op, locks, fn)
 }
 
-// Another transaction relies on each of these locks. Without it, the two would not wait for each other on PostgreSQL, where neither is SERIALIZABLE.
+// Each of these locks makes a transaction wait for another one that it must not overlap. On PostgreSQL these transactions are not SERIALIZABLE, so
+// only the lock protects them.
 func TestEveryOperationLocksTheRowsItDependsOn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -49,7 +50,7 @@ func TestEveryOperationLocksTheRowsItDependsOn(t *testing.T) {
 		require.ElementsMatch(t, shared, got.Shared, op)
 	}
 	ids := func(list ...ipam.ID) []ipam.ID { return list }
-	// held returns the locks of a pool's blocks, at home and in the region.
+	// held returns the two locks of a pool's blocks. One is for the home region, and one for the server's region.
 	held := func(p ipam.Pool) []ipam.ID { return ids(p.UID, awayLock(p, region)) }
 
 	named("pool_create", ids(sp.ContainerV4), ids(p.UID))
@@ -87,7 +88,7 @@ func TestEveryOperationLocksTheRowsItDependsOn(t *testing.T) {
 
 	lab, err := b.CreateSpace(b.ctx, project, ipam.Space{Metadata: meta("lab")}, usecase.Request{})
 	require.NoError(t, err)
-	named("space_create", ids(alloc.SpacesOf(p.UID)), ids(p.UID)) // the lock for the number of spaces
+	named("space_create", ids(alloc.SpacesOf(p.UID)), ids(p.UID)) // protects the number of spaces
 	require.NoError(t, b.DeleteSpace(b.ctx, project, "lab", usecase.Request{}))
 	named("space_delete", ids(lab.Value.UID, lab.Value.ContainerV4, lab.Value.ContainerV6), nil)
 
@@ -104,7 +105,8 @@ func awayLock(p ipam.Pool, region string) ipam.ID {
 	return storage.Container{ID: p.UID, Region: region, Away: true}.Lock()
 }
 
-// Operations on blocks in another region than the pool's home lock that region's part of the pool, wherever they run.
+// A block may be in another region than its pool's home. An operation on such a block locks that region's part of the pool, even if the operation
+// runs in a third region.
 func TestOperationsLockTheRegionsTheyDependOn(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)

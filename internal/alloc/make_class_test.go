@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// The functions below describe classes in tests: a base and its differences from the defaults.
+// The functions below make classes for tests. Options set the fields that differ from the defaults.
 
 type classOption func(*ipam.ClassSpec)
 
@@ -43,19 +43,19 @@ func carving(st ipam.Strategy) classOption { return func(s *ipam.ClassSpec) { s.
 func leastUtilized(s *ipam.ClassSpec)      { s.PoolSelection = ipam.PoolsLeastUtilized }
 func cooling(d time.Duration) classOption  { return func(s *ipam.ClassSpec) { s.ReuseAfter = &d } }
 
-// poolPer makes a class scoped: one pool of a length for each project and combination of the roles.
+// poolPer makes a class scoped. Each project and each combination of values for the roles gets its own pool, with the prefix length bits.
 func poolPer(bits int, roles ...string) classOption {
 	return func(s *ipam.ClassSpec) {
 		s.PoolPer, s.PoolPrefixLength = append([]string{ipam.ScopeProject}, roles...), &bits
 	}
 }
 
-// backing sets the classes that a pool lists.
+// backing sets the classes that a pool backs.
 func backing(classes ...string) poolOption {
 	return func(p *ipam.Pool) { p.Spec.ClassNames = classes }
 }
 
-// byClass returns a claim for a block of a class; "" is the default class.
+// byClass returns a claim by a class. "" means the default class.
 func byClass(name, class string, options ...claimOption) ipam.Claim {
 	return claimOf(name, "", append([]claimOption{func(c *ipam.Claim) {
 		c.Spec.PoolRef, c.Spec.ClassName, c.Spec.ReclaimPolicy = ipam.Ref{}, class, ""

@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// The functions below describe pools and claims in tests: a base and its differences from the defaults.
+// The functions below make pools and claims for tests. Options set the fields that differ from the defaults.
 
 type (
 	poolOption  func(*ipam.Pool)
@@ -84,7 +84,7 @@ func claim(name, pool string, bits int, options ...claimOption) ipam.Claim {
 	return c
 }
 
-// claimOf returns a claim on a pool; the options select the block.
+// claimOf returns a claim on a pool without a prefix length. Options select the block.
 func claimOf(name, pool string, options ...claimOption) ipam.Claim {
 	return claim(name, pool, 0, append([]claimOption{func(c *ipam.Claim) { c.Spec.PrefixLength = nil }}, options...)...)
 }
@@ -139,7 +139,7 @@ func (b *bundle) release(t testing.TB, name string) {
 	require.NoError(t, b.DeleteClaim(b.ctx, project, name, usecase.Request{}))
 }
 
-// refuseClaim requires that a claim is refused with the code, and that it does not exist afterwards.
+// refuseClaim requires that the server refuses a claim with the code, and that the claim does not exist afterwards.
 func (b *bundle) refuseClaim(t testing.TB, c ipam.Claim, code ipam.Code) *ipam.Error {
 	t.Helper()
 	_, err := b.CreateClaim(b.ctx, project, c, usecase.Request{})

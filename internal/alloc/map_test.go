@@ -17,7 +17,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// mapped requires that a map agrees with the list of a pool's allocations in each cell.
+// mapped reads the map of a pool, and requires that each cell agrees with the list of the pool's allocations.
 func (b *bundle) mapped(t testing.TB, s *alloc.Service, pool string, within netip.Prefix, depth int) allocations.Map {
 	t.Helper()
 	held := all(t, 100, func(n int, c string) (paging.Page[ipam.Allocation], error) {
@@ -70,7 +70,8 @@ func randomBlock(rng *rand.Rand, pool netip.Prefix) (netip.Prefix, int) {
 	return freespace.Sub(pool, pool.Bits()+rng.IntN(freespace.Width(pool)-pool.Bits()+1), bits), 1 + rng.IntN(allocations.MaxMapDepth)
 }
 
-// The map agrees with the list after any mix of claims, retained blocks, reservations, child pools, cool-downs and releases.
+// The test makes a random mix of claims, retained blocks, reservations, child pools, cool-downs and releases. Then the map of the pool must agree
+// with the list of its allocations.
 func TestPoolMapMatchesTheAllocations(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -179,7 +180,7 @@ func TestPoolMapRefusesABlockOutsideThePool(t *testing.T) {
 	require.Equal(t, []allocations.Run{{First: 0, Count: 2}}, m.Runs, "an empty pool is free")
 }
 
-// The map of a pool in several regions is the same from each server. It shows the held, lent and free blocks of all regions.
+// If a pool serves several regions, each server returns the same map. The map shows the held, lent and free blocks of all regions.
 func TestPoolMapCoversAllRegions(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)

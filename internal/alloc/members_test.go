@@ -161,7 +161,8 @@ func TestLastPlatformAdminCannotBeRemoved(t *testing.T) {
 	refused(t, b.DeleteMember(b.ctx, in, "corp:alice", usecase.Request{}), ipam.CodeLastAdmin)
 }
 
-// Two concurrent removals each count two admins. Each alone would leave an admin, so one of them must fail.
+// Two concurrent removals each count two admins. Each of them alone would leave one admin, but both together would leave none. So one of them must
+// fail.
 func TestConcurrentRemovalOfTwoAdminsKeepsOne(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -212,7 +213,7 @@ func TestConcurrentRemovalOfTwoAdminsKeepsOne(t *testing.T) {
 	}
 }
 
-// crossed runs two use cases on two servers so that both read before either writes.
+// crossed runs two use cases on two servers. Both read before one of them writes.
 func (b *bundle) crossed(t *testing.T, opA string, a func(*alloc.Service) error, opB string, c func(*alloc.Service) error) [2]error {
 	t.Helper()
 	var met sync.WaitGroup
@@ -231,7 +232,8 @@ func (b *bundle) crossed(t *testing.T, opA string, a func(*alloc.Service) error,
 	return errs
 }
 
-// meeting is a store that stops its first transaction of an operation before the write, until the other transaction is at the same point.
+// meeting is a store that stops its first transaction of an operation before the write. The transaction continues when the other store's transaction
+// has reached the same point.
 type meeting struct {
 	storage.Store
 	op   string
@@ -281,7 +283,7 @@ func TestConcurrentPutsCreateAMemberOnce(t *testing.T) {
 	require.Equal(t, 1, made)
 }
 
-// ignoreCode returns nil for an error with the code.
+// ignoreCode returns nil if the error has the code.
 func ignoreCode(err error, code ipam.Code) error {
 	if ipam.IsCode(err, code) {
 		return nil

@@ -72,7 +72,7 @@ func TestFullClassThatIsUnsharedIsNotFound(t *testing.T) {
 	}
 }
 
-// between runs a function before the next group transaction.
+// between is a store that runs a function once, before the next group transaction.
 type between struct {
 	storage.Store
 	mu  sync.Mutex
@@ -136,11 +136,16 @@ func TestCachedReleaseRecordsTheSameTrail(t *testing.T) {
 	for _, c := range []ipam.Claim{byClass("x", "c", opts...), claim("y", "a", 29, opts[0], opts[2]), claim("z", "a", 31)} {
 		_, err := far.CreateClaim(b.ctx, project, c, usecase.Request{})
 		require.NoError(t, err)
-		require.NoError(t, far.DeleteClaim(b.ctx, project, c.Name, usecase.Request{})) // releases from the cache
+		require.NoError(t, far.DeleteClaim(b.ctx, project, c.Name, usecase.Request{})) // the server has cached the claim
 		_, err = far.CreateClaim(b.ctx, project, c, usecase.Request{})
 		require.NoError(t, err)
+<<<<<<< HEAD
 		require.NoError(t, b.DeleteClaim(b.ctx, project, c.Name, usecase.Request{})) // reads, then releases
 		var befores []map[string]any
+=======
+		require.NoError(t, b.DeleteClaim(b.ctx, project, c.Name, usecase.Request{})) // the server must read the claim first
+		var befores []string
+>>>>>>> w/c3
 		for _, e := range b.events(t, project, trail.EventFilter{}) {
 			if e.After == nil && e.Name == c.Name {
 				var before map[string]any
@@ -220,7 +225,8 @@ func TestDeletedProjectIsNotFoundEvenIfTheClassIsFull(t *testing.T) {
 	assert.Equal(t, ipam.CodeNotFound, ipam.CodeOf(err), "%v", err)
 }
 
-// Several names with one key, on three servers that cache, create one claim.
+// Requests with the same idempotency key but different names run on three servers. They create only one claim, although the servers have cached the
+// pool.
 func TestOneKeyWithSeveralNamesCreatesOneClaim(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -256,7 +262,7 @@ func TestOneKeyWithSeveralNamesCreatesOneClaim(t *testing.T) {
 	require.Len(t, page.Items, 13)
 }
 
-// A PATCH to Retain races with a release by a server that has cached the claim. If the PATCH succeeds, the block is retained.
+// A PATCH sets the policy Retain, while another server releases the claim from its cache. If the PATCH succeeds, the release must retain the block.
 func TestConcurrentReleaseFollowsACommittedPatch(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -285,7 +291,7 @@ func TestConcurrentReleaseFollowsACommittedPatch(t *testing.T) {
 	}
 }
 
-// Retries of two old keys in opposite order on two pools lock the rows of both keys.
+// Transactions on two pools retry the same old idempotency keys, in opposite order, and lock the rows of these keys.
 func TestRetriedKeysInOppositeOrderDoNotDeadlock(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

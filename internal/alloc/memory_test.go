@@ -15,7 +15,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// remembering is a server that has made a claim on a pool and so has cached the pool and the project. Tests make all changes on another server.
+// remembering has a second server, far. This server has made a claim on a pool, so it has cached the pool and its project. The tests make all changes
+// on the bundle's own server.
 type remembering struct {
 	*bundle
 	t    *testing.T
@@ -171,7 +172,7 @@ func TestPoolCacheNeverServesStalePools(t *testing.T) {
 	})
 }
 
-// The project is recreated while a server caches the old one. The server gets no other sign of the change.
+// A project is deleted and created again, while another server has cached the old project. Nothing notifies this server of the change.
 func TestClaimIsFoundInARecreatedProject(t *testing.T) {
 	t.Parallel()
 	r := setupCached(t)

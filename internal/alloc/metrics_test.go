@@ -17,7 +17,7 @@ type tally struct {
 	mu     sync.Mutex
 	claims map[string]int // by "class code"
 	groups []int
-	loans  map[string]int // by "move outcome"; nil: not counted
+	loans  map[string]int // by "move outcome"; nil: do not count
 	ended  int            // number of ended consumers
 }
 
@@ -51,7 +51,7 @@ func (m *tally) GroupRan(_ context.Context, members int) {
 	m.groups = append(m.groups, members)
 }
 
-// told returns the counts since its last call.
+// told returns the counts since the last call.
 func (m *tally) told() (claims map[string]int, groups []int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -60,7 +60,7 @@ func (m *tally) told() (claims map[string]int, groups []int) {
 	return claims, groups
 }
 
-// measured makes the bundle's service report to a tally.
+// measured makes the bundle's service report its metrics to a tally.
 func (b *bundle) measured(t testing.TB) *tally {
 	t.Helper()
 	m := &tally{claims: map[string]int{}}
@@ -98,7 +98,7 @@ func TestMetricsCountClaimsByOutcome(t *testing.T) {
 	})
 	t.Run("RefusedWithoutAClass", func(t *testing.T) {
 		b.refuseClaim(t, byClass("nowhere", "no-such-class"), ipam.CodeNotFound)
-		expect(t, map[string]int{" not_found": 1}) // the name in the request is not a class
+		expect(t, map[string]int{" not_found": 1}) // no class, because the class in the request does not exist
 	})
 	t.Run("ReplaysAndDryRunsAreNotCounted", func(t *testing.T) {
 		for range 2 {

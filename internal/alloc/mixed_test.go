@@ -14,8 +14,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Claims, releases, child pools, batches, reservations and retained blocks run concurrently on one pool. Each client gets the true result of its
-// requests.
+// Clients make and release claims, batches, child pools, reservations and retained blocks in one pool at the same time. Each client gets the true
+// result of its requests.
 func TestConcurrentMixedOperationsKeepThePoolConsistent(t *testing.T) {
 	t.Parallel()
 	const workers, operations = 12, 20
@@ -109,7 +109,7 @@ func (w *worker) bound(err error, claims ...ipam.Claim) {
 	}
 }
 
-// release releases a claim. Another claim then binds its retained block, or the worker deletes it.
+// release releases a claim. If the block is retained, another claim binds it, or the worker deletes it at the end.
 func (w *worker) release(i int) {
 	name := w.claims[i]
 	c, err := w.s.GetClaim(w.ctx, project, name, usecase.Reading{})
@@ -131,7 +131,7 @@ func (w *worker) release(i int) {
 	w.kept = append(w.kept, c.AllocationID)
 }
 
-// untilDone repeats a request that is refused for contention. It records other errors.
+// untilDone repeats a request while the server refuses it for contention. It records other errors.
 func (w *worker) untilDone(run func() error) {
 	err := run()
 	for ipam.IsCode(err, ipam.CodeContention) {

@@ -14,7 +14,8 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// A retry of a request for a released claim must not return the block, because another claim may hold it by now.
+// A client retries the creation of a claim that has been released meanwhile. The server must not return the old block, because another claim may hold
+// it.
 func TestRetryOfAReleasedClaimIsRefused(t *testing.T) {
 	t.Parallel()
 	named := claim("", "net", 31)
@@ -81,7 +82,8 @@ func TestRetryOfABatchWithAReleasedClaimIsRefused(t *testing.T) {
 	require.Contains(t, refused(t, run(), ipam.CodeClaimReleased).Message, "and all of them have been released")
 }
 
-// A retry of a rebind is refused too if its claim was released. With policy Retain, the block waits for a claim by allocation.
+// A retry of a rebind is refused too if its claim has been released meanwhile. The block is retained, so only a new claim by allocationRef may bind
+// it.
 func TestRetryOfAReleasedRebindIsRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -124,7 +126,7 @@ func TestClaimReleasedBeforeItsOutcomeIsKnownStaysReleased(t *testing.T) {
 	}
 }
 
-// meddler loses the response to the first COMMIT and calls a function before it reports that.
+// meddler is a store that loses the response to its first COMMIT. It calls a function before it reports the loss.
 type meddler struct {
 	storage.Store
 
@@ -144,7 +146,7 @@ func (m *meddler) InTx(ctx context.Context, op string, locks storage.Locks, fn f
 	return lost()
 }
 
-// The claim's key is in one region, and the claim in another. A retry in the key's region finds the claim.
+// The stored idempotency key is in one region, and its claim is in another region. A retry in the key's region must find the claim.
 func TestRetryFindsItsClaimInAnotherRegion(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
@@ -176,7 +178,7 @@ func TestRetryFindsItsClaimInAnotherRegion(t *testing.T) {
 	}
 }
 
-// Two callers of one project that use the same key send two requests. The second one is refused.
+// Two callers of one project use the same idempotency key. These are two different requests, so the server refuses the second one.
 func TestIdempotencyKeyOfAnotherCallerIsRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

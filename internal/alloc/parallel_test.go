@@ -19,7 +19,7 @@ import (
 
 const clients = 64
 
-// servers makes n services on one database, as n processes would.
+// servers returns n services on one database. They work like n processes.
 func (b *bundle) servers(t *testing.T, n int) []*alloc.Service {
 	t.Helper()
 	out := []*alloc.Service{b.Service}
@@ -51,7 +51,7 @@ func (l *ledger) released(name string) {
 	delete(l.held, name)
 }
 
-// expect records an error with another code than codes.
+// expect records an error unless its code is one of codes.
 func (l *ledger) expect(err error, codes ...ipam.Code) {
 	if err == nil || slices.Contains(codes, ipam.CodeOf(err)) {
 		return
@@ -61,7 +61,7 @@ func (l *ledger) expect(err error, codes ...ipam.Code) {
 	l.odd = append(l.odd, err)
 }
 
-// agrees requires that the database contains exactly the acknowledged claims, without overlaps.
+// agrees requires that the database contains exactly the acknowledged claims, and that their blocks do not overlap.
 func (l *ledger) agrees(t *testing.T, b *bundle) {
 	t.Helper()
 	require.Empty(t, l.odd)
@@ -115,13 +115,13 @@ func TestConcurrentClientsFillAndEmptyAPool(t *testing.T) {
 					switch told.expect(err, ipam.CodePoolExhausted, ipam.CodeContention); {
 					case err == nil:
 						told.claimed(r.Value)
-					case !ipam.IsCode(err, ipam.CodeContention): // nothing has changed; continue
+					case !ipam.IsCode(err, ipam.CodeContention): // contention changes nothing, so continue
 						return
 					}
 				}
 			})
 			told.agrees(t, b)
-			// The longest length found no room, so the pool has no free address.
+			// The pool has no room for a claim with the longest length, so it must have no free address.
 			longest := slices.Max(c.lengths)
 			require.Equal(t, "0", b.refuseClaim(t, claim("more", "net", longest), ipam.CodePoolExhausted).Figures.AvailableAddresses)
 			held := new(big.Int)
@@ -130,7 +130,7 @@ func TestConcurrentClientsFillAndEmptyAPool(t *testing.T) {
 			}
 			require.Equal(t, freespace.Size(net.Block), held, "every address was handed out exactly once")
 
-			// Two clients release each claim at once. One succeeds, and the other gets not found.
+			// Two clients release each claim at the same time. One of them succeeds, and the other gets not_found.
 			names := make([]string, 0, len(told.held))
 			for name := range told.held {
 				names = append(names, name)

@@ -52,7 +52,7 @@ func TestChildPoolIsCarvedFromItsParent(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		root string
-		bits []int // one length for each level
+		bits []int // prefix length of the pool at each level
 		free []string
 	}{
 		{"10.0.0.0/8", []int{12, 16, 20, 24, 28, 32}, []string{"10.16.0.0/12", "10.32.0.0/11", "10.64.0.0/10", "10.128.0.0/9"}},

@@ -26,7 +26,7 @@ func (b *bundle) drain(t testing.TB, in, name string, d ipam.Drain) ipam.Pool {
 	return p
 }
 
-// drained runs the job and requires the number of pools that it deletes.
+// drained runs the job that deletes drained pools, and requires the number of pools that it deletes.
 func (b *bundle) drained(t testing.TB, deleted int) {
 	t.Helper()
 	n, err := b.DeleteDrained(b.ctx, 100)
@@ -96,7 +96,8 @@ func TestDrainingPoolRefusesNewBlocks(t *testing.T) {
 	})
 }
 
-// Another server has cached the pool and would claim from it in one round trip. The drain changes the pool's version, so the server notices.
+// Another server has cached the pool, so it does not read the pool before a claim. The drain changes the pool's version, so that the claim's
+// transaction detects the drain.
 func TestDrainInvalidatesCachedPoolsOfOtherServers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -104,7 +105,7 @@ func TestDrainInvalidatesCachedPoolsOfOtherServers(t *testing.T) {
 	b.class(t, project, class("std"))
 	b.pool(t, root("net", "10.0.0.0/16", backing("std")))
 	for i, c := range []ipam.Claim{claim("", "net", 28), byClass("", "std", length(28))} {
-		for n := range 3 { // the pool is cached from the second claim on
+		for n := range 3 { // after the first claim, the server has cached the pool
 			c.Name = fmt.Sprintf("c%d-%d", i, n)
 			_, err := far.CreateClaim(b.ctx, project, c, usecase.Request{})
 			require.NoError(t, err)
@@ -138,7 +139,7 @@ func TestDrainedPoolIsDeletedWhenEmpty(t *testing.T) {
 	b.drain(t, project, "kept", ipam.DrainKeep)
 	b.drained(t, 0)
 	b.release(t, "c")
-	b.drained(t, 0) // its block cools down
+	b.drained(t, 0) // the claim's block still cools down
 	b.clock.move(2 * time.Hour)
 	_, err = b.FreeCooled(b.ctx, 100)
 	require.NoError(t, err)
@@ -167,7 +168,8 @@ func TestDrainingScopedPoolIsReplacedOnceDeleted(t *testing.T) {
 	require.NotEqual(t, old.UID, b.claim(t, atSite("d", "ber")).PoolID)
 }
 
-// Claims, releases and the job run concurrently. The pool is deleted after its last claim, and no claim remains in a deleted pool.
+// Claims and releases run while the pool begins to drain and the job deletes drained pools. The job must delete the pool only after its last claim
+// has been released.
 func TestConcurrentClaimsAndDrainStayConsistent(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

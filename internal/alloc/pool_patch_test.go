@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// patch changes a pool's spec in place.
+// patch sends a PATCH that changes a pool.
 func (b *bundle) patch(pool string, r usecase.Request, change func(*ipam.Pool)) (ipam.Pool, error) {
 	return b.PatchPool(b.ctx, project, pool, r, func(p ipam.Pool) (ipam.Pool, error) {
 		change(&p)
@@ -161,7 +161,8 @@ func TestPatchReplacesReservations(t *testing.T) {
 	})
 }
 
-// The reserved blocks lie behind more held blocks than the maximum of reserved blocks in a pool.
+// The pool has more held blocks than the maximum of reserved blocks. In address order, they come before the reserved blocks. A read that counted held
+// blocks too would not reach the reserved blocks.
 func TestReservationAfterManyHeldBlocksCanBeRemoved(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// createOnly is the request of a PUT with If-None-Match: *.
+// createOnly is the request of a PUT with the header If-None-Match: *.
 var createOnly = usecase.Request{CreateOnly: true}
 
 func TestPutHonoursPreconditions(t *testing.T) {
@@ -76,7 +76,8 @@ func TestPutHonoursPreconditions(t *testing.T) {
 	})
 }
 
-// A claim that is missing at the first read may exist at the transaction, whether or not the pool has room for another one.
+// The claim does not exist at the request's first read, but exists when its transaction runs. The request must fail on this precondition, even if the
+// pool has no room either.
 func TestCreateOnlyPutRefusesAConcurrentlyCreatedClaim(t *testing.T) {
 	t.Parallel()
 	for name, block := range map[string]string{"WithRoom": "10.0.0.0/30", "TheLastBlock": "10.0.0.0/32"} {

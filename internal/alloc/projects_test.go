@@ -92,11 +92,11 @@ func TestDeleteOfAProjectInUseChangesNothing(t *testing.T) {
 	refused(t, b.DeleteProject(b.ctx, project, usecase.Request{}), ipam.CodeNotFound)
 }
 
-// A deleted project leaves no row in any table after the background jobs have run, except two events in the trail of the platform.
+// After the background jobs have run, a deleted project leaves only two rows in the database. They are events in the audit trail of "platform".
 func TestDeletedProjectLeavesOnlyTwoTrailEvents(t *testing.T) {
 	t.Parallel()
 	b := setupRegions(t)
-	_, err := b.ChangesMark(b.ctx) // creates the key that seals cursors
+	_, err := b.ChangesMark(b.ctx) // creates the secret that encrypts cursors
 	require.NoError(t, err)
 	empty := b.dump(t)
 	const name = "umbrella"
@@ -158,7 +158,7 @@ func TestDeletedProjectLeavesOnlyTwoTrailEvents(t *testing.T) {
 	require.Len(t, b.events(t, ipam.PlatformProject, trail.EventFilter{Kind: "Project", Name: name}), 2)
 }
 
-// hookIn gives a project a webhook and an undelivered message.
+// hookIn gives a project a webhook with an undelivered message.
 func (b *bundle) hookIn(t *testing.T, in string) {
 	t.Helper()
 	store, _ := b.store(t)

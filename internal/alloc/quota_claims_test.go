@@ -16,11 +16,11 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// These tests check quotas on the database. The audit counts the usage again at the end of each test.
+// These tests check quotas with a real database. At the end of each test, the audit counts the usage again and compares it with the quotas.
 
 func ofClaims(n int64) quotaOption { return func(s *ipam.QuotaSpec) { s.Limits.Claims = &n } }
 
-// ofAddresses sets a limit for addresses, which may exceed an int64.
+// ofAddresses sets a limit for addresses. The limit is text, because it may exceed an int64.
 func ofAddresses(text string) quotaOption {
 	return func(s *ipam.QuotaSpec) {
 		n, ok := new(big.Int).SetString(text, 10)
@@ -44,7 +44,7 @@ func (b *bundle) used(t testing.TB, name string) string {
 	return strings.Join(figures[:], " ")
 }
 
-// overQuota requires a refusal by a quota, with its figures: quota, measure, limit, used, requested.
+// overQuota requires a refusal by a quota. want lists its figures: the quota, the measure, the limit, the used and the requested amount.
 func overQuota(t testing.TB, err error, want ...string) *ipam.Error {
 	t.Helper()
 	e := refused(t, err, ipam.CodeQuotaExceeded)
@@ -53,8 +53,8 @@ func overQuota(t testing.TB, err error, want ...string) *ipam.Error {
 	return e
 }
 
-// untilServed repeats a request that is refused for contention. On CockroachDB, transactions that read the same shards can restart each other until a
-// group's deadline; untilServed repeats that error too. Both errors leave the database unchanged.
+// untilServed repeats a request while the server refuses it for contention. On CockroachDB, transactions that read the same shards can restart each
+// other until the deadline of a group. So untilServed also repeats a request after this error. Both errors leave the database unchanged.
 func untilServed(run func() error) error {
 	for {
 		err := run()
@@ -196,7 +196,7 @@ func TestQuotaCountsIPv6AddressesExactly(t *testing.T) {
 	b.claim(t, claim("b", "six", 128))
 	_, err = b.CreateClaim(b.ctx, project, claim("c", "six", 128), usecase.Request{})
 	overQuota(t, err, "acme/six", "addresses", limit, limit, "1")
-	b.claim(t, claim("c", "four", 9)) // another family
+	b.claim(t, claim("c", "four", 9)) // another family, which the quota does not count
 	require.Equal(t, limit+" 2 1", b.used(t, "six"))
 	b.release(t, "a")
 	require.Equal(t, "1 1 1", b.used(t, "six"))
@@ -222,7 +222,7 @@ func TestRetainedBlockStillCountsItsAddresses(t *testing.T) {
 		_, err = b.CreateClaim(b.ctx, project, again("e", made.AllocationID), usecase.Request{})
 		overQuota(t, err, "acme/all", "claims", "0", "0", "1")
 		b.limit(t, "all", ofAddresses("32"), ofClaims(2))
-		who := made.Pool.Project // the pool's owner deletes the allocation, and the holder's usage falls
+		who := made.Pool.Project // the pool's owner deletes the allocation, which reduces the holder's usage
 		require.NoError(t, b.DeleteAllocation(b.ctx, who, made.AllocationID.String(), usecase.Request{}))
 		require.Equal(t, "0 0 1", b.used(t, "all"))
 	}
@@ -253,12 +253,12 @@ func TestBatchOverTheQuotaIsRefusedAsAWhole(t *testing.T) {
 	_, err = b.CreateClaimBatch(b.ctx, project, batch(2), usecase.Request{})
 	require.NoError(t, err)
 	require.Equal(t, "3 3 2", b.used(t, "all"))
-	b.release(t, "c1") // counted in the first pool's shard
+	b.release(t, "c1") // its usage is in the shard of the first pool
 	b.claim(t, claim("last", "b", 32))
 	require.Equal(t, "3 3 2", b.used(t, "all"))
 }
 
-// An exhausted quota excludes only the pools in its scope from a search.
+// If a quota is exhausted, a claim by selector skips only the pools in the scope of this quota.
 func TestSelectorUsesPoolsOutsideAnExhaustedQuota(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -313,7 +313,7 @@ func TestMemberOverItsQuotaDoesNotAffectItsGroup(t *testing.T) {
 	require.Equal(t, 2, seen.count("claim_group", "committed"))
 }
 
-// A request can use quota that another request of the same transaction releases.
+// A claim can use the quota that a release in the same transaction frees.
 func TestReleaseInAGroupFreesQuotaForItsMembers(t *testing.T) {
 	t.Parallel()
 	g := setupGated(t, root("net", "10.0.0.0/24"), claim("first", "net", 32))
@@ -330,7 +330,7 @@ func TestReleaseInAGroupFreesQuotaForItsMembers(t *testing.T) {
 	require.Equal(t, "1 1 1", g.used(t, "all"))
 }
 
-// Quota shards are ordinary rows, so a COMMIT with an unknown outcome counts once.
+// Quota shards are ordinary rows in the transaction. So a claim counts once, even if the outcome of its COMMIT was unknown.
 func TestQuotaCountsAnUnknownOutcomeOnce(t *testing.T) {
 	t.Parallel()
 	for _, faults := range [][]fault{{lostBefore}, {lostAfter}, {landsLate}, {lostBefore, landsLate}} {
@@ -370,7 +370,7 @@ func TestQuotaCountsAnUnknownOutcomeOnce(t *testing.T) {
 	}
 }
 
-// A claim without room uses no quota, even if others in its transaction do.
+// A claim that finds no room uses no quota, even if other claims in its transaction do.
 func TestQuotaDoesNotCountARefusedClaim(t *testing.T) {
 	t.Parallel()
 	t.Run("InAGroup", func(t *testing.T) {

@@ -14,7 +14,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// All counted operations run concurrently on three servers while limits change. Afterwards the usage equals the held blocks, and the shards add up.
+// All operations that a quota counts run at the same time on three servers, while the limits change. Afterwards, the usage must equal the held
+// blocks, and the shards must add up.
 func TestQuotaFiguresAreExactAfterConcurrentMixedOperations(t *testing.T) {
 	t.Parallel()
 	b := setupProvider(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// own returns the context of the project's own admin.
+// own returns the context of a caller that is an admin of the project, but not a platform admin.
 func (b *bundle) own() context.Context { return b.acting("corp:own-admin", tenancy.Admin, project) }
 
 // setAs creates or changes a quota as the caller in ctx.
@@ -24,7 +24,7 @@ func (b *bundle) setAs(ctx context.Context, t testing.TB, q ipam.Quota) ipam.Quo
 	return r.Value
 }
 
-// deniedQuotas requires that the caller cannot change a quota, and that only the attempts are recorded.
+// deniedQuotas requires that the caller cannot change a quota. The attempts must change nothing but the audit trail, which records them.
 func (b *bundle) deniedQuotas(ctx context.Context, t testing.TB, puts ...ipam.Quota) {
 	t.Helper()
 	before := b.dump(t)

@@ -36,7 +36,7 @@ func ofPool(p ipam.Ref) quotaOption      { return func(s *ipam.QuotaSpec) { s.Sc
 func ofFamily(f ipam.Family) quotaOption { return func(s *ipam.QuotaSpec) { s.Scope.Family = f } }
 func described(text string) quotaOption  { return func(s *ipam.QuotaSpec) { s.Description = text } }
 
-// figures formats a usage: addresses, claims, pools.
+// figures returns the addresses, claims and pools of a usage.
 func figures(u ipam.Usage) [3]string {
 	return [3]string{ipam.Usage{}.Add(u).Addresses.String(), fmt.Sprint(u.Claims), fmt.Sprint(u.Pools)}
 }
@@ -49,7 +49,7 @@ func (b *bundle) set(t testing.TB, q ipam.Quota) ipam.Quota {
 	return r.Value
 }
 
-// usage returns the usage in a quota's status: addresses, claims, pools.
+// usage returns the addresses, claims and pools in a quota's status.
 func (b *bundle) usage(t testing.TB, name string) [3]string {
 	t.Helper()
 	q, err := b.GetQuota(b.ctx, project, name)
@@ -102,7 +102,7 @@ func TestNewQuotaCountsExistingUsage(t *testing.T) {
 	require.Equal(t, [3]string{"0", "0", "1"}, b.usage(t, "in-four"))
 }
 
-// A quota on a missing pool or class would limit nothing. A caller with a mistyped name of its own project gets a refusal.
+// A quota on a missing pool or class would limit nothing. So the server refuses a name that does not exist in the caller's own project.
 func TestQuotaOfAMissingPoolOrClassIsRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -265,7 +265,7 @@ func TestQuotasOfAProjectAreLimited(t *testing.T) {
 	require.Len(t, b.dump(t)["quota_shards"], storage.MaxQuotas*ipam.QuotaShards)
 }
 
-// Pools are carved and deleted while a quota is created. The quota's usage counts the pools that exist in the end, in any order of events.
+// Pools are created and deleted while a quota is created. In the end, the quota's usage must count exactly the pools that exist.
 func TestQuotaCreatedDuringPoolChangesCountsExactly(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

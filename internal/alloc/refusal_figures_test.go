@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// stopped is a store that stops its next read of stocks.
+// stopped is a store that stops its next count of the blocks in pools.
 type stopped struct {
 	storage.Store
 	once       sync.Once
@@ -109,7 +109,8 @@ func TestRefusalFiguresOfSeveralPoolsAreSummed(t *testing.T) {
 	require.Equal(t, 29, *e.Figures.LargestFreePrefixLength)
 }
 
-// A refusal never reports figures with room for the claim. If a block becomes free before the count, the server allocates it.
+// A block becomes free after a claim found no room, but before the server counts the figures for the refusal. The figures would show room for the
+// claim, so the server must allocate the block instead.
 func TestBlockFreedBeforeTheRefusalCountIsAllocated(t *testing.T) {
 	t.Parallel()
 	b := setupHeld(t)
@@ -128,7 +129,7 @@ func TestBlockFreedBeforeTheRefusalCountIsAllocated(t *testing.T) {
 	b.release(t, "all")
 }
 
-// ending calls a function before each read of the next end of a cool-down.
+// ending is a store that calls a function before each read of the next end of a cool-down.
 type ending struct {
 	storage.Store
 	before func()
@@ -139,7 +140,8 @@ func (s ending) CoolingNext(ctx context.Context, ask []storage.RoomQuery) (map[i
 	return s.Store.CoolingNext(ctx, ask)
 }
 
-// A block that was cooling down at the count is free before the refusal. The server allocates it.
+// A block was cooling down when the server counted the figures, but is free before it returns the refusal. The server must allocate the block
+// instead.
 func TestBlockCooledDownDuringTheRefusalCountIsAllocated(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

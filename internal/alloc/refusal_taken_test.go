@@ -8,7 +8,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// The owner of a pool learns which of its own objects is in the way.
+// If a requested block is taken, the refusal names the object that holds it. It does so only for the project that owns this object.
 func TestRefusalOfATakenBlockNamesTheOwnHolder(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -17,7 +17,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// over makes a server in a region on a store that the test wraps.
+// over makes a server in a region. The function wrap wraps the server's store.
 func (w *world) over(t *testing.T, r string, wrap func(storage.Store) storage.Store) *alloc.Service {
 	t.Helper()
 	store, err := crdb.Open(w.ctx, w.dsn, crdb.Options{Region: r})
@@ -26,7 +26,7 @@ func (w *world) over(t *testing.T, r string, wrap func(storage.Store) storage.St
 	return alloc.New(wrap(store), alloc.Options{Region: r, Clock: w.clock.read, Runway: time.Hour})
 }
 
-// batchMeanwhile runs a batch in a region, and calls meanwhile between its first reads and its transaction.
+// batchMeanwhile runs a batch in a region. It calls meanwhile between the batch's first reads and its transaction.
 func (w *world) batchMeanwhile(t *testing.T, r string, claims []ipam.Claim, meanwhile func()) ([]ipam.Claim, error) {
 	t.Helper()
 	var g *gate
@@ -113,7 +113,7 @@ func TestBatchIsRefusedForAHeldExactCIDR(t *testing.T) {
 	}
 }
 
-// singles returns n claims of one address each.
+// singles returns n claims, each for one address.
 func singles(prefix, pool string, n int) (list []ipam.Claim) {
 	for i := range n {
 		list = append(list, claim(fmt.Sprintf("%s-%d", prefix, i), pool, 32))
@@ -128,7 +128,8 @@ func (w *world) batchIn(t *testing.T, r string, claims ...ipam.Claim) []ipam.Cla
 	return made.Value
 }
 
-// scattered makes a pool with two halves. In one half, every second address is free in a region. The claim "keep" holds the other half at home.
+// scattered makes a pool. One half of the pool is in the region r, and every second address in it is free. The claim "keep" holds the other half in
+// the home region.
 func (w *world) scattered(t *testing.T, name, r string, options ...func(*ipam.PoolSpec)) {
 	t.Helper()
 	w.served(t, name, "10.0.0.0/25", options...)
@@ -142,7 +143,7 @@ func (w *world) scattered(t *testing.T, name, r string, options ...func(*ipam.Po
 	}
 }
 
-// A batch that needs free blocks of other regions gets them, in any number of pieces. A batch that does not fit moves nothing.
+// If a batch needs free blocks of other regions, it gets them, even if they are in many pieces. If the batch does not fit, it moves no blocks.
 func TestBatchGathersBlocksFromOtherRegions(t *testing.T) {
 	t.Parallel()
 	for _, to := range []string{region, us} {
@@ -165,7 +166,7 @@ func TestBatchGathersBlocksFromOtherRegions(t *testing.T) {
 	}
 }
 
-// Random claims read few rows, but the search for missing room in other regions reads all free blocks.
+// Random claims read only some of the free rows. But if a batch finds no room in its region, the search in the other regions reads all free blocks.
 func TestBatchOfRandomClaimsIsRefusedIfNoRegionHasRoom(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
@@ -181,7 +182,8 @@ func TestBatchOfRandomClaimsIsRefusedIfNoRegionHasRoom(t *testing.T) {
 	w.batchIn(t, eu, singles("z", "net", 128)...)
 }
 
-// Earlier claims of the batch take free blocks that the last claim needs. They can use blocks of another region instead.
+// The first claims in a batch take free blocks that the last claim needs. These claims could use blocks of another region instead, so the batch must
+// succeed.
 func TestBatchGathersBlocksThatItsEarlierClaimsCouldUse(t *testing.T) {
 	t.Parallel()
 	for _, to := range []string{region, us} {
@@ -195,7 +197,8 @@ func TestBatchGathersBlocksThatItsEarlierClaimsCouldUse(t *testing.T) {
 	}
 }
 
-// With a strategy that splits large blocks, a batch may be refused although it would fit in another order. The search still ends.
+// The strategy FirstFit splits large blocks, so a batch may fail although its claims would fit in another order. The search for blocks must still
+// end.
 func TestBatchThatFitsOnlyInAnotherOrderIsRefused(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
@@ -213,7 +216,7 @@ func TestBatchThatFitsOnlyInAnotherOrderIsRefused(t *testing.T) {
 	w.batchIn(t, region, claim("b", "net", 26), claim("a", "net", 32))
 }
 
-// interposed is a store that calls a function once, before the first transaction that searches or moves blocks of other regions.
+// interposed is a store that calls a function once. It does so before the first transaction that searches or moves blocks of other regions.
 type interposed struct {
 	storage.Store
 	once sync.Once
@@ -236,7 +239,7 @@ func (i *interposed) DryRun(ctx context.Context, op string, locks storage.Locks,
 	return i.Store.DryRun(ctx, op, locks, fn)
 }
 
-// Blocks that become free in the batch's own region, while it searches elsewhere, are used.
+// Blocks become free in the batch's own region while the batch searches other regions. The batch must use these blocks.
 func TestBatchUsesRoomThatAppearsInItsRegion(t *testing.T) {
 	t.Parallel()
 	for _, r := range []string{region, us} {
@@ -254,7 +257,7 @@ func TestBatchUsesRoomThatAppearsInItsRegion(t *testing.T) {
 	}
 }
 
-// A batch is served at home if the pool gives the batch's region up before the transaction.
+// The batch's region is removed from the pool before the batch's transaction. Then the home region must serve the batch.
 func TestBatchIsServedAtHomeAfterItsRegionIsRemoved(t *testing.T) {
 	t.Parallel()
 	for name, left := range map[string][]string{"AnotherGoesOn": {region, us}, "NoneGoesOn": nil} {
@@ -278,7 +281,7 @@ func TestBatchIsServedAtHomeAfterItsRegionIsRemoved(t *testing.T) {
 				require.NoError(t, err)
 				require.Equal(t, region, made[0].Region)
 				w.released(t, ask.Name)
-				later := w.batchIn(t, eu, name(2)) // on a server with a cached pool
+				later := w.batchIn(t, eu, name(2)) // this server has cached the pool
 				require.Equal(t, region, later[0].Region)
 				w.released(t, ask.Name)
 			}

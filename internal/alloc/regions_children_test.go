@@ -9,7 +9,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// A region carves child pools from its stock of their parent. They live there, and return their block to it.
+// A region makes a child pool from its own share of the parent's free blocks. The home of the child pool is this region. When the child pool is
+// deleted, its block returns to the region's share.
 func TestChildPoolIsCarvedFromItsParentInARegion(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
@@ -39,7 +40,7 @@ func TestChildPoolIsCarvedFromItsParentInARegion(t *testing.T) {
 	require.Equal(t, "10.0.0.0/16", whole.Block.String())
 }
 
-// A child pool can also serve several regions and lend its blocks.
+// A child pool can also serve several regions and lend blocks to them.
 func TestChildPoolServesSeveralRegions(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
@@ -63,7 +64,7 @@ func TestChildPoolServesSeveralRegions(t *testing.T) {
 	require.Empty(t, w.dump(t)["stocks"])
 }
 
-// A batch succeeds or fails as a whole, even if its region needs several loans for it.
+// A batch succeeds or fails as a whole, even if its region must borrow blocks several times for it.
 func TestBatchBorrowsForAllItsClaims(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)

@@ -9,18 +9,19 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// by creates a claim on the server of a region.
+// by creates a claim through the server of a region.
 func (w *world) by(r string, c ipam.Claim) (ipam.Claim, error) {
 	got, err := w.in[r].CreateClaim(w.ctx, project, c, usecase.Request{})
 	return got.Value, err
 }
 
-// An exact CIDR can be claimed from any region, wherever it is free. Free parts of it are gathered.
+// A server in any region can claim an exact CIDR, and the CIDR may be free in any region. If its parts are free in several regions, the server
+// gathers them.
 func TestExactCIDRIsClaimedInAnyRegion(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.served(t, "net", "10.0.0.0/24")
-	made, err := w.by(eu, claim("first", "net", 32)) // eu is lent 10.0.0.0/26
+	made, err := w.by(eu, claim("first", "net", 32)) // the home lends 10.0.0.0/26 to eu
 	require.NoError(t, err)
 	require.Equal(t, "10.0.0.0/32", made.Block.String())
 
@@ -53,7 +54,7 @@ func TestExactCIDRIsClaimedInAnyRegion(t *testing.T) {
 	})
 }
 
-// A block can be claimed if its parts are free in two regions and at home.
+// Parts of a block are free in two regions and in the home region. A claim for the whole block must succeed.
 func TestBlockFreeInPartsOfSeveralRegionsIsGathered(t *testing.T) {
 	t.Parallel()
 	for name, ask := range map[string]ipam.Claim{"ByLength": claim("all", "net", 24), "ByCIDR": claimOf("all", "net", exactly("10.0.0.0/24"))} {
@@ -75,7 +76,7 @@ func TestBlockFreeInPartsOfSeveralRegionsIsGathered(t *testing.T) {
 	}
 }
 
-// A dry run returns the result of the real run and moves nothing.
+// A dry run returns the result of the real run, but moves no block between regions.
 func TestDryRunMovesNoBlockBetweenRegions(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
@@ -95,7 +96,7 @@ func TestDryRunMovesNoBlockBetweenRegions(t *testing.T) {
 	require.Equal(t, before, w.dump(t))
 }
 
-// A server in a region that a pool does not serve claims at the pool's home.
+// If a pool does not serve the server's region, the claim gets a block in the pool's home region.
 func TestUnservedRegionClaimsAtTheHome(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)

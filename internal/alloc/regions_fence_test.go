@@ -14,10 +14,11 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// regionsOwn lists the tables with rows of one region, which are backed up and restored with it.
+// regionsOwn lists the tables whose rows belong to a single region. A backup of a region contains these rows.
 var regionsOwn = []string{"free_blocks", "fences", "holds", "stocks", "idempotency_keys", "quota_shards"}
 
-// kept copies the rows of a region. restore puts them back; rows of other regions and global rows keep their later state.
+// kept copies the rows of a region, as a backup does. restore replaces the region's rows by this copy. The rows of other regions and the global rows
+// keep their later state.
 func (w *world) kept(t *testing.T, r string) (restore func()) {
 	t.Helper()
 	run := func(sql string, args ...any) {
@@ -48,7 +49,7 @@ func TestRegionRestoredAloneIsFenced(t *testing.T) {
 	require.NoError(t, err)
 	restore := w.kept(t, eu)
 
-	// After the backup, us gets the blocks that eu had.
+	// After the backup, the region us gets the blocks that the region eu had.
 	require.NoError(t, w.in[eu].DeleteClaim(w.ctx, project, "first", usecase.Request{}))
 	seen := map[string]bool{}
 	for i := range 16 {
@@ -89,7 +90,7 @@ func TestRegionRestoredAloneIsFenced(t *testing.T) {
 	_, err = w.in[eu].GetClaim(w.ctx, project, "first", usecase.Reading{})
 	require.Equal(t, ipam.CodeNotFound, ipam.CodeOf(err))
 	require.Contains(t, subjects(w.events(t, project, trail.EventFilter{Name: "first"})), regions.StockKeeper)
-	// The region's quota counts are old too. A new quota counts the usage again.
+	// The region's quota figures are old too. A new quota counts the usage again.
 	require.NoError(t, w.DeleteQuota(w.ctx, project, "all", usecase.Request{}))
 	w.set(t, quota("all", maxClaims(100), maxAddresses(1000)))
 	require.Equal(t, [3]string{"256", "16", "1"}, w.usage(t, "all"))
@@ -135,7 +136,8 @@ func TestBlocksWithLostRowsAreNotAllocated(t *testing.T) {
 	require.Equal(t, int64(1), p.Stock.Cooling[lost.Bits()])
 }
 
-// A region that is fenced off from one pool still serves others. Other regions still serve the fenced pool.
+// A region was restored from an old backup, so it must not serve one pool (it is fenced). It still serves other pools, and other regions still serve
+// this pool.
 func TestFenceAffectsOnePoolInOneRegion(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
@@ -155,7 +157,7 @@ func TestFenceAffectsOnePoolInOneRegion(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, w.in[eu].DeleteClaim(w.ctx, project, "kept", usecase.Request{}))
 	restore := w.kept(t, eu)
-	for i := range 64 { // another loan of a
+	for i := range 64 { // so that the home lends blocks of pool a again
 		_, err := from(eu, fmt.Sprintf("a%d", i), "a")
 		require.NoError(t, err)
 	}

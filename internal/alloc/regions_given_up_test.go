@@ -9,12 +9,13 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 )
 
-// A server has cached a pool for its region. The pool gives the region up, and the server notices by itself: its next claims come from home.
+// A server has cached that a pool serves its region. Then the region is removed from the pool. The server must notice that, and get its next claims
+// from the home region.
 func TestCachedRemovedRegionClaimsFromHome(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.served(t, "wide", "10.0.0.0/20")
-	for _, left := range [][]string{{region, us}, nil} { // another region still serves it, or none does
+	for _, left := range [][]string{{region, us}, nil} { // the pool still serves another region, or only its home
 		w.serving(t, "wide", region, eu, us)
 		_, err := w.claimIn(w.ctx, eu, "before", "wide", 28)
 		require.NoError(t, err)

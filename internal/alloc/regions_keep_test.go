@@ -18,7 +18,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// lent returns the free addresses that a region has on loan from a pool, and the size of its last loan.
+// lent returns the number of free addresses that a pool has lent to a region. It also returns the size of the last loan.
 func (w *world) lent(t *testing.T, r, pool string) (addresses int64, loan int) {
 	t.Helper()
 	p, err := w.GetPool(w.ctx, project, pool, usecase.Reading{})
@@ -39,12 +39,13 @@ func (w *world) keep(t *testing.T, r string) int {
 	return n
 }
 
-// The keeper fills a region's stock before it is empty. Loans grow with the rate of use and shrink without it; idle stock returns home.
+// The stock keeper is the background job that borrows free blocks for a region before the region has none left. Its loans become larger if the region
+// uses many blocks, and smaller if it uses few. It returns unused blocks to the home region.
 func TestStockKeeperFollowsTheUsageOfARegion(t *testing.T) {
 	t.Parallel()
-	w := setupRegions(t) // with a runway of an hour
+	w := setupRegions(t) // a loan should last for one hour
 	w.served(t, "net", "10.0.0.0/8")
-	// used claims until the keeper finds the stock low, and returns the size of its loan.
+	// used makes claims until the keeper borrows blocks, and returns the size of this loan.
 	used := func() int {
 		t.Helper()
 		for range 100 {
@@ -93,7 +94,7 @@ func TestStockKeeperReturnsIdleStock(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.served(t, "net", "10.0.0.0/8")
-	c, err := w.by(eu, claim("large", "net", 16)) // a loan of 64 such blocks, a quarter of the pool
+	c, err := w.by(eu, claim("large", "net", 16)) // the region borrows 64 such blocks, a quarter of the pool
 	require.NoError(t, err)
 	require.NoError(t, w.DeleteClaim(w.ctx, project, c.Name, usecase.Request{}))
 	lent, _ := w.lent(t, eu, "net")
@@ -102,7 +103,7 @@ func TestStockKeeperReturnsIdleStock(t *testing.T) {
 	w.clock.move(2 * time.Hour)
 	require.Equal(t, 0, w.keep(t, eu), "no more than the last loan: that is the stock of the region")
 
-	for i := range 3 { // three loans, of which one would be enough
+	for i := range 3 { // the region borrows three times, although one loan would be enough
 		_, err := w.by(eu, claim(fmt.Sprintf("l%d", i), "net", 10))
 		require.NoError(t, err)
 	}
@@ -122,11 +123,11 @@ func TestStockKeeperReturnsIdleStock(t *testing.T) {
 	require.Equal(t, 9, whole.Block.Bits())
 }
 
-// unreachable is a store that fails to reach the home of one pool.
+// unreachable is a store that cannot reach the home region of one pool.
 type unreachable struct {
 	storage.Store
 
-	home ipam.ID // lock id of the pool's home
+	home ipam.ID // id of the lock in the pool's home region
 	mu   sync.Mutex
 	asks int
 }
@@ -141,7 +142,7 @@ func (u *unreachable) InTx(ctx context.Context, op string, locks storage.Locks, 
 	return u.Store.InTx(ctx, op, locks, fn)
 }
 
-// The keeper reports an unreachable home and still serves pools of other homes.
+// If the home region of a pool is unreachable, the keeper reports an error. It still borrows blocks for pools in other home regions.
 func TestStockKeeperContinuesPastAnUnreachableHome(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
@@ -159,7 +160,7 @@ func TestStockKeeperContinuesPastAnUnreachableHome(t *testing.T) {
 	require.Positive(t, addresses)
 }
 
-// The keeper does not lock a home without free blocks, so it delays no other transaction there.
+// If the home region of a pool has no free blocks, the keeper does not lock the pool there. So it delays no other transaction.
 func TestStockKeeperDoesNotLockAFullHome(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
@@ -180,7 +181,7 @@ func TestStockKeeperDoesNotLockAFullHome(t *testing.T) {
 	require.Equal(t, 1, lends())
 }
 
-// rounds counts the reads of the keeper; each is one round trip.
+// rounds is a store that counts the reads of the keeper. Each read is one round trip to the database.
 type rounds struct {
 	storage.Store
 	reads int
@@ -201,7 +202,7 @@ func (r *rounds) RoomIn(ctx context.Context, ask []storage.RoomQuery) (map[ipam.
 	return r.Store.RoomIn(ctx, ask)
 }
 
-// The keeper scans all pools page by page. A pool with enough stock costs no round trip of its own.
+// The keeper reads all pools, page by page. If the region has enough free blocks of a pool, this pool needs no read of its own.
 func TestStockKeeperScansAllPools(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)

@@ -22,7 +22,8 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// confined makes a server of a region that reads and writes no row of other regions, as if the region were cut off. Its database role enforces that.
+// confined makes a server that can read and write only the rows of its own region. So it works as if the region were cut off. The server's database
+// role enforces this.
 func (w *world) confined(t *testing.T, r string) *alloc.Service {
 	t.Helper()
 	if dbtest.Engine() != devdb.Postgres {
@@ -73,7 +74,7 @@ func (w *world) dropRole(t *testing.T, role string) {
 	}
 }
 
-// steady claims and releases in all ways that need only the region's own stock.
+// steady makes claims and releases of all kinds that need only the region's own free blocks.
 func (w *world) steady(t *testing.T, s *alloc.Service, pool string, rounds int) {
 	t.Helper()
 	bits := 32

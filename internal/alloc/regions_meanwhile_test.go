@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// gatedIn makes a server in a region, and a gate for one operation's transactions.
+// gatedIn makes a server in a region, and a gate that can stop the transactions of one operation.
 func (w *world) gatedIn(t *testing.T, r, op string) (*alloc.Service, *gate) {
 	t.Helper()
 	store, err := crdb.Open(w.ctx, w.dsn, crdb.Options{Region: r})
@@ -24,7 +24,7 @@ func (w *world) gatedIn(t *testing.T, r, op string) (*alloc.Service, *gate) {
 	return alloc.New(g, alloc.Options{Region: r, Clock: w.clock.read, Runway: time.Hour}), g
 }
 
-// interrupted runs slow in a region, and calls other between its reads and its transaction.
+// interrupted runs slow on a server in a region. It calls other between the reads and the transaction of slow. It returns the error of slow.
 func (w *world) interrupted(t *testing.T, r, op string, slow func(*alloc.Service) error, other func()) error {
 	t.Helper()
 	s, g := w.gatedIn(t, r, op)
@@ -37,7 +37,7 @@ func (w *world) interrupted(t *testing.T, r, op string, slow func(*alloc.Service
 	return <-done
 }
 
-// A pool's regions change between a request's first reads and its transaction. The result reflects the new regions.
+// A pool's regions change between the first reads and the transaction of a request. The result must be right for the new regions.
 func TestConcurrentRegionChangesAreHandled(t *testing.T) {
 	t.Parallel()
 	two := func(p *ipam.PoolSpec) { p.Regions = []string{region, eu} }
@@ -98,7 +98,8 @@ func TestConcurrentRegionChangesAreHandled(t *testing.T) {
 	})
 }
 
-// A server has cached a pool with a claim in another region. The pool then gives that region up, and the server serves it at home.
+// A server has cached a pool that also serves another region. Then that region is removed from the pool. The server's requests must still succeed,
+// with blocks in the home region.
 func TestCachedPoolServesARemovedRegionAtHome(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
@@ -108,7 +109,7 @@ func TestCachedPoolServesARemovedRegionAtHome(t *testing.T) {
 	first, err := w.by(eu, claim("e", "net", 32))
 	require.NoError(t, err)
 	require.NoError(t, w.DeleteClaim(w.ctx, project, "e", usecase.Request{}))
-	_, err = w.by(region, claimOf("x", "net", exactly(first.Block.String()))) // by the home, of eu's block
+	_, err = w.by(region, claimOf("x", "net", exactly(first.Block.String()))) // the server in the home region claims a block that eu has
 	require.NoError(t, err)
 	require.NoError(t, w.in[eu].DeleteClaim(w.ctx, project, "x", usecase.Request{}))
 	_, err = w.in[eu].PatchPool(w.ctx, project, "net", usecase.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
@@ -124,7 +125,7 @@ func TestCachedPoolServesARemovedRegionAtHome(t *testing.T) {
 	}
 }
 
-// A loan that hangs because the home is unreachable does not delay claims that the region's stock can serve.
+// The home region is unreachable, so a loan hangs. Claims that the region's own free blocks can serve must not wait for this loan.
 func TestClaimsDoNotWaitForAHangingLoan(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
@@ -134,8 +135,8 @@ func TestClaimsDoNotWaitForAHangingLoan(t *testing.T) {
 		_, err := s.CreateClaim(w.ctx, project, claim(name, "net", bits), usecase.Request{})
 		return err
 	}
-	require.NoError(t, ask("a", 32)) // lends 64 addresses
-	require.NoError(t, ask("b", 27)) // half of the stock: it is low now
+	require.NoError(t, ask("a", 32)) // borrows 64 addresses
+	require.NoError(t, ask("b", 27)) // takes half of them, so few are left
 	for title, borrower := range map[string]func() error{
 		"OfTheKeeper": func() error { _, err := s.RebalanceStocks(w.ctx); return err },
 		"OfAClaim":    func() error { return ask("large", 21) },
@@ -150,7 +151,7 @@ func TestClaimsDoNotWaitForAHangingLoan(t *testing.T) {
 	}
 }
 
-// A claim by class tries to gather blocks from several regions before it is refused.
+// Before a claim by class is refused, the server tries to gather the parts of a block from several regions.
 func TestClassFindsABlockFreeInPartsOfSeveralRegions(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
@@ -164,7 +165,7 @@ func TestClassFindsABlockFreeInPartsOfSeveralRegions(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, w.DeleteClaim(w.ctx, project, "c", usecase.Request{}))
 	_, err = w.in[region].CreateClaim(w.ctx, project, byClass("x", "std", length(24)), usecase.Request{DryRun: true})
-	refused(t, err, ipam.CodePoolExhausted) // a dry run gathers nothing
+	refused(t, err, ipam.CodePoolExhausted) // a dry run does not gather parts
 	got, err := w.by(region, byClass("x", "std", length(24)))
 	require.NoError(t, err, "whoever only asked is not believed")
 	require.Equal(t, "10.1.0.0/24", got.Block.String())
@@ -172,7 +173,7 @@ func TestClassFindsABlockFreeInPartsOfSeveralRegions(t *testing.T) {
 	refused(t, err, ipam.CodePoolExhausted)
 }
 
-// A server caches a failed gathering for a second at most. Constant requests do not extend that time.
+// If the server finds no parts to gather, it caches this result for at most a second. Requests during this time must not extend it.
 func TestClassFindsABlockInPartsUnderConstantRequests(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
@@ -197,7 +198,7 @@ func TestClassFindsABlockInPartsUnderConstantRequests(t *testing.T) {
 	require.Fail(t, "it is refused for as long as it is asked for")
 }
 
-// A name conflict in another region is reported even if the pool is full.
+// If a claim's name is taken in another region and its pool is full too, the refusal reports the name.
 func TestNameConflictInAnotherRegionPrecedesAFullPool(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
@@ -213,7 +214,7 @@ func TestNameConflictInAnotherRegionPrecedesAFullPool(t *testing.T) {
 	refused(t, err, ipam.CodePoolExhausted)
 }
 
-// Adjacent loans are merged into one row, however many there were. One claim can bring all of them home.
+// The blocks of many loans are merged into one row if they are adjacent. So a single claim can gather all these blocks.
 func TestLoansOfBuddiesAreMerged(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
@@ -221,7 +222,7 @@ func TestLoansOfBuddiesAreMerged(t *testing.T) {
 	for i := range 256 {
 		_, err := w.by(eu, claim(fmt.Sprintf("c%d", i), "net", 32))
 		require.NoError(t, err)
-		w.clock.move(3 * time.Hour) // loans get smaller and smaller
+		w.clock.move(3 * time.Hour) // so that the loans become smaller
 	}
 	require.Len(t, w.dump(t)["region_blocks"], 1)
 	for i := range 256 {

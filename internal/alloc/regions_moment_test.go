@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// passing is a store that calls a function once, before the first list read from a region.
+// passing is a store that calls a function once, before its first list read in one region.
 type passing struct {
 	storage.Store
 	meanwhile
@@ -89,11 +89,11 @@ func (v *viewBetween) Snapshot(ctx context.Context, op string, fn func(context.C
 	})
 }
 
-// A block moves to another region during a list of its pool. The list contains it once.
+// A block moves to another region while a server lists its pool. The list must contain the block exactly once.
 func TestListOfAMultiRegionPoolIsOneSnapshot(t *testing.T) {
 	t.Parallel()
 	lists := map[string]struct {
-		held bool // whether the block is held, before and after
+		held bool // whether a claim holds the block
 		read func(context.Context, *testing.T, *alloc.Service, usecase.Reading) []netip.Prefix
 	}{
 		"Claims": {true, func(ctx context.Context, t *testing.T, s *alloc.Service, r usecase.Reading) (blocks []netip.Prefix) {
@@ -138,7 +138,7 @@ func TestListOfAMultiRegionPoolIsOneSnapshot(t *testing.T) {
 				to(way[0], "first")
 				moved := false
 				s := w.over(t, region, func(store storage.Store) storage.Store {
-					return &passing{store, meanwhile{new(sync.Once), us, func() { // the region that is read last
+					return &passing{store, meanwhile{new(sync.Once), us, func() { // the list reads this region last
 						if moved = true; list.held {
 							w.released(t, "first")
 						}

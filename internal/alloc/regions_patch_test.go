@@ -15,7 +15,7 @@ func (w *world) reregion(pool string, regions ...string) error {
 	return err
 }
 
-// A PATCH adds regions to a pool, and removes regions without held blocks.
+// A PATCH can add regions to a pool. It can remove a region from a pool only if the region holds no block of it.
 func TestPatchAddsAndRemovesRegionsOfAPool(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
@@ -54,7 +54,7 @@ func TestPatchAddsAndRemovesRegionsOfAPool(t *testing.T) {
 	}
 }
 
-// A reservation brings the free parts of its block home. A held part in a region is reported as a conflict.
+// A reservation moves the free parts of its block to the home region. If a claim in a region holds a part, the reservation is refused.
 func TestReservationTakesLentBlocks(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
@@ -75,7 +75,7 @@ func TestReservationTakesLentBlocks(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// A pool in several regions can be deleted when no region holds a block of it, whatever is lent.
+// A pool in several regions can be deleted if no region holds a block of it. Free blocks that the pool has lent do not matter.
 func TestMultiRegionPoolIsDeletedWhenEmpty(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
@@ -99,7 +99,7 @@ func TestMultiRegionPoolIsDeletedWhenEmpty(t *testing.T) {
 	}
 }
 
-// A block cools down in the region of its claim, and any server of that region frees it.
+// A block cools down in the region of its claim, and only a server of this region frees it.
 func TestCooldownStaysInTheRegionOfTheClaim(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)

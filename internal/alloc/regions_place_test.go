@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// placing is a store that stops before it records that one project works in a region, until the test resumes it.
+// placing is a store that stops before it records that a project has claims in a region. It continues when the test lets it.
 type placing struct {
 	storage.Store
 	of          ipam.ID
@@ -28,7 +28,8 @@ func (p *placing) Place(ctx context.Context, project ipam.ID, region string) err
 	return p.Store.Place(ctx, project, region)
 }
 
-// The first claim of a project in a region writes a global row, which may take a second. Other claims on the pool do not wait for it.
+// The first claim of a project in a region writes a global row, which may take a second. Claims of other projects on the pool must not wait for this
+// write.
 func TestFirstClaimOfAProjectInARegionDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	for way, claims := range map[string]func(context.Context, *alloc.Service) error{
@@ -74,8 +75,8 @@ func TestFirstClaimOfAProjectInARegionDelaysNoOther(t *testing.T) {
 	}
 }
 
-// A refused claim does not record its region for the project; only a successful one does. Later look-ups of the project's names include recorded
-// regions.
+// A successful claim records its region for the project, because later look-ups of names must include this region. A refused claim must not record
+// it.
 func TestRefusedClaimDoesNotPlaceItsProjectInARegion(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)

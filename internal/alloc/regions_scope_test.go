@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Claims in three regions at once share one pool for their scope. It is in the region that was first.
+// Servers in three regions claim for the same scope at the same time. Carve makes only one pool, in the region of the first claim.
 func TestScopeClaimedInThreeRegionsHasOnePool(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
@@ -40,7 +40,7 @@ func TestScopeClaimedInThreeRegionsHasOnePool(t *testing.T) {
 	require.Equal(t, us, near.Region, "another site's pool is where it was first claimed from")
 }
 
-// Other regions can use a retained block: bind it to a claim, or delete it.
+// A server in any region can bind a retained block to a claim, or delete it.
 func TestRetainedBlockIsReachableFromAnyRegion(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
@@ -74,7 +74,7 @@ func TestRetainedBlockIsReachableFromAnyRegion(t *testing.T) {
 	require.Equal(t, 24, whole.Block.Bits())
 }
 
-// A claim by class prefers pools of its own region, but uses the last room elsewhere.
+// A claim by class prefers pools in the server's region. If these are full, it uses a pool in another region.
 func TestClassPrefersPoolsOfItsRegion(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)

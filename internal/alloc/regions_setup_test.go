@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// eu and us are further regions for tests; region is the region of all other tests.
+// eu and us are additional regions. Tests of a single region use only the constant region.
 const (
 	eu = "eu"
 	us = "us"
@@ -23,7 +23,7 @@ const (
 	threeRegions = "three regions" // the kind of database that has them all
 )
 
-// world has three servers in three regions on one database.
+// world has one database with three regions, and a server in each region.
 type world struct {
 	*bundle
 	in map[string]*alloc.Service

@@ -51,7 +51,7 @@ func TestLastFreeBlockIsFoundInAnyRegion(t *testing.T) {
 		_, err := w.claimIn(w.ctx, r, "more-"+r, "small", 32)
 		require.Equal(t, ipam.CodePoolExhausted, ipam.CodeOf(err), "%v", err)
 	}
-	for i := range 64 { // from another region than the one before
+	for i := range 64 { // in turn from each region
 		require.NoError(t, w.in[[]string{eu, us, region}[i%3]].DeleteClaim(w.ctx, project, fmt.Sprintf("c%d", i), usecase.Request{}))
 	}
 	c, err := w.claimIn(w.ctx, eu, "whole", "small", 26)

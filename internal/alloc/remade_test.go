@@ -15,8 +15,8 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// A project is deleted, and another tenant creates one of the same name. The new project inherits nothing, even on servers that have cached the old
-// one.
+// A project is deleted, and another tenant creates a project with the same name. The new project must inherit nothing, even on servers that have
+// cached the old project.
 func TestRecreatedProjectInheritsNothing(t *testing.T) {
 	t.Parallel()
 	const name = "beta"
@@ -37,7 +37,7 @@ func TestRecreatedProjectInheritsNothing(t *testing.T) {
 	_, err = b.PutSpaceGrant(b.ctx, project, ipam.DefaultSpace, name, usecase.Request{})
 	require.NoError(t, err)
 
-	ctx := b.acting("corp:both", tenancy.Admin, name) // by configuration: in any project of the name
+	ctx := b.acting("corp:both", tenancy.Admin, name) // the configuration gives this role in every project with the name
 	keyed := usecase.Request{Key: "key", Fingerprint: [16]byte{1}}
 	b.class(t, name, class("own", lengths(24, 28, 28), defaultClass))
 	b.poolIn(t, name, root("own", "10.2.0.0/24", backing("own")))
@@ -130,8 +130,7 @@ func ownClaim(in, name string) ipam.Claim {
 	return claim(name, "own", 28, func(c *ipam.Claim) { c.Spec.PoolRef.Project = in })
 }
 
-// A pool is deleted, and its owner creates another one of the same name. A consumer of the first pool cannot claim from the second, even on a server
-// that has cached the grant.
+// A grant may name a project that does not exist yet. If a project with this name is created later, it must not inherit the grant.
 func TestRecreatedPoolInheritsNoGrant(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -19,7 +19,7 @@ func reserveRange(from, to, reason string) ipam.Reservation {
 	return ipam.Reservation{From: address(from), To: address(to), Reason: reason}
 }
 
-// held returns the blocks of a pool that are held for a purpose, with their reasons.
+// held returns the blocks of a pool that are held for a purpose, and the reason of each block.
 func (b *bundle) held(t testing.TB, pool string, purpose ipam.Purpose) map[string]string {
 	t.Helper()
 	page, err := b.ListAllocations(b.ctx, project, paging.Filter{Pool: ref(pool), Purpose: purpose}, 500, "", usecase.Reading{})
@@ -151,7 +151,8 @@ func TestReservationOfTheOtherFamilyIsRefused(t *testing.T) {
 func TestReservationsOfTooManyBlocksAreRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	// In an IPv6 /64, the range from ::1 to the last address but one has 126 blocks, the maximum for one range. The test has 17 such ranges.
+	// In an IPv6 /64, the range from the second to the second last address has 126 aligned blocks. No other range has more. The test has 17 such
+	// ranges.
 	var list []ipam.Reservation
 	addr := netip.MustParsePrefix("2001:db8::/48")
 	for i := range 17 {

@@ -17,10 +17,10 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// costed is a store that counts its reads and the most pools in one read.
+// costed is a store that counts its reads, and records the largest number of pools in one read.
 type costed struct {
 	*crdb.Store
-	reads, pools int // maximum in one read
+	reads, pools int // pools is the largest number in one read
 }
 
 func (c *costed) PoolStandings(ctx context.Context, region string, after ipam.ID, limit int) ([]pools.PoolStanding, error) {
@@ -29,7 +29,7 @@ func (c *costed) PoolStandings(ctx context.Context, region string, after ipam.ID
 	return out, err
 }
 
-// sampler returns a sampler on the test's database, and its store.
+// sampler returns a Sampler on the test's database, and the store of the Sampler.
 func (b *bundle) sampler(t testing.TB, region string, most int) (*pools.Sampler, *costed) {
 	t.Helper()
 	store, err := crdb.Open(b.ctx, b.dsn, crdb.Options{Region: region, MaxConnections: 2})
@@ -39,7 +39,7 @@ func (b *bundle) sampler(t testing.TB, region string, most int) (*pools.Sampler,
 	return pools.NewSampler(c, region, most, b.clock.read), c
 }
 
-// pass runs one scan of all pools, and returns the sample and the number of steps.
+// pass runs the Sampler's steps until it has read all pools. It returns the sample and the number of steps.
 func (b *bundle) pass(t testing.TB, s *pools.Sampler) (pools.Sample, int) {
 	t.Helper()
 	b.clock.move(time.Minute)
@@ -53,7 +53,7 @@ func (b *bundle) pass(t testing.TB, s *pools.Sampler) (pools.Sample, int) {
 	}
 }
 
-// ratios formats the pools of a sample in their order.
+// ratios formats the pools in a sample.
 func ratios(of []pools.PoolSample) (out []string) {
 	for _, p := range of {
 		out = append(out, fmt.Sprintf("%s %.4f", p.Pool, p.Ratio))
@@ -69,7 +69,7 @@ func TestSamplerFindsTheFullestPoolsInBoundedSteps(t *testing.T) {
 	b.pool(t, root("empty", "10.1.0.0/16"))
 	b.pool(t, root("full", "10.2.0.0/28"))
 	b.claim(t, claim("c2", "full", 28))
-	b.pool(t, root("six", "2001:db8::/32")) // more addresses than a float can distinguish
+	b.pool(t, root("six", "2001:db8::/32")) // more addresses than a float can represent exactly
 	b.claim(t, claim("c3", "six", 33))
 	b.claim(t, claim("c4", "six", 34))
 	b.pool(t, root("pieces", "10.3.0.0/27"))

@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// putScope carves the pool of a site's scope, or finds it.
+// putScope requests the pool for the scope of a site. The server makes the pool if it does not exist.
 func (b *bundle) putScope(t testing.TB, site string) usecase.Result[ipam.Pool] {
 	t.Helper()
 	made, err := b.PutScopePool(b.ctx, project, "net", labels("site", site), usecase.Request{})
@@ -113,7 +113,7 @@ func TestPutOfAnInvalidScopedPoolIsRefused(t *testing.T) {
 	refused(t, err, ipam.CodePoolDraining)
 }
 
-// Concurrent PUTs and claims for one scope get one pool.
+// If PUTs and claims for one scope run at the same time, they all get the same pool.
 func TestConcurrentPutsAndClaimsCreateOneScopedPool(t *testing.T) {
 	t.Parallel()
 	b := setupScoped(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// A scope's pool is removed between the claim's first reads and its transaction. The claim gets a new pool.
+// The pool of a scope is removed between the first reads and the transaction of a claim. The claim must get a new pool.
 func TestClaimIsServedFromANewPoolIfItsScopedPoolIsRemovedConcurrently(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -80,12 +80,13 @@ func TestClaimIsServedFromANewPoolIfItsScopedPoolIsRemovedConcurrently(t *testin
 	}
 }
 
-// A claim is made between the sweep's first reads and its transaction. The sweep neither marks nor removes the pool.
+// The sweep is the background job that marks empty scoped pools and later removes them. If a claim is made between the sweep's first reads and its
+// transaction, the sweep must neither mark nor remove the pool.
 func TestScopedPoolWithAConcurrentClaimIsNotSwept(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		op      string
-		release bool // releases the claim, so that the pool is empty once more
+		release bool // also release the claim, so that the pool is empty again
 	}{
 		"BeforeItIsMarked":         {"scope_mark", false},
 		"BeforeItIsRemoved":        {"scope_remove", false},
@@ -122,7 +123,8 @@ func TestScopedPoolWithAConcurrentClaimIsNotSwept(t *testing.T) {
 	}
 }
 
-// Pools are carved and swept under load on three servers. No claim is refused, and the figures are right.
+// Claims on three servers make scoped pools, while two of these servers sweep empty ones. No claim may be refused, and the quota figures must be
+// right at the end.
 func TestScopedPoolsAreCreatedAndSweptUnderLoad(t *testing.T) {
 	t.Parallel()
 	b := setupScoped(t, emptyFor(0))
@@ -167,7 +169,7 @@ func TestScopedPoolsAreCreatedAndSweptUnderLoad(t *testing.T) {
 	close(stop)
 	keepers.Wait()
 	require.Empty(t, odd)
-	for range 2 { // mark, then remove
+	for range 2 { // the first sweep marks, the second one removes
 		_, removed, err := b.SweepScopes(b.ctx, 100, 100)
 		note(removed, err)
 	}

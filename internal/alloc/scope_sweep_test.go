@@ -17,7 +17,7 @@ import (
 
 func emptyFor(d time.Duration) classOption { return func(s *ipam.ClassSpec) { s.EmptyPoolTTL = &d } }
 
-// swept runs one sweep and requires the numbers of marked and removed pools.
+// swept runs the job that marks and removes empty scoped pools. It requires the numbers of pools that the job marks and removes.
 func (b *bundle) swept(t testing.TB, marked, removed int) {
 	t.Helper()
 	m, r, err := b.SweepScopes(b.ctx, 2, 100)
@@ -202,7 +202,7 @@ func TestConcurrentSweepsRemoveEachPoolOnce(t *testing.T) {
 	require.Equal(t, [2]string{"65536", "0"}, b.figures(t, platform, "eu"))
 }
 
-// The response to a COMMIT is lost. The next sweep does exactly the remaining work.
+// The response to a COMMIT of the sweep is lost. The next sweep must do exactly the work that is left.
 func TestSweepWithUnknownOutcomeIsCompletedByTheNext(t *testing.T) {
 	t.Parallel()
 	for fault, left := range map[fault]int{lostBefore: 1, lostAfter: 0} {
@@ -230,7 +230,7 @@ func TestSweepWithUnknownOutcomeIsCompletedByTheNext(t *testing.T) {
 	}
 }
 
-// See TestEveryOperationLocksTheRowsItDependsOn.
+// TestEveryOperationLocksTheRowsItDependsOn explains why these locks are necessary.
 func TestBackgroundJobsLockTheRowsTheyDependOn(t *testing.T) {
 	t.Parallel()
 	b := setupScoped(t, emptyFor(0), cooling(time.Hour))

@@ -20,7 +20,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// finds returns the search results for a text, one line each: kind, project/name, reason, block.
+// finds returns a line for each search result of a text. A line has the kind, the project and name, the reason and the block.
 func (b *bundle) finds(ctx context.Context, t testing.TB, text string) []string {
 	t.Helper()
 	found, err := b.Search(ctx, search.Asked{Text: text, Limit: 100}, usecase.Reading{})
@@ -146,7 +146,7 @@ func TestSearchFindsNames(t *testing.T) {
 	}
 }
 
-// A search for any address finds the objects that hold it in the lists.
+// A search for a random address finds the same objects that hold this address in the lists.
 func TestSearchAgreesWithTheLists(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -187,7 +187,7 @@ func TestSearchAgreesWithTheLists(t *testing.T) {
 	}
 }
 
-// A server finds objects in all regions.
+// Each server finds objects in all regions.
 func TestSearchFindsInAllRegions(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)

@@ -24,7 +24,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Service combines all use cases. Create it with New; it is safe for concurrent use.
+// Service combines all use cases. Create it with New. It is safe for concurrent use.
 type Service struct {
 	*access.Access
 	*alerts.Alerts
@@ -40,28 +40,28 @@ type Service struct {
 	*utilization.Utilization
 	*webhooks.Webhooks
 
-	regions *regions.Regions // the other packages use most of it
+	regions *regions.Regions // not embedded, because mostly the other packages use it
 }
 
 // Options configure a Service.
 type Options struct {
-	Region  string           // region for the rows that this process creates
+	Region  string           // region of the rows that this process creates
 	Clock   func() time.Time // nil: the database's clock; tests set their own
 	Metrics usecase.Metrics  // nil: no metrics
 	Tracer  usecase.Tracer   // nil: no traces
-	// MaxWaiting limits the claims and releases that wait for one pool; further ones are refused. 0: 1024.
+	// MaxWaiting limits the claims and releases that wait for one pool. The server refuses more. 0: 1024.
 	MaxWaiting int
-	// Runway is how long the blocks that a pool has lent to a region should last. 0: 10 minutes.
+	// Runway is how long the free blocks that a pool lends to a region should last. 0: 10 minutes.
 	Runway time.Duration
 	// RecordedEvery is the interval between utilization records. 0: hourly.
 	RecordedEvery time.Duration
 	// MaxSpaces limits the spaces in a project. 0: 256.
 	MaxSpaces int
-	// Webhooks configures the signatures of webhook messages and their permitted targets.
+	// Webhooks configures the secrets that sign webhook messages, and the networks that the messages may go to.
 	Webhooks webhooks.Options
 }
 
-// New creates the use cases over a store. Each package gets the packages below it.
+// New creates the use cases over a store.
 func New(store storage.Store, o Options) *Service {
 	core := usecase.New(store, usecase.Options{Region: o.Region, Clock: o.Clock, Metrics: o.Metrics, Tracer: o.Tracer})
 	regions, refusals := regions.New(core, o.Runway), refusals.New(core)
@@ -90,12 +90,12 @@ func (s *Service) ListRegions(ctx context.Context) (all []ipam.Region, here stri
 	return s.regions.ListRegions(ctx)
 }
 
-// RebalanceStocks is regions.RebalanceStocks, for the background worker.
+// RebalanceStocks calls regions.RebalanceStocks. The background worker uses it.
 func (s *Service) RebalanceStocks(ctx context.Context) (moved int, err error) {
 	return s.regions.RebalanceStocks(ctx)
 }
 
-// Reconcile is regions.Reconcile, for the operator.
+// Reconcile calls regions.Reconcile. Operators use it.
 func (s *Service) Reconcile(ctx context.Context, o regions.Reconciling) ([]regions.Reconciled, error) {
 	return s.regions.Reconcile(ctx, o)
 }

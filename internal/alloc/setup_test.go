@@ -33,8 +33,8 @@ func TestMain(m *testing.M) {
 	dbtest.Main(m, dbtest.Config{Migrate: migrate(region), Kinds: map[string]func(context.Context, string) error{threeRegions: migrate(region, eu, us)}})
 }
 
-// bundle has the use cases on a new database, with a clock that only the test moves. Its methods with a testing.TB require success. Tests call the
-// use cases themselves through the embedded Service.
+// bundle has the use cases on a new database. Only the test moves its clock. A method that takes a testing.TB fails the test if the request fails. To
+// check an error, a test calls the use case of the embedded Service instead.
 type bundle struct {
 	*alloc.Service
 	ctx      context.Context // of a platform admin
@@ -44,7 +44,7 @@ type bundle struct {
 	lends    string // project that offers pools to others; "": provider
 }
 
-// setup makes the bundle with its project. At the end of the test, the audit checks every invariant.
+// setup makes a bundle and its project. At the end of the test, the audit checks all invariants of the database.
 func setup(t testing.TB) *bundle {
 	t.Helper()
 	return setupOn(t, dbtest.New(t))
@@ -65,14 +65,14 @@ func setupOn(t testing.TB, dsn string) *bundle {
 	return b
 }
 
-// server makes another service, as another process would: with its own connections, locks and groups.
+// server makes another service on the database. Like another process, it has its own connections, locks and groups.
 func (b *bundle) server(t testing.TB) (*alloc.Service, *attempts) {
 	t.Helper()
 	store, seen := b.store(t)
 	return b.serve(store), seen
 }
 
-// store opens the database once more. pgx would open only four connections on a small machine.
+// store opens another store on the database.
 func (b *bundle) store(t testing.TB, options ...func(*crdb.Options)) (*crdb.Store, *attempts) {
 	t.Helper()
 	seen := &attempts{ends: map[string]int{}}
@@ -86,7 +86,7 @@ func (b *bundle) store(t testing.TB, options ...func(*crdb.Options)) (*crdb.Stor
 	return store, seen
 }
 
-// serve makes the use cases on a store, which the test may have wrapped.
+// serve makes the use cases on a store. The test may have wrapped the store.
 func (b *bundle) serve(store storage.Store) *alloc.Service {
 	return alloc.New(store, alloc.Options{Region: region, Clock: b.clock.read})
 }
@@ -116,7 +116,7 @@ func (c *clock) move(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// attempts counts the attempts of transactions and reads, by "operation end".
+// attempts counts the attempts of transactions and reads. The key is the operation and the end of the attempt, such as "claim_group committed".
 type attempts struct {
 	mu   sync.Mutex
 	ends map[string]int

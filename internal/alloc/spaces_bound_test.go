@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// A project can have a limited number of spaces, including its default space. The limit applies to all servers together.
+// The number of spaces in a project is limited. The default space counts too. The limit holds even if several servers create spaces at the same time.
 func TestSpacesOfAProjectAreLimited(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

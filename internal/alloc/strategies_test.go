@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// holes makes a /24 in which .64/30, .96/28 and .128/25 are free.
+// holes makes a /24 pool whose only free blocks are .64/30, .96/28 and .128/25.
 func (b *bundle) holes(t *testing.T, name string, s ipam.Strategy) {
 	t.Helper()
 	b.pool(t, root(name, "10.0.0.0/24", strategy(s), inSpace(name)))
@@ -68,7 +68,7 @@ func TestRandomClaimsStayInsideThePoolAndDiffer(t *testing.T) {
 				require.False(t, seen[got.Block])
 				seen[got.Block] = true
 			}
-			// Of eight random blocks in 2^32 positions, two are neighbours by chance once in 77 million runs.
+			// The test takes eight random blocks out of 2^32. The probability that two of them are neighbours is 1 in 77 million.
 			for p := range seen {
 				require.False(t, seen[netip.PrefixFrom(p.Addr().Next(), p.Bits())], "blocks in a row are not random")
 			}

@@ -52,7 +52,7 @@ func (b *bundle) mint(t testing.TB, in string, k ipam.APIKey) ipam.APIKey {
 	return r.Value
 }
 
-// events returns the trail of a project, newest first.
+// events returns the events in a project's audit trail, newest first.
 func (b *bundle) events(t testing.TB, in string, f trail.EventFilter) []ipam.Event {
 	t.Helper()
 	return all(t, 100, func(n int, c string) (paging.Page[ipam.Event], error) {
@@ -60,7 +60,7 @@ func (b *bundle) events(t testing.TB, in string, f trail.EventFilter) []ipam.Eve
 	})
 }
 
-// purge does the work of the background job at once.
+// purge runs the background job that deletes outdated rows.
 func (b *bundle) purge(t testing.TB) {
 	t.Helper()
 	store, _ := b.store(t)

@@ -17,15 +17,15 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// change is a use case that changes something other than a claim, and its expected event.
+// change is a call of a use case, with the event that it must record. Changes of claims have their own test.
 type change struct {
 	name       string
 	run        func(ctx context.Context, r usecase.Request) error
-	trail      string // project that has the event in its trail
+	trail      string // project whose audit trail has the event
 	kind, of   string
 	before     string // JSON; "" for null
 	after      string
-	idempotent bool // a repetition changes nothing and is no error
+	idempotent bool // a second call changes nothing and succeeds
 }
 
 func (b *bundle) changes() []change {
@@ -139,8 +139,8 @@ func (b *bundle) changes() []change {
 	}
 }
 
-// Each change records exactly one event in one trail, with its caller, action, address and difference. A dry run, a replay and a request without
-// effect record none.
+// Each change records exactly one event, in the audit trail of one project. The event has the caller, the operation, the remote address and the
+// changed fields. A dry run, a replay and a request without effect record no event.
 func TestEveryChangeRecordsOneEvent(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -214,7 +214,7 @@ func TestTrailIsListedNewestFirst(t *testing.T) {
 	begun := b.clock.read()
 	var want []string
 	for i := range 12 {
-		b.clock.move(700 * time.Microsecond) // several in one millisecond
+		b.clock.move(700 * time.Microsecond) // so that several events have the same millisecond
 		subject := fmt.Sprintf("corp:m%02d", i)
 		b.join(t, project, subject, tenancy.Roles()[i%3])
 		want = append([]string{subject}, want...)
@@ -256,7 +256,7 @@ func TestTrailIsListedNewestFirst(t *testing.T) {
 	require.Len(t, page.Items, 1, "a forged cursor does not go beyond the filter")
 }
 
-// An error in the middle of a use case records neither the change nor its event.
+// If the server refuses a change, it records neither the change nor an event.
 func TestRefusedChangeRecordsNoEvent(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

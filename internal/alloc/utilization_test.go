@@ -16,14 +16,14 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// recorder returns a recorder of another server.
+// recorder returns a Recorder with its own store, like the Recorder of another server.
 func (b *bundle) recorder(t testing.TB) *utilization.Recorder {
 	t.Helper()
 	store, _ := b.store(t)
 	return utilization.NewRecorder(store, time.Hour, b.clock.read)
 }
 
-// usedOver returns the hourly history of a pool in a period.
+// usedOver returns the history of a pool in a period, with one point for each hour.
 func (b *bundle) usedOver(t testing.TB, pool string, since, until time.Time) (used []string) {
 	t.Helper()
 	hours := int(until.Sub(since) / time.Hour)
@@ -44,7 +44,8 @@ func (b *bundle) count(t testing.TB, sql string, args ...any) (n int) {
 	return n
 }
 
-// Random claims change a pool for some weeks. The history has every hour of the last two weeks, and the last and highest value of each day before.
+// Random claims change the usage of a pool for more than two weeks. The history has each hour of the last two weeks. For each earlier day, it has the
+// last and the highest value.
 func TestUtilizationHistoryMatchesTheRecords(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -130,7 +131,7 @@ func TestConcurrentRecordersWriteOneRecordPerHour(t *testing.T) {
 		}
 		all.Wait()
 		require.EqualValues(t, 30, counts[0]+counts[1]+counts[2]+counts[3])
-		n, err := b.recorder(t).Record(b.ctx) // a restarted server
+		n, err := b.recorder(t).Record(b.ctx) // like a restarted server
 		require.NoError(t, err)
 		require.Zero(t, n)
 		b.clock.move(time.Hour)
@@ -199,7 +200,7 @@ func TestUtilizationIsDeletedWithItsPool(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, h.Points, 1, "it is another pool")
 
-	store, _ := b.store(t) // a record that was due when its pool was deleted
+	store, _ := b.store(t) // the pool of a record is deleted before the record is written
 	require.NoError(t, b.DeletePool(b.ctx, project, "gone", usecase.Request{}))
 	now := b.clock.read()
 	n, err := store.RecordUtilization(b.ctx, now.Truncate(24*time.Hour), now, []utilization.Record{{PoolID: again.UID, UsedAt: ipam.UsedAt{At: now, Used: new(big.Int)}}})
@@ -207,7 +208,7 @@ func TestUtilizationIsDeletedWithItsPool(t *testing.T) {
 	require.Zero(t, n)
 }
 
-// The record of a pool in several regions is the sum of all regions, whatever is lent.
+// The record of a pool in several regions is the sum of the usage in all regions. Lent blocks do not matter.
 func TestUtilizationSumsAllRegionsOfAPool(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)

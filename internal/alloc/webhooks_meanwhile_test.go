@@ -33,7 +33,7 @@ func TestGoneReceiverDoesNotStopAConcurrentlyMovedWebhook(t *testing.T) {
 	require.Equal(t, from.all()[0], to.all()[0])
 }
 
-// behindRead calls a function after each read of a webhook.
+// behindRead is a store that calls a function after each read of a webhook.
 type behindRead struct {
 	storage.Store
 
@@ -47,8 +47,8 @@ func (s *behindRead) WebhookGet(ctx context.Context, in storage.ProjectKey, name
 	return w, err
 }
 
-// The sender skips the pool's event with the old filter, and writes its position only after some idle seconds. The new filter must still send the
-// event.
+// The old filter of a webhook skips an event that the new filter matches. The sender has not written its position yet when the filter changes. So it
+// must send the event.
 func TestFilterChangeResendsEarlierMatches(t *testing.T) {
 	t.Parallel()
 	b, _ := hooked(t)

@@ -27,13 +27,13 @@ import (
 
 var loopback = webhook.Networks{netip.MustParsePrefix("127.0.0.0/8")}
 
-// sent is a message in the format of these tests.
+// sent is a webhook message in the format of these tests.
 type sent struct {
-	ID      string `json:"-"` // webhook-id
+	ID      string `json:"-"` // from the header webhook-id
 	Resync  bool
 	Changes []string
 	Cursor  string
-	Padding string // pads the message to the maximum size of objects
+	Padding string // makes the message as large as one with objects of the maximum size
 }
 
 func bodyOf(m webhooks.Message) ([]byte, error) {
@@ -71,7 +71,7 @@ func (b *bundle) senderOver(t testing.TB, store storage.Store, ahead *atomic.Int
 	return s
 }
 
-// hooked returns a bundle with a server that sends webhooks.
+// hooked returns a bundle, and its server, which can send webhooks.
 func hooked(t testing.TB) (*bundle, sending) {
 	t.Helper()
 	b := followable(t)
@@ -80,7 +80,7 @@ func hooked(t testing.TB) (*bundle, sending) {
 	return b, s
 }
 
-// pass lets servers deliver webhooks until a condition is true.
+// pass makes the servers deliver webhooks until the condition so is true.
 func pass(t testing.TB, b *bundle, so func() bool, servers ...sending) {
 	t.Helper()
 	require.Eventually(t, func() bool {
@@ -94,7 +94,7 @@ func pass(t testing.TB, b *bundle, so func() bool, servers ...sending) {
 
 const longEnough = 3 * time.Minute
 
-// receiver records its requests and responds as the test demands.
+// receiver is an HTTP server that records its requests. The function answer selects the status of the response.
 type receiver struct {
 	*httptest.Server
 	answer func(sent) int // under mu
@@ -102,7 +102,7 @@ type receiver struct {
 	mu     sync.Mutex
 	got    []sent
 	inside int
-	most   int // maximum number of requests at once
+	most   int // largest number of concurrent requests
 }
 
 func receive(t testing.TB, answer func(sent) int) *receiver {
@@ -141,7 +141,7 @@ func (r *receiver) all() []sent {
 	return append([]sent(nil), r.got...)
 }
 
-// changes returns the received changes in the order of their first arrival. Each may arrive again, also in another message.
+// changes returns the received changes in the order of their first arrival. It omits repetitions, because a change may arrive again.
 func (r *receiver) changes() (first []string) {
 	for _, s := range r.all() {
 		for _, c := range s.Changes {
@@ -198,7 +198,7 @@ func TestFailedDeliveryIsRetriedWithTheSameIDAndBody(t *testing.T) {
 	t.Parallel()
 	b, s := hooked(t)
 	n, failures := 0, []int{0, http.StatusInternalServerError, http.StatusFound}
-	r := receive(t, func(sent) int { // repeats a failure if the pause ends before the test has seen it
+	r := receive(t, func(sent) int { // n stays the same until the test has seen the failure, so an early retry fails in the same way
 		if n < len(failures) {
 			return failures[n]
 		}
@@ -216,7 +216,7 @@ func TestFailedDeliveryIsRetriedWithTheSameIDAndBody(t *testing.T) {
 		require.Greater(t, w.DueAt.Sub(w.Progress.Error.At), time.Second, "it is tried later")
 		require.GreaterOrEqual(t, w.Progress.Failures, tries+1)
 		require.Len(t, r.all(), w.Progress.Failures)
-		b.claim(t, claim(fmt.Sprint("more-", tries), "net", 32)) // must not enter the repeated message
+		b.claim(t, claim(fmt.Sprint("more-", tries), "net", 32)) // the next attempt must send the same message, without this claim
 		r.mu.Lock()
 		n++
 		r.mu.Unlock()
@@ -239,7 +239,7 @@ func TestDeliveryOfAKilledSenderIsRepeatedByAnother(t *testing.T) {
 	r := receive(t, func(s sent) int {
 		select {
 		case <-killed:
-		default: // delivered, but the sender does not learn of it
+		default: // the message arrives, but the sender ends before it gets the response
 			close(killed)
 			go first.EndWebhooks()
 			return 0
@@ -258,7 +258,7 @@ func TestDeliveryOfAKilledSenderIsRepeatedByAnother(t *testing.T) {
 	}, first)
 	b.claim(t, claim("two", "net", 32))
 	first.EndWebhooks()
-	first.ahead.Add(int64(time.Minute)) // the lease has ended, if it was not returned
+	first.ahead.Add(int64(time.Minute)) // the lease ends, unless the first server has already returned it
 	pass(t, b, func() bool { return len(r.changes()) == 2 }, second)
 	all := r.all()
 	require.Equal(t, all[0], all[1], "the same id and the same body")
@@ -277,7 +277,7 @@ func TestConcurrentSendersDeliverOneMessageAtATime(t *testing.T) {
 		return http.StatusOK
 	})
 	b.hook(t, ipam.WebhookSpec{URL: r.URL, Kinds: []string{"IPClaim"}})
-	later := func(d time.Duration) { // moves the clock only while no server sends, so no lease ends during a request
+	later := func(d time.Duration) { // moves the clock only while no server has the lease, so no lease ends during a request
 		if b.hookNow(t).Lease.IsZero() {
 			first.ahead.Add(int64(d))
 		}
@@ -291,7 +291,7 @@ func TestConcurrentSendersDeliverOneMessageAtATime(t *testing.T) {
 			_, err := s.DeliverWebhooks(b.ctx)
 			require.NoError(t, err)
 		}
-		later(10 * time.Second) // more than the first pause, less than a lease
+		later(10 * time.Second) // longer than the first pause, and shorter than a lease
 	}
 	last := want[len(want)-1]
 	pass(t, b, func() bool {

@@ -56,7 +56,7 @@ func TestInterruptedAttemptsAreNotReceiverFailures(t *testing.T) {
 	require.Less(t, w.DueAt.Sub(w.Progress.Error.At), 7*time.Second, "the pause after one failure")
 }
 
-// unfollowed is a store that cannot read the feed while it is broken.
+// unfollowed is a store that cannot read the feed while broken is set.
 type unfollowed struct {
 	storage.Store
 	broken atomic.Bool
@@ -80,7 +80,7 @@ func TestWebhookStatusReportsAServerFailure(t *testing.T) {
 	r := receive(t, ok)
 	b.hook(t, ipam.WebhookSpec{URL: r.URL, Kinds: []string{"IPClaim"}})
 	require.Eventually(t, func() bool {
-		_, _ = s.DeliverWebhooks(b.ctx) // it reports the failure
+		_, _ = s.DeliverWebhooks(b.ctx) // DeliverWebhooks returns the failure
 		return b.hookNow(t).State() == "Retrying"
 	}, longEnough, 10*time.Millisecond)
 	w := b.hookNow(t)

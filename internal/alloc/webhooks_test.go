@@ -98,7 +98,7 @@ func TestWebhooksRequireTheirRoles(t *testing.T) {
 	refused(t, err, ipam.CodeNotFound)
 }
 
-// letters gives a webhook n undelivered messages and returns the id of the last one.
+// letters adds n undeliverable messages to a webhook, and returns the id of the last message.
 func (b *bundle) letters(t testing.TB, store storage.Store, w ipam.Webhook, n int) (last ipam.ID) {
 	t.Helper()
 	for range n {

@@ -17,13 +17,13 @@ type MemberSpec struct {
 	Role string `json:"role"`
 }
 
-// subjects matches names of callers that need no quoting in a path, a log line or a shell.
+// subjects matches valid names of callers. Such a name needs no quotes in a path, a log line or a shell.
 var subjects = regexp.MustCompile(`^[A-Za-z0-9._:@|+=-]{1,255}$`)
 
 // ValidSubject reports whether s is a valid name for a caller.
 func ValidSubject(s string) bool { return subjects.MatchString(s) }
 
-// APIKey is a secret that gives a role in one project. Its id is its UID; the database has only a hash of the secret.
+// APIKey is a secret that gives a role in one project. The database has only a hash of the secret.
 type APIKey struct {
 	Metadata
 	ProjectID  ID         `json:"projectId"`
@@ -65,7 +65,8 @@ const (
 	GrantOfSpace GrantKind = "space"
 )
 
-// Grant allows a consumer, a project's name or Everybody, to use a pool or a space of another project. Its name is the consumer.
+// Grant allows a consumer to use a pool or a space of another project. The consumer is a project's name or Everybody. It is also the name of the
+// grant.
 type Grant struct {
 	Metadata
 	Kind      GrantKind `json:"kind"`

@@ -58,7 +58,7 @@ func TestKeyExpiresAtItsTime(t *testing.T) {
 	}
 }
 
-// An idempotency key's stored response has the API key as JSON.
+// The server stores responses for idempotency keys. Such a response has the API key as JSON, so this JSON must not contain the secret.
 func TestKeyAsJSONContainsNeitherTokenNorHash(t *testing.T) {
 	t.Parallel()
 	text, err := json.Marshal(ipam.APIKey{Metadata: ipam.Metadata{Name: "ci"}, Hash: []byte("hash-of-it"), Token: "carve_token"})

@@ -12,10 +12,10 @@ type AlertRule struct {
 	Spec      AlertRuleSpec `json:"spec"`
 
 	DueAt     time.Time `json:"dueAt,omitzero"`     // time of the next check
-	After     string    `json:"after,omitempty"`    // the name after which the next step continues; "": at the beginning
+	After     string    `json:"after,omitempty"`    // the name after which the next step continues; "": the next step begins a new check
 	CheckedAt time.Time `json:"checkedAt,omitzero"` // the end of the last complete check; zero: never
-	Epoch     ID        `json:"epoch"`              // row version: changes with every write
-	Alerts    int64     `json:"alerts,omitzero"`    // number of alerts when it was read
+	Epoch     ID        `json:"epoch"`              // version of the row; changes with every write
+	Alerts    int64     `json:"alerts,omitzero"`    // number of alerts at the time of the read
 }
 
 // AlertRuleSpec has the alert rule fields that the caller sets.
@@ -32,32 +32,33 @@ type AlertRuleSpec struct {
 	Labels        *Selector `json:"labels,omitempty"` // LabelSelector, parsed
 }
 
-// AlertAbout is the kind of subject for an alert rule.
+// AlertAbout is the kind of objects that an alert rule checks.
 type AlertAbout string
 
-// The kinds of subjects.
+// The kinds of objects.
 const (
 	AboutPools  AlertAbout = "Pools"
 	AboutQuotas AlertAbout = "Quotas"
 )
 
-// alertRelief is how many percentage points below its threshold an alert ends. Without it, an alert at the threshold would begin and end all the
-// time.
+// alertRelief is the number of percentage points below the threshold at which an alert ends. Without it, a usage near the threshold would begin and
+// end an alert again and again.
 const alertRelief = 2
 
-// alertDelay defines when an alert on runway ends: when the free space lasts for the runway plus a tenth.
+// alertDelay serves the same purpose for a rule with a runway. The alert ends when the free space lasts longer than the runway plus a tenth of it
+// (1/alertDelay).
 const alertDelay = 10
 
-// Standing is the state of a rule's subject.
+// Standing is the usage of a pool or quota that a rule checks, with a forecast.
 type Standing struct {
 	Share
 
-	// Forecasts of the time until the pool has no free space; nil without one. Perhaps uses a line that fits the records less well, and is never longer
-	// than Lasts.
+	// Lasts and Perhaps forecast the time until the pool has no free space. nil means no forecast. Perhaps accepts a line that fits the records less
+	// well, so it is never longer than Lasts.
 	Lasts, Perhaps *time.Duration
 }
 
-// Begins reports whether a subject in this state gets an alert.
+// Begins reports whether an alert begins for a pool or quota in this state.
 func (s AlertRuleSpec) Begins(now Standing) bool {
 	if s.Runway != nil {
 		return now.Lasts != nil && *now.Lasts <= *s.Runway
@@ -65,7 +66,7 @@ func (s AlertRuleSpec) Begins(now Standing) bool {
 	return now.cmp(s.Percent) >= 0
 }
 
-// Ends reports whether the alert of a subject ends. A full pool has no forecast, but its alert continues.
+// Ends reports whether the alert of a pool or quota in this state ends. A full pool has no forecast, but its alert continues.
 func (s AlertRuleSpec) Ends(now Standing) bool {
 	if s.Runway != nil {
 		return now.cmp(100) < 0 && (now.Perhaps == nil || *now.Perhaps > *s.Runway+*s.Runway/alertDelay)
@@ -73,7 +74,7 @@ func (s AlertRuleSpec) Ends(now Standing) bool {
 	return now.cmp(max(s.Percent-alertRelief, 0)) <= 0
 }
 
-// Matches reports whether a rule about pools applies to a pool. It never applies to a draining pool, which should become empty.
+// Matches reports whether a rule about pools applies to a pool. It never applies to a draining pool, because nothing can be claimed from that pool.
 func (s AlertRuleSpec) Matches(p *Pool) bool {
 	if p.Draining() || (s.Name != "" && s.Name != p.Name) || (s.Labels != nil && !s.Labels.Matches(p.Labels)) {
 		return false
@@ -92,14 +93,14 @@ func (s AlertRuleSpec) Matches(p *Pool) bool {
 // Share is the used part of a quantity. The zero value is zero out of zero.
 type Share struct{ Used, Of *big.Int }
 
-// PoolShare returns the share of a pool that is not free, from its stock.
+// PoolShare returns the share of a pool's addresses that are not free. The caller must have read the pool's Stock.
 func PoolShare(p Pool) Share {
 	width := p.Block.Addr().BitLen()
 	size := new(big.Int).Lsh(big.NewInt(1), uint(width-p.Block.Bits()))
 	return Share{new(big.Int).Sub(size, p.Stock.Available(width)), size}
 }
 
-// cmp compares a share with a percentage.
+// cmp compares the share with a percentage.
 func (s Share) cmp(percent int) int {
 	if s.Of == nil {
 		return -1
@@ -107,7 +108,7 @@ func (s Share) cmp(percent int) int {
 	return new(big.Int).Mul(s.Used, big.NewInt(100)).Cmp(new(big.Int).Mul(s.Of, big.NewInt(int64(percent))))
 }
 
-// Hundredths returns the share in hundredths of a percent, rounded half up: at most 10,000, and 0 for the zero value.
+// Hundredths returns the share in hundredths of a percent, rounded half up. The result is at most 10,000. It is 0 for the zero value.
 func (s Share) Hundredths() int64 {
 	if s.Of == nil || s.Of.Sign() == 0 {
 		return 0
@@ -125,15 +126,15 @@ type Alert struct {
 	Region    string // the rule's region
 	ProjectID ID
 	RuleID    ID
-	Rule      string // its name
+	Rule      string // name of the rule
 	About     AlertAbout
 	SubjectID ID
 	Subject   string // the name of the pool or the quota
 	Since     time.Time
 	Began     int64     // usage at the beginning, in hundredths of a percent
-	RunsOutAt time.Time // when the pool will be full, as forecast at the beginning; zero: the rule has a percentage
+	RunsOutAt time.Time // when the pool will be full, by the forecast at the beginning; zero: the rule has a percentage
 
-	// Fields that are not in the alert's row.
+	// The alert's row does not have these fields.
 	Spec   AlertRuleSpec     // of the rule
 	Labels map[string]string // of the rule
 	Now    *Share            // nil: the pool or quota no longer exists
@@ -142,5 +143,5 @@ type Alert struct {
 // Name returns the alert's name in its project.
 func (a Alert) Name() string { return a.Rule + "/" + a.Subject }
 
-// Meta implements Resource: an alert has its rule's labels.
+// Meta implements Resource. An alert has the labels of its rule.
 func (a Alert) Meta() Metadata { return Metadata{Name: a.Name(), Labels: a.Labels} }

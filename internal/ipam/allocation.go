@@ -8,8 +8,8 @@ import (
 // Purpose is the reason why a block is held.
 type Purpose string
 
-// The purposes. No request returns an allocation with PurposeRootPool (a root pool's hold on its space), because it belongs to a space and not to a
-// pool.
+// The purposes. PurposeRootPool is for the block that a root pool holds in its space. No request returns such an allocation, because it belongs to a
+// space and not to a pool.
 const (
 	PurposeClaim       Purpose = "Claim"
 	PurposeChildPool   Purpose = "ChildPool"
@@ -23,29 +23,29 @@ type Phase string
 // The phases of an allocation.
 const (
 	PhaseBound       Phase = "Bound"
-	PhaseRetained    Phase = "Retained"    // its claim was deleted under ReclaimRetain
+	PhaseRetained    Phase = "Retained"    // its claim was deleted with ReclaimRetain
 	PhaseCoolingDown Phase = "CoolingDown" // its claim was deleted; the block has no holder and is not free until CoolUntil
 )
 
-// Allocation is the record of one held block. Only the system writes it, in the transaction that carves.
+// Allocation is the record of one held block. Only Carve writes it, in the transaction that assigns the block.
 type Allocation struct {
 	ID          ID           `json:"id"` // also its name
 	Region      string       `json:"region"`
 	ProjectID   ID           `json:"projectId"` // the project that owns the container
 	Project     string       `json:"project"`
 	ContainerID ID           `json:"containerId"`
-	Pool        Ref          `json:"pool,omitzero"` // none for PurposeRootPool
+	Pool        Ref          `json:"pool,omitzero"` // zero for PurposeRootPool
 	Block       netip.Prefix `json:"block"`
 	Purpose     Purpose      `json:"purpose"`
 	Phase       Phase        `json:"phase"`
 
 	HolderProjectID ID  `json:"holderProjectId,omitzero"` // PurposeClaim: the claiming project
-	Holder          Ref `json:"holder,omitzero"`          // PurposeClaim: the claim (its last claim when retained); pools: the pool
+	Holder          Ref `json:"holder,omitzero"`          // PurposeClaim: the claim, or the last claim of a retained block; pools: the pool
 
 	ReclaimPolicy ReclaimPolicy `json:"reclaimPolicy,omitempty"`
 	OwnerRef      *OwnerRef     `json:"ownerRef,omitempty"`
 	Reason        string        `json:"reason,omitempty"`   // PurposeReservation
-	Since         time.Time     `json:"since"`              // when the current holder got it in the current phase
+	Since         time.Time     `json:"since"`              // when the current holder or the current phase began
 	Class         ClassRef      `json:"class,omitzero"`     // PurposeClaim: the class that served it
 	CoolUntil     time.Time     `json:"coolUntil,omitzero"` // PhaseCoolingDown
 

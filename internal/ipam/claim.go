@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// ReclaimPolicy determines a block's state after its claim is deleted.
+// ReclaimPolicy determines the state of a block after the deletion of its claim.
 type ReclaimPolicy string
 
 // The reclaim policies. ReclaimDelete is the default.
 const (
-	ReclaimDelete ReclaimPolicy = "Delete" // the block is free again, after its cool-down if it has one
+	ReclaimDelete ReclaimPolicy = "Delete" // the block becomes free, after its cool-down if it has one
 	ReclaimRetain ReclaimPolicy = "Retain" // the allocation stays, without a claim
 )
 
@@ -26,25 +26,25 @@ type Claim struct {
 	PoolProjectID ID           `json:"poolProjectId"`
 	AllocationID  ID           `json:"allocationId"`
 
-	// Results of the spec and the class's policy when the claim was bound.
+	// The server computes these fields from the spec and the class when it binds the claim.
 	Class         ClassRef      `json:"class,omitzero"` // zero for poolRef and poolSelector
 	ReclaimPolicy ReclaimPolicy `json:"reclaimPolicy"`
 	ReuseAfter    time.Duration `json:"reuseAfter,omitempty"` // cool-down of the block after its release
 
 	Allocated Allocated `json:"allocated,omitzero"`
 
-	Consumers int `json:"consumers,omitempty"` // number attached
+	Consumers int `json:"consumers,omitempty"` // number of attached consumers
 }
 
-// Allocated has the fields of the claim's allocation that differ from the claim's. Zero: equal.
+// Allocated has the fields in which the claim's allocation differs from the claim. A zero field means that both are equal.
 type Allocated struct {
 	Revision  ID        `json:"revision,omitzero"`  // set when the claim's labels change
 	UpdatedAt time.Time `json:"updatedAt,omitzero"` // set when its reclaimPolicy changes
-	CreatedAt time.Time `json:"createdAt,omitzero"` // for a block that was retained before, with CreatedBy
+	CreatedAt time.Time `json:"createdAt,omitzero"` // set with CreatedBy if the block was retained before
 	CreatedBy string    `json:"createdBy,omitempty"`
 }
 
-// ClaimSpec has the fields of a claim as the caller set them. At most one of ClassName, PoolRef, PoolSelector and AllocationRef is set; without any,
+// ClaimSpec has the claim fields that the caller sets. At most one of ClassName, PoolRef, PoolSelector and AllocationRef is set. If all are unset,
 // the default class of the family applies. At most one of CIDR and Address is set.
 type ClaimSpec struct {
 	ClassName     string            `json:"className,omitempty"`
@@ -62,13 +62,14 @@ type ClaimSpec struct {
 	MaxConsumers  int               `json:"maxConsumers,omitempty"` // 0: one
 	WhenUnused    WhenUnused        `json:"whenUnused,omitempty"`   // "": UnusedKeep
 
-	Consumers []NewConsumer `json:"-"` // to attach when the claim is made; not part of the stored spec
+	Consumers []NewConsumer `json:"-"` // consumers to attach at the creation; not part of the stored spec
 }
 
 // MostConsumers returns how many consumers may be attached at the same time.
 func (s *ClaimSpec) MostConsumers() int { return max(s.MaxConsumers, 1) }
 
-// Alike reports whether two specs certainly request the same, ignoring owners and consumers. It returns false for specs with selectors or scopes.
+// Alike reports whether two specs certainly request the same. It ignores owners and consumers. If a spec has a selector or a scope, Alike returns
+// false.
 func (s *ClaimSpec) Alike(t *ClaimSpec) bool {
 	return s.PoolSelector == nil && t.PoolSelector == nil && len(s.Scope)+len(t.Scope) == 0 &&
 		s.ClassName == t.ClassName && s.PoolRef == t.PoolRef && s.AllocationRef == t.AllocationRef && s.AllocationOf == t.AllocationOf &&
@@ -87,7 +88,7 @@ type OwnerRef struct {
 	UID  string `json:"uid,omitempty"`
 }
 
-// String returns kind, name and uid joined by slashes, without empty ones at the end: the format of filters.
+// String returns kind, name and uid, joined by slashes. It omits empty parts at the end. Filters use this format.
 func (o *OwnerRef) String() string {
 	if o == nil {
 		return ""
@@ -95,7 +96,7 @@ func (o *OwnerRef) String() string {
 	return strings.TrimRight(o.Kind+"/"+o.Name+"/"+o.UID, "/")
 }
 
-// Exact returns the block requested by cidr or by address; invalid if neither is set.
+// Exact returns the block that cidr or address requests. The result is invalid if neither is set.
 func (s ClaimSpec) Exact() netip.Prefix {
 	if s.CIDR.IsValid() {
 		return s.CIDR
@@ -106,12 +107,13 @@ func (s ClaimSpec) Exact() netip.Prefix {
 	return netip.Prefix{}
 }
 
-// ByClass reports whether a class selects the pool: a named one, or the default one.
+// ByClass reports whether a class selects the pool. The class is the one in ClassName, or the default class.
 func (s ClaimSpec) ByClass() bool {
 	return s.PoolRef == Ref{} && s.PoolSelector == nil && s.AllocationRef == ""
 }
 
-// WantedFamily returns the family whose default class serves a claim that names no source: the family of the exact block, the requested one, or IPv4.
+// WantedFamily returns the family of the default class for a claim that names no class and no pool. It is the family of the exact block, or the
+// requested family, or IPv4.
 func (s ClaimSpec) WantedFamily() Family {
 	if exact := s.Exact(); exact.IsValid() {
 		return FamilyOf(exact.Addr())
@@ -134,8 +136,8 @@ func (c Claim) Allocation() Allocation {
 		Since: c.CreatedAt, Revision: c.Allocated.Revision, CreatedAt: c.Allocated.CreatedAt, UpdatedAt: c.Allocated.UpdatedAt, CreatedBy: c.Allocated.CreatedBy,
 	}
 	if a.Revision.IsZero() {
-		// Derived from the claim's revision: the pool's owner reads the allocation and sees that the claim changed, but does not learn the revision
-		// that a change of the claim needs.
+		// The pool's owner may read the allocation, but must not learn the claim's revision, which an update of the claim needs. So the revision here
+		// is derived from the claim's revision. It still shows each change.
 		a.Revision = DerivedID(c.Revision, "allocation")
 	}
 	if a.CreatedAt.IsZero() {

@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// The test sets each member in one of two otherwise equal specs. It fails for a new member that Alike does not compare.
+// The test compares two specs that differ in one field only, for each field. So it fails if a new field is added that Alike does not compare.
 func TestDifferentSpecsAreNotAlike(t *testing.T) {
 	t.Parallel()
 	length := 24
@@ -27,7 +27,7 @@ func TestDifferentSpecsAreNotAlike(t *testing.T) {
 			require.False(t, full.Field(i).IsZero(), "this test must set it")
 			var plain, one ipam.ClaimSpec
 			reflect.ValueOf(&one).Elem().Field(i).Set(full.Field(i))
-			other := name == "OwnerRef" || name == "Consumers" // owner and users, which Alike ignores
+			other := name == "OwnerRef" || name == "Consumers" // Alike ignores owners and consumers
 			require.Equal(t, other, plain.Alike(&one))
 			require.Equal(t, other, one.Alike(&plain))
 		})

@@ -5,7 +5,8 @@ import (
 	"strconv"
 )
 
-// CheckNew is Check for a new claim. Existing claims may have the role "project" in their scope: older servers ignored it.
+// CheckNew validates the spec of a new claim. In addition to Check, it refuses the role "project" in the scope. Check allows this role, because older
+// servers ignored it and existing claims may have it.
 func (s ClaimSpec) CheckNew() error {
 	if _, given := s.Scope[ScopeProject]; given {
 		return Invalid("/spec/scope/"+ScopeProject, "cannot be set: the server sets it to the project of the claim. Leave it out; to claim for another project, claim in that project.")
@@ -25,7 +26,7 @@ func (s ClaimSpec) CheckNew() error {
 	return s.Check()
 }
 
-// Check validates a claim's spec without reading pools.
+// Check validates a claim's spec, as far as that is possible without the pools.
 func (s ClaimSpec) Check() error {
 	if s.MaxConsumers < 0 || s.MaxConsumers > MostConsumers {
 		return Invalid("/spec/maxConsumers", "must be 1 to %d.", MostConsumers)

@@ -18,7 +18,7 @@ func TestClaimSpecCheck(t *testing.T) {
 		name   string
 		change func(*ipam.ClaimSpec)
 		code   ipam.Code
-		want   string // the refused field; "" = none
+		want   string // the refused field; "": none
 	}{
 		{"ByPool", func(*ipam.ClaimSpec) {}, "", ""},
 		{"BySelector", func(s *ipam.ClaimSpec) { s.PoolRef, s.PoolSelector = ipam.Ref{}, &ipam.Selector{} }, "", ""},

@@ -2,13 +2,13 @@ package ipam
 
 import "time"
 
-// Provisioner names the system that carves for a class. Native (this service) is the only one.
+// Provisioner names the system that provides the blocks of a class. ProvisionerNative is the only one.
 type Provisioner string
 
-// ProvisionerNative is this service itself.
+// ProvisionerNative means that this service provides the blocks.
 const ProvisionerNative Provisioner = "native"
 
-// PoolSelection is the order in which the pools behind a class are tried.
+// PoolSelection is the order in which a claim tries the pools that back its class.
 type PoolSelection string
 
 // The orders. PoolsByName is the default.
@@ -17,27 +17,27 @@ const (
 	PoolsLeastUtilized PoolSelection = "LeastUtilized" // the pool with the smallest used share first
 )
 
-// UniqueWithin is the range within which no two claims of a class overlap.
+// UniqueWithin is the set of pools in which no two claims by a class overlap.
 type UniqueWithin string
 
-// The ranges. Space is the default; every pool guarantees it.
+// The values. UniqueWithinSpace is the default. It needs no check, because claims in one space never overlap.
 const (
-	UniqueWithinSpace UniqueWithin = "Space" // the space of their pool
-	UniqueWithinClass UniqueWithin = "Class" // all pools of the class, also in different spaces
+	UniqueWithinSpace UniqueWithin = "Space" // the pools in one space
+	UniqueWithinClass UniqueWithin = "Class" // all pools that back the class, even in different spaces
 )
 
-// ScopeProject is the first scope role of every scoped class: the claiming project.
+// ScopeProject is the first role in the scope of every scoped class. Its value is the project of the claim.
 const ScopeProject = "project"
 
-// Class is the policy for granting one kind of address space. A caller that claims by class need not know pools.
+// Class is a policy for one kind of address space. A caller that claims by class need not know the pools.
 type Class struct {
 	Metadata
 	ProjectID ID          `json:"projectId"`
 	Spec      ClassSpec   `json:"spec"`
-	Status    ClassStatus `json:"status,omitzero"` // filled in by reads for one caller; not stored
+	Status    ClassStatus `json:"status,omitzero"` // each read fills it in for its caller; not stored
 }
 
-// ClassSpec has the class fields that the caller sets. Fixed checks those that never change.
+// ClassSpec has the class fields that the caller sets. Some of them are immutable, and Fixed checks these.
 type ClassSpec struct {
 	Provisioner         Provisioner       `json:"provisioner"`
 	Family              Family            `json:"ipFamily"`
@@ -45,30 +45,32 @@ type ClassSpec struct {
 	MinPrefixLength     *int              `json:"minPrefixLength,omitempty"`     // allowedPrefixLengths.min: the largest block
 	MaxPrefixLength     *int              `json:"maxPrefixLength,omitempty"`     // allowedPrefixLengths.max: the smallest block
 	DefaultPrefixLength *int              `json:"defaultPrefixLength,omitempty"` // nil: the pool's
-	ReclaimPolicy       ReclaimPolicy     `json:"reclaimPolicy"`                 // of claims that do not set one
+	ReclaimPolicy       ReclaimPolicy     `json:"reclaimPolicy"`                 // for claims that do not set one
 	Visibility          Visibility        `json:"visibility"`
 	IsDefault           bool              `json:"isDefault"`
 	ReuseAfter          *time.Duration    `json:"reuseAfter,omitempty"`     // cool-down of released blocks; nil: the pool's
-	ReuseAfterLost      *time.Duration    `json:"reuseAfterLost,omitempty"` // the same after the loss of the last consumer; nil: DefaultReuseLost
+	ReuseAfterLost      *time.Duration    `json:"reuseAfterLost,omitempty"` // cool-down after the loss of the last consumer; nil: DefaultReuseLost
 	PoolSelection       PoolSelection     `json:"poolSelection"`
 	UniqueWithin        UniqueWithin      `json:"uniqueWithin"`
 	Parameters          map[string]string `json:"parameters,omitempty"`
 	Description         string            `json:"description,omitempty"`
 
-	// PoolPer, if set, begins with ScopeProject. Each project gets a pool of its own for each combination of values for the other roles in a claim's
-	// scope. The first claim carves it with PoolPrefixLength from the class's pools.
+	// PoolPer lists the roles of a scoped class. It is empty, or begins with ScopeProject. Each project gets its own pool for each combination of
+	// values that its claims set for the other roles. The first claim with a combination makes the pool, with the length PoolPrefixLength, in a pool
+	// that backs the class.
 	PoolPer          []string       `json:"poolPer,omitempty"`
 	PoolPrefixLength *int           `json:"poolPrefixLength,omitempty"`
 	EmptyPoolTTL     *time.Duration `json:"emptyPoolTTL,omitempty"` // nil: empty scoped pools stay
 }
 
-// ClassStatus is the state of the pools behind a class for one caller: the pools of the class's project that list it, and the caller's own.
+// ClassStatus is the state of the pools that back a class, as one caller may use them. These are pools in the project of the class, and pools in the
+// caller's own project.
 type ClassStatus struct {
-	BackingPools int64 // pools that list the class
-	ScopedPools  int64 // pools carved for scopes: all for the class's own project, only its own for another
+	BackingPools int64 // pools that back the class
+	ScopedPools  int64 // pools made for scopes; the project of the class sees all, and another project sees only its own
 	Total        string
-	Available    string // free in the backing pools, exactly
-	LargestFree  *int   // the largest block that a claim can get now, within the bounds of the class and the pools; nil: none
+	Available    string // exact number of free addresses in the backing pools
+	LargestFree  *int   // length of the largest block that a claim can get now, within the bounds of the class and the pools; nil: none
 }
 
 // ClassRef is the class that served a claim.
@@ -83,13 +85,13 @@ func (c ClassRef) IsZero() bool { return c.ID.IsZero() }
 // Ref returns the class's reference.
 func (c Class) Ref() Ref { return Ref{Project: c.Project, Name: c.Name} }
 
-// AsRef returns the class as claims and pools record it.
+// AsRef returns the reference that claims and pools store for the class.
 func (c Class) AsRef() ClassRef { return ClassRef{ID: c.UID, Ref: c.Ref()} }
 
-// Scoped reports whether the class's claims draw from scope pools.
+// Scoped reports whether the class is scoped. The claims by a scoped class get their blocks from pools made for scopes.
 func (c Class) Scoped() bool { return len(c.Spec.PoolPer) > 0 }
 
-// Bounds returns the prefix lengths that the class allows, both inclusive.
+// Bounds returns the shortest and the longest prefix length that the class allows.
 func (s ClassSpec) Bounds() (lo, hi int) {
 	lo, hi = 0, s.Family.Bits()
 	if s.MinPrefixLength != nil {
@@ -98,13 +100,13 @@ func (s ClassSpec) Bounds() (lo, hi int) {
 	if s.MaxPrefixLength != nil {
 		hi = *s.MaxPrefixLength
 	}
-	if s.PoolPrefixLength != nil { // no block is larger than its pool
+	if s.PoolPrefixLength != nil { // a block is never larger than its pool
 		lo = max(lo, *s.PoolPrefixLength)
 	}
 	return lo, hi
 }
 
-// PoolScope is the scope that a scoped pool serves: claims of one class and project with the same scope values.
+// PoolScope is the scope that a scoped pool serves. The pool serves the claims of one project, by one class, with the same scope values.
 type PoolScope struct {
 	Class     ClassRef          `json:"class"`
 	ProjectID ID                `json:"projectId"`

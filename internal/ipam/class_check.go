@@ -13,7 +13,7 @@ const (
 	MaxParameterValue = 256
 )
 
-// defaultEmptyPoolTTL is the default time that an empty scoped pool stays.
+// defaultEmptyPoolTTL is the default of how long an empty scoped pool stays.
 const defaultEmptyPoolTTL = 24 * time.Hour
 
 // WithDefaults returns the spec with defaults for unset fields.
@@ -39,7 +39,7 @@ func (s ClassSpec) WithDefaults() ClassSpec {
 	return s
 }
 
-// Check validates a spec with defaults.
+// Check validates a spec that WithDefaults has completed.
 func (s ClassSpec) Check() error {
 	if s.Family != IPv4 && s.Family != IPv6 {
 		return Invalid("/spec/ipFamily", "must be IPv4 or IPv6.")
@@ -184,7 +184,7 @@ func (s ClassSpec) checkRoles() error {
 	return nil
 }
 
-// Fixed returns the pointer to the first immutable field that differs, or "" if all are equal.
+// Fixed returns the pointer to the first immutable field in which the two specs differ. It returns "" if no immutable field differs.
 func (s ClassSpec) Fixed(now ClassSpec) string {
 	switch {
 	case s.Provisioner != now.Provisioner:
@@ -201,7 +201,7 @@ func (s ClassSpec) Fixed(now ClassSpec) string {
 	return ""
 }
 
-// Equal compares two specs by value.
+// Equal reports whether two specs have the same values.
 func (s ClassSpec) Equal(now ClassSpec) bool {
 	return s.Fixed(now) == "" && s.Strategy == now.Strategy && same(s.MinPrefixLength, now.MinPrefixLength) &&
 		same(s.MaxPrefixLength, now.MaxPrefixLength) && same(s.DefaultPrefixLength, now.DefaultPrefixLength) &&
@@ -210,5 +210,5 @@ func (s ClassSpec) Equal(now ClassSpec) bool {
 		s.Description == now.Description && same(s.EmptyPoolTTL, now.EmptyPoolTTL)
 }
 
-// same compares two optional values.
+// same reports whether two optional values are equal.
 func same[T comparable](a, b *T) bool { return (a == nil) == (b == nil) && (a == nil || *a == *b) }

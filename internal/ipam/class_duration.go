@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// MaxDuration is the longest duration in a spec: a year.
+// MaxDuration is the longest duration in a spec, a year.
 const MaxDuration = 8760 * time.Hour
 
-// CheckDuration validates an optional duration: whole seconds, from 0 to MaxDuration.
+// CheckDuration validates an optional duration. It must be whole seconds, from 0 to MaxDuration.
 func CheckDuration(pointer string, d *time.Duration) error {
 	if d == nil {
 		return nil
@@ -19,7 +19,7 @@ func CheckDuration(pointer string, d *time.Duration) error {
 	return nil
 }
 
-// DurationText formats a duration in the shortest usual form: 72h, 1h30m, 45s.
+// DurationText formats a duration in the shortest usual form, such as 72h, 1h30m or 45s.
 func DurationText(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {

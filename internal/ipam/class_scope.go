@@ -18,19 +18,19 @@ var roleRE = regexp.MustCompile(`^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$
 // ValidRole reports whether s is a valid role in a scope.
 func ValidRole(s string) bool { return roleRE.MatchString(s) }
 
-// roles returns the roles that need a value in a claim; the project is implied.
+// roles returns the roles that need a value in a claim. It leaves out ScopeProject, because the server sets its value.
 func (c Class) roles() []string {
 	return slices.DeleteFunc(slices.Clone(c.Spec.PoolPer), func(role string) bool { return role == ScopeProject })
 }
 
-// MissingRoles returns the roles that the class requires and the scope lacks, in the class's order. An empty value counts as missing: it is more
-// likely an unset variable than an intended value.
+// MissingRoles returns the roles that the class requires and that the scope lacks, in the order of PoolPer. An empty value counts as missing, because
+// it is more likely an unset variable than an intended value.
 func (c Class) MissingRoles(scope map[string]string) []string {
 	return slices.DeleteFunc(c.roles(), func(role string) bool { return scope[role] != "" })
 }
 
-// ScopeKey returns the values in a scope that the class requires, and their canonical text: role=value, sorted by role, joined by commas. It ignores
-// other roles.
+// ScopeKey returns the values in a scope for the roles that the class requires. key is their canonical text, which has role=value pairs, sorted by
+// role and joined by commas. ScopeKey ignores other roles.
 func (c Class) ScopeKey(scope map[string]string) (values map[string]string, key string) {
 	values = map[string]string{}
 	for _, role := range c.roles() {
@@ -45,8 +45,8 @@ func (c Class) ScopeKey(scope map[string]string) (values map[string]string, key 
 	return values, strings.Join(pairs, ",")
 }
 
-// ParseScope parses the canonical text of a scope, with roles in any order; "-" is the empty scope. pointer is the position of the text in the
-// request.
+// ParseScope parses the text of a scope in the format of ScopeKey, but with the roles in any order. "-" is the empty scope. pointer is the position
+// of the text in the request.
 func ParseScope(pointer, text string) (map[string]string, error) {
 	if text == "-" {
 		return nil, nil //nolint:nilnil // no roles

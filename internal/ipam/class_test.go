@@ -33,7 +33,7 @@ func TestClassSpecDefaults(t *testing.T) {
 	require.Equal(t, said, said.WithDefaults(), "what was said stays, for Check to judge")
 }
 
-// classSpec returns a spec with all defaults.
+// classSpec returns a spec with a change and all defaults.
 func classSpec(change func(*ipam.ClassSpec)) ipam.ClassSpec {
 	s := ipam.ClassSpec{Family: ipam.IPv4}
 	change(&s)
@@ -85,7 +85,7 @@ func TestClassSpecCheck(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(*ipam.ClassSpec)
-		want   string // the refused field; "" = none
+		want   string // the refused field; "": none
 	}{
 		{"FamilyAlone", func(*ipam.ClassSpec) {}, ""},
 		{"NoFamily", func(s *ipam.ClassSpec) { s.Family = "" }, "/spec/ipFamily"},
@@ -161,7 +161,7 @@ func TestClassSpecCheck(t *testing.T) {
 	}
 }
 
-// Each field changes the spec, and Fixed names the immutable ones.
+// A change of any field makes two specs unequal. If the field is immutable, Fixed names it.
 func TestClassSpecsAreComparedByValue(t *testing.T) {
 	t.Parallel()
 	full := func() ipam.ClassSpec {
@@ -255,7 +255,7 @@ func TestClaimScopeMustHaveTheRolesOfItsClass(t *testing.T) {
 	require.Equal(t, []string{"project", "zone", "cluster"}, class.Spec.PoolPer, "asking changes nothing")
 }
 
-// Two scopes have the same key exactly when they have the same values for the class's roles.
+// Two scopes have the same key if, and only if, they have the same values for the roles of the class.
 func TestScopeKeyIsUnambiguous(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -1,9 +1,9 @@
 package ipam
 
-// Code is the stable, machine-readable kind of a refusal. Clients branch on it; its meaning never changes.
+// Code is the machine-readable kind of a refusal. Clients depend on it, so its meaning never changes.
 type Code string
 
-// The codes. A table in package api maps them to HTTP statuses; each has a page at /problems/<code>.
+// The codes. A table in package api maps them to HTTP statuses. Each code has a page at /problems/<code>.
 const (
 	CodeInvalidArgument      Code = "invalid_argument"
 	CodeUnauthenticated      Code = "unauthenticated"

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Consumer is a user of claims: a machine, a pod, an agent. Its name is the UID in its own system, and a realm separates the UIDs of two such
-// systems. An ended consumer stays as a tombstone and never returns.
+// Consumer is a user of claims, such as a machine or a pod. Its name is its UID in its own system. A realm separates the UIDs of different systems. A
+// consumer that has ended stays as a tombstone and can never become live again.
 type Consumer struct {
 	Metadata
 	ProjectID ID           `json:"projectId"`
@@ -15,19 +15,19 @@ type Consumer struct {
 
 	RenewedAt time.Time `json:"renewedAt"`
 	ExpiresAt time.Time `json:"expiresAt,omitzero"` // zero: never
-	EndedAt   time.Time `json:"endedAt,omitzero"`   // zero: it is live
-	Reason    EndReason `json:"reason,omitempty"`   // the reason of its end
-	Draining  bool      `json:"-"`                  // it has ended, and may still be attached to claims
+	EndedAt   time.Time `json:"endedAt,omitzero"`   // zero: the consumer is live
+	Reason    EndReason `json:"reason,omitempty"`   // why the consumer ended
+	Draining  bool      `json:"-"`                  // the consumer has ended, but may still be attached to claims
 }
 
 // ConsumerSpec has the consumer fields that the caller sets.
 type ConsumerSpec struct {
 	Kind string        `json:"kind,omitempty"`
 	Name string        `json:"name,omitempty"`
-	TTL  time.Duration `json:"ttl,omitempty"` // time to live after a renewal; 0: it does not expire
+	TTL  time.Duration `json:"ttl,omitempty"` // time after a renewal until the consumer expires; 0: it does not expire
 }
 
-// NewConsumer is a consumer in a request that may have to create it.
+// NewConsumer is a consumer in a request. If it does not exist, the request creates it.
 type NewConsumer struct {
 	Ref  ConsumerRef  `json:"ref"`
 	Spec ConsumerSpec `json:"spec"`
@@ -48,11 +48,11 @@ type EndReason string
 // The reasons.
 const (
 	ReasonDetached EndReason = "Detached" // from one claim, by a caller
-	ReasonEnded    EndReason = "Ended"    // a caller reported its end
+	ReasonEnded    EndReason = "Ended"    // a caller has reported its end
 	ReasonExpired  EndReason = "Expired"  // it was not renewed in time
 )
 
-// WhenUnused determines a claim's state after its last consumer is detached.
+// WhenUnused determines whether the detachment of the last consumer releases the claim.
 type WhenUnused string
 
 // The values. UnusedKeep is the default.
@@ -83,7 +83,7 @@ func (c Consumer) Ref() ConsumerRef { return ConsumerRef{Realm: c.Realm, UID: c.
 // Live reports whether the consumer has not ended.
 func (c Consumer) Live() bool { return c.EndedAt.IsZero() }
 
-// Renewed returns the consumer after a renewal at a time.
+// Renewed returns the state of the consumer after a renewal.
 func (c Consumer) Renewed(at time.Time) Consumer {
 	c.RenewedAt, c.ExpiresAt = at, time.Time{}
 	if c.Spec.TTL > 0 {
@@ -92,13 +92,13 @@ func (c Consumer) Renewed(at time.Time) Consumer {
 	return c
 }
 
-// Ended returns the consumer after its end.
+// Ended returns the state of the consumer after its end.
 func (c Consumer) Ended(at time.Time, because EndReason) Consumer {
 	c.EndedAt, c.Reason, c.Draining = at, because, true
 	return c
 }
 
-// Check validates a consumer from a request; at is the pointer to it in the body, and uid the pointer to its UID.
+// Check validates a consumer in a request. at is the pointer to the consumer in the body, and uid is the pointer to its UID.
 func (c NewConsumer) Check(at, uid string) error {
 	switch {
 	case !ValidName(c.Ref.Realm):
@@ -119,7 +119,7 @@ type Attachment struct {
 	Region     string // of the claim
 	ProjectID  ID
 	ClaimID    ID
-	Claim      string // its name
+	Claim      string // name of the claim
 	Consumer   ConsumerRef
 	AttachedAt time.Time
 }
@@ -133,8 +133,9 @@ type Realm struct {
 	Expired int64 // number of live consumers that have expired
 }
 
-// RealmState is a realm's stored state: zero, unless many of its consumers have expired at once.
+// RealmState is the stored state of a realm. It is zero unless many consumers of the realm have expired within a short time. Then Carve holds the
+// realm, which means that it ends no expired consumers.
 type RealmState struct {
-	HeldSince      time.Time // since when expired consumers are not ended; zero: they are
-	ConfirmedUntil time.Time // consumers that expired until then may be ended, however many
+	HeldSince      time.Time // since when Carve holds the realm; zero: it does not
+	ConfirmedUntil time.Time // a caller has confirmed that the consumers that expired until then are gone, so Carve may end all of them
 }

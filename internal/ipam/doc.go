@@ -1,15 +1,15 @@
-// Package ipam has the vocabulary of Carve: the resources (Project, Space, Pool, Claim, Allocation), their identities, their validation and the one
-// error type. It uses no HTTP, no SQL and no clock, and imports only the standard library.
+// Package ipam has the vocabulary of Carve. It defines the resources, such as Project, Space, Pool, Claim and Allocation, with their identities and
+// their validation. It also defines the only error type. It uses no HTTP, no SQL and no clock, and imports only the standard library.
 //
 // Each word has one meaning:
 //
 //	project     the tenant
 //	space       a routing domain; inside one space nothing overlaps
-//	pool        a block from which others are carved: root (carved from its space) or child (carved from its parent)
+//	pool        a block that Carve divides; a root pool comes from its space, and a child pool comes from its parent
 //	claim       a request for one block; it exists only when it is bound
 //	allocation  the system's record of a held block
 //	block       an aligned CIDR (netip.Prefix, masked); a host address is a /32 or /128 block
 //	container   the source of blocks: a pool, or one address family of a space
 //
-// The central invariant: in a container, exactly one row covers every address, a free block or an allocation.
+// The central invariant is that in a container, exactly one row covers each address. The row is a free block or an allocation.
 package ipam

@@ -6,24 +6,24 @@ import (
 	"time"
 )
 
-// Error is the one error type of Carve. Callers see Message and Fields; the cause is logged and never sent. An error of another type is a bug, and
-// the server returns it as CodeInternal.
+// Error is the only error type of Carve that clients see. The response contains all fields except the cause. The server logs the cause and never
+// sends it. An error of another type is a bug, and the server returns it as CodeInternal.
 type Error struct {
 	Code       Code
-	Message    string        // one public sentence: the problem and, if possible, a remedy
-	Fields     []Field       // the request's invalid parts
+	Message    string        // public text: the problem and, if possible, a remedy
+	Fields     []Field       // the invalid parts of the request
 	Figures    Figures       // numbers that a client program needs
-	RetryAfter time.Duration // when a retry makes sense; zero: not stated
+	RetryAfter time.Duration // how long a client should wait before a retry; zero: not stated
 	cause      error
 }
 
-// Field names one invalid part in a request.
+// Field names one invalid part of a request.
 type Field struct {
-	Pointer string // RFC 6901 JSON pointer into the body, or "query:limit", "header:If-Match", "path:project"
+	Pointer string // JSON pointer (RFC 6901) into the body, or a name such as "query:limit", "header:If-Match" or "path:project"
 	Detail  string // one sentence
 }
 
-// Figures has the numbers and names of a refusal. The response omits unset fields.
+// Figures has the numbers and names in a refusal. The response omits unset fields.
 type Figures struct {
 	WantedPrefixLength      *int
 	LargestFreePrefixLength *int
@@ -31,30 +31,30 @@ type Figures struct {
 	PoolsTried              []string
 	AllowedMin, AllowedMax  *int
 	Claims, ChildPools      *int64
-	Consumers               *int64 // consumers that use it
-	Retained, Spaces        *int64 // like Claims and ChildPools: resources that block the request
+	Consumers               *int64 // consumers that use the claim
+	Retained, Spaces        *int64 // resources that block the request, as Claims and ChildPools do
 	Fitting                 *int64 // how many claims in a batch fit before the first one that does not
 	ConflictsWith           []string
 	CurrentRevision         string
 
-	Quota, Measure         string // project/name of the quota; addresses, claims or pools
-	Limit, Used, Requested string // exact decimals, in the measure
+	Quota, Measure         string // Quota: project/name; Measure: addresses, claims or pools
+	Limit, Used, Requested string // exact decimals, in units of Measure
 
 	Class        string    // project/name of the class that caused the refusal
 	MissingRoles []string  // scope roles that the class requires and the claim lacks
-	CoolingDown  string    // exact decimal: addresses that are cooling down in the tried pools
-	CooledDownAt time.Time // when the first block that is large enough will have cooled down
-	CountedAt    time.Time // when AvailableAddresses and its companions were counted, if not for this refusal
+	CoolingDown  string    // number of addresses in cool-down in the tried pools, as an exact decimal
+	CooledDownAt time.Time // when the first block that is large enough ends its cool-down
+	CountedAt    time.Time // when the server counted AvailableAddresses and the other counts, if it did not count for this refusal
 	Pools        *int64    // pools that block the request
-	Steps        []Step    // short explanation of the decision
+	Steps        []Step    // the steps of the decision
 }
 
-// Step is one step in the resolution of a claim, with its outcome.
+// Step is one step in the decision about a claim, with its outcome.
 type Step struct {
 	Kind    StepKind `json:"kind"`
 	Name    string   `json:"name"` // project/name; only the project for a pool that the caller may not see
 	Outcome Outcome  `json:"outcome"`
-	Code    Code     `json:"code,omitempty"` // the refusal, if the step ended in one
+	Code    Code     `json:"code,omitempty"` // code of the refusal; "": the step did not refuse
 	Detail  string   `json:"detail"`         // one sentence
 }
 
@@ -72,7 +72,7 @@ const (
 // Outcome is the result of a step.
 type Outcome string
 
-// The outcomes. OutcomeSkipped: not considered further; OutcomeRefused: the reason for the claim's refusal.
+// The outcomes. OutcomeSkipped means that the claim does not use this pool, class or grant. OutcomeRefused means that this step refuses the claim.
 const (
 	OutcomeChosen  Outcome = "chosen"
 	OutcomeAllowed Outcome = "allowed"
@@ -80,8 +80,8 @@ const (
 	OutcomeRefused Outcome = "refused"
 )
 
-// ErrShed is the cause of a refusal by an overloaded server. It does not depend on the request. Thousands may occur per second, so the server counts
-// them and does not log each one.
+// ErrShed is the cause of a refusal by an overloaded server. The refusal does not depend on the request. Thousands of such refusals may occur in a
+// second, so the server counts them and does not log each one.
 var ErrShed = errors.New("shed")
 
 // Errorf makes an error with a public message.
@@ -89,7 +89,7 @@ func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// Invalid makes an invalid_argument error for one part in the request.
+// Invalid makes an invalid_argument error for one part of the request.
 func Invalid(pointer, format string, args ...any) *Error {
 	detail := fmt.Sprintf(format, args...)
 	return &Error{
@@ -99,7 +99,7 @@ func Invalid(pointer, format string, args ...any) *Error {
 	}
 }
 
-// At adds an invalid request part and returns the error.
+// At adds an invalid part of the request, and returns the error.
 func (e *Error) At(pointer, format string, args ...any) *Error {
 	e.Fields = append(e.Fields, Field{Pointer: pointer, Detail: fmt.Sprintf(format, args...)})
 	return e
@@ -111,7 +111,7 @@ func (e *Error) Because(cause error) *Error {
 	return e
 }
 
-// Error implements error; it includes the internal cause and is for logs only.
+// Error implements error. The text includes the internal cause, so it is for logs only.
 func (e *Error) Error() string {
 	if e.cause != nil {
 		return fmt.Sprintf("%s: %s (%v)", e.Code, e.Message, e.cause)
@@ -122,7 +122,7 @@ func (e *Error) Error() string {
 // Unwrap returns the internal cause for errors.Is and errors.As.
 func (e *Error) Unwrap() error { return e.cause }
 
-// CodeOf returns the code of an error: its own if it is (or wraps) an *Error, otherwise CodeInternal; "" for nil.
+// CodeOf returns the code of an error. If err is not an *Error and wraps none, the code is CodeInternal. If err is nil, the code is "".
 func CodeOf(err error) Code {
 	if err == nil {
 		return ""
@@ -133,7 +133,7 @@ func CodeOf(err error) Code {
 	return CodeInternal
 }
 
-// IsCode reports whether err is an *Error with that code.
+// IsCode reports whether err is or wraps an *Error with that code.
 func IsCode(err error, code Code) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.Code == code

@@ -44,7 +44,7 @@ func TestCodeOfReturnsTheErrorCode(t *testing.T) {
 	require.False(t, ipam.IsCode(nil, ipam.CodeInternal))
 }
 
-// Other tests compare the contract and the table of statuses with Codes. So a code that Codes lacks would be missing in all of them.
+// Other tests compare the API contract and the table of HTTP statuses with Codes. So if Codes lacked a code, these tests would not check it either.
 func TestCodesListsEveryCodeOnce(t *testing.T) {
 	t.Parallel()
 	file, err := parser.ParseFile(token.NewFileSet(), "code.go", nil, 0)

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// OutcomeOK is the outcome of an event that had an effect; otherwise the outcome is the refusal's code.
+// OutcomeOK is the outcome of an event for a change that succeeded. The outcome of a refused attempt is the code of the refusal.
 const OutcomeOK = "ok"
 
-// Event is one record in the audit trail: a change, or an attempt without permission.
+// Event is one record in the audit trail. It describes a change, or an attempt without permission.
 type Event struct {
-	ID        ID // version 7: ordered by time, and within a transaction by order of recording
+	ID        ID // UUID version 7; sorts by time, and within a transaction by the order of recording
 	ProjectID ID // the project that owns the audit trail
 	At        time.Time
 	Subject   string
@@ -26,7 +26,7 @@ type Event struct {
 	After     json.RawMessage // only the differences; nil: the resource does not exist
 }
 
-// Hold is a period during which a holder holds or held a block.
+// Hold is a period in which a claim or a child pool holds or held a block.
 type Hold struct {
 	ID           ID // of the row
 	ProjectID    ID // owner of the pool
@@ -39,10 +39,10 @@ type Hold struct {
 	Holder       Ref // the claim or child pool
 	Since        time.Time
 	Until        time.Time // zero: it has not ended
-	Because      Because   // the reason, if the end of a consumer ended it
+	Because      Because   // set if the detachment of a consumer released the claim
 }
 
-// Because is the end of a consumer that released a claim. The zero value is no reason.
+// Because describes the detachment of a consumer that released a claim. The zero value means no such reason.
 type Because struct {
 	Reason   EndReason
 	Consumer ConsumerRef

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// ID is a UUID, 16 bytes in network order. It identifies one incarnation of a resource and is never reused, unlike the resource's name. The zero ID
-// means "none".
+// ID is a UUID, 16 bytes in network order. It identifies a resource and is never reused. A name can be reused after the deletion of its resource. The
+// zero ID means "none".
 type ID [16]byte
 
 // NewID makes a random (version 4, RFC 9562) ID.
@@ -22,14 +22,15 @@ func NewID() ID {
 	return id
 }
 
-// NewTimeID makes an ID that sorts by its time (version 7, RFC 9562): 48 bits of milliseconds, then random bits.
+// NewTimeID makes an ID that sorts by its time (version 7, RFC 9562). It has 48 bits of milliseconds, followed by random bits.
 func NewTimeID(at time.Time) ID {
 	id := NewID()
 	binary.BigEndian.PutUint64(id[:8], uint64(at.UnixMilli())<<16|uint64(id[6]&0x0f|0x70)<<8|uint64(id[7]))
 	return id
 }
 
-// Numbered returns an ID for another time and with the number n, from an ID of NewTimeID: n replaces the last 16 random bits, and the others stay.
+// Numbered returns an ID with another time and with the number n. The receiver comes from NewTimeID. n replaces the last 16 random bits, and the
+// other random bits stay.
 func (id ID) Numbered(at time.Time, n uint16) ID {
 	binary.BigEndian.PutUint64(id[:8], uint64(at.UnixMilli())<<16|uint64(id[6])<<8|uint64(id[7]))
 	binary.BigEndian.PutUint16(id[14:], n)
@@ -42,12 +43,12 @@ func (id ID) Next() ID {
 	return id
 }
 
-// Time returns the time of an ID from NewTimeID, in milliseconds.
+// Time returns the time of an ID from NewTimeID, to the millisecond.
 func (id ID) Time() time.Time {
 	return time.UnixMilli(int64(binary.BigEndian.Uint64(id[:8]) >> 16)).UTC()
 }
 
-// FirstTimeID returns a lower bound for the IDs that NewTimeID makes at a time or later. It is above all IDs from earlier milliseconds.
+// FirstTimeID returns a lower bound for the IDs that NewTimeID makes at a time or later. It is greater than all IDs from earlier milliseconds.
 func FirstTimeID(at time.Time) ID {
 	var id ID
 	binary.BigEndian.PutUint64(id[:8], uint64(max(at.UnixMilli(), 0))<<16)
@@ -63,7 +64,7 @@ func (id ID) String() string {
 	return string(id.AppendTo(b[:0]))
 }
 
-// AppendTo appends the result of String.
+// AppendTo appends the result of String to a slice.
 func (id ID) AppendTo(to []byte) []byte {
 	var b [36]byte
 	hex.Encode(b[0:8], id[0:4])
@@ -81,7 +82,7 @@ func (id ID) AppendTo(to []byte) []byte {
 // MarshalText implements encoding.TextMarshaler.
 func (id ID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
 
-// UnmarshalText implements encoding.TextUnmarshaler; it accepts the canonical form only.
+// UnmarshalText implements encoding.TextUnmarshaler. It accepts only the canonical form.
 func (id *ID) UnmarshalText(text []byte) error {
 	parsed, err := ParseID(string(text))
 	if err != nil {
@@ -93,7 +94,7 @@ func (id *ID) UnmarshalText(text []byte) error {
 
 var errNotAnID = errors.New("not a UUID in canonical form")
 
-// ParseID parses the canonical 36-character form; it refuses upper case, so that one ID has one spelling.
+// ParseID parses the canonical 36-character form. It refuses upper case, so that an ID has only one spelling.
 func ParseID(s string) (ID, error) {
 	var id ID
 	if len(s) != 36 || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
@@ -106,8 +107,8 @@ func ParseID(s string) (ID, error) {
 	return id, nil
 }
 
-// DerivedID makes an ID (version 8, RFC 9562) from another one and a name; equal arguments give the same ID. Use it for ids that a retried
-// transaction must not change.
+// DerivedID makes an ID (version 8, RFC 9562) from another ID and a name. Equal arguments give the same ID. Use it if a retried transaction must
+// write the same ID again.
 func DerivedID(from ID, name string) ID {
 	sum := sha256.Sum256(append(append(make([]byte, 0, 64), from[:]...), name...)) // mostly on the stack
 	id := ID(sum[:16])

@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// pointer returns the first pointer in a refusal.
+// pointer returns the pointer to the first invalid part in a refusal.
 func pointer(t require.TestingT, err error, code ipam.Code) string {
 	var e *ipam.Error
 	require.ErrorAs(t, err, &e)

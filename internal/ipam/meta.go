@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Metadata has the common fields of every resource. The caller sets Name, Labels and Annotations; the server sets the rest.
+// Metadata has the common fields of all resources. The caller sets Name, Labels and Annotations. The server sets the other fields.
 type Metadata struct {
 	Name        string            `json:"name"` // DNS label, 1..63, unique per project and kind, never changes
 	UID         ID                `json:"uid"`
@@ -23,15 +23,15 @@ type Metadata struct {
 	Labels      map[string]string `json:"labels,omitempty"`
 	Annotations map[string]string `json:"annotations,omitempty"`
 
-	// GeneratedFrom is the prefix of a generated name while the resource is being created, for generating another name if this one is taken. It is
-	// not stored.
+	// GeneratedFrom is the prefix of a generated name. It is set only during the creation, so that the server can generate another name if this one
+	// is taken. It is not stored.
 	GeneratedFrom string `json:"-"`
-	// GeneratedIn is the letter of the region that generated the name, so that no other region generates the same one. 0: the installation has one
-	// region.
+	// GeneratedIn is a letter for the region that generates the name. The name contains the letter, so no other region generates the same name. It is
+	// 0 if the installation has only one region.
 	GeneratedIn byte `json:"-"`
 }
 
-// Resource is any type with Metadata.
+// Resource is implemented by all types with Metadata.
 type Resource interface {
 	Sized
 	Meta() Metadata
@@ -40,10 +40,10 @@ type Resource interface {
 // Meta implements Resource.
 func (m Metadata) Meta() Metadata { return m }
 
-// Creator returns the creator's name.
+// Creator returns the name of the caller that created the resource.
 func (m *Metadata) Creator() string { return m.CreatedBy }
 
-// Rename generates another name from the prefix; false if the caller chose the name.
+// Rename generates another name from the prefix. If the caller chose the name, Rename changes nothing and returns false.
 func (m *Metadata) Rename() bool {
 	if m.GeneratedFrom == "" {
 		return false
@@ -72,7 +72,7 @@ const (
 	MaxAnnotations     = 64
 	MaxAnnotationKey   = 317 // prefix/name
 	MaxAnnotationValue = 4096
-	MaxAnnotationBytes = 32 << 10 // all keys and values together: a list returns 500 resources in one page
+	MaxAnnotationBytes = 32 << 10 // limit for all keys and values together, because a page may have 500 resources
 )
 
 var (
@@ -82,8 +82,8 @@ var (
 	labelValueRE   = regexp.MustCompile(`^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$`)
 )
 
-// ValidLabelKey reports whether s is [prefix/]name: a DNS subdomain of at most 253 characters, and a name of 1 to 63 characters from [A-Za-z0-9._-]
-// that begins and ends with a letter or digit.
+// ValidLabelKey reports whether s has the form [prefix/]name. The prefix is a DNS subdomain of at most 253 characters. The name has 1 to 63
+// characters from [A-Za-z0-9._-], and begins and ends with a letter or digit.
 func ValidLabelKey(s string) bool {
 	return labelKeyRE.MatchString(s) && strings.IndexByte(s, '/') <= MaxLabelKeyPrefix
 }
@@ -96,7 +96,7 @@ func ValidGenerateName(s string) bool { return generateNameRE.MatchString(s) }
 
 const generated = "bcdfghjklmnpqrstvwxz2456789" // no vowels, to avoid accidental words (like Kubernetes)
 
-// RegionLetter returns the letter in generated names for a region, by its ordinal; 0 if the ordinal exceeds the number of letters.
+// RegionLetter returns the letter that generated names contain for a region. It returns 0 if the region's ordinal exceeds the number of letters.
 func RegionLetter(ordinal int) byte {
 	if ordinal < 0 || ordinal >= len(generated) {
 		return 0
@@ -104,15 +104,15 @@ func RegionLetter(ordinal int) byte {
 	return generated[ordinal]
 }
 
-// GenerateName completes a prefix with six characters made from random bytes. With several regions it appends the letter of the region and eight
-// characters, and truncates the prefix to 54 characters (like Kubernetes).
+// GenerateName appends six random characters to a prefix. If region is not 0, it appends the letter of the region and eight random characters
+// instead. In this case, it truncates the prefix to 54 characters, as Kubernetes does.
 func GenerateName(prefix string, region byte, random ID) string {
 	b, n := []byte(prefix), 6
 	if region != 0 {
 		n = 8
 		b = append(b[:min(len(b), MaxName-1-n)], region)
 	}
-	for _, r := range slices.Concat(random[:6], random[9:])[:n] { // the bytes between have the version
+	for _, r := range slices.Concat(random[:6], random[9:])[:n] { // the bytes between contain the version of the UUID
 		b = append(b, generated[int(r)%len(generated)])
 	}
 	return string(b)
@@ -134,7 +134,7 @@ func CheckLabels(pointer string, labels map[string]string) error {
 	return nil
 }
 
-// CheckAnnotations validates annotations: keys like labels, values of free text. pointer is the JSON pointer to the map.
+// CheckAnnotations validates annotations. The keys are like label keys, and the values are free text. pointer is the JSON pointer to the map.
 func CheckAnnotations(pointer string, annotations map[string]string) error {
 	if len(annotations) > MaxAnnotations {
 		return Invalid(pointer, "has %d entries; at most %d are allowed.", len(annotations), MaxAnnotations)
@@ -154,8 +154,8 @@ func CheckAnnotations(pointer string, annotations map[string]string) error {
 	return nil
 }
 
-// CheckText validates free text: UTF-8, at most limit bytes, and no control characters (except tab and line ends if lines is true). In particular,
-// the database cannot store U+0000.
+// CheckText validates free text. It must be UTF-8, have at most limit bytes, and contain no control characters. For example, the database cannot
+// store U+0000. If lines is true, tabs and line ends are allowed.
 func CheckText(pointer, s string, limit int, lines bool) error {
 	if len(s) > limit {
 		return Invalid(pointer, "is %d bytes long; at most %d are allowed.", len(s), limit)

@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// awkward generates strings near the limits for names.
+// awkward generates strings. Many of them are almost valid names.
 func awkward(longest int) *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		s := rapid.StringOfN(rapid.SampledFrom([]rune("aZ9-_./ é\n")), 0, 12, -1).Draw(t, "some")

@@ -22,21 +22,21 @@ type Strategy string
 // The strategies. BestFit is the default.
 const (
 	FirstFit Strategy = "FirstFit" // the lowest address
-	BestFit  Strategy = "BestFit"  // the smallest suitable free block: keeps large blocks whole
+	BestFit  Strategy = "BestFit"  // in the smallest suitable free block, which keeps large blocks whole
 	Random   Strategy = "Random"   // a random position
-	Sparse   Strategy = "Sparse"   // the beginning of the largest free block: leaves room to grow after each block
+	Sparse   Strategy = "Sparse"   // at the beginning of the largest free block, which leaves room to grow after each block
 )
 
-// Drain stops all carving from a pool, and determines whether the empty pool is deleted.
+// Drain stops a pool from giving out blocks. It also determines whether Carve deletes the pool when it is empty.
 type Drain string
 
-// The values; "" is no drain.
+// The values. "" means that the pool does not drain.
 const (
 	DrainKeep   Drain = "Keep"
 	DrainDelete Drain = "Delete"
 )
 
-// Pool is a block from which others are carved.
+// Pool is a block that Carve divides into smaller blocks.
 type Pool struct {
 	Metadata
 	ProjectID          ID           `json:"projectId"`
@@ -46,45 +46,45 @@ type Pool struct {
 	Block              netip.Prefix `json:"block"`
 	Space              Ref          `json:"space"`
 	Spec               PoolSpec     `json:"spec"`
-	Classes            []ClassRef   `json:"classes,omitempty"` // the classes that Spec.ClassNames named when it was written, in that order
-	Scope              *PoolScope   `json:"scope,omitempty"`   // the one class and scope that the pool was carved for
+	Classes            []ClassRef   `json:"classes,omitempty"` // the classes for Spec.ClassNames at the time of its last change, in the same order
+	Scope              *PoolScope   `json:"scope,omitempty"`   // the class and scope that Carve made the pool for; nil: none
 	EmptySince         time.Time    `json:"emptySince,omitzero"`
 	Stock              Stock        `json:"stock"`
-	Regional           []PoolRegion `json:"regional,omitempty"` // if the pool serves several regions: its state in each, in the order of Spec.Regions
+	Regional           []PoolRegion `json:"regional,omitempty"` // state in each region, in the order of Spec.Regions; empty if the pool serves only its home
 
-	// At is the region where a request uses the pool, if that is not its home. It is not stored.
+	// At is the region in which a request uses the pool. It is "" for the home region. It is not stored.
 	At string `json:"-"`
 }
 
 // PoolSpec has the pool fields that the caller sets.
 type PoolSpec struct {
-	CIDR         netip.Prefix  `json:"cidr,omitzero"` // root: the block; child: this exact block of the parent
+	CIDR         netip.Prefix  `json:"cidr,omitzero"` // root pool: its block; child pool: the exact block from the parent
 	Parent       Ref           `json:"parentRef,omitzero"`
-	PrefixLength *int          `json:"prefixLength,omitempty"` // child: any block with this length
-	Space        Ref           `json:"spaceRef,omitzero"`      // root: the source space
+	PrefixLength *int          `json:"prefixLength,omitempty"` // child pool: the length of its block
+	Space        Ref           `json:"spaceRef,omitzero"`      // root pool: the space that contains it
 	Visibility   Visibility    `json:"visibility"`
 	Allocation   Allocating    `json:"allocation"`
 	Reservations []Reservation `json:"reservations,omitempty"`
 	Description  string        `json:"description,omitempty"`
 	Drain        Drain         `json:"drain,omitempty"`
 
-	ClassNames []string       `json:"classNames,omitempty"` // classes that the pool backs, from its project or else from the platform
+	ClassNames []string       `json:"classNames,omitempty"` // classes that the pool backs; a name means the project's class, or otherwise the platform's class
 	ReuseAfter *time.Duration `json:"reuseAfter,omitempty"` // cool-down of released blocks, unless a class sets one; nil: none
 
-	Region  string   `json:"region,omitempty"`  // the home; "": the region of the server that makes the pool
-	Regions []string `json:"regions,omitempty"` // the regions that it serves, including the home; empty: the home alone
+	Region  string   `json:"region,omitempty"`  // the home region; "": the region of the server that creates the pool
+	Regions []string `json:"regions,omitempty"` // the regions that the pool serves, including its home; empty: only its home
 }
 
-// Allocating is the policy for carving from a pool. Unset lengths mean: Min is the pool's own length, Max is a host address, and without Default a
-// claim must set its length.
+// Allocating is the policy for the blocks that a pool gives out. If MinPrefixLength is unset, it is the pool's own length. If MaxPrefixLength is
+// unset, it is the length of a host address. If DefaultPrefixLength is unset, a claim must set its length.
 type Allocating struct {
 	Strategy            Strategy `json:"strategy"`
-	MinPrefixLength     *int     `json:"minPrefixLength,omitempty"` // the largest block that may be carved
-	MaxPrefixLength     *int     `json:"maxPrefixLength,omitempty"` // the smallest block that may be carved
+	MinPrefixLength     *int     `json:"minPrefixLength,omitempty"` // length of the largest block
+	MaxPrefixLength     *int     `json:"maxPrefixLength,omitempty"` // length of the smallest block
 	DefaultPrefixLength *int     `json:"defaultPrefixLength,omitempty"`
 }
 
-// Bounds returns the prefix lengths that the policy allows to carve from a block, both inclusive.
+// Bounds returns the shortest and the longest prefix length that the policy allows in a pool with this block.
 func (a Allocating) Bounds(block netip.Prefix) (lo, hi int) {
 	lo, hi = block.Bits(), block.Addr().BitLen()
 	if a.MinPrefixLength != nil {
@@ -96,7 +96,7 @@ func (a Allocating) Bounds(block netip.Prefix) (lo, hi int) {
 	return lo, hi
 }
 
-// Root reports whether the pool was carved from its space.
+// Root reports whether the pool is a root pool.
 func (p Pool) Root() bool { return p.Spec.Parent == Ref{} }
 
 // Family returns the family of the pool's block.
@@ -107,13 +107,13 @@ func (p Pool) Backs(class ID) bool {
 	return slices.ContainsFunc(p.Classes, func(c ClassRef) bool { return c.ID == class })
 }
 
-// Draining reports whether carving from the pool has stopped.
+// Draining reports whether the pool has stopped giving out blocks.
 func (p Pool) Draining() bool { return p.Spec.Drain != "" }
 
 // Ref returns the pool's reference.
 func (p Pool) Ref() Ref { return Ref{Project: p.Project, Name: p.Name} }
 
-// Reservation keeps a part of a pool from being carved. Exactly one of CIDR, From+To, First, Last is set.
+// Reservation excludes a part of a pool from claims and child pools. Exactly one of CIDR, From with To, First, and Last is set.
 type Reservation struct {
 	CIDR   netip.Prefix `json:"cidr,omitzero"`
 	From   netip.Addr   `json:"from,omitzero"` // with To: both inclusive
@@ -130,7 +130,7 @@ const (
 	MaxReservedBlocks    = 2048  // aligned blocks for all reservations of a pool
 )
 
-// Phase returns Draining, Exhausted if nothing is free, or Ready. (A pool that could not be carved does not exist.)
+// Phase returns Draining, Exhausted or Ready. A pool is Exhausted if it has no free block.
 func (p Pool) Phase() string {
 	if p.Draining() {
 		return "Draining"

@@ -9,7 +9,7 @@ import (
 // MaxClassNames limits the classes that one pool can back.
 const MaxClassNames = 32
 
-// Check validates the fields that do not depend on the parent or the space.
+// Check validates the fields of a pool's spec, as far as that is possible without the parent or the space.
 func (s PoolSpec) Check() error {
 	root := s.Parent == Ref{}
 	switch {
@@ -61,7 +61,7 @@ func (s PoolSpec) checkClassNames() error {
 	return nil
 }
 
-// CheckFor validates the policy against the pool's block, which is known only after carving.
+// CheckFor validates the policy for the pool's block. Call it when the server has chosen the block.
 func (a Allocating) CheckFor(block netip.Prefix) error {
 	switch a.Strategy {
 	case FirstFit, BestFit, Random, Sparse:
@@ -91,14 +91,18 @@ func (a Allocating) CheckFor(block netip.Prefix) error {
 	return nil
 }
 
-// Equal compares two policies by value.
+// Equal reports whether two policies have the same values.
 func (a Allocating) Equal(b Allocating) bool {
 	return a.Strategy == b.Strategy && same(a.MinPrefixLength, b.MinPrefixLength) &&
 		same(a.MaxPrefixLength, b.MaxPrefixLength) && same(a.DefaultPrefixLength, b.DefaultPrefixLength)
 }
 
-// Admit checks a wanted prefix length against the pool. It returns never_satisfiable if no state of the pool could serve it, prefix_length_rejected
-// if only the policy forbids it, and pool_draining if the pool is draining. pointer names the field of the request.
+// Admit checks whether the pool can give out a block with a prefix length. pointer names the field of the request that has the length. Admit returns
+// one of these errors:
+//
+//   - never_satisfiable if the pool could not serve the length even if it were empty
+//   - prefix_length_rejected if only the pool's policy forbids the length
+//   - pool_draining if the pool is draining
 func (p Pool) Admit(pointer string, bits int) error {
 	lo, hi := p.Spec.Allocation.Bounds(p.Block)
 	if bits < lo || hi < bits {
@@ -120,7 +124,8 @@ func (p Pool) inadmissible(pointer string, bits, lo, hi int) error {
 	return e.At(pointer, "must be %d to %d in this pool.", lo, hi)
 }
 
-// AdmitExact checks a wanted block against the pool: family, containment, then length.
+// AdmitExact checks whether the pool can give out an exact block. It checks the family, then whether the block is inside the pool, and then the
+// length.
 func (p Pool) AdmitExact(pointer string, block netip.Prefix) error {
 	if FamilyOf(block.Addr()) != p.Family() {
 		return Errorf(CodeFamilyMismatch, "Pool %s is %s; %s is %s.", p.Ref(), p.Family(), block, FamilyOf(block.Addr())).

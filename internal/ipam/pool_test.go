@@ -74,7 +74,7 @@ func TestPoolSpecCheck(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(*ipam.PoolSpec)
-		want   string // the refused field; "" = none
+		want   string // the refused field; "": none
 	}{
 		{"Root", func(*ipam.PoolSpec) {}, ""},
 		{"RootInASpace", func(s *ipam.PoolSpec) { s.Space = parent }, ""},

@@ -21,7 +21,7 @@ func FamilyOf(a netip.Addr) Family {
 	return IPv6
 }
 
-// Bits returns the length of a host address in the family: 32 or 128.
+// Bits returns the prefix length of a host address in the family, 32 or 128.
 func (f Family) Bits() int {
 	if f == IPv4 {
 		return 32
@@ -29,7 +29,7 @@ func (f Family) Bits() int {
 	return 128
 }
 
-// Everything returns the whole address family: 0.0.0.0/0 or ::/0.
+// Everything returns the whole address family, 0.0.0.0/0 or ::/0.
 func (f Family) Everything() netip.Prefix {
 	if f == IPv4 {
 		return netip.PrefixFrom(netip.IPv4Unspecified(), 0)
@@ -37,10 +37,10 @@ func (f Family) Everything() netip.Prefix {
 	return netip.PrefixFrom(netip.IPv6Unspecified(), 0)
 }
 
-// mapped has the IPv4-mapped addresses of IPv6. No request can name a block in it; requests use the IPv4 form.
+// mapped is the block of the IPv4-mapped IPv6 addresses. No request can name a block in it, because requests use the IPv4 form.
 var mapped = netip.MustParsePrefix("::ffff:0:0/96")
 
-// CheckPoolBlock refuses a block for a pool that contains IPv4-mapped addresses, which no request can name.
+// CheckPoolBlock refuses a pool's block if it contains IPv4-mapped addresses, because no request can name them.
 func CheckPoolBlock(pointer string, block netip.Prefix) error {
 	if !block.Overlaps(mapped) {
 		return nil
@@ -68,7 +68,7 @@ func ParseBlock(pointer, s string) (netip.Prefix, error) {
 	return p, nil
 }
 
-// ParseAddress parses one host address; it refuses zones and IPv4-mapped IPv6.
+// ParseAddress parses one host address. It refuses zones and IPv4-mapped IPv6.
 func ParseAddress(pointer, s string) (netip.Addr, error) {
 	a, err := netip.ParseAddr(s)
 	if err != nil || a.Zone() != "" {

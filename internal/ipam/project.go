@@ -33,7 +33,7 @@ func (s ProjectSpec) Check() error {
 	return CheckText("/spec/description", s.Description, MaxDescription, true)
 }
 
-// Space is a routing domain. Its two containers have the free blocks of its two families.
+// Space is a routing domain. It has two containers, one for the free blocks of each family.
 type Space struct {
 	Metadata
 	ProjectID   ID        `json:"projectId"`
@@ -52,7 +52,7 @@ func (s SpaceSpec) Check() error {
 	return CheckText("/spec/description", s.Description, MaxDescription, true)
 }
 
-// Container returns the id under which the space has the free blocks of a family.
+// Container returns the id of the container for the free blocks of a family.
 func (s Space) Container(f Family) ID {
 	if f == IPv4 {
 		return s.ContainerV4
@@ -60,7 +60,7 @@ func (s Space) Container(f Family) ID {
 	return s.ContainerV6
 }
 
-// ProjectKey identifies a project for statements.
+// ProjectKey identifies a project in database statements.
 type ProjectKey struct {
 	ID   ID
 	Name string

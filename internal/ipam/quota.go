@@ -12,7 +12,7 @@ type Quota struct {
 	Overdrawn bool       `json:"-"` // a limit is below the usage
 }
 
-// QuotaOwner is a quota's owner: the limited project cannot change a quota that the platform has set.
+// QuotaOwner is the owner of a quota. The limited project cannot change a quota that the platform has set.
 type QuotaOwner string
 
 // The owners.
@@ -31,30 +31,31 @@ type QuotaSpec struct {
 // QuotaScope restricts the usage that a quota counts. The zero scope counts everything.
 type QuotaScope struct {
 	Pool   Ref    `json:"poolRef,omitzero"`
-	Class  Ref    `json:"classRef,omitzero"` // claims that the class served, and pools carved for its scopes
+	Class  Ref    `json:"classRef,omitzero"` // claims that the class served, and pools made for its scopes
 	Family Family `json:"ipFamily,omitempty"`
 }
 
-// HoldPlace is the place of a held block: its pool (zero: a space), its class (zero: none), and its family.
+// HoldPlace has the properties of a held block that decide which quotas count it. A zero Pool means that the block is directly in a space. A zero
+// Class means that the block has no class.
 type HoldPlace struct {
 	Pool   Ref
 	Class  Ref
 	Family Family
 }
 
-// Covers reports whether the quota counts a block at a place.
+// Covers reports whether a quota with this scope counts a block.
 func (s QuotaScope) Covers(at HoldPlace) bool {
 	return (s.Pool == Ref{} || s.Pool == at.Pool) && (s.Class == Ref{} || s.Class == at.Class) && (s.Family == "" || s.Family == at.Family)
 }
 
-// QuotaLimits has the limits; nil: unlimited.
+// QuotaLimits has the limits of a quota. nil means unlimited.
 type QuotaLimits struct {
 	Addresses *big.Int `json:"addresses,omitempty"`
 	Claims    *int64   `json:"claims,omitempty"`
 	Pools     *int64   `json:"pools,omitempty"`
 }
 
-// Usage has the counted quantities: addresses of bound and retained claims, claims, and pools.
+// Usage has the quantities that a quota counts. Addresses counts the addresses of claims and of retained blocks.
 type Usage struct {
 	Addresses *big.Int `json:"addresses"` // nil: 0
 	Claims    int64    `json:"claims"`
@@ -66,7 +67,7 @@ func (u Usage) Add(v Usage) Usage {
 	return Usage{Addresses: new(big.Int).Add(u.addresses(), v.addresses()), Claims: u.Claims + v.Claims, Pools: u.Pools + v.Pools}
 }
 
-// Negative returns the negated usage, for adding a release.
+// Negative returns the negated usage. Its sum with another usage subtracts it.
 func (u Usage) Negative() Usage {
 	return Usage{Addresses: new(big.Int).Neg(u.addresses()), Claims: -u.Claims, Pools: -u.Pools}
 }
@@ -81,14 +82,15 @@ func (u Usage) addresses() *big.Int {
 	return u.Addresses
 }
 
-// QuotaShards is the number of rows for a quota's figures in each region. Several rows let transactions on different pools seldom use the same one.
+// QuotaShards is the number of rows for a quota's figures in each region. Because a quota has several rows, transactions on different pools seldom
+// use the same row.
 const QuotaShards = 16
 
-// QuotaShard is one part of a quota's figures. For each limited measure, the spares of all shards add up to the limit less the usage.
+// QuotaShard is one part of a quota's figures. For each measure with a limit, the sum of the spares in all shards is the limit less the usage.
 type QuotaShard struct {
 	Region  string
 	QuotaID ID
 	Shard   int // 0 to QuotaShards-1
 	Used    Usage
-	Spare   Usage // available from this shard; zero for an unlimited measure
+	Spare   Usage // amount that this shard can still give out; zero for a measure without a limit
 }

@@ -6,30 +6,30 @@ import (
 	"time"
 )
 
-// Region is a location with servers and rows.
+// Region is a location of servers and of rows in the database.
 type Region struct {
 	Name      string    `json:"name"`
-	Ordinal   int       `json:"ordinal"` // the order in which regions were added; 0 is the primary one
+	Ordinal   int       `json:"ordinal"` // position in the order in which regions were added; 0 is the primary region
 	CreatedAt time.Time `json:"createdAt"`
 }
 
 // PoolRegion is a pool's state in one of the regions that it serves.
 type PoolRegion struct {
 	Region string `json:"region"`
-	// Epoch is a version: every loan and recall changes it. If the region's own rows have a different one, they and the loan record come from
-	// different times, and the pool must not be used there.
+	// Epoch is a version that each loan and each recall of blocks changes. The region's own rows contain it too. If both versions differ, the rows
+	// and the loan records come from different times, for example after a restore. Then servers must not use the pool in this region.
 	Epoch ID `json:"epoch"`
-	// Loan is the size of the last loan: 2^Loan addresses; -1: no loan yet. LoanedAt is its time, and Lasted is how long the loan before it lasted;
-	// 0: none.
+	// Loan is the size of the last loan, which was 2^Loan addresses. It is -1 before the first loan. LoanedAt is the time of the last loan. Lasted is
+	// how long the previous loan lasted, or 0 if there was none.
 	Loan     int           `json:"loan"`
 	LoanedAt time.Time     `json:"loanedAt"`
 	Lasted   time.Duration `json:"lasted,omitempty"`
 
-	Stock Stock `json:"stock"` // free and cooling blocks there
-	Lent  Stock `json:"lent"`  // Free: the blocks lent to the region, by size; empty at home
+	Stock Stock `json:"stock"` // free blocks and blocks in cool-down in this region
+	Lent  Stock `json:"lent"`  // Free counts the blocks lent to the region, by length; empty for the home region
 }
 
-// Loan is a block of a pool that its home has lent to another region.
+// Loan is a block that the home region of a pool has lent to another region.
 type Loan struct {
 	PoolID ID
 	Region string
@@ -37,7 +37,7 @@ type Loan struct {
 	LentAt time.Time
 }
 
-// Several reports whether a pool serves regions other than its home.
+// Several reports whether a pool serves other regions than its home.
 func (p Pool) Several() bool { return len(p.Spec.Regions) > 0 }
 
 // Serves reports whether a pool has its own rows in a region.
@@ -45,7 +45,7 @@ func (p Pool) Serves(region string) bool {
 	return region == p.Region || slices.Contains(p.Spec.Regions, region)
 }
 
-// In returns the pool as used in a region, if it serves that; otherwise as used at home.
+// In returns the pool with At set for a region. If the pool does not serve the region, it is used in its home region.
 func (p Pool) In(region string) Pool {
 	p.At = ""
 	if region != p.Region && p.Serves(region) {
@@ -54,7 +54,7 @@ func (p Pool) In(region string) Pool {
 	return p
 }
 
-// Place returns the region where the pool is used: At, or the home.
+// Place returns the region in which the pool is used. It is At, or the home region if At is "".
 func (p Pool) Place() string {
 	if p.At != "" {
 		return p.At

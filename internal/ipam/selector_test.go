@@ -50,7 +50,7 @@ func TestSelectorMatches(t *testing.T) {
 	require.True(t, ipam.Selector{}.Matches(nil))
 }
 
-// kubernetes converts the selector to a Kubernetes selector, or returns its refusal.
+// kubernetes converts the selector to a Kubernetes selector. If Kubernetes refuses the selector, it returns the error.
 func kubernetes(s ipam.Selector) (labels.Selector, error) {
 	out := labels.NewSelector()
 	add := func(key string, op selection.Operator, values ...string) error {
@@ -76,7 +76,7 @@ func kubernetes(s ipam.Selector) (labels.Selector, error) {
 	return out, nil
 }
 
-// aSelector generates selectors from few keys and values, so that they match often, and sometimes from invalid ones.
+// aSelector generates selectors from few keys and values, so that the selectors match often. Some keys and values are invalid.
 func aSelector() *rapid.Generator[ipam.Selector] {
 	keys := rapid.SampledFrom([]string{"a", "b", "example.com/c", "D", "", "-", "a/b/c", "x..y/z"})
 	values := rapid.SampledFrom([]string{"", "1", "2", "x.Y_z-1", "not a value", "-"})

@@ -2,16 +2,17 @@ package ipam
 
 import "time"
 
-// Session is a sign-in to the console, by an API key or by a token of an issuer. A session by key has the key's rights as long as the key exists.
+// Session is a sign-in to the console, with an API key or with a token from an issuer. If the caller signed in with a key, the session has the key's
+// rights, as long as the key exists.
 type Session struct {
 	Hash      []byte            // SHA-256 of the token in the browser
-	Holder    string            // the owner, for counting sessions: a key by its id, or a subject
+	Holder    string            // a key's id or a subject; limits count the sessions of a holder
 	KeyID     ID                // zero: signed in at an issuer
-	Issuer    string            // its URL; "": signed in with a key
-	Rules     ID                // version of the configuration that gave Roles
-	Roles     map[string]string // from the token, by a project's name
+	Issuer    string            // URL of the issuer; "": signed in with a key
+	Rules     ID                // version of the configuration that Roles come from
+	Roles     map[string]string // roles from the token, by the name of the project
 	CreatedAt time.Time
-	UsedAt    time.Time // written once a minute at most
+	UsedAt    time.Time // time of the last use; written once a minute at most
 	ExpiresAt time.Time
 }
 

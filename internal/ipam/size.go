@@ -1,8 +1,8 @@
 package ipam
 
-// Sized is a value that the server measures before it keeps or sends it.
+// Sized is implemented by values whose size the server checks before it keeps or sends them.
 type Sized interface {
-	// Size estimates the size as JSON in bytes: exact for the texts, constant for the rest.
+	// Size estimates the size as JSON in bytes. It counts the texts exactly, and a constant for all other fields.
 	Size() int
 }
 
@@ -12,7 +12,7 @@ const bareSize = 512
 // Size implements Sized for every resource that embeds Metadata.
 func (m Metadata) Size() int { return bareSize + sizeOf(m.Labels) + sizeOf(m.Annotations) }
 
-// Size implements Sized: the reasons of reservations are the only long texts in a pool's spec.
+// Size implements Sized. The reasons of reservations are the only texts in a pool's spec that may be long in total.
 func (p Pool) Size() int {
 	n := p.Metadata.Size()
 	for _, r := range p.Spec.Reservations {
@@ -46,7 +46,7 @@ func sizeOf(texts map[string]string) (n int) {
 	return n
 }
 
-// TextSize returns the number of bytes for a text in a JSON string from encoding/json.
+// TextSize returns the number of bytes that encoding/json needs for a text, without the quotes.
 func TextSize(s string) int {
 	n := len(s)
 	for i := range len(s) {
@@ -55,7 +55,7 @@ func TextSize(s string) int {
 			n++
 		case c < ' ' || c == '<' || c == '>' || c == '&':
 			n += len(`\u0000`) - 1
-		case c == 0xe2: // U+2028 and U+2029 are escaped; this overestimates other characters with the same first byte
+		case c == 0xe2: // U+2028 and U+2029 are escaped; other characters with the same first byte are overestimated
 			n += len(`\u2028`) - len("\u2028")
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// noBlock and noAddress are for texts too different from a block or an address for a suggestion.
+// noBlock and noAddress describe a text for which no correction can be suggested.
 const (
 	noBlock   = "is not a CIDR such as 10.0.0.0/8 or 2001:db8::/32."
 	noAddress = "is not an IP address such as 10.0.0.1 or 2001:db8::1."
@@ -17,7 +17,7 @@ const (
 // leadingZeros finds zeros before the numbers of an IPv4 address. Some programs read such a number as octal (RFC 6943, 3.1.1).
 var leadingZeros = regexp.MustCompile(`(^|\.)0+([0-9])`)
 
-// NotABlock explains, as the end of a sentence, why a text is not a CIDR, and suggests a correction.
+// NotABlock explains why a text is not a CIDR, and suggests a correction if possible. The result is the end of a sentence.
 func NotABlock(text string) string {
 	if p, err := netip.ParsePrefix(strings.TrimSpace(text)); err == nil && strings.TrimSpace(text) != text {
 		return fmt.Sprintf("has blanks around it; write %s.", p)
@@ -56,7 +56,7 @@ func NotABlock(text string) string {
 	return noBlock
 }
 
-// NotAnAddress is NotABlock for one address.
+// NotAnAddress does the same as NotABlock for a text that should be an address.
 func NotAnAddress(text string) string {
 	if a, err := netip.ParseAddr(strings.TrimSpace(text)); err == nil && a.Zone() == "" && strings.TrimSpace(text) != text {
 		return fmt.Sprintf("has blanks around it; write %s.", a)
@@ -74,7 +74,7 @@ func NotAnAddress(text string) string {
 	return noAddress
 }
 
-// spelt parses an address in a refused spelling, and returns the fault as half a sentence.
+// spelt parses an address that may have a refused spelling. It describes the fault in the spelling as half a sentence.
 func spelt(text string) (address netip.Addr, fault string) {
 	if bare, zone, found := strings.Cut(text, "%"); found {
 		if a, err := netip.ParseAddr(bare); err == nil && zone != "" {

@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// change is a row that is added or removed: a free block, or one that is cooling down.
+// change is a row that is added or removed. The row is a free block, or a block in cool-down.
 type change struct {
 	bits    int
 	cooling bool

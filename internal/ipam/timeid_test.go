@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// until is the last time that fits in 48 bits of milliseconds, about the year 10889.
+// until is the last millisecond that fits into 48 bits. It is in about the year 10889.
 const until = 1<<48 - 1
 
 func anyMillisecond(t *rapid.T, name string) time.Time {
@@ -70,7 +70,7 @@ func TestFirstTimeIDSeparatesEarlierFromLaterIDs(t *testing.T) {
 	require.Negative(t, bytes.Compare(same[:], next[:]))
 }
 
-// A caller may ask for events since any valid time.
+// A caller may list events since any valid time, even a time before 1970.
 func TestFirstTimeIDBeforeTheEpochIsTheLowest(t *testing.T) {
 	t.Parallel()
 	for _, at := range []time.Time{{}, time.Unix(-1, 0), time.Unix(0, 0), time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)} {

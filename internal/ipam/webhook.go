@@ -2,7 +2,7 @@ package ipam
 
 import "time"
 
-// Webhook is a URL to which the changes in a project are sent.
+// Webhook is a URL that Carve sends the changes in a project to.
 type Webhook struct {
 	Metadata
 	ProjectID ID              `json:"projectId"`
@@ -10,10 +10,10 @@ type Webhook struct {
 	Progress  WebhookProgress `json:"progress"`
 
 	Stopped     StopReason `json:"stopped,omitempty"`    // "": not stopped
-	DueAt       time.Time  `json:"dueAt,omitzero"`       // when a server should take it, or when the lease expires; zero: no server should
-	Lease       ID         `json:"-"`                    // the server that has taken it; zero: none
-	Epoch       ID         `json:"epoch"`                // row version: changes with every write
-	DeadLetters int64      `json:"deadLetters,omitzero"` // number when it was read
+	DueAt       time.Time  `json:"dueAt,omitzero"`       // when a server should take the webhook, or when the lease expires; zero: never
+	Lease       ID         `json:"-"`                    // the server that has taken the webhook; zero: none
+	Epoch       ID         `json:"epoch"`                // version of the row; changes with every write
+	DeadLetters int64      `json:"deadLetters,omitzero"` // number of given-up deliveries at the time of the read
 
 	Secret string `json:"-"` // only in the response that creates the webhook
 }
@@ -30,7 +30,7 @@ type WebhookSpec struct {
 
 // WebhookProgress is the state of a webhook's deliveries.
 type WebhookProgress struct {
-	Cursor      string     `json:"cursor"`             // all changes before it were delivered or given up
+	Cursor      string     `json:"cursor"`             // the server has delivered or given up all changes before this position
 	Failures    int        `json:"failures,omitempty"` // since the last successful attempt
 	Error       *SendError `json:"error,omitempty"`    // of the last failure
 	DeliveredAt time.Time  `json:"deliveredAt,omitzero"`
@@ -43,7 +43,8 @@ type SendError struct {
 	At     time.Time `json:"at"`
 }
 
-// ReasonUnserved is the reason in a SendError for a failure of the server itself: it could not follow the changes, or could not record an outcome.
+// ReasonUnserved is the reason in a SendError for a failure of the server itself. The server could not follow the changes, or could not record an
+// outcome.
 const ReasonUnserved = "unserved"
 
 // StopReason is the reason why the server has stopped a webhook.
@@ -52,11 +53,11 @@ type StopReason string
 // The reasons.
 const (
 	StoppedGone        StopReason = "Gone"               // the receiver returned 410
-	StoppedDeadLetters StopReason = "TooManyDeadLetters" // it has MaxDeadLetters
-	StoppedRestored    StopReason = "Restored"           // the database was restored: the original may still send
+	StoppedDeadLetters StopReason = "TooManyDeadLetters" // the webhook has MaxDeadLetters given-up deliveries
+	StoppedRestored    StopReason = "Restored"           // the database was restored from a backup, and the original installation may still send
 )
 
-// MaxDeadLetters is the number of given-up deliveries at which a webhook is stopped.
+// MaxDeadLetters is the number of given-up deliveries (dead letters) at which the server stops a webhook.
 const MaxDeadLetters = 100
 
 // State returns Delivering, Retrying, Paused or Stopped.
@@ -73,7 +74,7 @@ func (w Webhook) State() string {
 	}
 }
 
-// Unserved reports whether the server failed the last time it had the webhook.
+// Unserved reports whether the last server that had the webhook failed.
 func (w Webhook) Unserved() bool {
 	return w.Progress.Error != nil && w.Progress.Error.Reason == ReasonUnserved
 }
@@ -81,14 +82,14 @@ func (w Webhook) Unserved() bool {
 // Sends reports whether the webhook is neither paused nor stopped.
 func (w Webhook) Sends() bool { return !w.Spec.Paused && w.Stopped == "" }
 
-// Wake makes the webhook due at a time. If a server has it, the webhook becomes due when that server returns it.
+// Wake makes the webhook due at a time. If a server has the webhook, Wake does nothing, because that server makes it due when it returns the webhook.
 func (w *Webhook) Wake(at time.Time) {
 	if w.Lease.IsZero() {
 		w.DueAt = at
 	}
 }
 
-// Delivery is a message that is being sent to a webhook, or could not be delivered. The receiver recognizes it by its id.
+// Delivery is a message to a webhook. The server still tries to send it, or has given it up. The receiver recognizes a repeated message by its id.
 type Delivery struct {
 	ID        ID
 	Region    string
@@ -99,6 +100,6 @@ type Delivery struct {
 	Attempts  int
 	BeganAt   time.Time
 	Error     *SendError
-	DeadAt    time.Time // when it was given up; zero: it was not
-	Retry     bool      // send it once more, although it was given up
+	DeadAt    time.Time // when the server gave it up; zero: it did not
+	Retry     bool      // send it once more, although the server has given it up
 }

@@ -12,8 +12,8 @@ import (
 // BootstrapKey is the name of an installation's first key.
 const BootstrapKey = "bootstrap"
 
-// EnsureBootstrap makes a key with the role admin in the project "platform" and returns its token, if the installation has no such admin and would
-// otherwise be unusable. made is false if it has one.
+// EnsureBootstrap makes sure that the installation has an admin, because without one it is unusable. If the project "platform" has no permanent
+// admin, EnsureBootstrap makes a key with the role admin. It returns the token of this key. Otherwise made is false.
 func (s *Keys) EnsureBootstrap(ctx context.Context) (token string, made bool, err error) {
 	platform, err := s.of.Store.ProjectGet(ctx, ipam.PlatformProject)
 	if err != nil {
@@ -28,13 +28,13 @@ func (s *Keys) EnsureBootstrap(ctx context.Context) (token string, made bool, er
 		if !ipam.IsCode(err, ipam.CodeAlreadyExists) {
 			return k.Token, err == nil, err
 		}
-		// Another server was first, or the name belongs to a key that expires or is not an admin.
+		// Another server was first, or the name belongs to a key that expires or does not have the role admin. Try a generated name.
 	}
 	return "", false, storage.Contention(nil)
 }
 
-// Bootstrap makes one more key with the role admin in the project "platform", even if others exist, and returns its token. It checks no permission:
-// anyone with access to the database could write the row.
+// Bootstrap makes a key with the role admin in the project "platform", and returns its token. It does so even if such keys exist. It checks no
+// permission, because its caller has access to the database and could write the row anyway.
 func (s *Keys) Bootstrap(ctx context.Context) (token string, err error) {
 	k, err := s.bootstrap(ctx, generatedBootstrap(), "Created directly in the database.")
 	return k.Token, err

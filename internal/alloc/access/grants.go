@@ -33,13 +33,13 @@ var (
 	}}
 )
 
-// ListPoolGrants lists a pool's grants, by consumer.
+// ListPoolGrants lists a pool's grants by consumer, which is the name of the project that may use the pool.
 func (s *Grants) ListPoolGrants(ctx context.Context, project, pool string, limit int, cursor string, r usecase.Reading,
 ) (paging.Page[ipam.Grant], error) {
 	return s.list(ctx, poolGrants, project, pool, limit, cursor, r)
 }
 
-// ListSpaceGrants lists a space's grants, by consumer.
+// ListSpaceGrants lists a space's grants by consumer, which is the name of the project that may use the space.
 func (s *Grants) ListSpaceGrants(ctx context.Context, project, space string, limit int, cursor string, r usecase.Reading,
 ) (paging.Page[ipam.Grant], error) {
 	return s.list(ctx, spaceGrants, project, space, limit, cursor, r)
@@ -55,27 +55,29 @@ func (s *Grants) GetSpaceGrant(ctx context.Context, project, space, consumer str
 	return s.get(ctx, spaceGrants, project, space, consumer)
 }
 
-// PutPoolGrant grants a pool to a consumer: a project's name, or ipam.Everybody. It returns an existing grant unchanged (Existed).
+// PutPoolGrant grants a pool to a consumer, which is a project's name or ipam.Everybody. If the grant exists, PutPoolGrant returns it unchanged and
+// sets Existed.
 func (s *Grants) PutPoolGrant(ctx context.Context, project, pool, consumer string, r usecase.Request) (usecase.Result[ipam.Grant], error) {
 	return s.put(ctx, poolGrants, project, pool, consumer, r)
 }
 
-// PutSpaceGrant grants a space to a consumer: a project's name, or ipam.Everybody. It returns an existing grant unchanged (Existed).
+// PutSpaceGrant grants a space to a consumer, which is a project's name or ipam.Everybody. If the grant exists, PutSpaceGrant returns it unchanged
+// and sets Existed.
 func (s *Grants) PutSpaceGrant(ctx context.Context, project, space, consumer string, r usecase.Request) (usecase.Result[ipam.Grant], error) {
 	return s.put(ctx, spaceGrants, project, space, consumer, r)
 }
 
-// DeletePoolGrant revokes a pool's grant. Claims made under it stay.
+// DeletePoolGrant revokes a pool's grant. Claims that used the grant stay.
 func (s *Grants) DeletePoolGrant(ctx context.Context, project, pool, consumer string, r usecase.Request) error {
 	return s.remove(ctx, poolGrants, project, pool, consumer, r)
 }
 
-// DeleteSpaceGrant revokes a space's grant. Root pools carved under it stay.
+// DeleteSpaceGrant revokes a space's grant. Root pools that used the grant stay.
 func (s *Grants) DeleteSpaceGrant(ctx context.Context, project, space, consumer string, r usecase.Request) error {
 	return s.remove(ctx, spaceGrants, project, space, consumer, r)
 }
 
-// grants describes the grants of one pool or space as a kind.
+// grants returns the kind.Kind that describes the grants of one pool or space.
 func (s *Grants) grants(g granting, name string, of storage.GrantSubject) kind.Kind[ipam.Grant] {
 	return kind.Kind[ipam.Grant]{
 		Core: s.Core, Name: g.kind, Op: g.op, RecordedAs: name,
@@ -152,10 +154,10 @@ func (s *Grants) put(ctx context.Context, g granting, project, name, consumer st
 			return read.GrantGet(ctx, in, now, consumer)
 		}
 	}
-	locks := storage.Locks{Shared: []ipam.ID{of.ID}} // prevents its deletion meanwhile
+	locks := storage.Locks{Shared: []ipam.ID{of.ID}} // so that no other transaction deletes the pool or space meanwhile
 	same := func(was ipam.Grant) ipam.Grant { return was }
 	answer, err := grants.Put(ctx, in, made, r, locks, same, func(context.Context, storage.Tx, *ipam.Grant, *ipam.Grant) (storage.Changes, error) {
-		return storage.Changes{}, granted // the grant may be missing because the pool or space is
+		return storage.Changes{}, granted // if the pool or space was not found, fail with that error
 	})
 	if granted != nil && ipam.IsCode(err, ipam.CodePreconditionFailed) {
 		return none, granted
@@ -168,11 +170,12 @@ func (s *Grants) remove(ctx context.Context, g granting, project, name, consumer
 	if err != nil {
 		return err
 	}
-	locks := func(ipam.Grant) (storage.Locks, error) { return storage.Locks{Shared: []ipam.ID{of.ID}}, nil } // shared: claims change its version often
+	// The lock is shared, because claims often change the version of the pool.
+	locks := func(ipam.Grant) (storage.Locks, error) { return storage.Locks{Shared: []ipam.ID{of.ID}}, nil }
 	return s.grants(g, name, of).Delete(ctx, in, consumer, r, locks, nil)
 }
 
-// recordedGrant returns the event record for a grant, under the name of the pool or space: the consumer alone.
+// recordedGrant returns the event record for a grant. It has the consumer only, because the event already names the pool or space.
 func recordedGrant(g ipam.Grant) *trail.Record {
 	return &trail.Record{Spec: struct {
 		Consumer string `json:"consumer"`

@@ -38,8 +38,8 @@ func (s *Keys) GetKey(ctx context.Context, project, name string) (ipam.APIKey, e
 	return s.of.Get(ctx, project, name)
 }
 
-// CreateKey makes an API key. Only this response has its token: a repeat with the same idempotency key, and a dry run, have none, because the token
-// is never stored. A caller that may make keys is an admin of the project, so a key never has more rights than its maker.
+// CreateKey makes an API key. The token is in this response only. A repeat with the same idempotency key and a dry run return no token, because Carve
+// never stores it. Only an admin of the project may make keys, so a key never has more rights than its maker.
 func (s *Keys) CreateKey(ctx context.Context, project string, k ipam.APIKey, r usecase.Request) (usecase.Result[ipam.APIKey], error) {
 	none := usecase.Result[ipam.APIKey]{}
 	who, in, err := s.of.Enter(ctx, tenancy.KeysWrite, project)
@@ -69,10 +69,10 @@ func (s *Keys) CreateKey(ctx context.Context, project string, k ipam.APIKey, r u
 	return made, err
 }
 
-// MaxKeys limits the API keys in a project: the rate limits treat each as a separate caller.
+// MaxKeys limits the API keys in a project. Without this limit, a project could evade the rate limits, which treat each key as a separate caller.
 const MaxKeys = 256
 
-// check validates a key's spec, and rounds its time to the database's precision.
+// check validates a key's spec, and truncates its expiry to the precision of the database.
 func (s *Keys) check(spec *ipam.APIKeySpec) error {
 	if err := checkRole(spec.Role); err != nil {
 		return err

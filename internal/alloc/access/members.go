@@ -48,8 +48,8 @@ func (s *Members) GetMember(ctx context.Context, project, subject string) (ipam.
 	return s.of.Get(ctx, project, subject)
 }
 
-// PutMember gives a subject a role: it creates the member, or replaces the role of an existing one (Existed). It writes nothing if the role stays the
-// same. It reads before it writes: if another request makes the same member meanwhile, the transaction is retried and finds that member.
+// PutMember gives a subject a role. It creates the member. If the member exists, PutMember replaces the role and sets Existed. It writes nothing if
+// the role stays the same. If another request makes the same member meanwhile, the transaction runs again and finds that member.
 func (s *Members) PutMember(ctx context.Context, project string, m ipam.Member, r usecase.Request) (usecase.Result[ipam.Member], error) {
 	none := usecase.Result[ipam.Member]{}
 	who, in, err := s.of.Enter(ctx, tenancy.MembersWrite, project)
@@ -74,7 +74,7 @@ func (s *Members) PutMember(ctx context.Context, project string, m ipam.Member, 
 		if was == nil {
 			return storage.Changes{}, usecase.CheckProjectExists(ctx, tx, in)
 		}
-		return storage.Changes{}, staysGoverned(ctx, tx, in, was.Spec.Role) // the new role is a different one
+		return storage.Changes{}, staysGoverned(ctx, tx, in, was.Spec.Role) // called only if the role changes
 	})
 }
 
@@ -85,8 +85,8 @@ func (s *Members) DeleteMember(ctx context.Context, project, subject string, r u
 	})
 }
 
-// staysGoverned refuses to remove the last admin of the project "platform". It counts in the removing transaction: of two concurrent removals, one is
-// retried and sees the other.
+// staysGoverned refuses to remove the last admin of the project "platform". It counts the admins in the transaction that removes one. So if two
+// removals run concurrently, one of them runs again and sees the other.
 func staysGoverned(ctx context.Context, tx storage.Tx, key storage.ProjectKey, takenAway string) error {
 	if key.Name != ipam.PlatformProject || takenAway != string(tenancy.Admin) {
 		return nil

@@ -19,7 +19,7 @@ import (
 // Projects has the use cases for projects.
 type Projects struct{ *usecase.Core }
 
-// enter authorizes an action on a project. The returned kind finds a project only if the caller may enter it.
+// enter authorizes an action on a project. The returned kind.Kind finds a project only if the caller has access to it.
 func (s *Projects) enter(ctx context.Context, action tenancy.Action, name string) (kind.Kind[ipam.Project], error) {
 	pass, err := tenancy.Authorize(ctx, action, name)
 	projects := s.projects()
@@ -56,8 +56,9 @@ func (s *Projects) projects() kind.Kind[ipam.Project] {
 	}
 }
 
-// trailOfProject returns the project that records a change in its audit trail. A project records its own changes. The platform records creation and
-// deletion, because the project's trail starts after the one and is deleted with the other. The project "platform" records everything itself.
+// trailOfProject returns the project whose audit trail records a change. A project's own trail records its updates. The trail of "platform" records
+// the creation and deletion of projects, because a project's own trail exists only between the two. The project "platform" records everything in its
+// own trail.
 func trailOfProject(ctx context.Context, tx storage.Tx, was, now *ipam.Project) (ipam.ID, error) {
 	p := now
 	if was != nil {
@@ -85,7 +86,7 @@ func (s *Projects) CreateProject(ctx context.Context, p ipam.Project, r usecase.
 		ProjectID: p.UID, ContainerV4: ipam.NewID(), ContainerV6: ipam.NewID(),
 		Spec: ipam.SpaceSpec{Description: "Made with the project."},
 	}
-	// The zero project keeps the idempotency keys of POST /projects, because no project owns them.
+	// The idempotency keys of POST /projects belong to the zero project, because the new project does not exist yet.
 	with := func(context.Context, storage.Tx, *ipam.Project, *ipam.Project) (storage.Changes, error) {
 		return storage.Changes{SpaceInsert: []ipam.Space{sp}, Free: wholeSpace(sp)}, nil
 	}
@@ -126,8 +127,8 @@ func (s *Projects) PatchProject(ctx context.Context, name string, r usecase.Requ
 	return projects.Patch(ctx, storage.ProjectKey{}, name, r, storage.Locks{}, mutate, nil)
 }
 
-// DeleteProject deletes an empty project with its default space, classes, members, keys, quotas, audit trail and history. The platform's audit trail
-// records the deletion.
+// DeleteProject deletes an empty project with its default space, classes, members, keys, quotas, audit trail and history. The audit trail of the
+// project "platform" records the deletion.
 func (s *Projects) DeleteProject(ctx context.Context, name string, r usecase.Request) error {
 	projects, err := s.enter(ctx, tenancy.ProjectsDelete, name)
 	if err != nil {
@@ -157,7 +158,7 @@ func (s *Projects) DeleteProject(ctx context.Context, name string, r usecase.Req
 	return projects.Delete(ctx, storage.ProjectKey{}, name, r, locks, with)
 }
 
-// ListProjects lists by name the projects in which the caller has a role; for a platform admin, all projects.
+// ListProjects lists the projects in which the caller has a role, by name. A platform admin gets all projects.
 func (s *Projects) ListProjects(ctx context.Context, f paging.Filter, limit int, cursor string, r usecase.Reading,
 ) (paging.Page[ipam.Project], error) {
 	who, err := tenancy.Authorize(ctx, tenancy.ProjectsList, "")
@@ -173,8 +174,8 @@ func (s *Projects) ListProjects(ctx context.Context, f paging.Filter, limit int,
 	}, func(p *ipam.Project) bool { return f.MatchesLabels(p.Labels) }, func(p ipam.Project) string { return p.Name })
 }
 
-// listNamed returns the first n existing projects in which the caller has a role, by name. It skips a role in a deleted project if a new project has
-// the name.
+// listNamed returns the first n existing projects in which the caller has a role, by name. If the caller's role belongs to a deleted project,
+// listNamed skips a new project with the same name.
 func listNamed(ctx context.Context, read storage.Reader, who tenancy.Principal, names []string, n int) ([]ipam.Project, error) {
 	if len(names) == 0 {
 		return nil, nil
@@ -196,7 +197,7 @@ func holdsNothing(ctx context.Context, tx storage.Tx, p ipam.Project) error {
 		e.Figures.Pools, e.Figures.Claims, e.Figures.Spaces = &holds.Pools, &holds.Claims, &holds.Spaces
 		return e
 	}
-	// Without pools and claims, the project can only have usage in other projects: retained blocks, or empty pools for its scopes.
+	// A project without pools and claims may still use addresses in other projects. They are retained blocks, or empty pools for its scopes.
 	left, err := tx.UsageCount(ctx, storage.Key(p), ipam.QuotaScope{})
 	if err != nil || left.IsZero() {
 		return err

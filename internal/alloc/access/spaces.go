@@ -42,7 +42,7 @@ func newSpaces(core *usecase.Core, most int) *Spaces {
 	}}
 }
 
-// CreateSpace makes a routing domain; both its address families are entirely free.
+// CreateSpace makes a space. Both address families of the new space are entirely free.
 func (s *Spaces) CreateSpace(ctx context.Context, project string, sp ipam.Space, r usecase.Request) (usecase.Result[ipam.Space], error) {
 	who, key, err := s.of.Enter(ctx, tenancy.SpacesWrite, project)
 	if err != nil {
@@ -62,10 +62,10 @@ func (s *Spaces) CreateSpace(ctx context.Context, project string, sp ipam.Space,
 // DefaultMaxSpaces is the default limit for spaces in a project.
 const DefaultMaxSpaces = 256
 
-// SpacesOf returns the lock key for a project's number of spaces.
+// SpacesOf returns the key of the lock that protects the number of spaces in a project.
 func SpacesOf(projectID ipam.ID) ipam.ID { return ipam.DerivedID(projectID, "spaces") }
 
-// room refuses a space above the maximum: quotas do not count spaces, and each has its own rows.
+// room refuses a new space above the maximum. Quotas do not count spaces, and each space adds rows, so the number needs its own limit.
 func (s *Spaces) room(ctx context.Context, tx storage.Tx, key storage.ProjectKey) error {
 	have, err := tx.SpaceList(ctx, key, "", s.max)
 	if err != nil || len(have) < s.max {
@@ -88,7 +88,7 @@ func (s *Spaces) PatchSpace(ctx context.Context, project, name string, r usecase
 	return s.of.Patch(ctx, key, name, r, storage.Locks{}, mutate, nil)
 }
 
-// DeleteSpace deletes a space without pools, and its grants. The default space is only deleted with its project.
+// DeleteSpace deletes a space without pools, and its grants. It refuses the default space, which Carve deletes with its project.
 func (s *Spaces) DeleteSpace(ctx context.Context, project, name string, r usecase.Request) error {
 	_, key, err := s.of.Enter(ctx, tenancy.SpacesWrite, project)
 	if err != nil {
@@ -105,10 +105,11 @@ func (s *Spaces) DeleteSpace(ctx context.Context, project, name string, r usecas
 	})
 }
 
-// spaceLocks returns the lock keys for a space, which its grants use, and for its two containers.
+// spaceLocks returns the lock keys for a space and for its two containers. Changes to the grants of the space also lock the first key.
 func spaceLocks(sp ipam.Space) []ipam.ID { return []ipam.ID{sp.UID, sp.ContainerV4, sp.ContainerV6} }
 
-// emptySpace plans the removal of a space's free rows. A space without root pools is one free block per family; a space with root pools is refused.
+// emptySpace returns the changes that delete a space's free rows. It refuses a space with root pools. A space without root pools has one free block
+// in each family.
 func emptySpace(ctx context.Context, tx storage.Tx, sp ipam.Space) ([]storage.FreeChange, error) {
 	var free []storage.FreeChange
 	var pools int64

@@ -8,7 +8,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Whoami returns the caller, with its roles in existing projects only: a role of a key or a member ends with its project.
+// Whoami returns the caller with its roles. It leaves out roles in deleted projects, because a role ends with its project.
 func (s *Projects) Whoami(ctx context.Context) (tenancy.Principal, error) {
 	pass, err := tenancy.Authorize(ctx, tenancy.Whoami, "")
 	if err != nil || len(pass.Held) == 0 {

@@ -15,22 +15,23 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Keeper is the subject that begins and ends alerts.
+// Keeper is the subject in the audit trail for the job that begins and ends alerts.
 const Keeper = "carve:alerts"
 
 const (
 	checkEvery     = 30 * time.Second
-	planEvery      = 10 * time.Minute // for rules with a forecast, which reads all hourly records
-	poolsPerStep   = 200              // pools in one step: a rule about more continues with the next step
-	maxAlerts      = 500              // alerts for a rule: deleting it ends them in one transaction
+	planEvery      = 10 * time.Minute // how often a server checks a rule with a forecast, because a forecast reads all hourly records
+	poolsPerStep   = 200              // pools that one step checks; a rule about more pools continues in the next step
+	maxAlerts      = 500              // maximum of alerts for one rule; one transaction ends all of them if a user deletes the rule
 	dueAtOnce      = 20
-	maxRounds      = 5               // rounds in one run, with dueAtOnce rules each: then other jobs get their turn
-	maxRetryPause  = 5 * time.Minute // the longest pause after a failed step
-	failureExpires = 24 * time.Hour  // after this time a failure is dropped: the rule is no longer due, because another server has handled or deleted it
+	maxRounds      = 5               // rounds in one run, each with dueAtOnce rules; then other jobs can run
+	maxRetryPause  = 5 * time.Minute // longest pause after a failed step
+	failureExpires = 24 * time.Hour  // after this time, the server forgets a failure: another server checks the rule, or it was deleted
 )
 
-// EvaluateAlerts takes the next step for each due alert rule in this region, and returns how many alerts have begun or ended. Several servers may
-// run it at once, and it may stop at any time: a step is one transaction, and only one server can commit it.
+// EvaluateAlerts runs the next step of each due alert rule in this region. It returns how many alerts have begun or ended. A step checks some of a
+// rule's pools, or all its quotas. Several servers may run EvaluateAlerts at the same time, and it may stop at any time. Each step is one
+// transaction, and only one server can commit it.
 func (s *Alerts) EvaluateAlerts(ctx context.Context) (changed int64, err error) {
 	var errs []error
 	var d due
@@ -58,23 +59,23 @@ func (s *Alerts) EvaluateAlerts(ctx context.Context) (changed int64, err error) 
 	return changed, errors.Join(append(errs, s.countAlerts(ctx, changed > 0))...)
 }
 
-// failure has the time when a rule's last step failed, by the process's own clock, and counts consecutive failures.
+// failure describes the failed steps of a rule since its last success. at is the time of the last failure, by the process's own clock.
 type failure struct {
 	at    time.Time
 	times int
 }
 
-// over reports whether it is time for a retry: after half a minute, with exponential backoff.
+// over reports whether it is time for a retry. The first retry comes after half a minute. Each further failure doubles the wait, up to maxRetryPause.
 func (f failure) over(now time.Time) bool {
 	return now.Sub(f.at) >= min(checkEvery<<min(f.times-1, 10), maxRetryPause)
 }
 
-// due has the rules that are due.
+// due contains the rules that are due.
 type due struct {
-	next  []ipam.AlertRule // to be looked at
-	again []ipam.AlertRule // to check after the others: their last step failed. They stay due, and would delay all other rules
-	late  time.Time        // the longest waiting rule's due time
-	left  time.Time        // the same for the rules with a later retry
+	next  []ipam.AlertRule // rules to check
+	again []ipam.AlertRule // rules to check after the others, because their last step failed; they stay due, and would delay all other rules
+	late  time.Time        // due time of the rule that waits longest
+	left  time.Time        // the same among the rules that failed and whose retry is not due yet
 }
 
 func (s *Alerts) due(ctx context.Context) (d due, err error) {
@@ -102,14 +103,14 @@ func (s *Alerts) due(ctx context.Context) (d due, err error) {
 	return d, err
 }
 
-// waits sets the longest waiting rule's due time.
+// waits records the due time of the rule that waits longest.
 func (s *Alerts) waits(since time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.dueAt = since
 }
 
-// countAlerts counts the alerts after a change, and periodically because other servers change them.
+// countAlerts counts the alerts in the region. It counts after a change by this server, and periodically because other servers change alerts too.
 func (s *Alerts) countAlerts(ctx context.Context, changed bool) error {
 	s.mu.Lock()
 	due := changed || s.count == nil || s.Ticks().Sub(s.counted) >= checkEvery
@@ -129,7 +130,7 @@ func (s *Alerts) countAlerts(ctx context.Context, changed bool) error {
 	return err
 }
 
-// evaluateAll takes a step for each rule, in random order, so that concurrent servers seldom collide.
+// evaluateAll runs one step of each rule. It takes the rules in random order, so that concurrent servers seldom work on the same rule.
 func (s *Alerts) evaluateAll(ctx context.Context, due []ipam.AlertRule) (changed int64, err error) {
 	if len(due) == 0 {
 		return 0, nil
@@ -163,7 +164,8 @@ func (s *Alerts) evaluateAll(ctx context.Context, due []ipam.AlertRule) (changed
 	return changed, errors.Join(errs...)
 }
 
-// evaluate takes one step for a rule: it checks some subjects and writes the result, unless another server has taken the step or the rule has changed.
+// evaluate runs one step of a rule. It checks some of the rule's subjects and writes the result. It writes nothing if another server has already run
+// this step, or if the rule has changed.
 func (s *Alerts) evaluate(ctx context.Context, in storage.ProjectKey, rule ipam.AlertRule) (changed int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, usecase.GroupDeadline)
 	defer cancel()
@@ -203,14 +205,14 @@ func checkInterval(spec ipam.AlertRuleSpec) time.Duration {
 	return checkEvery
 }
 
-// assessment is the result after one step for a rule.
+// assessment is the result of the checks in one step of a rule.
 type assessment struct {
-	found map[string]subject  // the rule's subjects among the checked ones
-	asked map[string]struct{} // the checked names; nil: all
-	next  string              // the name after which the next step continues; "": the rule is complete
+	found map[string]subject  // the checked pools or quotas that match the rule
+	asked map[string]struct{} // the names that this step checked; nil: all names
+	next  string              // the name after which the next step continues; "": this step is the last one
 }
 
-// assess reads a rule's next subjects. The first step also reads all subjects with alerts, because they may be gone.
+// assess reads the next subjects of a rule. The first step also reads all subjects with alerts, because a subject may have been deleted since.
 func (s *Alerts) assess(ctx context.Context, in storage.ProjectKey, rule ipam.AlertRule) (l assessment, err error) {
 	if rule.Spec.About == ipam.AboutQuotas {
 		l.found, err = quotas(ctx, s.Store, in, rule.Spec.Name)
@@ -253,7 +255,7 @@ func (s *Alerts) assess(ctx context.Context, in storage.ProjectKey, rule ipam.Al
 	return l, err
 }
 
-// alerted reads the pools with alerts for a rule except the asked ones, and adds their names to asked.
+// alerted reads the pools that have an alert of the rule, except the pools in asked. It adds their names to asked.
 func (s *Alerts) alerted(ctx context.Context, in storage.ProjectKey, rule ipam.AlertRule, asked map[string]struct{}) ([]ipam.Pool, error) {
 	have, err := s.Store.AlertsOf(ctx, rule)
 	if err != nil {
@@ -272,7 +274,7 @@ func (s *Alerts) alerted(ctx context.Context, in storage.ProjectKey, rule ipam.A
 	return s.Store.PoolsNamed(ctx, in, names)
 }
 
-// changes returns the alerts that begin and end after this step.
+// changes returns the alerts that begin and end through this step.
 func (l assessment) changes(ctx context.Context, in storage.ProjectKey, rule ipam.AlertRule, have []ipam.Alert, at usecase.Timestamp) (ch storage.Changes, err error) {
 	event := func(a ipam.Alert) ipam.Event {
 		e := trail.Attempt(ctx, at, in.ID, trail.KindAlert, a.Name())

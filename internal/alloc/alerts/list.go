@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// ListAlerts lists the current alerts in a project, by rule and subject, with the current usage.
+// ListAlerts lists the current alerts in a project by rule and subject. Each alert shows the current usage.
 func (s *Alerts) ListAlerts(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Alert], error) {
 	_, in, err := s.Enter(ctx, tenancy.AlertsRead, project)
 	if err != nil {
@@ -31,7 +31,7 @@ func (s *Alerts) ListAlerts(ctx context.Context, project string, limit int, curs
 	return page, complete(ctx, read, in, page.Items)
 }
 
-// Named returns a project's alerts with these names.
+// Named returns the alerts in a project whose names are in refs.
 func Named(ctx context.Context, read storage.Reader, in storage.ProjectKey, refs []storage.AlertRef) ([]ipam.Alert, error) {
 	found, err := read.AlertsNamed(ctx, in, refs)
 	if err != nil {
@@ -40,7 +40,7 @@ func Named(ctx context.Context, read storage.Reader, in storage.ProjectKey, refs
 	return found, complete(ctx, read, in, found)
 }
 
-// complete fills in the fields that alert rows do not have: the rule's spec and labels, and the current usage.
+// complete fills in the fields of alerts that their rows do not have. These are the rule's spec and labels, and the current usage.
 func complete(ctx context.Context, read storage.Reader, in storage.ProjectKey, alerts []ipam.Alert) error {
 	if len(alerts) == 0 {
 		return nil
@@ -78,13 +78,13 @@ func complete(ctx context.Context, read storage.Reader, in storage.ProjectKey, a
 	return nil
 }
 
-// subject is a rule's subject: a pool or a quota.
+// subject is a pool or a quota that a rule checks.
 type subject struct {
 	id  ipam.ID
 	now ipam.Standing
 }
 
-// quotas returns the usage of a project's quotas, or of the one with this name.
+// quotas returns the usage of a project's quotas. If name is set, it returns only the quota with this name.
 func quotas(ctx context.Context, read storage.Reader, in storage.ProjectKey, name string) (map[string]subject, error) {
 	list, err := read.QuotaList(ctx, in, "", storage.MaxQuotas)
 	found := make(map[string]subject, len(list))
@@ -96,7 +96,7 @@ func quotas(ctx context.Context, read storage.Reader, in storage.ProjectKey, nam
 	return found, err
 }
 
-// quotaShare returns the highest used share among a quota's limits. A limit of 0 is fully used as soon as anything is used.
+// quotaShare returns the used share of the limit that is closest to full. A limit of 0 counts as fully used as soon as the usage is above 0.
 func quotaShare(q ipam.Quota) (most ipam.Share) {
 	for _, m := range quota.Measures {
 		limit := m.Limit(q.Spec.Limits)
@@ -117,10 +117,10 @@ func quotaShare(q ipam.Quota) (most ipam.Share) {
 	return most
 }
 
-// poolAssessor computes some pools' state from their stock, which the caller has read.
+// poolAssessor computes the usage of some pools. The caller must have read the Stock of the pools, which counts their blocks.
 type poolAssessor func(ctx context.Context, read storage.Reader, pools []ipam.Pool) (map[ipam.ID]ipam.Standing, error)
 
-// standings is a stand without a forecast.
+// standings is a poolAssessor without a forecast.
 func standings(_ context.Context, _ storage.Reader, pools []ipam.Pool) (map[ipam.ID]ipam.Standing, error) {
 	found := make(map[ipam.ID]ipam.Standing, len(pools))
 	for _, p := range pools {
@@ -129,7 +129,7 @@ func standings(_ context.Context, _ storage.Reader, pools []ipam.Pool) (map[ipam
 	return found, nil
 }
 
-// poolsNamed returns the state of the project's pools with these names that match.
+// poolsNamed reads the pools with these names, and returns the usage of the pools that match.
 func poolsNamed(ctx context.Context, read storage.Reader, in storage.ProjectKey, names []string, as poolAssessor, match func(*ipam.Pool) bool) (map[string]subject, error) {
 	list, err := read.PoolsNamed(ctx, in, names)
 	if err != nil {
@@ -138,7 +138,7 @@ func poolsNamed(ctx context.Context, read storage.Reader, in storage.ProjectKey,
 	return used(ctx, read, list, as, match)
 }
 
-// used returns the state for those pools in a list that match.
+// used returns the usage of the pools in list that match.
 func used(ctx context.Context, read storage.Reader, list []ipam.Pool, as poolAssessor, match func(*ipam.Pool) bool) (map[string]subject, error) {
 	var matching []ipam.Pool
 	for i := range list {

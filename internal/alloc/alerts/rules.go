@@ -14,10 +14,10 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// minRunway is the shortest forecast that a rule may use.
+// minRunway is the shortest Runway in a rule, because the server records the usage of pools once an hour.
 const minRunway = time.Hour
 
-// maxRules limits the alert rules in a project: servers check each one periodically.
+// maxRules limits the alert rules in a project, because servers check each rule periodically.
 const maxRules = 20
 
 func (s *Alerts) rules() kind.Kind[ipam.AlertRule] {
@@ -82,7 +82,7 @@ func (s *Alerts) GetAlertRule(ctx context.Context, project, name string) (ipam.A
 	return s.rules().Get(ctx, project, name)
 }
 
-// CreateAlertRule makes an alert rule, which is due at once.
+// CreateAlertRule makes an alert rule. The rule is due at once.
 func (s *Alerts) CreateAlertRule(ctx context.Context, project string, rule ipam.AlertRule, r usecase.Request) (usecase.Result[ipam.AlertRule], error) {
 	none := usecase.Result[ipam.AlertRule]{}
 	who, in, err := s.Enter(ctx, tenancy.AlertRulesWrite, project)
@@ -103,7 +103,7 @@ func (s *Alerts) CreateAlertRule(ctx context.Context, project string, rule ipam.
 	})
 }
 
-// room refuses a rule if its name is taken in any region, or the project has maxRules.
+// room refuses a new rule if its name is taken in any region, or if the project has maxRules rules.
 func room(ctx context.Context, tx storage.Tx, in storage.ProjectKey, name string) error {
 	have, err := tx.AlertRuleList(ctx, in, "", maxRules)
 	if err != nil {
@@ -120,8 +120,8 @@ func room(ctx context.Context, tx storage.Tx, in storage.ProjectKey, name string
 	return usecase.ProjectFull(in.Name, "alert rule", maxRules, "Delete one first.")
 }
 
-// PatchAlertRule changes labels, annotations and spec by mutate, which must be pure. It writes nothing if mutate changes nothing. A rule with a
-// changed spec is due at once; the check then begins and ends its alerts.
+// PatchAlertRule changes labels, annotations and spec by mutate, which must be pure. It writes nothing if mutate changes nothing. If the spec
+// changes, the rule is due at once, and the next check begins and ends its alerts.
 func (s *Alerts) PatchAlertRule(ctx context.Context, project, name string, r usecase.Request, mutate func(ipam.AlertRule) (ipam.AlertRule, error)) (ipam.AlertRule, error) {
 	_, in, err := s.Enter(ctx, tenancy.AlertRulesWrite, project)
 	if err != nil {

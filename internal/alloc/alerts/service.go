@@ -13,10 +13,10 @@ type Alerts struct {
 	*usecase.Core
 
 	mu      sync.Mutex
-	count   map[ipam.AlertAbout]int64 // in the region; nil: not known yet
+	count   map[ipam.AlertAbout]int64 // alerts in the region; nil: not counted yet
 	counted time.Time                 // when count was read, by the process's own clock
-	dueAt   time.Time                 // the longest waiting rule's due time; zero: none waits
-	failed  map[ipam.ID]failure       // by rule, since its last successful step
+	dueAt   time.Time                 // due time of the rule that waits longest; zero: no rule waits
+	failed  map[ipam.ID]failure       // by rule; a successful step removes the entry
 }
 
 // New makes the use cases.
@@ -24,7 +24,7 @@ func New(core *usecase.Core) *Alerts {
 	return &Alerts{Core: core, failed: map[ipam.ID]failure{}}
 }
 
-// AlertCounts returns how many alerts this region had some seconds ago, and the longest waiting rule's delay.
+// AlertCounts returns how many alerts this region had some seconds ago. late is the delay of the rule that waits longest.
 func (s *Alerts) AlertCounts() (count map[ipam.AlertAbout]int64, late time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,8 +9,9 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Users contains the consumers that one transaction attaches to claims, and their changes. It writes each consumer exactly once, however many claims
-// it attaches it to. It writes even an unchanged consumer, so that a concurrent transaction that ends the consumer conflicts in its row.
+// Users contains the consumers that one transaction attaches to claims, and their changes. It writes each consumer exactly once, even if it attaches
+// the consumer to several claims. It also writes an unchanged consumer. So a concurrent transaction that ends the consumer conflicts with the same
+// row.
 type Users struct {
 	read map[key]ipam.Consumer
 	done map[key]bool
@@ -18,7 +19,7 @@ type Users struct {
 	ch   storage.ConsumerChanges
 }
 
-// written is a consumer to write. event is the start of its event if the consumer is new.
+// written is a consumer to write. If the consumer is new, event is the beginning of its event.
 type written struct {
 	now   ipam.Consumer
 	event ipam.Event
@@ -37,7 +38,7 @@ func (u *Users) ReadAdmitted(ctx context.Context, read storage.Reader, projectID
 	return u.Admit(projectID, wanted)
 }
 
-// Read reads a project's consumers that the transaction will attach. It keeps the rows of earlier reads.
+// Read reads the consumers that the transaction will attach. It keeps the rows of earlier calls.
 func (u *Users) Read(ctx context.Context, read storage.Reader, projectID ipam.ID, wanted []ipam.NewConsumer) error {
 	if len(wanted) == 0 {
 		return nil
@@ -58,7 +59,7 @@ func (u *Users) Read(ctx context.Context, read storage.Reader, projectID ipam.ID
 	return err
 }
 
-// Admit refuses the consumers if one of them has ended.
+// Admit returns an error if one of the consumers has ended.
 func (u *Users) Admit(projectID ipam.ID, wanted []ipam.NewConsumer) error {
 	for _, n := range wanted {
 		if c, there := u.read[key{projectID, n.Ref}]; there && !c.Live() {
@@ -73,15 +74,15 @@ func Ended(c ipam.Consumer) error {
 	return ipam.Errorf(ipam.CodeConsumerEnded, "Consumer %s has ended and cannot come back. Use another UID for a new consumer of this name.", c.Ref())
 }
 
-// By describes the caller that attaches, its project and its region.
+// By contains the project, the region, the caller's event and the time of an attachment.
 type By struct {
 	Project storage.ProjectKey
 	Region  string     // of new consumers
-	Event   ipam.Event // start of the event, with the caller
+	Event   ipam.Event // beginning of the event, which names the caller
 	At      usecase.Timestamp
 }
 
-// Attach attaches consumers to a claim with region, id and revision. It creates the consumers that do not exist.
+// Attach attaches consumers to a claim, which must already have its region, UID and new revision. It creates the consumers that do not exist.
 func (u *Users) Attach(c *ipam.Claim, wanted []ipam.NewConsumer, by By) {
 	for _, n := range wanted {
 		at := key{by.Project.ID, n.Ref}
@@ -95,7 +96,7 @@ func (u *Users) Attach(c *ipam.Claim, wanted []ipam.NewConsumer, by By) {
 	}
 }
 
-// next returns a consumer as the attachment changes it.
+// next returns the new state of a consumer after the attachment.
 func (u *Users) next(c *ipam.Claim, at key, n ipam.NewConsumer, by By) ipam.Consumer {
 	next, there := u.read[at]
 	if !there {
@@ -111,7 +112,7 @@ func (u *Users) next(c *ipam.Claim, at key, n ipam.NewConsumer, by By) ipam.Cons
 	return next.Renewed(by.At)
 }
 
-// Into adds the consumers' changes to ch.
+// Into adds the changes of the consumers to ch.
 func (u *Users) Into(ch *storage.Changes) error {
 	for _, w := range u.list {
 		was, there := u.read[key{w.now.ProjectID, w.now.Ref()}]

@@ -1,2 +1,2 @@
-// Package attach contains the changes to consumers in a transaction that creates or changes claims.
+// Package attach attaches consumers to claims, in transactions that create or change claims.
 package attach

@@ -8,7 +8,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Room refuses new consumers in a project that has reached its limit. at points to them in the request. Room reads nothing for any other project.
+// Room refuses new consumers if the project has reached its limit of consumers. at points to the consumers in the request. If the project has not
+// reached the limit, Room reads nothing.
 func Room(ctx context.Context, s *usecase.Core, projectID ipam.ID, at string, wanted ...ipam.NewConsumer) error {
 	if len(wanted) == 0 || !s.ConsumerLimits.Reached(projectID) {
 		return nil

@@ -9,17 +9,17 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Carver plans one container's part in a transaction: it releases blocks first, then grants wishes one after another, and finally returns the change
-// to the container's free rows. The same transaction can grant a block that it releases.
+// Carver plans the changes to one container in a transaction. It first releases blocks. Then it grants requests for blocks, one after another.
+// Finally it returns the change to the container's free rows. A request can get a block that the same transaction releases.
 type Carver struct {
 	container      storage.Container
 	set            *freespace.FreeSet
-	mergeRemove    []netip.Prefix // free rows that merging consumed
-	mergeInsert    []netip.Prefix // blocks that merging made
+	mergeRemove    []netip.Prefix // free rows that were merged into larger blocks
+	mergeInsert    []netip.Prefix // the merged, larger blocks
 	releasedBlocks []netip.Prefix
 }
 
-// Reads returns the rows that a carver needs for these releases and wishes.
+// Reads returns the rows that a Carver needs for these releases and requests.
 func Reads(c storage.Container, release []netip.Prefix, wishes []freespace.BlockRequest) freespace.Reads {
 	r := freespace.ReadsFor(c.Block, wishes)
 	r.Keys = append(r.Keys, freespace.MergeCandidates(release, c.Block)...)
@@ -28,7 +28,7 @@ func Reads(c storage.Container, release []netip.Prefix, wishes []freespace.Block
 	return r
 }
 
-// NewCarver makes a carver from the free rows that Reads names.
+// NewCarver makes a Carver from the free rows that Reads selects.
 func NewCarver(c storage.Container, release []netip.Prefix, free []netip.Prefix) (*Carver, error) {
 	k := &Carver{container: c, releasedBlocks: release}
 	if len(release) > 0 {
@@ -37,18 +37,18 @@ func NewCarver(c storage.Container, release []netip.Prefix, free []netip.Prefix)
 	}
 	set, err := freespace.NewFreeSet(c.Block, free)
 	if err != nil {
-		// Rows that overlap or lie outside could cause an address to be granted twice.
+		// Rows that overlap, or that lie outside the container, could grant an address twice.
 		return nil, ipam.Errorf(ipam.CodeInternal, "The free blocks of %s are inconsistent; nothing was changed.", c.Pool).Because(err)
 	}
 	k.set = set
 	return k, nil
 }
 
-// Take grants a wish, or returns false if no free block satisfies it.
+// Take grants a request for a block. It returns false if no free block satisfies the request.
 func (k *Carver) Take(w freespace.BlockRequest) (netip.Prefix, bool) { return k.set.Take(w) }
 
-// Change returns the transaction's change to the container's free rows. All rows to delete were read; a block that the transaction made and used up
-// appears in neither list.
+// Change returns the transaction's change to the container's free rows. It deletes only rows that the transaction has read. A block that the
+// transaction both makes and uses up is in neither list.
 func (k *Carver) Change() storage.FreeChange {
 	remove, insert := k.set.Changes()
 	return storage.FreeChange{
@@ -76,8 +76,8 @@ func Subtract(a, b []netip.Prefix) []netip.Prefix {
 	return out
 }
 
-// RequestFor makes the wish for a claim or child pool under a pool's policy. random is fixed before the transaction. After a conflict BestFit starts at
-// a random position, so that processes that collided choose different blocks.
+// RequestFor makes the block request for a claim or child pool under a pool's policy. random is fixed before the transaction. After a conflict,
+// BestFit starts at a random position, so that the processes in the conflict choose different blocks.
 func RequestFor(exact netip.Prefix, bits int, strategy ipam.Strategy, random ipam.ID, container netip.Prefix, attempt int) freespace.BlockRequest {
 	w := freespace.BlockRequest{Exact: exact, Bits: bits, Rand: random}
 	switch strategy {

@@ -15,8 +15,8 @@ type Reserved struct {
 	Index  int // the reservation's index in the spec
 }
 
-// CutReservations cuts a pool's reservations into aligned blocks, each reservation into as few as possible. It refuses reservations that lie outside
-// the pool, overlap, or need more than ipam.MaxReservedBlocks blocks together.
+// CutReservations cuts a pool's reservations into aligned blocks. It cuts each reservation into as few blocks as possible. It refuses reservations
+// that lie outside the pool, that overlap, or that need more than ipam.MaxReservedBlocks blocks together.
 func CutReservations(pool netip.Prefix, list []ipam.Reservation) ([]Reserved, error) {
 	var out []Reserved
 	whole, err := freespace.NewFreeSet(pool, []netip.Prefix{pool})
@@ -102,7 +102,7 @@ func edgeBlocks(at string, pool netip.Prefix, r ipam.Reservation) ([]netip.Prefi
 	return cut(pool, uint64(n)), nil
 }
 
-// ReservedBlocks returns the aligned blocks for a pool's reservations with their reasons, for the audit.
+// ReservedBlocks returns the aligned blocks of a pool's reservations with their reasons. The audit compares them with the rows.
 func ReservedBlocks(pool netip.Prefix, list []ipam.Reservation) (map[netip.Prefix]string, error) {
 	cut, err := CutReservations(pool, list)
 	if err != nil {

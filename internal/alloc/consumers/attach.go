@@ -12,8 +12,8 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// AttachConsumer attaches a consumer to a claim and renews it. It creates a consumer that does not exist. It returns the claim, with Existed if the
-// consumer was already attached.
+// AttachConsumer attaches a consumer to a claim and renews the consumer. If the consumer does not exist, AttachConsumer creates it. It returns the
+// claim, and sets Existed if the consumer was already attached.
 func (s *Consumers) AttachConsumer(ctx context.Context, project, claim string, n ipam.NewConsumer, r usecase.Request) (usecase.Result[ipam.Claim], error) {
 	none := usecase.Result[ipam.Claim]{}
 	_, in, err := s.Enter(ctx, tenancy.ConsumersWrite, project)
@@ -53,7 +53,7 @@ func (s *Consumers) AttachConsumer(ctx context.Context, project, claim string, n
 	})
 }
 
-// attaching is a consumer during its attachment.
+// attaching is one request to attach a consumer to a claim.
 type attaching struct {
 	*Consumers
 
@@ -123,7 +123,8 @@ func (a *attaching) renewed(ctx context.Context, tx storage.Tx) error {
 	}})
 }
 
-// changed returns a claim with another number of consumers. Its allocation does not show this number.
+// changed returns the claim with a new number of consumers and a new revision. The allocation keeps its revision, because it does not show the
+// number.
 func changed(was ipam.Claim, consumers int, revision ipam.ID, at usecase.Timestamp) ipam.Claim {
 	next := was
 	next.Consumers = consumers

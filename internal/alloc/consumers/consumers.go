@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// of returns the kind of a realm's consumers, for the use cases that all kinds share.
+// of returns the kind.Kind that describes the consumers in a realm.
 func (s *Consumers) of(realm string) kind.Kind[ipam.Consumer] {
 	return kind.Kind[ipam.Consumer]{
 		Core: s.Core, Name: trail.KindConsumer, Op: "consumer", Reads: tenancy.ConsumersRead, Writes: tenancy.ConsumersWrite,
@@ -44,7 +44,7 @@ func find(ctx context.Context, read storage.Reader, in storage.ProjectKey, ref i
 // Filter selects live or ended consumers. The zero Filter selects all.
 type Filter struct{ Live, Ended bool }
 
-// ListConsumers lists a realm's consumers by UID, with the tombstones of ended ones.
+// ListConsumers lists a realm's consumers by UID. The list includes the tombstones of ended consumers.
 func (s *Consumers) ListConsumers(ctx context.Context, project, realm string, f Filter, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Consumer], error) {
 	_, in, err := s.Enter(ctx, tenancy.ConsumersRead, project)
 	if err != nil {
@@ -62,7 +62,8 @@ func (s *Consumers) GetConsumer(ctx context.Context, project string, ref ipam.Co
 	return s.of(ref.Realm).Get(ctx, project, ref.UID)
 }
 
-// PutConsumer creates a consumer, or replaces and renews an existing one (Existed). An ended consumer does not come back.
+// PutConsumer creates a consumer. If the consumer exists, PutConsumer replaces its spec, renews it, and sets Existed in the result. It refuses a
+// consumer that has ended.
 func (s *Consumers) PutConsumer(ctx context.Context, project string, n ipam.NewConsumer, r usecase.Request) (usecase.Result[ipam.Consumer], error) {
 	none := usecase.Result[ipam.Consumer]{}
 	who, in, err := s.Enter(ctx, tenancy.ConsumersWrite, project)
@@ -90,7 +91,7 @@ func (s *Consumers) PutConsumer(ctx context.Context, project string, n ipam.NewC
 		if found && !was.Live() {
 			return none, attach.Ended(was)
 		}
-		if was.Revision != made.Revision { // otherwise this request wrote it in an earlier indeterminate COMMIT
+		if was.Revision != made.Revision { // otherwise an earlier attempt of this request, with an indeterminate COMMIT, wrote it
 			if err := r.CheckPut(found, was.Revision); err != nil {
 				return none, err
 			}
@@ -111,7 +112,7 @@ func (s *Consumers) PutConsumer(ctx context.Context, project string, n ipam.NewC
 	})
 }
 
-// put returns the changes for a consumer that is created or renewed. The trail records a change of its spec, but no renewal.
+// put returns the changes that create or renew a consumer. The trail records a change of the spec, but not a renewal.
 func put(was ipam.Consumer, found bool, made ipam.Consumer, event ipam.Event, at usecase.Timestamp) (next ipam.Consumer, ch storage.Changes, err error) {
 	if !found {
 		made.CreatedAt, made.UpdatedAt = at, at

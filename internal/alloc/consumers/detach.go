@@ -11,8 +11,8 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// DetachConsumer detaches a consumer from a claim. If it was the last one and the claim has whenUnused Delete, the same transaction releases the
-// claim. It succeeds if the consumer is not attached or the claim is gone.
+// DetachConsumer detaches a consumer from a claim. If it was the last consumer and the claim has whenUnused Delete, the same transaction releases the
+// claim. DetachConsumer also succeeds if the consumer is not attached or the claim does not exist.
 func (s *Consumers) DetachConsumer(ctx context.Context, project, claim string, ref ipam.ConsumerRef, r usecase.Request) error {
 	_, in, err := s.Enter(ctx, tenancy.ConsumersWrite, project)
 	if err != nil {
@@ -27,10 +27,10 @@ func (s *Consumers) DetachConsumer(ctx context.Context, project, claim string, r
 	})
 }
 
-// detachment is the request to detach a consumer from a claim.
+// detachment is one request to detach a consumer from a claim.
 type detachment struct {
 	claim   string
-	id      ipam.ID // of the claim; zero: any claim of that name
+	id      ipam.ID // UID of the claim; zero: any claim with that name
 	because ipam.Because
 	event   ipam.Event // names the caller
 	request usecase.Request
@@ -39,7 +39,7 @@ type detachment struct {
 // detach detaches the consumer if it is attached.
 func (s *Consumers) detach(ctx context.Context, in storage.ProjectKey, d detachment) error {
 	defer s.claims.ForgetClaim(in, d.claim)
-	d.event.ID, d.event.Name = ipam.NewTimeID(d.event.At), d.claim // each of several claims has its own event
+	d.event.ID, d.event.Name = ipam.NewTimeID(d.event.At), d.claim // a request may detach from several claims, and each has its own event
 	revision := ipam.NewID()
 	_, err := usecase.RetryConflicts(func(int) (struct{}, error) {
 		var none struct{}
@@ -73,7 +73,7 @@ func (s *Consumers) detach(ctx context.Context, in storage.ProjectKey, d detachm
 	return err
 }
 
-// attached reads a claim and reports whether a consumer is attached to it. It returns false only when that is durable.
+// attached reads a claim and reports whether a consumer is attached to it. It returns false only if the detachment that it has read is durable.
 func (s *Consumers) attached(ctx context.Context, in storage.ProjectKey, d detachment) (c ipam.Claim, attached bool, err error) {
 	err = s.Durably(ctx, func(ctx context.Context) (bool, error) {
 		if c, attached, err = storage.IgnoreNotFound(s.Store.ClaimGet(ctx, in, d.claim)); err != nil || !attached {
@@ -89,7 +89,7 @@ func (s *Consumers) attached(ctx context.Context, in storage.ProjectKey, d detac
 	return c, attached, err
 }
 
-// release detaches a claim's last consumer by the ordinary release of the claim.
+// release detaches the last consumer of a claim through an ordinary release of the claim.
 func (s *Consumers) release(ctx context.Context, in storage.ProjectKey, c ipam.Claim, d detachment) error {
 	var cooling time.Duration
 	if d.because.Reason == ipam.ReasonExpired && c.ReclaimPolicy == ipam.ReclaimDelete {
@@ -101,12 +101,13 @@ func (s *Consumers) release(ctx context.Context, in storage.ProjectKey, c ipam.C
 	return s.claims.ReleaseUnused(ctx, in, c, d.because, cooling, d.event, d.request)
 }
 
-// coolingLost returns the cool-down for a lost consumer's claim, because its block may still be in use.
+// coolingLost returns the cool-down for a block whose last consumer is lost, which means that the consumer has expired. The block needs a cool-down,
+// because the consumer may still exist and use it.
 func (s *Consumers) coolingLost(ctx context.Context, in storage.ProjectKey, c ipam.Claim) (time.Duration, error) {
 	if c.Class.IsZero() {
 		return ipam.DefaultReuseLost, nil
 	}
-	if c.Class.Ref.Project != in.Name { // a shared class, even if the project has a class of that name
+	if c.Class.Ref.Project != in.Name { // a shared class of another project; the project may have a class of the same name
 		in = storage.ProjectKey{Name: c.Class.Ref.Project}
 	}
 	found, err := s.Store.ClassesNamed(ctx, in, []string{c.Class.Ref.Name})
@@ -118,7 +119,7 @@ func (s *Consumers) coolingLost(ctx context.Context, in storage.ProjectKey, c ip
 	return ipam.DefaultReuseLost, err
 }
 
-// detachOnly detaches a consumer from a claim that stays.
+// detachOnly detaches a consumer from a claim, and does not release the claim.
 func (s *Consumers) detachOnly(ctx context.Context, in storage.ProjectKey, first ipam.Claim, d detachment, revision ipam.ID) error {
 	locks := storage.Locks{Shared: []ipam.ID{in.ID}, Alone: []ipam.ID{first.UID}}
 	_, err := usecase.RunWithReadBack(ctx, s.Core, "consumer_detach", locks, d.request.DryRun, func(ctx context.Context, tx storage.Tx) (none struct{}, err error) {

@@ -1,2 +1,2 @@
-// Package consumers contains the use cases on consumers, which use claims: create, renew, attach, detach and end them.
+// Package consumers contains the use cases on consumers, which are the users of claims. They create, renew, attach, detach and end consumers.
 package consumers

@@ -14,16 +14,18 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Limits for detaching an ended consumer from its claims: page size, concurrent transactions of one claim each, and time within the request.
+// Limits for the work that detaches an ended consumer from its claims. drainPage is the number of claims in one read. drainParallel is the number of
+// concurrent transactions, each for one claim. drainLimit is the time that a request may spend on this work.
 const (
 	drainPage     = 64
 	drainParallel = 8
 	drainLimit    = 5 * time.Second
 )
 
-// EndConsumer ends a consumer. From then on it cannot come back, whatever requests are still in transit. The request detaches it from its claims
-// within a time limit and returns the number left to the background worker. An unknown UID also ends, because an ended consumer must not be attached
-// late.
+// EndConsumer ends a consumer for ever. A request that is still in transit cannot revive it. For an unknown UID, EndConsumer writes a tombstone, so
+// that a late request cannot attach a consumer with this UID.
+//
+// EndConsumer detaches the consumer from its claims within a time limit. It returns the number of claims that are left for the background worker.
 func (s *Consumers) EndConsumer(ctx context.Context, project string, ref ipam.ConsumerRef, r usecase.Request) (left int64, err error) {
 	who, in, err := s.Enter(ctx, tenancy.ConsumersWrite, project)
 	if err != nil {
@@ -53,7 +55,7 @@ func (s *Consumers) EndConsumer(ctx context.Context, project string, ref ipam.Co
 	return s.Store.AttachmentCount(ctx, in.ID, ref) // the background worker retries the claims that failed
 }
 
-// end writes the tombstone of a consumer. It does not change an ended one.
+// end writes the tombstone of a consumer. It does not change a consumer that has already ended.
 func (s *Consumers) end(ctx context.Context, in storage.ProjectKey, made ipam.Consumer, event ipam.Event, r usecase.Request) (ipam.Consumer, error) {
 	ref := made.Ref()
 	release, err := s.Locks.Acquire(ctx, lockOf(in, ref))
@@ -99,7 +101,7 @@ func (s *Consumers) end(ctx context.Context, in storage.ProjectKey, made ipam.Co
 		got, found, err := storage.IgnoreNotFound(find(ctx, s.Store, in, ref))
 		return got, found && !got.Live(), err
 	})
-	if err == nil && !r.DryRun && ended.Revision == made.Revision { // otherwise it had ended before
+	if err == nil && !r.DryRun && ended.Revision == made.Revision { // otherwise the consumer had ended before
 		s.Metrics.ConsumersEnded(ctx, ipam.ReasonEnded, 1)
 	}
 	return ended, err
@@ -112,7 +114,7 @@ func wasThere(c ipam.Consumer, found bool) *ipam.Consumer {
 	return &c
 }
 
-// drain detaches an ended consumer from all its claims, each in a transaction of its own. event names the caller.
+// drain detaches an ended consumer from all its claims, with one transaction for each claim. event names the caller.
 func (s *Consumers) drain(ctx context.Context, in storage.ProjectKey, c ipam.Consumer, event ipam.Event) error {
 	for {
 		list, err := s.Store.AttachmentListOf(ctx, in.ID, c.Ref(), drainPage)
@@ -132,7 +134,7 @@ func (s *Consumers) drain(ctx context.Context, in storage.ProjectKey, c ipam.Con
 	}
 }
 
-// drained records that ended consumers have no attachments. They cannot get new ones.
+// drained records that some ended consumers have no attachments. An ended consumer cannot get new ones, so the record stays true.
 func (s *Consumers) drained(ctx context.Context, list []ipam.Consumer) error {
 	if len(list) == 0 {
 		return nil

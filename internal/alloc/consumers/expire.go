@@ -15,30 +15,32 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// The breaker holds a realm: Carve ends no more consumers of it, because too many were lost within breakerWindow, that is, more than breakerLost and
-// at least one in breakerShare. The hold ends when a client confirms the loss or renews the consumers. Expiry is spread over time like the renewals
-// were, so the breaker counts over a window and not over one pass.
+// The breaker protects a realm against a mass loss of consumers. Such a loss is more often a fault of the clients than a real loss. The breaker holds
+// a realm that loses more than breakerLost consumers, and at least one in breakerShare, within breakerWindow. This means that Carve ends no more
+// consumers in this realm. The hold ends when a client confirms the loss or renews the consumers.
+//
+// The breaker counts over a window and not over one pass, because consumers expire spread over time, as their renewals were.
 const (
 	breakerLost   = 20
 	breakerShare  = 10
 	breakerWindow = 10 * time.Minute
 )
 
-// countExpiredEvery is the interval between counts in a held realm, because each count reads all expired consumers.
+// countExpiredEvery is the interval between two counts in a held realm. Each count reads all expired consumers, so it is expensive.
 const countExpiredEvery = 10 * time.Second
 
-// expirePage is how many consumers one transaction ends.
+// expirePage is the largest number of consumers that one transaction ends.
 const expirePage = 200
 
 // Expiries is the result of a pass.
 type Expiries struct {
 	Expired int                // expired consumers that were ended
-	Drained int                // ended consumers without attachments by now
-	Opened  []storage.RealmKey // realms that the breaker holds from now on
+	Drained int                // ended consumers that no longer have attachments
+	Opened  []storage.RealmKey // realms that the breaker began to hold in this pass
 }
 
-// ExpireConsumers ends expired consumers, and detaches ended ones. It can run on several servers concurrently, and can stop between any two
-// transactions, because the tables contain the remaining work. A failure for one realm or consumer does not delay the others.
+// ExpireConsumers ends expired consumers, and detaches ended consumers from their claims. Several servers may run it at the same time. It may stop
+// between any two transactions, because the tables show the remaining work. A failure for one realm or consumer does not delay the others.
 func (s *Consumers) ExpireConsumers(ctx context.Context) (done Expiries, err error) {
 	s.passing.Lock()
 	defer s.passing.Unlock()
@@ -50,7 +52,7 @@ func (s *Consumers) ExpireConsumers(ctx context.Context) (done Expiries, err err
 	s.from = next
 	was := s.serving.last
 	s.serving.beat(s.Ticks())
-	if s.serving.since.After(was) { // this server had a gap, so the TTL limit of the query is outdated
+	if s.serving.since.After(was) { // this server had a gap in its service, so the TTL limit in the query no longer applies
 		due = nil
 	}
 	maps.DeleteFunc(s.judged, func(_ storage.RealmKey, at time.Time) bool { return s.Ticks().Sub(at) >= countExpiredEvery })
@@ -71,7 +73,7 @@ func (s *Consumers) ExpireConsumers(ctx context.Context) (done Expiries, err err
 	return done, errors.Join(append(errs, err)...)
 }
 
-// countEvery is the interval between counts in the projects that may be full of consumers.
+// countEvery is the interval between two counts of the consumers in projects that may have reached the maximum.
 const countEvery = time.Minute
 
 func (s *Consumers) countFullProjects(ctx context.Context) error {
@@ -87,7 +89,7 @@ func (s *Consumers) countFullProjects(ctx context.Context) error {
 	return err
 }
 
-// expireRealm ends a realm's expired consumers, unless the breaker holds them.
+// expireRealm ends the expired consumers of a realm, unless the breaker holds the realm.
 func (s *Consumers) expireRealm(ctx context.Context, realm storage.RealmKey, by storage.Expiry) (ended int, opened bool, err error) {
 	state, err := s.Store.RealmGet(ctx, realm.ProjectID, realm.Name)
 	if err != nil {
@@ -100,7 +102,7 @@ func (s *Consumers) expireRealm(ctx context.Context, realm storage.RealmKey, by 
 	}
 	var left int64
 	held := !state.HeldSince.IsZero()
-	if held { // a recently started server may judge only some consumers, and must not end the hold because of that
+	if held { // count all expired consumers, even those that this server may not end yet, because all of them must decide about the hold
 		if _, lately := s.judged[realm]; lately {
 			return ended, false, nil
 		}
@@ -145,7 +147,7 @@ func (s *Consumers) expireAll(ctx context.Context, realm storage.RealmKey, by st
 	}
 }
 
-// expireSome writes the tombstones of some consumers as they were read. If one was renewed meanwhile, the transaction runs again.
+// expireSome ends up to expirePage expired consumers in one transaction. If a consumer is renewed meanwhile, the transaction runs again.
 func (s *Consumers) expireSome(ctx context.Context, realm storage.RealmKey, by storage.Expiry) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, usecase.GroupDeadline)
 	defer cancel()
@@ -175,7 +177,7 @@ func (s *Consumers) expireSome(ctx context.Context, realm storage.RealmKey, by s
 	return n, err
 }
 
-// drainAll detaches ended consumers, many concurrently.
+// drainAll detaches all ended consumers from their claims, drainParallel consumers at a time.
 func (s *Consumers) drainAll(ctx context.Context) (done int, err error) {
 	var errs []error
 	for after := (time.Time{}); ; {
@@ -184,7 +186,7 @@ func (s *Consumers) drainAll(ctx context.Context) (done int, err error) {
 			return done, errors.Join(append(errs, err)...)
 		}
 		n, err := s.drainSome(ctx, list)
-		if done, errs = done+n, append(errs, err); err != nil { // skip those that fail now
+		if done, errs = done+n, append(errs, err); err != nil { // skip this page, because some of its consumers fail now
 			after = list[len(list)-1].EndedAt
 		}
 		s.serving.beat(s.Ticks())

@@ -13,10 +13,10 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// realmKept is how long a realm's confirmation is stored.
+// realmKept is how long the database keeps the confirmation of a realm.
 const realmKept = 30 * 24 * time.Hour
 
-// GetRealm counts the live and the expired consumers in a realm in this server's region, and reports whether the breaker holds the realm.
+// GetRealm counts the live and the expired consumers of a realm in this server's region. It also reports whether the breaker holds the realm.
 func (s *Consumers) GetRealm(ctx context.Context, project, realm string) (ipam.Realm, error) {
 	_, in, err := s.Enter(ctx, tenancy.ConsumersRead, project)
 	if err != nil {
@@ -38,12 +38,12 @@ func (s *Consumers) realm(ctx context.Context, in storage.ProjectKey, realm stri
 	return out, err
 }
 
-// realmLocks returns the locks for a transaction that stores a realm's state, so that the state does not change after its read.
+// realmLocks returns the locks for a transaction that reads and stores a realm's state. They keep other transactions from a change in between.
 func realmLocks(realm storage.RealmKey) storage.Locks {
 	return storage.Locks{Shared: []ipam.ID{realm.ProjectID}, Alone: []ipam.ID{ipam.DerivedID(realm.ProjectID, "realm "+realm.Name)}}
 }
 
-// ConfirmExpiry confirms that all consumers in a realm that have expired by now are gone. Carve then ends them, however many they are.
+// ConfirmExpiry confirms that all consumers of a realm that have expired by now really are gone. Carve then ends them, even if they are many.
 func (s *Consumers) ConfirmExpiry(ctx context.Context, project, realm string, r usecase.Request) (ipam.Realm, error) {
 	_, in, err := s.Enter(ctx, tenancy.RealmsConfirm, project)
 	if err != nil {
@@ -98,7 +98,8 @@ func (s *Consumers) putRealm(ctx context.Context, realm storage.RealmKey, state 
 	})
 }
 
-// closeBreakers ends the hold of each realm that has no expired consumers left. It also counts consumers that this server may not judge yet.
+// closeBreakers ends the hold of each realm that has no expired consumers left. Here, an expired consumer counts even if this server may not end it
+// yet.
 func (s *Consumers) closeBreakers(ctx context.Context, before time.Time) error {
 	held, err := s.Store.RealmsHeld(ctx, ipam.ID{}, expirePage)
 	for _, realm := range held {
@@ -121,7 +122,7 @@ func (s *Consumers) closeBreaker(ctx context.Context, realm storage.RealmKey) er
 	return err
 }
 
-// changeRealm replaces the stored state of a realm, unless its project is gone, and reports whether it did.
+// changeRealm replaces the stored state of a realm, and reports whether it did. It does nothing if the project no longer exists.
 func (s *Consumers) changeRealm(ctx context.Context, realm storage.RealmKey, change func(was ipam.RealmState) (ipam.RealmState, *ipam.Event, error)) (did bool, err error) {
 	return usecase.InTx(ctx, s.Core, "realm_change", realmLocks(realm), false, func(ctx context.Context, tx storage.Tx) (did bool, err error) {
 		if there, err := tx.ProjectKeys(ctx, []ipam.ID{realm.ProjectID}); err != nil || len(there) == 0 {

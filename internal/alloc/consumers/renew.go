@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// MaxRenewals is the largest number of consumers in one renewal.
+// MaxRenewals is the largest number of consumers in one request to renew.
 const MaxRenewals = 1000
 
 // Renewals is a request to renew consumers in a realm.
@@ -23,7 +23,7 @@ type Renewals struct {
 	UIDs  []string
 }
 
-// Renewed is the result of Renewals. Each UID is in one list, in the order of UIDs.
+// Renewed is the result of Renewals. Each UID is in exactly one of the lists. Each list is sorted by UID.
 type Renewed struct{ Renewed, Ended, Unknown []string }
 
 func (w Renewals) check() error {
@@ -43,8 +43,8 @@ func (w Renewals) check() error {
 	return nil
 }
 
-// RenewConsumers renews many consumers at once and returns for each whether it was renewed, has ended or is unknown. An ended consumer does not come
-// back. A renewal is a heartbeat and also an inventory. But a consumer that is missing from the list ends only when its own time runs out.
+// RenewConsumers renews many consumers at once. For each consumer, it returns whether the consumer was renewed, has ended or is unknown. A renewal
+// does not revive an ended consumer. If the list lacks a consumer, that consumer stays live until its own TTL is over.
 func (s *Consumers) RenewConsumers(ctx context.Context, project string, w Renewals, r usecase.Request) (Renewed, error) {
 	_, in, err := s.Enter(ctx, tenancy.ConsumersWrite, project)
 	if err != nil {
@@ -75,7 +75,7 @@ func (w Renewals) refs() []ipam.ConsumerRef {
 	return refs
 }
 
-// outcome returns the result of the renewals for the consumers found.
+// outcome sorts the UIDs into the lists of the result, by the consumers found.
 func (w Renewals) outcome(found []ipam.Consumer) (out Renewed) {
 	known := make(map[string]bool, len(found))
 	for _, c := range found {
@@ -96,7 +96,7 @@ func (w Renewals) outcome(found []ipam.Consumer) (out Renewed) {
 
 func renew(ctx context.Context, tx storage.Tx, in storage.ProjectKey, w Renewals, revision ipam.ID) (Renewed, error) {
 	found, err := tx.ConsumersNamed(ctx, in.ID, w.refs())
-	if err == nil && len(found) == 0 { // distinguish the unknown consumers of a live project from those of a deleted one
+	if err == nil && len(found) == 0 { // perhaps the project has been deleted
 		err = usecase.CheckProjectExists(ctx, tx, in)
 	}
 	if err != nil {

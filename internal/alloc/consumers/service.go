@@ -10,10 +10,10 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Releaser releases claims as a caller would.
+// Releaser releases claims with the same effects as a caller's release.
 type Releaser interface {
-	// ReleaseUnused releases a claim, as it was read, in the transaction that detaches its last consumer. It returns a *storage.Conflict if the claim
-	// has changed since.
+	// ReleaseUnused releases a claim in the transaction that detaches its last consumer. c is the claim as the caller has read it. If the claim has
+	// changed since, ReleaseUnused returns a *storage.Conflict.
 	ReleaseUnused(ctx context.Context, key storage.ProjectKey, c ipam.Claim, because ipam.Because, cooling time.Duration, event ipam.Event, r usecase.Request) error
 	// ForgetClaim removes a changed claim from the cache.
 	ForgetClaim(key storage.ProjectKey, name string)
@@ -27,9 +27,9 @@ type Consumers struct {
 
 	passing sync.Mutex
 	serving uptime                         // guarded by passing
-	from    time.Time                      // guarded by passing: where the next scan starts; consumers that expired before were scanned in earlier passes; zero: start over
+	from    time.Time                      // guarded by passing: earlier passes have scanned up to this expiry time; zero: start over
 	judged  map[storage.RealmKey]time.Time // guarded by passing: last count in each held realm, if recent
-	counted time.Time                      // guarded by passing: last count in the full projects
+	counted time.Time                      // guarded by passing: last count in the projects that may be full
 }
 
 // New creates the use cases.
@@ -37,7 +37,7 @@ func New(core *usecase.Core, claims Releaser) *Consumers {
 	return &Consumers{Core: core, claims: claims, judged: map[storage.RealmKey]time.Time{}}
 }
 
-// Keeper is the subject in the trail for the background worker that ends consumers.
+// Keeper is the name of the background worker that ends consumers. Its events in the audit trail have this subject.
 const Keeper = "system:consumer-keeper"
 
 // lockOf returns a consumer's lock id.

@@ -2,14 +2,15 @@ package consumers
 
 import "time"
 
-// longestGap is the longest time without a database response before this server restarts the count of its serving time.
+// longestGap is the longest time without a database response that still counts as service. After a longer time, the server's serving time starts at
+// zero again.
 const longestGap = 10 * time.Second
 
-// margin is added to a consumer's expiry: twice the largest clock difference between two nodes of a database.
+// margin is twice the largest clock difference between two nodes of a database. A server waits for this time after a consumer's expiry.
 const margin = time.Second
 
-// uptime is the time span in which this server has served without a gap. The server ends a consumer as lost only after it has served for the
-// consumer's whole TTL, because before that the server may have been unreachable.
+// uptime is the time span in which this server has served without a gap. The server may end a consumer as lost only after it has served for the
+// consumer's whole TTL. Before that time, the consumer may have been unable to reach the server.
 type uptime struct{ since, last time.Time }
 
 // beat records that the database responds.
@@ -20,5 +21,5 @@ func (s *uptime) beat(now time.Time) {
 	s.last = now
 }
 
-// longestTTL returns the longest TTL that this server may judge.
+// longestTTL returns the longest TTL of a consumer that this server may end as lost.
 func (s *uptime) longestTTL(now time.Time) time.Duration { return now.Sub(s.since) - margin }

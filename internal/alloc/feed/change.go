@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Change is a changed object with its current state.
+// Change is a change to an object, with the current state of the object.
 type Change struct {
 	Kind, Name string
 	Object     ipam.Resource // nil: no object has this name
@@ -19,16 +19,16 @@ type Change struct {
 
 	relabelled bool    // the object may have had other labels before
 	event      ipam.ID // the latest event about the object
-	row        ipam.ID // the last event in that event's row
-	commit     string  // of the latest known transaction that changed the object
+	row        ipam.ID // the row that contains this event, by the ID of its last event
+	commit     string  // commit position of the latest known transaction that changed the object
 
-	behind, ends changePosition // positions after the change: within a row, the row's beginning; and after its row
+	behind, ends changePosition // where a client resumes after this change: behind, if more changes from the same row follow, otherwise ends
 
 	once sync.Once
 	text []byte
 }
 
-// changeSize is the estimated size for a change without its object.
+// changeSize is the estimated size of a change without its object, in bytes.
 const changeSize = 1024
 
 // Size estimates the change's size as JSON, in bytes.
@@ -39,16 +39,16 @@ func (c *Change) Size() int {
 	return changeSize + c.Object.Size()
 }
 
-// Text returns the change as encode writes it, computed once for all followers.
+// Text returns the encoded change. It calls encode once, and all followers share the result.
 func (c *Change) Text(encode func(*Change) []byte) []byte {
 	c.once.Do(func() { c.text = encode(c) })
 	return c.text
 }
 
-// WithNext reports whether a change and the next one come from one row. A follower cannot resume between them.
+// WithNext reports whether a change and the next one come from the same audit trail row. A follower cannot resume between two such changes.
 func (c *Change) WithNext(next *Change) bool { return next.row == c.row }
 
-// changePosition is a position and its cursor, computed once.
+// changePosition is a position with its cursor. It computes the cursor once.
 type changePosition struct {
 	position
 
@@ -61,21 +61,21 @@ func (p *changePosition) cursorBy(s *sealer) string {
 	return p.cursor
 }
 
-// gone returns the change for a follower if the object no longer matches its labels: it may have matched before.
+// gone returns the change without its object. A follower by labels gets it if the object no longer matches the labels but may have matched before.
 func (c *Change) gone() *Change {
 	g := &Change{Kind: c.Kind, Name: c.Name, At: c.At, Operation: c.Operation, event: c.event, row: c.row, commit: c.commit}
 	g.behind.position, g.ends.position = c.behind.position, c.ends.position
 	return g
 }
 
-// Filter selects the changes for a follower. A zero field selects all.
+// Filter selects the changes for a follower. A zero field selects all changes.
 type Filter struct {
 	Kinds  []string
 	Name   string
 	Labels *ipam.Selector
 }
 
-// of returns a change as the follower should see it, or nil if the filter does not match.
+// of returns the change that the follower should see, or nil if the filter does not match.
 func (f Filter) of(c *Change) *Change {
 	switch {
 	case f.Name != "" && f.Name != c.Name, len(f.Kinds) > 0 && !slices.Contains(f.Kinds, c.Kind):
@@ -91,19 +91,19 @@ func (f Filter) of(c *Change) *Change {
 
 func later(a, b ipam.ID) bool { return bytes.Compare(a[:], b[:]) > 0 }
 
-// recorded has the event record fields that the feed needs.
+// recorded has the fields that the feed needs from the record in an event.
 type recorded struct {
 	Labels        json.RawMessage `json:"labels"`
 	AllocationRef *ipam.Ref       `json:"allocationRef"`
 }
 
 func readRecord(text []byte) (r recorded) {
-	_ = json.Unmarshal(text, &r) // ignores a record that it cannot parse
+	_ = json.Unmarshal(text, &r) // a record that does not parse counts as empty
 	return r
 }
 
-// relabels reports whether an object may have had other labels before an event: the event changed them, or deleted the object, which may exist again
-// under the same name.
+// relabels reports whether an object may have had other labels before an event. That is so if the event changed the labels. It is also so if the
+// event deleted the object, because another object may now have the same name.
 func relabels(e *ipam.Event) bool {
 	if len(e.Before) == 0 {
 		return false

@@ -13,20 +13,20 @@ import (
 
 type object struct{ kind, name string }
 
-// eventRow is an event with its row.
+// eventRow is an event with the audit trail row that contains it.
 type eventRow struct {
 	*ipam.Event
 
-	row    ipam.ID // the row's last event
+	row    ipam.ID // the ID of the row's last event
 	commit string
 }
 
-// changeSet makes changes from audit trail rows: one for each object, however often it has changed.
+// changeSet makes changes from audit trail rows. It makes one change for each object, however often the object has changed.
 type changeSet struct {
 	changes map[object]*Change
 }
 
-// gather returns the objects that some rows changed, sorted by their last events, with their current state.
+// gather returns a change for each object that the rows changed, with the current state of the object. It sorts the changes by their last events.
 func gather(ctx context.Context, read storage.Reader, in storage.ProjectKey, rows []storage.FeedRow) ([]*Change, error) {
 	g := changeSet{changes: map[object]*Change{}}
 	for _, row := range rows {
@@ -55,7 +55,7 @@ func (g *changeSet) event(e eventRow) {
 	if e.Kind != trail.KindClaim || len(e.After) > 0 || len(e.Before) == 0 {
 		return
 	}
-	if held := readRecord(e.Before).AllocationRef; held != nil { // releasing the claim also changes its allocation; a follower that resumes after this event does not read earlier ones
+	if held := readRecord(e.Before).AllocationRef; held != nil { // a release also changes the claim's allocation
 		g.touch(trail.KindAllocation, held.Name, e, true)
 	}
 }
@@ -76,7 +76,7 @@ func (g *changeSet) touch(kind, name string, e eventRow, relabelled bool) {
 	c.relabelled = c.relabelled || relabelled
 }
 
-// read reads the objects' current state. A claim's allocation changes with the claim.
+// read reads the current state of the objects. It also adds a change for the allocation of each claim, because an allocation changes with its claim.
 func (g *changeSet) read(ctx context.Context, read storage.Reader, in storage.ProjectKey) error {
 	names := map[string][]string{}
 	for at := range g.changes {
@@ -100,7 +100,7 @@ func (g *changeSet) read(ctx context.Context, read storage.Reader, in storage.Pr
 		}
 		held := claim.Allocation()
 		at := object{trail.KindAllocation, held.Meta().Name}
-		if _, there := g.changes[at]; !there || !later(g.changes[at].event, c.event) { // an entry added during the iteration is never a claim
+		if _, there := g.changes[at]; !there || !later(g.changes[at].event, c.event) { // the loop ignores added entries: none is a claim
 			g.changes[at] = &Change{Kind: at.kind, Name: at.name, Object: held, At: c.At, Operation: c.Operation, event: c.event, row: c.row, commit: c.commit}
 		}
 	}

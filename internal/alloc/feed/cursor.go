@@ -12,8 +12,10 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// position is a follower's position: it has all changes committed before From. In the middle of a pass it also has, from the rows up to the event
-// After, all changes committed before Next, which becomes its From at the end of the pass.
+// position is a follower's position in the feed. The follower has all changes committed before From.
+//
+// A pass reads the rows from one position to the next, in several parts. In the middle of a pass, Next is set. Then the follower also has the changes
+// committed before Next, but only from the rows up to the event After. At the end of the pass, Next becomes From.
 type position struct {
 	From  storage.FeedPosition  `json:"f"`
 	Next  *storage.FeedPosition `json:"n,omitempty"`
@@ -28,8 +30,9 @@ func (p position) has(c *Change) bool {
 	return p.Next != nil && !later(c.row, p.After) && storage.CommitBefore(c.commit, p.Next.Commit)
 }
 
-// sealer converts between cursors and positions in a project. It encrypts a cursor with a database secret. So a cursor does not reveal how much other
-// projects write, and a cursor from another database, or from this one before a restore, is refused. Each position has one cursor.
+// sealer converts between cursors and positions in a project. It encrypts a cursor with a secret from the database. So a cursor does not reveal how
+// much other projects write. A restore changes the secret. So the server refuses a cursor from another database, or from this database before a
+// restore. Equal positions have equal cursors.
 type sealer struct {
 	aead    cipher.AEAD
 	key     []byte
@@ -40,11 +43,11 @@ func newSealer(secret string, project ipam.ID) *sealer {
 	key := sha256.Sum256([]byte("carve feed " + secret))
 	block, err := aes.NewCipher(key[:])
 	if err != nil {
-		panic(err) // the key has a valid length
+		panic(err) // cannot happen, because the key has a valid length
 	}
 	aead, err := cipher.NewGCM(block)
 	if err != nil {
-		panic(err) // the cipher has a valid block size
+		panic(err) // cannot happen, because the cipher has a valid block size
 	}
 	return &sealer{aead: aead, key: key[:], project: project[:]}
 }
@@ -52,7 +55,7 @@ func newSealer(secret string, project ipam.ID) *sealer {
 func (s *sealer) seal(p position) string {
 	text, err := json.Marshal(p)
 	if err != nil {
-		panic(err) // strings, times and ids can always be encoded
+		panic(err) // cannot happen, because strings, times and ids can always be encoded
 	}
 	mac := hmac.New(sha256.New, s.key)
 	mac.Write(s.project)

@@ -9,29 +9,29 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// takenBytes limits the bytes in the changes that Next returns in one call. Next never divides a row, even a larger one.
+// takenBytes limits the bytes in the changes that Next returns in one call. Next never divides a row, even if the row is larger.
 const takenBytes = 256 << 10
 
-// Follower follows a project's changes. It is for one goroutine; the caller must close it.
+// Follower follows a project's changes. Only one goroutine may use it, and the caller must close it.
 type Follower struct {
 	hub    *hub
 	filter Filter
 	leave  func()
 
 	at     position // the follower's position
-	joined bool     // to the parts of the hub
-	part   int      // the next part's number
-	gone   int      // how many matching changes in that part it has gone through
-	idle   bool     // it has gone through all available parts
+	joined bool     // the follower reads the hub's parts; otherwise it reads the database in a pass of its own
+	part   int      // number of the next part to read
+	gone   int      // how many matching changes in that part it has already examined
+	idle   bool     // it has examined all available parts
 	pass   int      // how many parts existed when its own pass began; -1: no own pass runs
 	caught int      // the first part that its own pass may not cover; -1: none
-	fresh  bool     // a read by the hub that began after the call has ended; a call without waiting needs a new read each time
-	behind bool     // it has used the hub's parts before, and fell behind
+	fresh  bool     // the hub has ended a read that began after the call of Next; a call without a wait always needs a new read
+	behind bool     // it has read the hub's parts before, and then fell behind
 
-	reserved func(bytes int) // releases the memory for the last call's changes except for so many bytes; nil: the hub owns them
+	reserved func(bytes int) // reduces the memory reserved for the last call's changes to this many bytes; nil: none is reserved, the hub owns the changes
 
 	wake    chan struct{} // has one element when the follower should check for changes
-	pending int           // the first part that the hub announced, under the hub's lock; -1: none
+	pending int           // the first part that the hub has announced since the last check; -1: none; guarded by the hub's lock
 }
 
 // offer announces a part to the follower. The caller holds the hub's lock.
@@ -52,7 +52,7 @@ func (f *Follower) wakeUp() {
 // Cursor returns the cursor from which to resume.
 func (f *Follower) Cursor() string { return f.hub.seal.seal(f.at) }
 
-// CursorAfter returns the cursor from which to resume after a change that Next has returned. next is the change after it, or nil if it was the last.
+// CursorAfter returns the cursor from which to resume after c, a change that Next has returned. next is the change after c, or nil if c was the last.
 func (f *Follower) CursorAfter(c, next *Change) string {
 	if next != nil && next.row == c.row {
 		return c.behind.cursorBy(f.hub.seal)
@@ -66,7 +66,7 @@ func (f *Follower) Close() {
 	f.leave()
 }
 
-// Reserve reserves memory for a copy of the changes that Next returned in its last call, until the next call or Close.
+// Reserve reserves memory for a copy of the changes from the last call of Next. The next call or Close releases this memory.
 func (f *Follower) Reserve(ctx context.Context, changes []*Change) error {
 	if f.reserved != nil {
 		return nil // Next has already reserved memory for these changes
@@ -88,7 +88,7 @@ func (f *Follower) release() {
 	}
 }
 
-// May checks again whether the caller in ctx may follow.
+// May checks again whether the caller in ctx has the permission to follow, and returns an error if not.
 func (f *Follower) May(ctx context.Context) error {
 	pass, err := tenancy.Authorize(ctx, tenancy.ChangesRead, f.hub.in.Name)
 	if err != nil {
@@ -97,9 +97,11 @@ func (f *Follower) May(ctx context.Context) error {
 	return pass.CheckProject(f.hub.in)
 }
 
-// Next returns the next changes that the filter matches: at most limit changes and takenBytes, but always whole rows. It waits for a change, and
-// returns none when the wait or ctx ends; it always checks once. It reads changes that the hub no longer has from the database, and reserves memory
-// for them from the budget in ctx until the next call. A follower that falls behind a second time gets an error.
+// Next returns the next changes that the filter matches. It stops after limit changes or takenBytes, but always returns all changes from a row. It
+// waits for a change, and returns no change when the wait or ctx ends. It always checks once, even without a wait.
+//
+// If the hub no longer has the changes, Next reads them from the database. It reserves memory for these changes from the budget in ctx, and releases
+// the memory in the next call. If the follower falls behind a second time, Next returns an error.
 func (f *Follower) Next(ctx context.Context, wait time.Duration, limit int) ([]*Change, error) {
 	f.release()
 	f.fresh = f.fresh && wait > 0
@@ -155,7 +157,7 @@ func (f *Follower) await(ctx context.Context) error {
 	}
 }
 
-// step returns the changes available now. If it returns none and the follower is idle, the caller must wait for a wake-up.
+// step returns the changes that are available now. If it returns no change and the follower is idle, the caller must wait for a wake-up.
 func (f *Follower) step(ctx context.Context, limit int) ([]*Change, error) {
 	if !f.joined && !f.join() {
 		if f.behind {
@@ -166,7 +168,7 @@ func (f *Follower) step(ctx context.Context, limit int) ([]*Change, error) {
 	h := f.hub
 	h.mu.Lock()
 	parts, first, end, err := h.parts, h.first, h.end, h.err
-	if f.idle { // only an announced part can have matching changes
+	if f.idle { // the hub announces each part that may have a match, so the follower skips the others
 		f.part, f.gone = first+len(parts), 0
 		if f.pending >= 0 {
 			f.part = f.pending
@@ -195,8 +197,11 @@ func (f *Follower) step(ctx context.Context, limit int) ([]*Change, error) {
 	return nil, err
 }
 
-// take returns the changes that the filter matches and the follower does not have yet, up to a limit, and how many changes it went through. The new
-// position does not always cover them all: the follower may get changes again that were committed after it.
+// take returns changes that the filter matches and the follower does not have yet, up to a limit. gone is the number of changes that take has
+// examined.
+//
+// take sets the follower's position to the position after the last change that it returns. A client that resumes from there may get some of the
+// returned changes again.
 func (f *Follower) take(changes []*Change, limit int) (taken []*Change, gone int) {
 	var row ipam.ID
 	has, bytes := f.at.has, 0
@@ -213,8 +218,8 @@ func (f *Follower) take(changes []*Change, limit int) (taken []*Change, gone int
 	return taken, len(changes)
 }
 
-// join finds the hub's first part that may have a change the follower lacks. The hub read the parts with an earlier position before the follower's
-// own position.
+// join lets the follower read the hub's parts, and reports whether that is possible. It starts with the first part that may have a change that the
+// follower lacks. It skips a part that the hub read before the follower's position, because the follower has all changes in that part.
 func (f *Follower) join() bool {
 	h := f.hub
 	h.mu.Lock()
@@ -231,7 +236,7 @@ func (f *Follower) join() bool {
 		switch {
 		case storage.CommitBefore(p.read, f.at.From.Commit):
 			part++
-		case !storage.CommitBefore(f.at.From.Commit, p.next.Commit): // its cursors lead no further than the follower's position, so the follower would get the part again and again
+		case !storage.CommitBefore(f.at.From.Commit, p.next.Commit): // else a client that resumes after this part would get the part again
 			return false
 		}
 	}
@@ -239,8 +244,8 @@ func (f *Follower) join() bool {
 	return true
 }
 
-// catchUp reads changes from the database that the hub no longer has. After its own complete pass, the follower has everything that the hub had found
-// before the pass began.
+// catchUp reads changes from the database that the hub no longer has. This is the follower's own pass. When the pass is complete, the follower has
+// all changes that the hub had found before the pass began. From there, it can read the hub's parts.
 func (f *Follower) catchUp(ctx context.Context, limit int) (taken []*Change, err error) {
 	h := f.hub
 	reserved, err := tenancy.BudgetOf(ctx).Reserve(ctx, takenBytes)

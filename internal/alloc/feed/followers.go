@@ -1,6 +1,7 @@
 package feed
 
-// followers has a hub's followers by the name that they follow; "" is all names. So a follower with one name is not woken for other names.
+// followers contains a hub's followers, by the name in their filter. The empty name means all names. A follower of one name is not woken for changes
+// to other names.
 type followers struct {
 	count int
 	named map[string]map[*Follower]bool
@@ -21,7 +22,7 @@ func (all *followers) remove(f *Follower) {
 	}
 }
 
-// publish announces a part to the followers that it may concern.
+// publish announces a part to each follower that may match one of its changes.
 func (all *followers) publish(p part, number int) {
 	for f := range all.named[""] {
 		f.offer(number)

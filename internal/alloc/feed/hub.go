@@ -11,26 +11,26 @@ import (
 )
 
 const (
-	quietInterval     = 250 * time.Millisecond // how often a hub reads if this process has changed nothing
-	minPause          = 20 * time.Millisecond  // between two reads,
-	lookShare         = 10                     // this many times as long as a read takes: followers use a tenth of one connection,
-	eachPause         = 200 * time.Microsecond // more for each follower with several names, which needs a wake-up and a write,
-	maxPause          = 250 * time.Millisecond // at most
-	retryPause        = time.Second            // after a failed read
-	lingerFor         = 10 * time.Second       // for a follower to reconnect
+	quietInterval     = 250 * time.Millisecond // pause between two reads if this process changes nothing
+	minPause          = 20 * time.Millisecond  // shortest pause between two reads
+	lookShare         = 10                     // shortest pause as a multiple of the last read's time: a hub uses at most a tenth of a connection
+	eachPause         = 200 * time.Microsecond // extra pause for each follower of all names, because each needs a wake-up and a write
+	maxPause          = 250 * time.Millisecond // limits the pause that minPause, lookShare and eachPause give
+	retryPause        = time.Second            // pause after a failed read
+	lingerFor         = 10 * time.Second       // how long a hub without followers waits for one to reconnect
 	checkProjectEvery = 2 * time.Second        // how often a hub checks that its project exists
-	maxRows           = 64                     // audit trail rows: some 3,000 events of groups at most,
-	maxEvents         = 128                    // events per read of their objects; a larger row is not divided
-	keptChanges       = 4096                   // latest changes, for followers that are slightly behind,
-	keptBytes         = 8 << 20                // or fewer, if they exceed this size
+	maxRows           = 64                     // audit trail rows in one read; even with large groups of claims, they have at most some 3,000 events
+	maxEvents         = 128                    // events whose objects the hub reads together; it does not divide a larger row
+	keptChanges       = 4096                   // the hub keeps this many latest changes for followers that are slightly behind,
+	keptBytes         = 8 << 20                // or fewer, if these exceed this size
 )
 
-// part has the changes from one read; several parts make a pass from one position to the next.
+// part contains the changes from one read. A pass from one position to the next consists of one part or several.
 type part struct {
-	next    storage.FeedPosition // its pass's end
-	read    string               // the commit position when it was read
+	next    storage.FeedPosition // the position at the end of the pass
+	read    string               // the commit position at the time of the read
 	changes []*Change
-	bytes   int // of the changes
+	bytes   int // size of the changes
 	named   map[string][]*Change
 }
 
@@ -42,7 +42,7 @@ func (p part) of(f Filter) []*Change {
 	return p.changes
 }
 
-// parted makes a part with an index by name.
+// parted makes a part and its index by name.
 func parted(next storage.FeedPosition, read string, changes []*Change) part {
 	p := part{next: next, read: read, changes: changes, named: make(map[string][]*Change, len(changes))}
 	for _, c := range changes {
@@ -56,19 +56,19 @@ func parted(next storage.FeedPosition, read string, changes []*Change) part {
 type hub struct {
 	feed *Feed
 	in   storage.ProjectKey
-	kick chan struct{} // read now
+	kick chan struct{} // receives a value if the hub should read now
 
 	mu        sync.Mutex
 	parts     []part
 	first     int    // the first part that the hub still has
-	kept      int    // changes in parts
-	bytes     int    // of the changes in parts
-	lost      string // the commit position where that part begins, or later
+	kept      int    // number of changes in parts
+	bytes     int    // size of the changes in parts
+	lost      string // the hub may no longer have changes committed before this position
 	end       storage.FeedPosition
-	afterEnd  int // the first part after the end
+	afterEnd  int // the number of the first part after the end
 	seal      *sealer
 	secret    string
-	looked    int           // completed reads
+	looked    int           // number of completed reads
 	looking   bool          // a read is running
 	over      chan struct{} // closed when the next read ends
 	err       error         // the reason why the hub has ended
@@ -91,7 +91,7 @@ func (h *hub) wake() {
 	}
 }
 
-// run reads until the last follower has left for long, or ctx ends.
+// run reads changes until ctx ends, or until the hub has had no follower for lingerFor.
 func (h *hub) run(ctx context.Context) {
 	stop := h.feed.Notifier.Watch(h.in.ID, h.wake)
 	defer stop()
@@ -114,7 +114,7 @@ func (h *hub) run(ctx context.Context) {
 			h.finish(err)
 			return
 		case err != nil:
-			pause = retryPause // followers wait
+			pause = retryPause // followers wait until a read succeeds
 		}
 		if !h.sleep(ctx, least, pause) && h.feed.retire(h) {
 			return
@@ -122,8 +122,8 @@ func (h *hub) run(ctx context.Context) {
 	}
 }
 
-// sleep waits until the next read: for the least time, and longer while nothing wakes the hub. It returns false if the hub has had no follower for
-// long.
+// sleep waits until the next read. It first waits for the time least, which a wake-up does not shorten. Then it waits until a wake-up, but at most
+// until the time quiet is over. It returns false if the hub has had no follower for lingerFor.
 func (h *hub) sleep(ctx context.Context, least, quiet time.Duration) bool {
 	h.mu.Lock()
 	least = min(maxPause, least+time.Duration(len(h.followers.named[""]))*eachPause)
@@ -153,7 +153,8 @@ func (h *hub) checkProject(ctx context.Context) error {
 	return err
 }
 
-// readChanges reads the changes after the end, part by part, without the rows that the last read returned. It returns the rows of this read.
+// readChanges reads the changes after the hub's end position, and publishes them in parts. It skips the rows in seen, which are the rows of the
+// previous read. It returns the rows of this read.
 func (h *hub) readChanges(ctx context.Context, seen map[ipam.ID]bool) (now map[ipam.ID]bool, err error) {
 	h.mu.Lock()
 	from := h.end
@@ -200,7 +201,8 @@ func (h *hub) readChanges(ctx context.Context, seen map[ipam.ID]bool) (now map[i
 	}
 }
 
-// leading returns the first rows with at most maxEvents events together, but at least one row. So a hub has few objects in memory at once.
+// leading returns the first rows. They have at most maxEvents events together, unless the first row alone has more. This limit keeps few objects in
+// memory at once.
 func leading(rows []storage.FeedRow) []storage.FeedRow {
 	events := 0
 	for i, row := range rows {
@@ -211,7 +213,8 @@ func leading(rows []storage.FeedRow) []storage.FeedRow {
 	return rows
 }
 
-// setPositions sets the positions after each change in a part that begins at a position; the last change in a pass leads to the next place.
+// setPositions sets the positions after each change in a part. at is the position where the part begins. If more is false, the part is the last one
+// in its pass. The position after its last change is then the start of the next pass.
 func setPositions(changes []*Change, at position, more bool) {
 	for len(changes) > 0 {
 		n := 1
@@ -235,7 +238,8 @@ func lastEvent(rows []storage.FeedRow) ipam.ID {
 	return events[len(events)-1].ID
 }
 
-// fits returns an error if the cursors belong to another database, or if the audit trail no longer reaches back to the position.
+// fits returns an error if the cursors belong to another database. It also returns an error if the audit trail no longer has the events after the
+// position.
 func (h *hub) fits(now storage.FeedState, from storage.FeedPosition) error {
 	if now.Secret != h.secret || from.Since.Before(now.KeptFrom) {
 		return errExpired

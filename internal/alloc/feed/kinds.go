@@ -12,11 +12,11 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// now reads the current objects of one kind, by name; it omits missing ones.
+// now reads the current objects of one kind by name. It omits missing objects.
 type now func(ctx context.Context, read storage.Reader, in storage.ProjectKey, names []string) (map[string]ipam.Resource, error)
 
-// kinds has the kinds that clients can follow, by their names in the audit trail. Allocations are those that a project holds by claims, or has
-// retained after them.
+// kinds contains the kinds that clients can follow, by their names in the audit trail. The allocations of a project are the blocks of its claims, and
+// its retained blocks.
 var kinds = map[string]now{
 	trail.KindPool: func(ctx context.Context, read storage.Reader, in storage.ProjectKey, names []string) (map[string]ipam.Resource, error) {
 		found, err := read.PoolsNamed(ctx, in, names)
@@ -46,7 +46,7 @@ var kinds = map[string]now{
 		return byName(found), err
 	},
 	trail.KindQuota: func(ctx context.Context, read storage.Reader, in storage.ProjectKey, names []string) (map[string]ipam.Resource, error) {
-		found, err := read.QuotaList(ctx, in, "", storage.MaxQuotas) // at most one page with names
+		found, err := read.QuotaList(ctx, in, "", storage.MaxQuotas) // all quotas, because they fit on one page
 		return byName(found), err
 	},
 	trail.KindConsumer: func(ctx context.Context, read storage.Reader, in storage.ProjectKey, names []string) (map[string]ipam.Resource, error) {

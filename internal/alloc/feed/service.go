@@ -10,10 +10,10 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Limits for the clients that follow changes at one server. The server's own followers, for the webhooks, do not count.
+// Limits for the clients that follow changes at one server. The server's own followers, which serve the webhooks, do not count.
 const (
 	maxFollowers  = 10_000
-	maxPerProject = maxFollowers / 4 // that follow one project
+	maxPerProject = maxFollowers / 4 // so that one project cannot take all
 	maxPerCaller  = 1_024
 )
 
@@ -50,12 +50,14 @@ func (f *Feed) Followers() (followers, projects int) {
 	return f.followers, len(f.hubs)
 }
 
-// ChangesMark returns the current position in the audit trail, for ChangesCursor: it precedes all later reads.
+// ChangesMark returns a mark, which is the current position in the audit trail. A caller takes the mark before it reads objects, and passes it to
+// ChangesCursor. So a client that follows from this cursor misses no change after the read.
 func (f *Feed) ChangesMark(ctx context.Context) (storage.FeedState, error) {
 	return f.Store.RecentFeedState(ctx)
 }
 
-// ChangesCursor returns the cursor for a mark in a project that the same request has found; "" if the cache no longer has the project.
+// ChangesCursor returns the cursor for a mark in a project. The same request has already read the project, so it is usually in the cache. If the
+// cache no longer has the project, ChangesCursor returns "".
 func (f *Feed) ChangesCursor(project string, m storage.FeedState) string {
 	key, known := f.Projects.Get(project)
 	if !known {
@@ -69,7 +71,7 @@ func (f *Feed) CursorOf(in storage.ProjectKey, m storage.FeedState) string {
 	return newSealer(m.Secret, in.ID).seal(position{From: m.FeedPosition})
 }
 
-// Follow starts to follow a project, from a cursor or, without one, from now.
+// Follow starts to follow a project from a cursor, or from now if the cursor is "".
 func (f *Feed) Follow(ctx context.Context, project, cursor string, filter Filter) (*Follower, error) {
 	who, in, err := f.Enter(ctx, tenancy.ChangesRead, project)
 	if err != nil {
@@ -118,7 +120,7 @@ func (f *Feed) follow(ctx context.Context, in storage.ProjectKey, cursor string,
 	return follower, nil
 }
 
-// admit counts a follower for a caller, unless the caller, the project or the server has reached its limit.
+// admit counts one more follower for the caller, the project and the server. It fails if one of them has reached its limit.
 func (f *Feed) admit(caller, project string) (leave func(), err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -147,7 +149,7 @@ func (f *Feed) admit(caller, project string) (leave func(), err error) {
 	}, nil
 }
 
-// hubOf returns a project's hub with the follower added, and makes the hub for the first one.
+// hubOf adds a follower to the project's hub, and returns the hub. It makes the hub if the project has none.
 func (f *Feed) hubOf(ctx context.Context, in storage.ProjectKey, one *Follower) (*hub, error) {
 	if h := f.joined(in.ID, one, nil); h != nil {
 		return h, nil
@@ -163,7 +165,8 @@ func (f *Feed) hubOf(ctx context.Context, in storage.ProjectKey, one *Follower) 
 	return h, nil
 }
 
-// joined adds a follower to a project's existing hub, or else to the new one, which it starts. It returns nil if neither exists.
+// joined adds a follower to the project's hub. If the project has no hub, joined starts the hub made and uses it. It returns nil if the project has
+// no hub and made is nil, or if the server shuts down.
 func (f *Feed) joined(project ipam.ID, one *Follower, made *hub) *hub {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -181,7 +184,7 @@ func (f *Feed) joined(project ipam.ID, one *Follower, made *hub) *hub {
 	return h
 }
 
-// retire removes a hub without followers.
+// retire removes a hub without followers, and reports whether it did.
 func (f *Feed) retire(h *hub) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

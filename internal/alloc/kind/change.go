@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Create creates a resource. It replaces a generated name that is taken.
+// Create creates a resource. If the server generated the name and it is taken, Create generates another one.
 func (k Kind[T]) Create(ctx context.Context, in storage.ProjectKey, made T, r usecase.Request, locks storage.Locks, step Step[T],
 ) (usecase.Result[T], error) {
 	head := k.Head(&made)
@@ -28,7 +28,7 @@ func (k Kind[T]) Create(ctx context.Context, in storage.ProjectKey, made T, r us
 	})
 }
 
-// Put creates a resource, or replaces the existing one by over's result (Existed).
+// Put creates a resource. If the resource exists, Put replaces it by the result of over, and sets Existed.
 func (k Kind[T]) Put(ctx context.Context, in storage.ProjectKey, made T, r usecase.Request, locks storage.Locks,
 	over func(was T) T, step Step[T],
 ) (usecase.Result[T], error) {
@@ -45,7 +45,7 @@ func (k Kind[T]) Put(ctx context.Context, in storage.ProjectKey, made T, r useca
 			}
 		}
 		had := k.Head(&was)
-		if had.Revision != head.Revision { // otherwise this request wrote it in an earlier indeterminate COMMIT
+		if had.Revision != head.Revision { // otherwise an earlier attempt of this request, with an indeterminate COMMIT, wrote it
 			if err := r.CheckPut(found, had.Revision); err != nil {
 				return none, err
 			}
@@ -87,12 +87,13 @@ func (k Kind[T]) Patch(ctx context.Context, in storage.ProjectKey, name string, 
 		if err != nil || !found || k.Head(&got).Revision != by.revision {
 			return got, false, err
 		}
-		got, err = k.complete(ctx, k.Store, in, got) // within the time limit for reading back
+		got, err = k.complete(ctx, k.Store, in, got) // Complete reads within the same time limit as the read-back
 		return got, err == nil, err
 	})
 }
 
-// Remove is Delete for a resource without locks and further changes, unless refuse refuses it.
+// Remove deletes a resource. Use it instead of Delete if the deletion needs no locks and no further changes. If refuse returns an error, Remove
+// deletes nothing.
 func (k Kind[T]) Remove(ctx context.Context, project, name string, r usecase.Request,
 	refuse func(ctx context.Context, tx storage.Tx, in storage.ProjectKey, t T) error,
 ) error {
@@ -105,7 +106,7 @@ func (k Kind[T]) Remove(ctx context.Context, project, name string, r usecase.Req
 	})
 }
 
-// Delete deletes a resource. locks returns the transaction's locks for the resource as it is first read; nil means none.
+// Delete deletes a resource. It reads the resource first, and passes it to locks, which returns the locks for the transaction. nil means no locks.
 func (k Kind[T]) Delete(ctx context.Context, in storage.ProjectKey, name string, r usecase.Request,
 	locks func(T) (storage.Locks, error), step Step[T],
 ) error {
@@ -165,7 +166,7 @@ func (k Kind[T]) replace(ctx context.Context, tx storage.Tx, in storage.ProjectK
 	if err := k.write(ctx, tx, in, by.at, &was, &next, nil, step); err != nil {
 		return was, err
 	}
-	return k.complete(ctx, tx, in, next) // inside the transaction: after the commit, a failed read would look like a failed change
+	return k.complete(ctx, tx, in, next) // read before the commit; after it, a failed read would look like a failed change
 }
 
 func (k Kind[T]) complete(ctx context.Context, read storage.Reader, in storage.ProjectKey, t T) (T, error) {
@@ -175,7 +176,7 @@ func (k Kind[T]) complete(ctx context.Context, read storage.Reader, in storage.P
 	return k.Complete(ctx, read, in, t)
 }
 
-// write runs the step, and writes the change with its event.
+// write runs the step, and then writes the change and its event.
 func (k Kind[T]) write(ctx context.Context, tx storage.Tx, in storage.ProjectKey, at usecase.Timestamp, was, now *T,
 	stored []storage.Answer, step Step[T],
 ) error {

@@ -18,35 +18,35 @@ type Finder[T ipam.Sized] func(ctx context.Context, in storage.ProjectKey, name 
 type Kind[T ipam.Sized] struct {
 	*usecase.Core
 
-	Name          string // name in the trail
-	Op            string // prefix of its transactions' names
+	Name          string // name in the audit trail
+	Op            string // prefix of the names of its transactions
 	Reads, Writes tenancy.Action
 
 	Head  func(*T) *ipam.Metadata
 	Valid func(name string) bool // reports whether a name is valid; nil: names are DNS labels
 	Find  func(storage.Reader) Finder[T]
 
-	// Write adds a resource's change to ch. was is nil for a create, now is nil for a delete.
+	// Write adds the change of a resource to ch. For a create, was is nil. For a delete, now is nil.
 	Write func(ch *storage.Changes, was, now *T)
-	// Record returns a resource's record for the trail.
+	// Record returns the audit trail record for a resource.
 	Record func(T) *trail.Record
-	// RecordedAs is the name in the trail, if the trail uses the resource's parent name. "" means the resource's own name.
+	// RecordedAs is the name in the audit trail if that is the name of the resource's parent. "" means the resource's own name.
 	RecordedAs string
-	// Trail returns the project that records a change in its trail; nil means the resource's own project.
+	// Trail returns the project whose audit trail records a change. nil means the resource's own project.
 	Trail func(ctx context.Context, tx storage.Tx, was, now *T) (ipam.ID, error)
 
-	// May refuses a caller any change to a resource; nil allows every caller that may write.
+	// May returns an error if the caller must not change a resource. nil allows every caller that may write.
 	May func(T) error
-	// Check validates the caller's fields other than the metadata. SameSpec compares the fields that increment the generation. SameElse compares the
-	// other fields; nil means that the kind has none.
+	// Check validates the fields that the caller sets, except the metadata. SameSpec compares the fields whose change increments the generation.
+	// SameElse compares the other fields. A nil SameElse means that the kind has no other fields.
 	Check              func(in storage.ProjectKey, next T) error
 	SameSpec, SameElse func(a, b T) bool
-	// Complete reads the fields that are not in a changed resource's row; nil means none.
+	// Complete reads the fields of a changed resource that its row does not have. nil means that the row has all fields.
 	Complete func(ctx context.Context, read storage.Reader, in storage.ProjectKey, t T) (T, error)
 }
 
-// Step is the additional work of a transaction that changes one resource. It refuses the change or returns further changes. was and now are as in
-// Kind.Write; Step may complete now. A nil Step does nothing.
+// Step is additional work in a transaction that changes one resource. It returns an error to refuse the change, or it returns further changes. was
+// and now are as in Kind.Write. Step may set fields of now. A nil Step does nothing.
 type Step[T ipam.Sized] func(ctx context.Context, tx storage.Tx, was, now *T) (storage.Changes, error)
 
 // Get reads one resource of a project.
@@ -59,10 +59,10 @@ func (k Kind[T]) Get(ctx context.Context, project, name string) (T, error) {
 	return k.Find(k.Store)(ctx, in, name)
 }
 
-// place is a position in a list: the last name.
+// place is a position in a list. It is the last name on a page.
 type place string
 
-// Rows reads up to limit resources in a project with names after the given one, ordered by name.
+// Rows reads up to limit resources in a project in the order of their names. It returns only names that sort after the given name.
 type Rows[T ipam.Sized] func(read storage.Reader, ctx context.Context, in storage.ProjectKey, after string, limit int) ([]T, error)
 
 // List returns a page with a project's resources.

@@ -12,17 +12,17 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// List identifies the list of a cursor: its kind, its owner and its filters. A cursor of another list is refused, because its page would look valid
-// and skip rows.
+// List identifies the list that a cursor belongs to, by its kind, its owner and its filters. OpenCursor refuses a cursor of another list, because the
+// resulting page would look valid but skip rows.
 type List struct {
 	Kind string
-	Of   []any // nil: cursors have no binding
+	Of   []any // the owner and the filters; nil: OpenCursor does not compare them
 }
 
-// ListOf makes a List; of has the owner and the filters.
+// ListOf makes a List. of contains the owner and the filters.
 func ListOf(kind string, of ...any) List { return List{Kind: kind, Of: of} }
 
-// owner returns the project or resource that owns the list; zero for a list over all projects.
+// owner returns the project or resource that owns the list. It returns zero for a list over all projects.
 func (l List) owner() ipam.ID {
 	if len(l.Of) > 0 {
 		if id, is := l.Of[0].(ipam.ID); is {
@@ -32,7 +32,7 @@ func (l List) owner() ipam.ID {
 	return ipam.ID{}
 }
 
-// binding returns a hash of the owner and filters; "" if cursors have no binding.
+// binding returns a hash of the owner and the filters. It binds a cursor to its list. It is "" if Of is nil.
 func (l List) binding() (string, error) {
 	if l.Of == nil {
 		return "", nil
@@ -42,18 +42,18 @@ func (l List) binding() (string, error) {
 	return base64.RawURLEncoding.EncodeToString(sum[:9]), err
 }
 
-// cursorBox is a cursor: the position where the next page begins, as the list and the key of the last row, in JSON and base64. It has no secret and
-// gives no right: a forged one only starts a page of the caller's own list elsewhere.
+// cursorBox is the content of a cursor, which is its JSON in base64. It names the list and the key of the last row, after which the next page begins.
+// It contains no secret and gives no rights. A forged cursor only starts a page of the caller's own list at another row.
 //
-// Older servers neither make nor check the binding. Therefore it is not part of the kind, which they compare, and a cursor without it is valid: a
-// list continues while servers of two versions run side by side.
+// Older servers neither make nor check the binding, but they compare the kind. So the binding is not part of the kind, and a cursor without a binding
+// is valid. This lets a client continue a list while servers of two versions run side by side.
 type cursorBox struct {
 	Kind    string          `json:"k"`
 	Binding string          `json:"b,omitempty"`
 	At      json.RawMessage `json:"a"`
 }
 
-// SealCursor returns the cursor for a position in a list; "" if it cannot be encoded.
+// SealCursor returns the cursor for a position in a list. It returns "" if the position cannot be encoded.
 func SealCursor(l List, at any) string {
 	raw, err := json.Marshal(at)
 	if err != nil {
@@ -70,7 +70,7 @@ func SealCursor(l List, at any) string {
 	return base64.RawURLEncoding.EncodeToString(box)
 }
 
-// OpenCursor decodes a cursor of the list into at. For an empty cursor, the beginning, it does not change at.
+// OpenCursor decodes a cursor of the list into at. An empty cursor means the beginning of the list, and OpenCursor then leaves at unchanged.
 func OpenCursor(cursor string, l List, at any) error {
 	if cursor == "" {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Filter selects rows of a list. A zero field selects all.
+// Filter selects rows of a list. A zero field selects all rows.
 type Filter struct {
 	Labels     *ipam.Selector
 	Phase      string
@@ -18,39 +18,46 @@ type Filter struct {
 	Pool       ipam.Ref
 	Space      ipam.Ref
 	Parent     ipam.Ref
-	Roots      bool // of pools: only those carved from a space
+	Roots      bool // of pools: only root pools
 	Purpose    ipam.Purpose
 	Visibility ipam.Visibility  // of pools
-	Class      string           // the name of the class that served it, or that the pool backs or was carved for
+	Class      string           // class name; of claims and allocations: the class that served them; of pools: a class that they back or were made for
 	Owner      string           // of claims: the ownerRef, as OwnerRef.String formats it
 	Consumer   ipam.ConsumerRef // of claims: a consumer that uses them
-	Within     netip.Prefix     // the resource's block lies inside
-	Contains   netip.Addr       // the resource's block covers the address
-	Own        bool             // of allocations: only those that the project itself holds, in pools of any project
+	Within     netip.Prefix     // the resource's block lies inside this block
+	Contains   netip.Addr       // the resource's block contains this address
+	Own        bool             // of allocations: only blocks that the project itself holds, in pools of any project
 }
 
-// Page is one page of a list. It may have fewer items than requested; only Next shows whether there are more.
+// Page is one page of a list. It may have fewer items than requested, even if more items follow. Only Next shows whether more items follow.
 type Page[T any] struct {
 	Items []T
 	Next  string
 	Bytes int // estimated size of the items as JSON
 }
 
-// scanBudget limits the rows that a page reads if its filter matches few of them.
+// scanBudget limits the rows that Scan reads for one page. It matters if the filter matches few rows.
 const scanBudget = 5000
 
-// MostBytes limits the size of a page's items as JSON; a page always has at least one item.
+// MostBytes limits the size of a page's items as JSON. A single larger item still gets a page.
 const MostBytes = 1 << 20
 
-// Limits for one read: few rows while their size is unknown, then at most firstBytes.
+// Limits for one read of rows. The size of the rows is unknown before the first read, so that read is limited by number. Later reads are limited by
+// size.
 const (
-	firstRows  = 101 // a page of the default size, and one row more
+	firstRows  = 101 // one row more than a page of the default size
 	firstBytes = 4 << 20
 )
 
-// Scan fills a page: it fetches runs of rows in key order, and keeps those that match. It stops when the page is full or has MostBytes, the rows end,
-// or the budget is used up. If it reads more than limit rows it becomes a search, which needs a slot from searching. In a transaction searching must
-// be nil, because a search that waits for a slot must not hold a connection. key returns a row's key in the order, for the cursor.
+// Scan fills a page. It fetches rows in the order of their keys, and keeps the rows that match. key returns the key of a row, for the cursor. Scan
+// stops in these cases:
+//
+//   - the page is full or has MostBytes
+//   - no more rows exist
+//   - it has read scanBudget rows
+//
+// If Scan needs more than limit rows, it counts as a search and waits for a slot from searching. In a transaction, searching must be nil, because a
+// search that waits for a slot must not hold a connection.
 func Scan[T ipam.Sized, K any](ctx context.Context, searching *locks.FairSemaphore, of List, cursor string, limit int, fetch func(after K, n int) ([]T, error), match func(*T) bool, key func(T) K) (Page[T], error) {
 	var after K
 	if err := OpenCursor(cursor, of, &after); err != nil {
@@ -97,7 +104,7 @@ func Scan[T ipam.Sized, K any](ctx context.Context, searching *locks.FairSemapho
 	return page, nil
 }
 
-// run returns how many rows one read may fetch, given the number and bytes of the rows so far.
+// run returns how many rows the next read may fetch. seen and bytes are the number and the size of the rows read so far.
 func run(seen, bytes int) int {
 	if seen == 0 {
 		return firstRows
@@ -105,7 +112,7 @@ func run(seen, bytes int) int {
 	return max(firstBytes/max(bytes/seen, 1), 1)
 }
 
-// MatchesBlock reports whether a block has the filter's family, lies inside Within, and covers Contains.
+// MatchesBlock reports whether a block has the filter's family, lies inside Within, and contains the address Contains.
 func (f Filter) MatchesBlock(p netip.Prefix) bool {
 	if f.Family != "" && ipam.FamilyOf(p.Addr()) != f.Family {
 		return false
@@ -126,10 +133,11 @@ func (f Filter) MatchesClass(classes ...ipam.ClassRef) bool {
 	return f.Class == "" || slices.ContainsFunc(classes, func(c ipam.ClassRef) bool { return c.Ref.Name == f.Class })
 }
 
-// MatchesRef reports whether a reference equals want; a zero want matches any.
+// MatchesRef reports whether a reference equals want. A zero want matches every reference.
 func MatchesRef(want, have ipam.Ref) bool { return want == ipam.Ref{} || want == have }
 
-// Searches reports whether a list in one pool may read many rows for few matches: the rows are sorted by address, and no index covers these fields.
+// Searches reports whether a list in one pool may read many rows for few matches. That is so if the filter has a field without an index, because the
+// rows are sorted by address.
 func (f Filter) Searches() bool {
 	return f.Labels != nil || f.Phase != "" || f.Purpose != "" || f.Class != ""
 }

@@ -8,16 +8,16 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// account is one quota in a ledger: the shards that the transaction has read, in their old and new states.
+// account is one quota in a ledger. It has the shards that the transaction has read, in their old and new states.
 type account struct {
 	quota    ipam.Quota
 	was, now []ipam.QuotaShard // the transaction's own shard first
-	made     []ipam.QuotaShard // shards to insert if the transaction's region has none yet; was and now have only the transaction's own one
+	made     []ipam.QuotaShard // shards to insert if the transaction's region has none yet; was and now then contain only the own shard
 	complete bool              // the account has all shards
 	stale    bool              // the transaction's own shard no longer equals was[own]
 }
 
-// own is the index for the transaction's own shard.
+// own is the index of the transaction's own shard in was and now.
 const own = 0
 
 func newAccount(p storage.QuotaPart) *account {
@@ -28,13 +28,17 @@ func newAccount(p storage.QuotaPart) *account {
 	return a
 }
 
-// add adds one more shard. The account already has the transaction's own shard, as read earlier; add replaces that by the current state, less the
-// amounts taken meanwhile, so that the sum is from one moment. If the shard changed after the transaction took from it, the decision is right but the
-// plan is not: the write still expects the earlier state, and so ends the attempt.
+// add adds a shard that the transaction has just read.
+//
+// The account already has the transaction's own shard from an earlier read. If s is that shard, add replaces its state by the state in s. It
+// subtracts the amounts that the transaction has taken since the earlier read. So all shards show the same moment, and their sum is right.
+//
+// The own shard may have changed in the database after the transaction took from it. Then the decision is still right, but the account is stale. The
+// write fails, because it expects the earlier state, and the transaction runs again.
 func (a *account) add(s ipam.QuotaShard) {
 	was, now := &a.was[own], &a.now[own]
 	if s.Region == was.Region {
-		a.made = nil // another transaction has made them meanwhile
+		a.made = nil // another transaction has inserted them in the meantime
 	}
 	switch {
 	case s.Shard != was.Shard || s.Region != was.Region:
@@ -49,7 +53,7 @@ func (a *account) add(s ipam.QuotaShard) {
 	}
 }
 
-// suffices reports whether the transaction's own shard alone allows a usage.
+// suffices reports whether the transaction's own shard has enough spare for a usage. It returns false for an overdrawn quota.
 func (a *account) suffices(u ipam.Usage) bool {
 	if a.quota.Overdrawn || a.made != nil {
 		return false
@@ -62,8 +66,8 @@ func (a *account) suffices(u ipam.Usage) bool {
 	return true
 }
 
-// refusal returns the error for the first limit that does not allow a usage; nil if all do. It ignores a measure that the request does not use, even
-// if that measure is overdrawn.
+// refusal returns the error for the first limit that does not allow a usage. It returns nil if all limits allow the usage. It ignores a measure that
+// the request does not use, even if that measure is overdrawn.
 func (a *account) refusal(project storage.ProjectKey, u ipam.Usage, oneRequest bool) error {
 	if !a.complete {
 		return nil // the transaction's own shard was enough
@@ -84,9 +88,10 @@ func (a *account) refusal(project storage.ProjectKey, u ipam.Usage, oneRequest b
 	return nil
 }
 
-// provide moves spare to the transaction's own shard if that has too little: the missing amount, and half the rest. Then the next transactions on
-// this container need not read all shards again, and transactions on other containers still find spare in theirs. A shard that is the only one in use
-// reads all of them log2(n) times until a spare of n is used up. The fullest shards give first, so that the transaction writes few rows.
+// provide moves spare to the transaction's own shard if that shard has too little. It moves the missing amount and half of the rest.
+//
+// With half of the rest, the next transactions on this container need not read all shards again. The other half stays for transactions on other
+// containers, which use other shards. If transactions use only one shard, they read all shards log2(n) times until a spare of n is used up.
 func (a *account) provide(u ipam.Usage) {
 	for _, m := range Measures {
 		n, mine := m.Of(u), m.Of(a.now[own].Spare)
@@ -99,7 +104,8 @@ func (a *account) provide(u ipam.Usage) {
 	}
 }
 
-// fetch moves n of a measure's spare from the fullest other shards to the transaction's own; they have that much.
+// fetch moves an amount n of a measure's spare from the other shards to the transaction's own. The caller has checked that the other shards have n in
+// total. The fullest shards give first, so that the transaction writes few rows.
 func (a *account) fetch(m measure, n *big.Int) {
 	from := make([]int, 0, len(a.now))
 	for i := range a.now {
@@ -123,15 +129,15 @@ func (a *account) fetch(m measure, n *big.Int) {
 	}
 }
 
-// count adds a usage to the transaction's own shard, and takes the limited measures from that shard's spare.
+// count adds a usage to the transaction's own shard. It subtracts the limited measures from the spare of that shard.
 func (a *account) count(u ipam.Usage) {
 	s := &a.now[own]
 	s.Used = s.Used.Add(u)
 	s.Spare = s.Spare.Add(bounded(u, a.quota.Spec.Limits).Negative())
 }
 
-// recover reports whether the quota was overdrawn and no longer is. In that case it spreads the spare again, because no shard's spare may stay
-// negative: from now on transactions use each shard alone.
+// recover reports whether the quota was overdrawn and no longer is. If so, recover divides the spare again, because no shard may keep a negative
+// spare. From then on, a transaction may again use its own shard without the others.
 func (a *account) recover() bool {
 	if !a.quota.Overdrawn || !a.complete || overdrawn(a.quota.Spec.Limits, usedOf(a.now)) {
 		return false
@@ -145,7 +151,7 @@ func (a *account) changes() []storage.ShardUpdate {
 	var out []storage.ShardUpdate
 	for i := range a.now {
 		if i == own && a.made != nil {
-			continue // inserts returns it
+			continue // inserts returns this shard
 		}
 		if (i == own && a.stale) || !sameUsage(a.was[i].Used, a.now[i].Used) || !sameUsage(a.was[i].Spare, a.now[i].Spare) {
 			out = append(out, storage.ShardUpdate{Was: a.was[i], Now: a.now[i]})
@@ -154,7 +160,8 @@ func (a *account) changes() []storage.ShardUpdate {
 	return out
 }
 
-// inserts returns the shards in the transaction's own region, if that had none and the transaction counted something there.
+// inserts returns the shards to insert in the transaction's own region. It returns nil if the region already has shards, or if the transaction
+// counted nothing there.
 func (a *account) inserts() []ipam.QuotaShard {
 	if a.made == nil || sameUsage(a.was[own].Used, a.now[own].Used) && sameUsage(a.was[own].Spare, a.now[own].Spare) {
 		return nil
@@ -164,7 +171,7 @@ func (a *account) inserts() []ipam.QuotaShard {
 	return out
 }
 
-// spare returns a measure's spare in all shards.
+// spare returns the sum of a measure's spare in all shards.
 func (a *account) spare(m measure) *big.Int {
 	sum := new(big.Int)
 	for _, s := range a.now {

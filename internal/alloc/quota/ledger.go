@@ -11,21 +11,24 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Ledger counts the usage that one transaction takes from, and returns to, its projects' quotas. The transaction makes it from the quotas that it has
-// read, and writes its changes.
+// Ledger counts the usage that one transaction adds to, or removes from, the quotas of some projects. The transaction reads the quotas, makes the
+// ledger, and writes the changes that the ledger returns.
 //
-// Shards divide a quota's figures. While the quota is not overdrawn, no shard has a negative spare, so a transaction may take its own shard's spare
-// without reading the others: the sum over all spares is the limit less the usage, and never becomes negative either. If that spare is not enough, or
-// the quota is overdrawn, the transaction reads all shards and decides by the sum. It is SERIALIZABLE, or holds all shards alone.
+// A quota's figures are divided among rows, the shards. Each shard has a part of the usage and a part of the spare, which is the limit less the
+// usage. While the quota is not overdrawn, no shard has a negative spare. So a transaction may use the spare of its own shard without a read of the
+// others. The sum of all spares still cannot become negative.
 //
-// Every region has sixteen shards, and a transaction's own shard is in its own region. It reads other regions' shards only near the limit, and for a
-// quota that is older than the region and has no shards there.
+// If the own spare is not enough, or the quota is overdrawn, the transaction reads all shards and decides by their sum. That read is safe, because
+// the transaction is SERIALIZABLE or locks all shards exclusively.
+//
+// Every region has sixteen shards, and a transaction's own shard is in its own region. A transaction reads shards of other regions in two cases only:
+// near the limit, and if a quota is older than the region and has no shards in it.
 type Ledger struct {
 	read     shardReader
 	accounts map[ipam.ID][]*account // by project
 	order    []*account
-	// OneRequest is true if the transaction is one request, which succeeds or fails as a whole, so that a refusal reports the request's sum.
-	// Otherwise amounts taken earlier belong to other requests, and count as used.
+	// OneRequest is true if the transaction serves one request, which succeeds or fails as a whole. A refusal then reports the sum that this request
+	// asks for. Otherwise, the transaction serves several requests, and a refusal reports the amounts of the earlier ones as used.
 	OneRequest bool
 }
 
@@ -34,7 +37,8 @@ type shardReader interface {
 	QuotaShards(ctx context.Context, quotas []ipam.ID) ([]ipam.QuotaShard, error)
 }
 
-// NewLedger makes a ledger from the quotas that the transaction has read. It checks them by name, so a refusal names the first one that fails.
+// NewLedger makes a ledger from the quotas that the transaction has read. It checks quotas in the order of their names. So a refusal names the first
+// quota that fails.
 func NewLedger(tx shardReader, parts []storage.QuotaPart) *Ledger {
 	l := &Ledger{read: tx, accounts: map[ipam.ID][]*account{}}
 	for _, p := range slices.SortedFunc(slices.Values(parts), func(a, b storage.QuotaPart) int {
@@ -47,8 +51,8 @@ func NewLedger(tx shardReader, parts []storage.QuotaPart) *Ledger {
 	return l
 }
 
-// Take counts a usage that a project is about to add, or refuses it with quota_exceeded; a refusal leaves the ledger unchanged. It reads only if the
-// transaction's own shards are not enough.
+// Take counts a usage that a project is about to add, or refuses it with quota_exceeded. A refusal leaves the ledger unchanged. Take reads from the
+// database only if the transaction's own shards are not enough.
 func (l *Ledger) Take(ctx context.Context, project storage.ProjectKey, at ipam.HoldPlace, u ipam.Usage) error {
 	covering := l.covering(project.ID, at)
 	if err := l.readAll(ctx, covering, u); err != nil {
@@ -73,7 +77,7 @@ func (l *Ledger) Give(project ipam.ID, at ipam.HoldPlace, u ipam.Usage) {
 	}
 }
 
-// Into adds the ledger's changes to the transaction's changes. It also clears the mark on a quota that is no longer overdrawn.
+// Into adds the ledger's changes to the transaction's changes. If a quota is no longer overdrawn, Into also clears its overdrawn mark.
 func (l *Ledger) Into(ch *storage.Changes) {
 	for _, a := range l.order {
 		if a.recover() {
@@ -94,7 +98,7 @@ func (l *Ledger) covering(project ipam.ID, at ipam.HoldPlace) []*account {
 	return out
 }
 
-// readAll reads all shards for each account if its own shard is not enough: once for each quota and transaction.
+// readAll reads all shards of each account whose own shard does not suffice. It reads the shards of a quota at most once in a transaction.
 func (l *Ledger) readAll(ctx context.Context, accounts []*account, u ipam.Usage) error {
 	var ids []ipam.ID
 	unread := map[ipam.ID]*account{}
@@ -122,5 +126,5 @@ func (l *Ledger) readAll(ctx context.Context, accounts []*account, u ipam.Usage)
 	return nil
 }
 
-// ShardOf returns the shard index for transactions on a container.
+// ShardOf returns the index of the shard that transactions on a container use.
 func ShardOf(container ipam.ID) int { return int(container[15]) % ipam.QuotaShards }

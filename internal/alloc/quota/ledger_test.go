@@ -14,8 +14,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// book has quotas with their shards, like a database, for one transaction at a time. A flaw breaks one property of it, or of the ledger's changes, so
-// that the tests prove that the checks notice.
+// book stores quotas and their shards in place of a database, for one transaction at a time. A flaw disables one protection in the book or in the
+// ledger's changes. A test with a flaw must fail, which proves that the checks detect it.
 type book struct {
 	quotas []*ipam.Quota
 	shards map[ipam.ID][]ipam.QuotaShard
@@ -23,12 +23,12 @@ type book struct {
 	flaw   string
 }
 
-// The flaws; each disables one protection.
+// The flaws. Each flaw disables one protection.
 const (
-	marksUnseen    = "MarksAreNotSeen"         // uses an overdrawn quota's shards alone
-	movesForgotten = "MovesAreForgotten"       // does not subtract the amount moved from other shards
+	marksUnseen    = "MarksAreNotSeen"         // hides from the transaction that a quota is overdrawn
+	movesForgotten = "MovesAreForgotten"       // does not subtract from the other shards the spare that it takes from them
 	spareKept      = "GivingBackSparesNothing" // does not make released usage available again
-	negativesLeft  = "LacksAreLeftBehind"      // clears the mark while shards stay below zero
+	negativesLeft  = "LacksAreLeftBehind"      // clears the overdrawn mark, although shards still have a negative spare
 )
 
 func newBook(quotas ...ipam.Quota) *book {
@@ -50,12 +50,13 @@ func (b *book) QuotaShards(_ context.Context, ids []ipam.ID) ([]ipam.QuotaShard,
 	return out, nil
 }
 
-// find returns the index of a shard; -1 if it is missing.
+// find returns the index of a shard, or -1 if the shard does not exist.
 func (b *book) find(s ipam.QuotaShard) int {
 	return slices.IndexFunc(b.shards[s.QuotaID], func(have ipam.QuotaShard) bool { return have.Region == s.Region && have.Shard == s.Shard })
 }
 
-// parts returns the quotas that a transaction in a region reads. They are older than all regions but one.
+// parts returns the quotas that a transaction in a region reads. The quotas are older than every region except "a", so they have no shards in the
+// other regions yet.
 func (b *book) parts(region string, shard int) []storage.QuotaPart {
 	var out []storage.QuotaPart
 	for _, q := range b.quotas {
@@ -71,7 +72,7 @@ func (b *book) parts(region string, shard int) []storage.QuotaPart {
 	return out
 }
 
-// write applies a ledger's changes like the database: each update expects the figures that were read.
+// write applies a ledger's changes as the database does. Each update expects the figures that the transaction has read.
 func (b *book) write(t *testing.T, ch storage.Changes) {
 	t.Helper()
 	for _, s := range ch.ShardInsert {
@@ -111,7 +112,7 @@ func (b *book) limit(q *ipam.Quota, limits ipam.QuotaLimits) {
 	b.shards[q.UID] = respread(limits, b.shards[q.UID])
 }
 
-// check compares the book with the held pieces, and returns an error for a difference.
+// check compares the usage in the book with the held pieces, and returns an error for a difference.
 func (b *book) check(held func(ipam.QuotaScope) ipam.Usage) error {
 	for _, q := range b.quotas {
 		used, spare := usedOf(b.shards[q.UID]), ipam.Usage{}
@@ -154,8 +155,8 @@ type piece struct {
 	usage ipam.Usage
 }
 
-// randomTransactions runs random transactions that take, give and change limits, and compares with a plain list of held pieces. It returns the first
-// error that it finds.
+// randomTransactions runs random transactions that take and give back usage, and changes limits at random. It compares the ledger with a plain list
+// of held pieces, and returns the first difference.
 func randomTransactions(t *testing.T, seed uint64, flaw string) error {
 	t.Helper()
 	rnd := rand.New(rand.NewPCG(seed, 1))
@@ -255,7 +256,7 @@ func TestLedgerKeepsItsFiguresAndNeverExceedsALimit(t *testing.T) {
 	}
 }
 
-// The same check detects each missing protection.
+// The checks above must detect each flaw. Otherwise they would prove nothing.
 func TestRandomTransactionsDetectLedgerFlaws(t *testing.T) {
 	t.Parallel()
 	for _, flaw := range []string{marksUnseen, movesForgotten, spareKept, negativesLeft} {
@@ -271,7 +272,7 @@ func TestRandomTransactionsDetectLedgerFlaws(t *testing.T) {
 	}
 }
 
-// Use one shard alone until the limit: each read of all shards fetches half of the rest.
+// All transactions use one shard until the limit. Each read of all shards moves half of the rest to this shard, so few such reads occur.
 func TestSingleBusyShardSeldomReadsTheOthers(t *testing.T) {
 	t.Parallel()
 	const limit = 4096
@@ -350,8 +351,8 @@ func TestQuotaRefusesOnlyRequestedFigures(t *testing.T) {
 	require.Error(t, l.Take(t.Context(), project, at, ipam.Usage{Claims: 1}))
 }
 
-// The transaction reads its own shard before it reads all shards: another transaction may move spare between them meanwhile, which appears in neither
-// read.
+// A transaction first reads its own shard, and later reads all shards. In between, another transaction may move spare to the own shard. The sum must
+// use the own shard's state from the second read. Otherwise, the moved spare is missing in the sum.
 func TestShardReadsUseOneSnapshot(t *testing.T) {
 	t.Parallel()
 	for name, before := range map[string]int64{"NothingTakenBefore": 0, "OneTakenBefore": 1} {

@@ -7,7 +7,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// measure is a quantity that a quota limits; its value is the name used in figures.
+// measure is a quantity that a quota limits. Its value is also its name in the figures of an error.
 type measure string
 
 const (
@@ -16,10 +16,10 @@ const (
 	ofPools     measure = "pools"
 )
 
-// Measures has all measures, in the order in which they are checked.
+// Measures lists all measures in the order in which a quota checks them.
 var Measures = [...]measure{ofAddresses, ofClaims, ofPools}
 
-// Of returns the measure's part in a usage; the caller must not modify it.
+// Of returns the amount of the measure in a usage. The caller must not modify the result.
 func (m measure) Of(u ipam.Usage) *big.Int {
 	switch {
 	case m == ofClaims:
@@ -66,7 +66,7 @@ func (m measure) Words(n *big.Int) string {
 	return n.String() + " " + string(m)
 }
 
-// bounded returns the part in a usage that the limits restrict.
+// bounded returns a usage with the limited measures alone. Measures without a limit are zero.
 func bounded(u ipam.Usage, l ipam.QuotaLimits) ipam.Usage {
 	var out ipam.Usage
 	for _, m := range Measures {
@@ -77,10 +77,10 @@ func bounded(u ipam.Usage, l ipam.QuotaLimits) ipam.Usage {
 	return out
 }
 
-// sameUsage compares by value.
+// sameUsage reports whether two usages have the same amounts.
 func sameUsage(a, b ipam.Usage) bool { return a.Add(b.Negative()).IsZero() }
 
-// powers has the powers of two, for counting addresses; they must not be modified.
+// powers contains the powers of two, which are the numbers of addresses in blocks. Nothing may modify them.
 var powers = func() (all [129]*big.Int) {
 	for n := range all {
 		all[n] = new(big.Int).Lsh(big.NewInt(1), uint(n))
@@ -88,12 +88,12 @@ var powers = func() (all [129]*big.Int) {
 	return all
 }()
 
-// ClaimUsage returns the usage by a claim for a block with length bits from a pool.
+// ClaimUsage returns the usage of a claim. bits is the prefix length of its block.
 func ClaimUsage(pool ipam.Pool, bits int) ipam.Usage {
 	return ipam.Usage{Claims: 1, Addresses: powers[freespace.Width(pool.Block)-bits]}
 }
 
-// ReleasedUsage returns the usage that ends when a claim is released: a retained block's addresses still count.
+// ReleasedUsage returns the usage that ends when a claim is released. It leaves out the addresses of a retained block, because they still count.
 func ReleasedUsage(c ipam.Claim) ipam.Usage {
 	u := ipam.Usage{Claims: 1}
 	if c.ReclaimPolicy == ipam.ReclaimDelete {
@@ -102,17 +102,17 @@ func ReleasedUsage(c ipam.Claim) ipam.Usage {
 	return u
 }
 
-// ClaimPlace returns the quota place for a claim's block in a pool; class is zero for a claim without one.
+// ClaimPlace returns the pool, class and family that decide which quotas count a claim. class is zero for a claim without a class.
 func ClaimPlace(pool ipam.Pool, class ipam.ClassRef) ipam.HoldPlace {
 	return ipam.HoldPlace{Pool: pool.Ref(), Class: class.Ref, Family: pool.Family()}
 }
 
-// AllocationPlace returns the quota place for an allocation.
+// AllocationPlace returns the pool, class and family that decide which quotas count an allocation.
 func AllocationPlace(a ipam.Allocation) ipam.HoldPlace {
 	return ipam.HoldPlace{Pool: a.Pool, Class: a.Class.Ref, Family: ipam.FamilyOf(a.Block.Addr())}
 }
 
-// PoolPlace returns the quota place for a pool: its parent, or its space.
+// PoolPlace returns the pool, class and family that decide which quotas count a pool. The pool in the result is the parent, or zero for a root pool.
 func PoolPlace(p ipam.Pool) ipam.HoldPlace {
 	at := ipam.HoldPlace{Pool: p.Spec.Parent, Family: p.Family()}
 	if p.Scope != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// quotas returns the kind.Kind that describes quotas. It contains the caller's permissions.
+// quotas returns the kind.Kind that describes quotas. Its May function checks the permissions of the caller.
 func (s *Quotas) quotas(who tenancy.Principal) kind.Kind[ipam.Quota] {
 	return kind.Kind[ipam.Quota]{
 		Core: s.Core, Name: trail.KindQuota, Op: "quota", Reads: tenancy.QuotasRead, Writes: tenancy.QuotasWrite,
@@ -51,8 +51,8 @@ func (s *Quotas) GetQuota(ctx context.Context, project, name string) (ipam.Quota
 }
 
 // PutQuota creates a quota and counts the project's existing usage. If the quota exists, PutQuota replaces its limits and its description, and sets
-// Existed in the result. The limits may be below the usage, and PutQuota then releases nothing. It writes nothing if spec and owner stay the same. A
-// quota that a platform admin sets belongs to the platform from then on, and no one else may change it.
+// Existed in the result. The limits may be below the usage, and PutQuota then releases nothing. It writes nothing if spec and owner stay the same. If
+// a platform admin sets a quota, the quota belongs to the platform from then on. Only a platform admin may change it after that.
 func (s *Quotas) PutQuota(ctx context.Context, project string, q ipam.Quota, r usecase.Request) (usecase.Result[ipam.Quota], error) {
 	who, key, err := s.Enter(ctx, tenancy.QuotasWrite, project)
 	if err != nil {
@@ -62,8 +62,8 @@ func (s *Quotas) PutQuota(ctx context.Context, project string, q ipam.Quota, r u
 		return usecase.Result[ipam.Quota]{}, err
 	}
 	made := ipam.Quota{Metadata: s.Fresh(ipam.Metadata{Name: q.Name}, project, "", who), ProjectID: key.ID, Owner: quotaOwner(who), Spec: q.Spec}
-	locks := storage.Locks{Alone: []ipam.ID{key.ID}} // no usage changes while it is counted
-	// The owner can change from the project to the platform, but not back: a project admin may not change the platform's quotas.
+	locks := storage.Locks{Alone: []ipam.ID{key.ID}} // so that the usage does not change during the count
+	// The owner can change from the project to the platform, but not back. A project admin may not change the platform's quotas.
 	over := func(was ipam.Quota) ipam.Quota {
 		was.Spec, was.Owner = made.Spec, made.Owner
 		return was
@@ -77,7 +77,7 @@ func (s *Quotas) PutQuota(ctx context.Context, project string, q ipam.Quota, r u
 	return answer, s.deniedQuota(ctx, project, err)
 }
 
-// quotaOwner returns the owner for a quota that the caller sets.
+// quotaOwner returns the owner of a quota that the caller sets.
 func quotaOwner(who tenancy.Principal) ipam.QuotaOwner {
 	if who.PlatformAdmin() {
 		return ipam.QuotaOfPlatform
@@ -85,7 +85,8 @@ func quotaOwner(who tenancy.Principal) ipam.QuotaOwner {
 	return ipam.QuotaOfProject
 }
 
-// checkQuotaAccess returns an error if a project admin wants to change a quota of the platform. Otherwise the project could lift the platform's limits.
+// checkQuotaAccess returns an error if a project admin wants to change a quota of the platform. Without this check, the project could lift the
+// platform's limits.
 func checkQuotaAccess(who tenancy.Principal, q ipam.Quota) error {
 	if q.Owner == ipam.QuotaOfProject || who.PlatformAdmin() {
 		return nil
@@ -107,8 +108,8 @@ func (s *Quotas) deniedQuota(ctx context.Context, project string, err error) err
 	return err
 }
 
-// count sets a new quota's usage to the project's usage at this moment. The caller holds the project's exclusive lock, because transactions that create
-// claims do not see the new quota yet.
+// count sets the usage of a new quota to the project's usage at this moment. The caller holds the project's exclusive lock. Without the lock, a
+// concurrent transaction could create a claim that the new quota does not count.
 func count(ctx context.Context, tx storage.Tx, own string, key storage.ProjectKey, made *ipam.Quota) (storage.Changes, error) {
 	none := storage.Changes{}
 	if err := usecase.CheckProjectExists(ctx, tx, key); err != nil {
@@ -143,8 +144,8 @@ func count(ctx context.Context, tx storage.Tx, own string, key storage.ProjectKe
 	return storage.Changes{QuotaChanges: storage.QuotaChanges{ShardInsert: sharded(made.UID, made.Spec.Limits, used, places)}}, nil
 }
 
-// counted counts a project's claims and pools. The cost depends on their number, which is known only after the count. So counted charges the cost
-// afterwards, and does not start if the budget of the caller or its project is used up.
+// counted counts a project's claims and pools. The cost of the count depends on their number, so it is known only afterwards, and counted charges it
+// then. If the budget of the caller or its project is already used up, counted does not start.
 func counted(ctx context.Context, tx storage.Tx, key storage.ProjectKey, scope ipam.QuotaScope) (ipam.Usage, error) {
 	budget := tenancy.BudgetOf(ctx)
 	if err := budget.Charge(tenancy.Work{Rows: 1}); err != nil {
@@ -155,8 +156,8 @@ func counted(ctx context.Context, tx storage.Tx, key storage.ProjectKey, scope i
 	return used, err
 }
 
-// checkScopeExists refuses a scope that names a missing pool or class in the quota's own project, because it would limit nothing. It does not look up names
-// in other projects, because the result would reveal whether they exist.
+// checkScopeExists refuses a scope that names a missing pool or class of the quota's own project. Such a quota would limit nothing. It does not look
+// up names in other projects, because the result would reveal whether those pools and classes exist.
 func checkScopeExists(ctx context.Context, read storage.Reader, key storage.ProjectKey, scope ipam.QuotaScope) error {
 	if scope.Pool.Project == key.Name {
 		if _, err := read.PoolGet(ctx, key, scope.Pool.Name); err != nil {
@@ -171,7 +172,8 @@ func checkScopeExists(ctx context.Context, read storage.Reader, key storage.Proj
 	return nil
 }
 
-// redistribute divides the unused part of a quota's new limits among the shards. It does not count the usage again: it adds up the shards.
+// redistribute divides the unused part of a quota's new limits among the shards. The usage is the sum of the shards, so redistribute does not count
+// the claims and pools again.
 func redistribute(ctx context.Context, tx storage.Tx, was, now *ipam.Quota) (storage.Changes, error) {
 	none := storage.Changes{}
 	if was.Spec.Scope != now.Spec.Scope {
@@ -223,7 +225,7 @@ func checkQuota(spec ipam.QuotaSpec) error {
 	return ipam.CheckText("/spec/description", spec.Description, ipam.MaxDescription, true)
 }
 
-// allAddresses counts the addresses in the IPv6 space.
+// allAddresses is the number of addresses in the IPv6 space.
 var allAddresses = new(big.Int).Lsh(big.NewInt(1), 128)
 
 func sameLimits(a, b ipam.QuotaLimits) bool {
@@ -243,7 +245,7 @@ func shardUpdates(was, now []ipam.QuotaShard) []storage.ShardUpdate {
 	return out
 }
 
-// recordedQuota returns the event record for a quota. The limit on addresses is text, because a JSON number may be too imprecise.
+// recordedQuota returns the event record for a quota. The limit on addresses is text, because many JSON parsers round large numbers.
 func recordedQuota(q ipam.Quota) *trail.Record {
 	type limits struct {
 		Addresses string `json:"addresses,omitempty"`

@@ -6,7 +6,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// quotaExceeded makes the error for an exceeded limit: the limit, the usage, the request, and the remaining amount.
+// quotaExceeded makes the error for an exceeded limit. The text gives the limit, the usage, the requested amount and the remaining amount.
 func quotaExceeded(quota ipam.Ref, m measure, limit, used, asked *big.Int) *ipam.Error {
 	left, remedy := new(big.Int).Sub(limit, used), "Release something first, or ask for a higher limit."
 	if left.Sign() > 0 {
@@ -18,8 +18,8 @@ func quotaExceeded(quota ipam.Ref, m measure, limit, used, asked *big.Int) *ipam
 	return e
 }
 
-// QuotaLack is the internal cause in a quota_exceeded: the quota's scope, the measure and the usage. A caller that tries several pools uses it to
-// skip pools that would fail too.
+// QuotaLack is the internal cause of a quota_exceeded error. It has the quota's scope, the measure, and the usage that the quota refused. Code that
+// tries several pools uses it to skip the pools that this quota would refuse too.
 type QuotaLack struct {
 	scope   ipam.QuotaScope
 	measure measure
@@ -29,15 +29,15 @@ type QuotaLack struct {
 // Error implements error.
 func (*QuotaLack) Error() string { return "the quota has too little left" }
 
-// stops reports whether a usage at a place would get the same refusal.
+// stops reports whether the quota would also refuse a usage at a place.
 func (q *QuotaLack) stops(at ipam.HoldPlace, u ipam.Usage) bool {
 	return q.scope.Covers(at) && q.measure.Of(u).Cmp(q.measure.Of(q.usage)) >= 0
 }
 
-// QuotaLacks has the refusals while pools were tried one after another.
+// QuotaLacks lists the quota refusals of the pools tried so far.
 type QuotaLacks []*QuotaLack
 
-// Stop reports whether such a refusal would occur again.
+// Stop reports whether one of these quotas would refuse a usage at a place too.
 func (q QuotaLacks) Stop(at ipam.HoldPlace, u ipam.Usage) bool {
 	for _, lack := range q {
 		if lack.stops(at, u) {

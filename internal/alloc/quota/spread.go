@@ -6,7 +6,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Functions for a quota's sixteen shards in each region. They do no I/O.
+// The functions in this file compute a quota's shards, sixteen in each region. They do no I/O.
 
 // emptyShards returns a quota's shards in a region, with no usage and no spare.
 func emptyShards(quota ipam.ID, region string) []ipam.QuotaShard {
@@ -17,18 +17,19 @@ func emptyShards(quota ipam.ID, region string) []ipam.QuotaShard {
 	return shards
 }
 
-// sharded divides a quota's usage and spare over its shards in the regions. All spares differ by one at most, and their sum is the limit less the
-// usage; it is zero for a measure without a limit. If the usage exceeds the limit, no shard has a positive spare.
+// sharded makes the shards of a quota in all regions. It puts the whole usage into the first shard, and divides the spare evenly. The spares differ
+// by at most one, and their sum is the limit less the usage. If the usage exceeds the limit, no shard has a positive spare. A measure without a limit
+// has no spare.
 func sharded(quota ipam.ID, limits ipam.QuotaLimits, used ipam.Usage, regions []string) []ipam.QuotaShard {
 	var shards []ipam.QuotaShard
 	for _, region := range regions {
 		shards = append(shards, emptyShards(quota, region)...)
 	}
-	shards[0].Used = ipam.Usage{}.Add(used) // only the sum matters
+	shards[0].Used = ipam.Usage{}.Add(used) // only the sum over all shards matters
 	return respread(limits, shards)
 }
 
-// respread returns a quota's shards with the spare divided again under the limits. Each usage stays.
+// respread returns a quota's shards with the spare under the given limits, evenly divided. The usage in each shard stays the same.
 func respread(limits ipam.QuotaLimits, shards []ipam.QuotaShard) []ipam.QuotaShard {
 	used := usedOf(shards)
 	addresses := spread(limits.Addresses, used.Addresses, len(shards))
@@ -42,12 +43,12 @@ func respread(limits ipam.QuotaLimits, shards []ipam.QuotaShard) []ipam.QuotaSha
 	return out
 }
 
-// spread divides the limit less the usage into n parts that differ by one at most; zeros if limit is nil.
+// spread divides the limit less the usage into n parts that differ by at most one. If limit is nil, all parts are zero.
 func spread(limit, used *big.Int, n int) []*big.Int {
 	parts := make([]*big.Int, n)
 	each, rest := new(big.Int), new(big.Int)
 	if limit != nil {
-		// Euclidean division: rest is 0 to n-1. So a negative amount gives no part above zero.
+		// In Euclidean division, the rest is 0 to n-1 even for a negative amount. So a negative amount gives no part above zero.
 		each.DivMod(new(big.Int).Sub(limit, used), big.NewInt(int64(n)), rest)
 	}
 	for i := range parts {
@@ -59,7 +60,7 @@ func spread(limit, used *big.Int, n int) []*big.Int {
 	return parts
 }
 
-// usedOf returns the usage in all shards together.
+// usedOf returns the sum of the usage in all shards.
 func usedOf(shards []ipam.QuotaShard) ipam.Usage {
 	sum := ipam.Usage{Addresses: new(big.Int)}
 	for _, s := range shards {

@@ -115,7 +115,7 @@ func TestSpareIsSpreadEvenly(t *testing.T) {
 	})
 }
 
-// Whatever state transactions have left in the shards, new limits correct the spare and do not change the usage.
+// New limits correct the spare and keep the usage, even if the shards have any figures before.
 func TestChangedLimitsKeepTheUsageOfEachShard(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

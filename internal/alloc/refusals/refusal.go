@@ -15,7 +15,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Refusal returns a pool's refusal for a wish, with current figures. pointer is the field with the exact CIDR.
+// Refusal returns the error for a request that one pool cannot serve, with current figures. pointer is the field in the request that has the exact
+// CIDR.
 func (s *Refusals) Refusal(ctx context.Context, tell Telling, lack *regions.NoRoom, pointer string) error {
 	pool, wish := lack.Pool, lack.Request
 	switch {
@@ -29,16 +30,16 @@ func (s *Refusals) Refusal(ctx context.Context, tell Telling, lack *regions.NoRo
 	}
 }
 
-// Lacking ends a transaction because no pool has a free block with the wanted length. The figures are counted after the transaction: counting takes
-// longer in a fragmented pool, and other requests wait for the lock.
+// Lacking is the error that ends a transaction because no pool has a free block of the wanted length. It has no figures. WithFigures counts them
+// after the transaction. In the transaction, the count would delay other requests, because it is slow in a fragmented pool.
 type Lacking struct {
 	Tell  Telling
 	Pools []ipam.Pool
 	Bits  int
-	With  func(error) error // completes the refusal; nil: no change
+	With  func(error) error // completes the refusal; nil: no completion
 
 	Item    int              // in a batch: the number of its claims that fit
-	Demands []regions.Demand // of a batch: its demand on the pools that serve several regions
+	Demands []regions.Demand // of a batch: the blocks that it needs from the pools that serve several regions
 }
 
 // Error implements error.
@@ -57,14 +58,14 @@ func (s *Refusals) WithFigures(ctx context.Context, err error) error {
 	return err
 }
 
-// Telling contains the viewer of a refusal. A refusal does not name pools behind a class that another project owns.
+// Telling describes the viewer of a refusal. A refusal does not name pools behind a class if another project owns the pools.
 type Telling struct {
 	Viewer storage.ProjectKey // zero: no viewer
 	Class  *ipam.Class
 	First  bool // the request needs a new pool for its scope
 }
 
-// name returns the pool's name for the viewer.
+// name returns the pool's name as the viewer may see it.
 func (t Telling) name(p ipam.Pool) string {
 	if t.Hides(p) {
 		return usecase.HiddenName(p.Ref())
@@ -89,8 +90,9 @@ func (t Telling) subjectAndVerb(pools []ipam.Pool) (subject, verb string) {
 	}
 }
 
-// noRoom returns the sentence that the pools have no block with the wanted length. largest is the length of the largest free block, or nil if none is
-// free. For a batch, the figures describe the time before it, when fitting of its claims had room; the sentence is then in the past tense.
+// noRoom returns the sentence that the pools have no block of the wanted length. largest is the length of the largest free block, or nil if no block
+// is free. fitting is the number of claims in a batch that fit before one did not. In a batch, the figures describe the time before the batch, so the
+// sentence is in the past tense.
 func (t Telling) noRoom(pools []ipam.Pool, bits int, largest *int, available *big.Int, fitting int) string {
 	subject, verb := t.subjectAndVerb(pools)
 	needs := fmt.Sprintf("a block of length /%d", bits)
@@ -117,11 +119,11 @@ func (t Telling) noRoom(pools []ipam.Pool, bits int, largest *int, available *bi
 // MaxPoolsNamed limits the pool names in a refusal.
 const MaxPoolsNamed = 50
 
-// Exhausted returns the refusal that no pool has a free block with the wanted length. Its figures are the largest free block, the number of free
-// addresses, and the time when a large enough block ends its cool-down. bits is the length for the last pool. If the pools have both families, the
-// lengths are about the last pool's family, because lengths in two families are not comparable.
+// Exhausted returns the refusal that no pool has a free block of the wanted length. Its figures are the largest free block and the number of free
+// addresses. If a block that is large enough cools down, they include the end of this cool-down. bits is the wanted length in the last pool. If the
+// pools have both families, the lengths in the figures are only for the last pool's family. Lengths in two families are not comparable.
 //
-// A transaction has decided that no block is free; the figures are read after it. fitting is the number of claims in a batch that fit.
+// Exhausted reads the figures after the transaction that found no free block. fitting is the number of claims in a batch that fit.
 func (s *Refusals) Exhausted(ctx context.Context, tell Telling, pools []ipam.Pool, bits, fitting int) error {
 	pools = slices.Clone(pools)
 	if err := storage.FillStock(ctx, s.Store, pools); err != nil {
@@ -130,12 +132,12 @@ func (s *Refusals) Exhausted(ctx context.Context, tell Telling, pools []ipam.Poo
 	return s.exhausted(ctx, tell, pools, bits, fitting)
 }
 
-// exhausted is Exhausted for pools with known stocks.
+// exhausted is Exhausted for pools whose Stock is already known.
 func (s *Refusals) exhausted(ctx context.Context, tell Telling, pools []ipam.Pool, bits, fitting int) error {
 	family := pools[len(pools)-1].Family()
 	available, cooling := new(big.Int), new(big.Int)
 	all := ipam.Stock{Free: map[int]int64{}}
-	var waiting []storage.RoomQuery // containers with a large enough block in cool-down, with the block's length
+	var waiting []storage.RoomQuery // containers with a block in cool-down that is large enough, and the length of the block
 	names := make([]string, 0, min(len(pools), MaxPoolsNamed))
 	for i, p := range pools {
 		if i < MaxPoolsNamed {
@@ -171,16 +173,16 @@ func (s *Refusals) exhausted(ctx context.Context, tell Telling, pools []ipam.Poo
 	if err := s.cooled(ctx, e, waiting, cooling); err != nil {
 		return err
 	}
-	if len(waiting) > 0 && e.Code == ipam.CodePoolExhausted { // it was in cool-down when it was counted, just now
+	if len(waiting) > 0 && e.Code == ipam.CodePoolExhausted { // the block was in cool-down when it was counted, but is free now
 		return e.Because(ErrCameFree)
 	}
 	return e
 }
 
-// ErrCameFree is the cause of a refusal with outdated figures: a block was counted in cool-down and is free by now.
+// ErrCameFree is the cause of a refusal with outdated figures. A block was in cool-down when it was counted, but is free now.
 var ErrCameFree = errors.New("a block has cooled down since the count")
 
-// cooled adds the cool-down to a refusal. If a large enough block will be free later, the refusal's code is exhausted_by_cooldown.
+// cooled adds the end of the next cool-down to a refusal. If a block that is large enough is in cool-down, the code becomes exhausted_by_cooldown.
 func (s *Refusals) cooled(ctx context.Context, e *ipam.Error, waiting []storage.RoomQuery, addresses *big.Int) error {
 	if len(waiting) == 0 {
 		return nil
@@ -208,7 +210,7 @@ func (s *Refusals) cooled(ctx context.Context, e *ipam.Error, waiting []storage.
 }
 
 // TakenRefusal returns the refusal for an exact CIDR that is allocated, at least in part. If the block is the viewer's own retained allocation, the
-// refusal proposes to bind that again.
+// refusal proposes to claim it by allocationRef.
 func TakenRefusal(ctx context.Context, read storage.Reader, tell Telling, pool ipam.Pool, block netip.Prefix, pointer string) error {
 	caller := tell.Viewer
 	held, err := read.AllocationListInPool(ctx, storage.PoolContainer(pool), block, netip.Addr{}, 1)
@@ -232,7 +234,7 @@ func TakenRefusal(ctx context.Context, read storage.Reader, tell Telling, pool i
 		e.Message = block.String() + " is not free in " + in + ": it is cooling down until " + held[0].CoolUntil.UTC().Format(time.RFC3339) + "."
 		e.Figures.CooledDownAt = held[0].CoolUntil.UTC()
 	case len(held) == 1 && pool.ProjectID == caller.ID && (held[0].Holder.Project == caller.Name || held[0].Purpose == ipam.PurposeReservation):
-		e.Message = block.String() + " is not free in " + in + ": " + heldBy(held[0]) + "." // the project's own allocation; the refusal reveals nothing about others
+		e.Message = block.String() + " is not free in " + in + ": " + heldBy(held[0]) + "." // the project's own allocation, so no secret
 		if held[0].Holder.Name != "" {
 			e.Figures.ConflictsWith = []string{held[0].Holder.String()}
 		}
@@ -242,7 +244,7 @@ func TakenRefusal(ctx context.Context, read storage.Reader, tell Telling, pool i
 	return e.At(pointer, "must be free as a whole.")
 }
 
-// heldBy returns the text about a block's allocation, for its own project.
+// heldBy returns the text that describes a block's allocation to the project that owns it.
 func heldBy(a ipam.Allocation) string {
 	switch {
 	case a.Phase == ipam.PhaseCoolingDown:

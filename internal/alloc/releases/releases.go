@@ -22,52 +22,53 @@ import (
 
 // Limits for releasing many claims in one request.
 const (
-	MaxReleases      = 1000            // claims released by one request
-	maxPreviewed     = 10_000          // claims counted by a dry run
-	releasePage      = 100             // claims read and released before the request checks whether to continue
-	parallelReleases = 32              // concurrent releases in one request: half of usecase.MaxGroup, so that transactions have room for other requests
-	releaseMargin    = 2 * time.Second // a request stops this long before its deadline to return its result
+	MaxReleases      = 1000            // claims that one request releases
+	maxPreviewed     = 10_000          // claims that a dry run counts
+	releasePage      = 100             // claims that a request reads and releases before it checks whether to continue
+	parallelReleases = 32              // concurrent releases in one request; only half of usecase.MaxGroup, so that transactions have room for other requests
+	releaseMargin    = 2 * time.Second // a request stops this long before its deadline, so that it can return its result
 )
 
-// Selection selects the claims to release: those that match the filter, or those with these names. With a consumer in the filter, it selects the
-// claims that no other consumer uses.
+// Selection selects the claims to release, by a filter or by names. If the filter has a consumer, the selection leaves out claims that other
+// consumers also use.
 type Selection struct {
 	Filter paging.Filter
 	Names  []string
-	Limit  int // limit for this request; 0: MaxReleases
+	Limit  int // maximum of releases in this request; 0: MaxReleases
 
-	Token   string    // from a dry run: release only claims that the dry run counted, and none if the selection has changed
-	Before  time.Time // only claims created before
+	Token   string    // from a dry run; release only the claims that the dry run counted, and none if the selection has changed
+	Before  time.Time // only claims created before this time
 	Cursor  string    // the position where an earlier request stopped
 	Preview int       // how many claims a dry run shows
 }
 
-// Report is the result of a Selection.
+// Report is the result of a request to release the claims in a Selection.
 type Report struct {
-	Token  string // of a dry run
-	Count  int    // claims found by a dry run
-	More   bool   // a dry run has stopped counting
+	Token  string // from a dry run
+	Count  int    // claims that a dry run has counted
+	More   bool   // more claims match than a dry run counts
 	Claims []ipam.Claim
 
 	Done    int
-	Gone    int // claims that were already gone
+	Gone    int // claims that no longer existed
 	Skipped []Skipped
-	Next    string // position for the next request; "": all done
+	Next    string // position for the next request; "": no claims are left
 }
 
-// Skipped is a claim that stays, with the reason.
+// Skipped is a claim that the request did not release, with the reason.
 type Skipped struct {
 	Name string
 	Why  *ipam.Error
 }
 
-// releasePlace is a release's progress: the position in the list of claims, and the limits of the selection.
+// releasePlace is the progress of a release. It contains the position in the list of claims, and restricts the claims to release. Tokens and cursors
+// encode it.
 type releasePlace struct {
 	At     string    `json:"a,omitempty"` // position in the list
 	Name   int       `json:"n,omitempty"` // position in the names
-	Before time.Time `json:"b"`           // only claims created before
-	Strict bool      `json:"s,omitempty"` // only claims that are unchanged since Before
-	Seen   string    `json:"h,omitempty"` // in a token: hash of the counted claims
+	Before time.Time `json:"b"`           // only claims created before this time
+	Strict bool      `json:"s,omitempty"` // only claims that have not changed since Before
+	Seen   string    `json:"h,omitempty"` // in a token: hash of the claims that the dry run counted
 }
 
 // Releases contains the use case that releases many claims in one request.
@@ -83,9 +84,11 @@ func New(core *usecase.Core, c *claims.Claims) *Releases {
 	return &Releases{core, c, locks.NewFairSemaphore(locks.MaxBatches, locks.MaxBatchesPerProject, locks.MaxWaitingPerProject)}
 }
 
-// ReleaseClaims releases each claim as DeleteClaim does, but claims of one pool share transactions. It stops at the limit or shortly before its deadline,
-// and another request can continue from there. However often a request is repeated, it releases no claim that was created after Before or after the
-// token's dry run. With a token it releases no claim that has changed since, and none at all if the selection differs from the dry run.
+// ReleaseClaims releases the selected claims. It releases each claim as DeleteClaim does, but claims of one pool share transactions. It stops at the
+// limit or shortly before its deadline, and another request can continue from there.
+//
+// A request releases no claim that was created after Before, or after the dry run that returned the token. This is also true for a repeated request.
+// If the request has a token, it releases no claim that has changed since the dry run. It releases nothing if the selection differs from the dry run.
 func (s *Releases) ReleaseClaims(ctx context.Context, project string, q Selection, r usecase.Request) (Report, error) {
 	_, key, err := s.Enter(ctx, tenancy.ClaimsWrite, project)
 	if err != nil {
@@ -117,15 +120,16 @@ type releasing struct {
 	asked Selection
 	of    paging.List // the list to which tokens and cursors are bound
 	place releasePlace
-	// shown contains the claims that the dry run counted, with their revisions. Only a request that begins with a token has it. It is necessary because
-	// CreatedAt is the start of the claim's transaction: a claim may become visible after the dry run and still have an earlier CreatedAt.
+	// shown contains the claims that the dry run counted, with their revisions. It is nil unless the request begins with a token. A comparison of
+	// CreatedAt is not enough, because CreatedAt is the start of the claim's transaction. So a claim may become visible after the dry run, although
+	// its CreatedAt is earlier.
 	shown map[ipam.ID]ipam.ID
 
 	mu  sync.Mutex
 	out Report
 }
 
-// begin finds the start position, and checks that the selection equals the one that the dry run showed.
+// begin finds the start position. If the request has a token, begin also checks that the selection still equals the selection of the dry run.
 func (s *releasing) begin(ctx context.Context) error {
 	switch {
 	case s.asked.Cursor != "":
@@ -153,7 +157,7 @@ func (s *releasing) begin(ctx context.Context) error {
 	return nil
 }
 
-// preview counts the claims that would be released, shows the first ones, and creates a token for all of them.
+// preview counts the claims that a request would release. It returns the first of them, and a token for all of them.
 func (s *releasing) preview(ctx context.Context) (Report, error) {
 	out := Report{Claims: []ipam.Claim{}}
 	if s.place.Before.IsZero() {
@@ -197,7 +201,7 @@ func (s *releasing) preview(ctx context.Context) (Report, error) {
 	return out, nil
 }
 
-// release releases page by page.
+// release releases the selected claims, page by page.
 func (s *releasing) release(ctx context.Context) (Report, error) {
 	within := ctx
 	if deadline, is := ctx.Deadline(); is {
@@ -215,7 +219,7 @@ func (s *releasing) release(ctx context.Context) (Report, error) {
 			seen += len(found)
 			err = s.releaseEach(within, found)
 		}
-		if err != nil && within.Err() != nil && ctx.Err() == nil { // return the progress; the rest of the page is read again by the next request
+		if err != nil && within.Err() != nil && ctx.Err() == nil { // time is up: return the progress, and the next request reads the rest of the page again
 			break
 		}
 		if err != nil {
@@ -234,7 +238,7 @@ func (s *releasing) sorted() Report {
 	return s.out
 }
 
-// page reads the next claims and the position after them. The zero position means that none follow.
+// page reads the next claims, and returns the position after them. A zero position means that no claims follow.
 func (s *releasing) page(ctx context.Context, limit int) (found []ipam.Claim, next releasePlace, err error) {
 	if s.asked.Names == nil {
 		page, err := s.claims.ListClaims(ctx, s.key.Name, s.asked.Filter, limit, s.place.At, usecase.Reading{})
@@ -258,7 +262,8 @@ func (s *releasing) page(ctx context.Context, limit int) (found []ipam.Claim, ne
 	return found, next, nil
 }
 
-// releaseEach releases claims concurrently, so that claims of one pool share transactions. It returns only errors that do not concern a single claim.
+// releaseEach releases claims concurrently, so that claims of one pool share transactions. An error that concerns only one claim goes into the
+// report. releaseEach returns all other errors.
 func (s *releasing) releaseEach(ctx context.Context, found []ipam.Claim) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(parallelReleases)
@@ -287,7 +292,8 @@ func (s *releasing) releaseEach(ctx context.Context, found []ipam.Claim) error {
 	return g.Wait()
 }
 
-// releaseOne releases a claim, unless it has changed since it was read. With a consumer in the filter, it also deletes the consumer's attachment.
+// releaseOne releases a claim. It returns an error if the claim has changed since the read. If the filter has a consumer, releaseOne also deletes the
+// consumer's attachment.
 func (s *releasing) releaseOne(ctx context.Context, c ipam.Claim) error {
 	if revision, shown := s.shown[c.UID]; s.place.Strict && (c.UpdatedAt.After(s.place.Before) || shown && revision != c.Revision) {
 		return claims.ChangedSince(c)

@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// blocks finds the allocations of a block, and the pools around it, the most specific first.
+// blocks finds the allocations and the pools that contain a block. The smallest block comes first.
 func (l *look) blocks(ctx context.Context, block netip.Prefix, address bool) error {
 	projects := l.in.ids()
 	switch {
@@ -64,7 +64,7 @@ func (l *look) blocks(ctx context.Context, block netip.Prefix, address bool) err
 	return nil
 }
 
-// because returns the reason for finding a block.
+// because returns the reason why the search found a block. It returns WhyBlock if found is exactly the block in the request.
 func because(found, asked netip.Prefix, address bool, otherwise Why) Why {
 	if found == asked && !address {
 		return WhyBlock
@@ -72,7 +72,7 @@ func because(found, asked netip.Prefix, address bool, otherwise Why) Why {
 	return otherwise
 }
 
-// heldBy returns the item for a held block: the claim, if the caller may see it, or else the allocation.
+// heldBy returns the item for a held block. If the caller may see the claim that holds it, the item is the claim. Otherwise, it is the allocation.
 func (l *look) heldBy(a ipam.Allocation, why Why) Item {
 	if a.Purpose == ipam.PurposeClaim && a.Phase == ipam.PhaseBound && l.in.shows(a.HolderProjectID) {
 		return claimItem(a, why)
@@ -81,7 +81,7 @@ func (l *look) heldBy(a ipam.Allocation, why Why) Item {
 	if a.Purpose == ipam.PurposeClaim {
 		item.Consumer = a.Holder.Project
 	}
-	if !l.in.shows(a.ProjectID) { // the project has retained the block in a pool of another project, and sees the allocation as its own
+	if !l.in.shows(a.ProjectID) { // the caller's project retains the block in another project's pool, and lists it as its own
 		item.Project = a.Holder.Project
 	}
 	return item

@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// names finds resources with a name or with a name that begins with it.
+// names finds resources whose name equals a text or begins with it.
 func (l *look) names(ctx context.Context, text string) error {
 	if name := strings.ToLower(text); name != "" && (ipam.ValidName(name) || ipam.ValidName(name+"0")) {
 		if err := l.named(ctx, name); err != nil {
@@ -26,11 +26,11 @@ func (l *look) names(ctx context.Context, text string) error {
 			l.add(text, Item{Kind: trail.KindConsumer, Project: l.in.name(c.ProjectID), Name: c.Name})
 		}
 	}
-	l.sort(func(a, b Item) int { return cmp.Compare(a.Name, b.Name) }) // an exact match comes first
+	l.sort(func(a, b Item) int { return cmp.Compare(a.Name, b.Name) }) // puts an exact match first
 	return nil
 }
 
-// add adds an item if its name begins with a text: the database may order strings differently from their bytes.
+// add adds an item if its name begins with a text. The check is necessary because the database may order strings differently from Go.
 func (l *look) add(text string, item Item) {
 	switch {
 	case item.Name == text:
@@ -44,7 +44,7 @@ func (l *look) add(text string, item Item) {
 	l.found = append(l.found, item)
 }
 
-// named finds resources of the kinds with DNS labels as names, with one statement for each wanted kind.
+// named finds resources whose kind has DNS labels as names. It reads with one statement for each kind that the search includes.
 func (l *look) named(ctx context.Context, text string) error {
 	if l.wants(trail.KindProject) {
 		projects, err := l.projects(ctx, text)
@@ -98,7 +98,7 @@ func (l *look) named(ctx context.Context, text string) error {
 	return nil
 }
 
-// projects returns candidates for a name or its prefix; for a platform admin, from all projects.
+// projects returns projects whose name may equal or begin with a text. For a platform admin, it reads from all projects.
 func (l *look) projects(ctx context.Context, text string) ([]ipam.Project, error) {
 	switch {
 	case l.in.singleProject:
@@ -114,7 +114,7 @@ func (l *look) projects(ctx context.Context, text string) ([]ipam.Project, error
 	return append(exact, after...), err
 }
 
-// labels finds pools with a label. No index has labels, so it reads each project's first pools.
+// labels finds pools with a label. No index has labels, so labels reads the pools of each project up to maxLabelled pools in total.
 func (s *Searches) labels(ctx context.Context, l *look, labels map[string]string) error {
 	if len(l.in.projects) == 0 {
 		return nil

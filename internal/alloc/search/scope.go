@@ -10,11 +10,11 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// searchScope is the part of the installation in which a search runs.
+// searchScope contains the projects in which a search runs.
 type searchScope struct {
-	projects      []ipam.Project // by name, at most maxProjects
-	allProjects   bool           // the caller is a platform admin, who may see everything; a search for an address covers all projects
-	singleProject bool           // the text names a project, and the search covers no other
+	projects      []ipam.Project // at most maxProjects, by name
+	allProjects   bool           // the caller is a platform admin and may see everything; a search for an address then covers all projects
+	singleProject bool           // the text names a project, and the search covers only this project
 	truncated     bool           // more projects exist
 }
 
@@ -51,7 +51,7 @@ func (in searchScope) ids() []ipam.ID {
 	return ids
 }
 
-// name returns the name of the project with an id; "" if the scope does not have it.
+// name returns the name of the project with an id. It returns "" if the scope does not contain the project.
 func (in searchScope) name(id ipam.ID) string {
 	if i := slices.IndexFunc(in.projects, func(p ipam.Project) bool { return p.UID == id }); i >= 0 {
 		return in.projects[i].Name

@@ -20,7 +20,8 @@ type Searches struct{ *usecase.Core }
 // New makes the use case.
 func New(core *usecase.Core) *Searches { return &Searches{core} }
 
-// Limits for one search: projects, pools around an address, and pools for a search by label.
+// Limits for one search. maxProjects limits the projects, maxPools the pools around an address, and maxLabelled the pools that a search by label
+// reads.
 const (
 	maxProjects = 100
 	maxPools    = 100
@@ -32,12 +33,12 @@ type Why string
 
 // The reasons.
 const (
-	WhyName       Why = "Name"       // it has this name
-	WhyNamePrefix Why = "NamePrefix" // its name begins with the text
-	WhyBlock      Why = "Block"      // it is this block
-	WhyHolds      Why = "Holds"      // it holds the address or the block
-	WhyContains   Why = "Contains"   // a pool that contains it
-	WhyLabel      Why = "Label"      // a pool with the label
+	WhyName       Why = "Name"       // the name equals the text
+	WhyNamePrefix Why = "NamePrefix" // the name begins with the text
+	WhyBlock      Why = "Block"      // the block equals the text
+	WhyHolds      Why = "Holds"      // a claim or an allocation holds the address or the block
+	WhyContains   Why = "Contains"   // a pool contains the address or the block
+	WhyLabel      Why = "Label"      // a pool has the label
 )
 
 // Item is a search result. Fields that its kind does not have are zero.
@@ -46,31 +47,32 @@ type Item struct {
 	Project  string
 	Name     string // for an allocation its id, for a consumer its UID
 	Block    netip.Prefix
-	Pool     ipam.Ref // from which it was carved
+	Pool     ipam.Ref // the pool that the block comes from
 	Space    ipam.Ref // of pools
 	Purpose  ipam.Purpose
 	Phase    ipam.Phase
-	Consumer string // of allocations for claims: the project that holds the block
+	Consumer string // for an allocation of a claim: the project that holds the block
 	Why      Why
 }
 
-// Found has the first results. Truncated: there may be more.
+// Found contains the first results. Truncated reports whether more results may exist.
 type Found struct {
 	Items     []Item
 	Truncated bool
 }
 
-// ranks is the order of kinds among otherwise equal results.
+// ranks is the order of kinds among results that are otherwise equal.
 var ranks = []string{trail.KindProject, trail.KindSpace, trail.KindClaim, trail.KindAllocation, trail.KindPool, trail.KindClass, trail.KindConsumer}
 
 // Asked is a search request.
 type Asked struct {
 	Text  string
-	Kind  string // singleProject this kind; "" for every kind
-	Limit int    // limit for the items
+	Kind  string // only this kind; "": every kind
+	Limit int    // maximum number of items
 }
 
-// Search returns the first results for a text in the projects in which the caller has a role; for a platform admin, in all projects.
+// Search returns the first results for a text. It searches the projects in which the caller has a role. For a platform admin, it searches all
+// projects.
 func (s *Searches) Search(ctx context.Context, asked Asked, r usecase.Reading) (Found, error) {
 	who, err := tenancy.Authorize(ctx, tenancy.Search, "")
 	if err != nil {
@@ -106,14 +108,14 @@ type look struct {
 	limit     int
 	kind      string // "" for every kind
 	found     []Item
-	seen      int // rows that were read but are not results
+	seen      int // rows that the search has read but that are not results
 	truncated bool
 }
 
 // wants reports whether the search includes a kind.
 func (l *look) wants(kind string) bool { return l.kind == "" || l.kind == kind }
 
-// sort sorts the results; equal ones by kind, project and name.
+// sort sorts the results by compare, and equal results by kind, project and name.
 func (l *look) sort(compare func(a, b Item) int) {
 	slices.SortFunc(l.found, func(a, b Item) int {
 		return cmp.Or(compare(a, b), cmp.Compare(slices.Index(ranks, a.Kind), slices.Index(ranks, b.Kind)), cmp.Compare(a.Project, b.Project), cmp.Compare(a.Name, b.Name))

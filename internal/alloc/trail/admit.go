@@ -12,9 +12,12 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Admit authorizes an action on a project before anything in the request is read. It returns the refusal, if any. It records a change that is refused
-// for lack of permission: in the project's audit trail if a project has that name, else in the platform's. Both cases take the same time, so a caller
-// cannot find out whether the project exists. For a caller that is refused all the time it records some refusals only (tenancy.Recorded).
+// Admit authorizes an action on a project before the server reads anything else in the request. If the caller lacks the permission, Admit returns the
+// refusal.
+//
+// If the action is a change, Admit also records the refusal in the project's audit trail. If no project has the name, it uses the trail of the
+// project "platform". Both cases take the same time, so a caller cannot find out whether the project exists. If a caller gets many refusals, Admit
+// records only some of them (tenancy.Recorded).
 func (s *Trail) Admit(ctx context.Context, action tenancy.Action, project string) error {
 	_, err := tenancy.Authorize(ctx, action, project)
 	if ipam.IsCode(err, ipam.CodePermissionDenied) {
@@ -30,8 +33,8 @@ func (s *Trail) Admit(ctx context.Context, action tenancy.Action, project string
 	return err
 }
 
-// maySeeRefusal returns the refusal for a caller with too low a role in a project, or not_found if the caller's cached role belongs to an earlier
-// project with the name.
+// maySeeRefusal returns the refusal if the caller's role in the project is too low. If the caller's cached role belongs to a deleted project with the
+// same name, it returns not_found.
 func (s *Trail) maySeeRefusal(ctx context.Context, project string, refusal error) error {
 	who, _ := tenancy.From(ctx)
 	held, ok := who.Held[project]
@@ -58,7 +61,7 @@ func mutates(action tenancy.Action) bool {
 // RecordRefusal records that the caller of ctx tried an action without permission.
 func RecordRefusal(ctx context.Context, s *usecase.Core, action tenancy.Action, project string, code ipam.Code) error {
 	names := []string{ipam.PlatformProject}
-	if ipam.ValidName(project) { // the path may contain anything
+	if ipam.ValidName(project) { // the name comes from the path and may be any text
 		names = append(names, project)
 	}
 	event := Attempt(ctx, s.Now(), ipam.ID{}, kindOf(action, tenancy.OriginOf(ctx).Operation), resourceOf(ctx, action, project))
@@ -67,7 +70,7 @@ func RecordRefusal(ctx context.Context, s *usecase.Core, action tenancy.Action, 
 	if err != nil {
 		return err
 	}
-	ids := make([]ipam.ID, len(names)) // lock as many if no project has the name, so that the time reveals nothing
+	ids := make([]ipam.ID, len(names)) // if no project has the name, lock a random id instead, so that the time reveals nothing
 	for i := range ids {
 		ids[i] = ipam.NewID()
 	}
@@ -81,7 +84,7 @@ func RecordRefusal(ctx context.Context, s *usecase.Core, action tenancy.Action, 
 		}
 		record := event
 		for _, p := range found {
-			if !slices.Contains(ids, p.UID) { // a new project has the name, and is not locked
+			if !slices.Contains(ids, p.UID) { // a new project has taken the name meanwhile, and is not locked
 				continue
 			}
 			if p.Name == project || (p.Name == ipam.PlatformProject && record.ProjectID.IsZero()) {
@@ -138,7 +141,7 @@ func kindOf(action tenancy.Action, operation string) string {
 	}
 }
 
-// resourceOf returns the name of the request's resource, if the path has it.
+// resourceOf returns the name of the request's resource. It returns "" if the path has no valid name.
 func resourceOf(ctx context.Context, action tenancy.Action, project string) string {
 	name := tenancy.OriginOf(ctx).Resource
 	if name == "" && strings.HasPrefix(string(action), "projects.") {

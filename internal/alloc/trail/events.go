@@ -31,14 +31,14 @@ const (
 	KindAlert      = "Alert"
 )
 
-// Changed returns the event for a change that the request's caller makes at a time. before and after are records, or nil where the resource does not
-// exist. The event belongs in the Events of the transaction that makes the change.
+// Changed returns the event for a change by the request's caller. before and after are the records of the resource. A record is nil if the resource
+// does not exist at that moment. The transaction that makes the change must write the event with it.
 func Changed(ctx context.Context, at usecase.Timestamp, projectID ipam.ID, kind, name string, before, after *Record) (ipam.Event, error) {
 	return Effected(Attempt(ctx, at, projectID, kind, name), before, after)
 }
 
-// Effected completes the event for an attempt that succeeds. If only the transaction finds out what changes, call Attempt before the transaction.
-// Then a retry of the transaction writes an event with the same id.
+// Effected completes the event of an attempt that succeeds. Attempt makes this event. Call Attempt before the transaction and Effected in it. Then a
+// retry of the transaction writes an event with the same id.
 func Effected(e ipam.Event, before, after *Record) (ipam.Event, error) {
 	e.Outcome = ipam.OutcomeOK
 	var err error
@@ -57,12 +57,12 @@ func Effected(e ipam.Event, before, after *Record) (ipam.Event, error) {
 	return e, nil
 }
 
-// Unrecorded is the error for a change that cannot be recorded.
+// Unrecorded returns the error for a change that fails because Carve cannot encode its event.
 func Unrecorded(err error) error {
 	return ipam.Errorf(ipam.CodeInternal, "The change cannot be recorded; nothing was changed.").Because(err)
 }
 
-// ClaimEvent completes the event for a change of a claim; nil: the claim does not exist before or after.
+// ClaimEvent completes the event for a change to a claim. before is nil if the change creates the claim, and after is nil if it releases the claim.
 func ClaimEvent(e ipam.Event, before, after *ipam.Claim) (ipam.Event, error) {
 	var was, is *Record
 	if before != nil {
@@ -74,7 +74,7 @@ func ClaimEvent(e ipam.Event, before, after *ipam.Claim) (ipam.Event, error) {
 	return Effected(e, was, is)
 }
 
-// AttachEvent completes the event for attaching consumers to a claim; before is nil if the attempt also makes the claim.
+// AttachEvent completes the event for consumers that are attached to a claim. before is nil if the same attempt creates the claim.
 func AttachEvent(e ipam.Event, before, after *ipam.Claim, attached []ipam.NewConsumer) (ipam.Event, error) {
 	var was *Record
 	if before != nil {
@@ -88,7 +88,7 @@ func AttachEvent(e ipam.Event, before, after *ipam.Claim, attached []ipam.NewCon
 	return Effected(e, was, is)
 }
 
-// DetachEvent completes the event for detaching a consumer from a claim, with the reason. after is nil if that releases the claim.
+// DetachEvent completes the event for a consumer that is detached from a claim, with the reason. after is nil if the claim is released with it.
 func DetachEvent(e ipam.Event, before, after *ipam.Claim, because ipam.Because) (ipam.Event, error) {
 	was, e2 := recordedBefore(before, after), e
 	e2.Name = before.Name
@@ -103,7 +103,7 @@ func DetachEvent(e ipam.Event, before, after *ipam.Claim, because ipam.Because) 
 	return Effected(e2, was, is)
 }
 
-// Attempt begins an event: the caller, the origin and the resource.
+// Attempt begins an event with the caller, the origin of the request, and the resource.
 func Attempt(ctx context.Context, at usecase.Timestamp, projectID ipam.ID, kind, name string) ipam.Event {
 	who, _ := tenancy.From(ctx)
 	origin := tenancy.OriginOf(ctx)
@@ -114,7 +114,7 @@ func Attempt(ctx context.Context, at usecase.Timestamp, projectID ipam.ID, kind,
 	}
 }
 
-// Record is a resource's state in the audit trail: the fields that callers set, and the block it got. It has no secrets.
+// Record is the state of a resource in the audit trail. It has the fields that callers set, and the block that the resource got. It has no secrets.
 type Record struct {
 	Labels        map[string]string `json:"labels,omitempty"`
 	Annotations   map[string]string `json:"annotations,omitempty"`
@@ -129,16 +129,16 @@ type Record struct {
 	Consumers     int               `json:"consumers,omitempty"`     // number attached to a claim
 	Attached      []string          `json:"attached,omitempty"`      // to a claim
 	Detached      []string          `json:"detached,omitempty"`      // from a claim
-	Because       string            `json:"because,omitempty"`       // the reason
+	Because       string            `json:"because,omitempty"`       // the reason for a detachment or an end, such as Expired
 }
 
-// Recorded returns the record for a resource with metadata and a spec alone.
+// Recorded returns the record for a resource that has only metadata and a spec.
 func Recorded(m ipam.Metadata, spec any) *Record {
 	return &Record{Labels: m.Labels, Annotations: m.Annotations, Spec: spec}
 }
 
-// recordedClaim returns a claim's record. The record has pointers to the claim's fields, to save copies. So encode the record before the claim
-// changes.
+// recordedClaim returns a claim's record. To save copies, the record points to the claim's fields. So the caller must encode the record before it
+// changes the claim.
 func recordedClaim(c *ipam.Claim) *Record {
 	var b [64]byte
 	r := Recorded(c.Metadata, &c.Spec)
@@ -150,8 +150,8 @@ func recordedClaim(c *ipam.Claim) *Record {
 	return r
 }
 
-// recordedBefore returns a claim's record before a change. If the claim is released, it includes the allocation, so that the feed can report the
-// allocation's end.
+// recordedBefore returns a claim's record before a change. If the change releases the claim, the record names the allocation, so that the feed can
+// report its end.
 func recordedBefore(c, after *ipam.Claim) *Record {
 	r := recordedClaim(c)
 	if after == nil {
@@ -160,7 +160,7 @@ func recordedBefore(c, after *ipam.Claim) *Record {
 	return r
 }
 
-// KeptAs returns the name under which a claim's block will be retained, or nil if it will not be.
+// KeptAs returns a reference to the allocation that stays after the release of a claim. It returns nil if the release does not retain the block.
 func KeptAs(c *ipam.Claim) *ipam.Ref {
 	if c.ReclaimPolicy != ipam.ReclaimRetain {
 		return nil
@@ -186,7 +186,7 @@ func RecordedPool(p ipam.Pool) *Record {
 	return r
 }
 
-// recordedScope is the scope that a pool was carved for. It leaves out the scope's values: they are data of the claiming project.
+// recordedScope is the scope that Carve made a pool for. It leaves out the scope's values, because they are data of the claiming project.
 type recordedScope struct {
 	ClassRef ipam.Ref `json:"classRef"`
 	Project  string   `json:"project"`
@@ -197,7 +197,7 @@ func RecordedAllocation(a ipam.Allocation) *Record {
 	return &Record{AllocatedCIDR: a.Block.String(), PoolRef: &a.Pool, Phase: string(a.Phase)}
 }
 
-// differences returns only the members in which two records differ.
+// differences returns the JSON of two records, reduced to the members that differ.
 func differences(before, after *Record) (b, a json.RawMessage, err error) {
 	var was, is map[string]any
 	for _, each := range []struct {
@@ -222,7 +222,7 @@ func differences(before, after *Record) (b, a json.RawMessage, err error) {
 	return b, a, err
 }
 
-// dropEqual removes the common members from two objects.
+// dropEqual removes the members that two JSON objects have in common.
 func dropEqual(a, b map[string]any) {
 	for name := range maps.Clone(a) {
 		x, isObject := a[name].(map[string]any)

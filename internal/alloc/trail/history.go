@@ -15,8 +15,8 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// EndedHold returns the history row for an allocation when its hold or phase ends. Its id depends on the allocation's revision, so a repeat writes
-// the same row.
+// EndedHold returns the history row for an allocation whose hold or phase ends. A hold is the time in which a claim or a child pool has a block. The
+// id depends on the allocation's revision, so a retry writes the same row.
 func EndedHold(a ipam.Allocation, until time.Time) ipam.Hold {
 	h := holdOf(a)
 	h.ID = ipam.DerivedID(a.Revision, "ended")
@@ -27,7 +27,7 @@ func EndedHold(a ipam.Allocation, until time.Time) ipam.Hold {
 	return h
 }
 
-// holdOf returns an allocation as a hold that has not ended.
+// holdOf returns the current hold of an allocation.
 func holdOf(a ipam.Allocation) ipam.Hold {
 	return ipam.Hold{
 		ID: a.ID, ProjectID: a.ProjectID, Project: a.Project, Pool: a.Pool, Block: a.Block, Purpose: a.Purpose, Phase: a.Phase,
@@ -35,10 +35,13 @@ func holdOf(a ipam.Allocation) ipam.Hold {
 	}
 }
 
-// GetHistory returns the current and former holds of an address by claims and child pools in a project's pools. With at it returns the holds at that
-// time, the most specific block first. Without at it returns current holds, the most specific block first, then former ones, the latest first. It
-// hides the names of other projects' claims. From pools of other projects it returns only the project's current holds; the history of the owners has
-// the former ones.
+// GetHistory returns the current and former holds of an address, by claims and child pools, in a project's pools.
+//
+//   - If at is set, it returns the holds at that time. The smallest block comes first.
+//   - If at is zero, it returns the current holds, the smallest block first, and then the former holds, the latest first.
+//
+// It hides the names of other projects' claims. From pools of other projects, it returns only the project's current holds. The owners of those pools
+// have the former holds in their own history.
 func (s *Trail) GetHistory(ctx context.Context, project string, address netip.Addr, at time.Time, limit int, cursor string, r usecase.Reading,
 ) (paging.Page[ipam.Hold], error) {
 	_, key, err := s.Enter(ctx, tenancy.HistoryRead, project)
@@ -79,7 +82,7 @@ func covering(a netip.Addr) []netip.Prefix {
 	return all
 }
 
-// holdPlace is a position in a list of holds: current ones, the most specific first, then ended ones, newest first.
+// holdPlace is a position in a list of holds. The list has the current holds, the smallest block first, and then the ended holds, the latest first.
 type holdPlace struct {
 	Bits  int       `json:"b"`
 	Until time.Time `json:"u,omitzero"`
@@ -88,10 +91,10 @@ type holdPlace struct {
 
 func placeOf(h ipam.Hold) holdPlace { return holdPlace{Bits: h.Block.Bits(), Until: h.Until, ID: h.ID} }
 
-// maxHolds limits one project's pools, in all its spaces, that are checked for one address, and the holds at one moment.
+// maxHolds limits the pools that one request checks for an address, in all spaces of a project. It also limits the holds at one moment.
 const maxHolds = 10_000
 
-// lookback has the parameters of one request for history.
+// lookback contains the parameters of one request for the history of an address.
 type lookback struct {
 	read       storage.Reader
 	project    storage.ProjectKey
@@ -99,7 +102,7 @@ type lookback struct {
 	at         time.Time
 }
 
-// moment returns up to n holds at the time at, in order, after a position.
+// moment returns up to n holds at the time at. It starts after a position in the list.
 func (l lookback) moment(ctx context.Context, after holdPlace, n int) ([]ipam.Hold, error) {
 	holds, err := l.lasting(ctx)
 	if err != nil {
@@ -113,7 +116,7 @@ func (l lookback) moment(ctx context.Context, after holdPlace, n int) ([]ipam.Ho
 	return inOrder(append(holds, ended...), after, n), nil
 }
 
-// newestFirst returns up to n holds of all times, in order, after a position.
+// newestFirst returns up to n current and former holds. It starts after a position in the list.
 func (l lookback) newestFirst(ctx context.Context, after holdPlace, n int) ([]ipam.Hold, error) {
 	var holds []ipam.Hold
 	if after.Until.IsZero() {
@@ -130,7 +133,7 @@ func (l lookback) newestFirst(ctx context.Context, after holdPlace, n int) ([]ip
 	return append(holds, ended...), err
 }
 
-// lasting returns the current holds: in the project's pools, and its own in other projects' pools.
+// lasting returns the current holds in the project's pools, and the project's own current holds in the pools of other projects.
 func (l lookback) lasting(ctx context.Context) ([]ipam.Hold, error) {
 	holds, err := l.inside(ctx)
 	if err != nil {
@@ -171,7 +174,7 @@ func (l lookback) inside(ctx context.Context) ([]ipam.Hold, error) {
 	return holds, nil
 }
 
-// inOrder sorts holds at one moment, the most specific block first, and returns up to n after a position.
+// inOrder sorts holds at one moment, the smallest block first. It returns up to n of them after a position.
 func inOrder(holds []ipam.Hold, after holdPlace, n int) []ipam.Hold {
 	compare := func(a, b holdPlace) int {
 		return cmp.Or(cmp.Compare(b.Bits, a.Bits), bytes.Compare(a.ID[:], b.ID[:]))

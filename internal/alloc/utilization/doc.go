@@ -1,2 +1,3 @@
-// Package utilization records the usage of pools over time, keeps it for a while, shows it, and forecasts how long the free space lasts.
+// Package utilization records the usage of pools over time, and deletes old records. From the records it returns the history of a pool, and a
+// forecast of how long the free space lasts.
 package utilization

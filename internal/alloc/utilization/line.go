@@ -9,10 +9,10 @@ import (
 
 const day = 24 * time.Hour
 
-// stale is how long a record is valid. Every pool has at least one record a day.
+// stale is the age at which a record is too old to show the usage. It is two days, because every pool has at least one record a day.
 const stale = 2 * day
 
-// Point is the usage at a moment, and the highest usage recorded since the point before.
+// Point is the usage at a moment, with the highest usage since the previous point.
 type Point struct {
 	At            time.Time
 	Used, Highest *big.Int
@@ -25,8 +25,8 @@ type Runway struct {
 	Over          time.Duration // the length of the recorded trend
 }
 
-// spaced returns up to n+1 evenly spaced points between two moments, each with the last record up to it, in order of time. It omits points without a
-// valid record.
+// spaced returns up to n+1 points between two moments, at equal distances and in order of time. Each point has the usage in the last record up to its
+// time. spaced omits a point if it has no such record, or if the record is stale.
 func spaced(recorded []ipam.UsedAt, since, until time.Time, n int) []Point {
 	points, next, before := make([]Point, 0, n+1), 0, since
 	var last ipam.UsedAt
@@ -56,22 +56,28 @@ func spaced(recorded []ipam.UsedAt, since, until time.Time, n int) []Point {
 	return points
 }
 
-// looks are the periods for which a line is fitted, each with its number of intervals.
+// looks lists the periods for which runway fits a line, each with its number of intervals.
 var looks = []struct {
 	over  time.Duration
 	parts int
 }{{14 * day, 56}, {day, 24}}
 
-// straight is the share of the variance that a line must explain. A single step explains at most 3/4 of it, and a wave that returns to its start
-// 6/π², so neither counts as growth.
+// straight is the share of the variance that a line must explain before the usage counts as growing. A line through a single step explains at most
+// 3/4 of the variance. A line through a wave that returns to its start explains at most 6/π². So neither a step nor a wave counts as growth.
 const straight = 0.8
 
-// bent is the lower share that keeps an existing alert alive.
+// bent is the share that is enough to keep an existing alert. It is lower than straight, so that an alert does not come and go.
 const bent = 0.6
 
-// runway fits lines to the records, and returns the forecast in which a pool of that size is full first. It ignores a line if half of its period is
-// unknown, it does not rise, it explains less than the least share of the variance, or the pool lasts for more than a year. It returns nil if no line
-// remains.
+// runway forecasts when a pool of the given size will be full. For that, it fits a line to the records of each period. If several lines give a
+// forecast, it returns the earliest. It ignores a line in these cases:
+//
+//   - half of its points are missing
+//   - it does not rise
+//   - it explains less than the share least of the variance
+//   - the pool lasts for more than a year
+//
+// It returns nil if no line remains.
 func runway(recorded []ipam.UsedAt, size *big.Int, now time.Time, least float64) (first *Runway) {
 	for _, look := range looks {
 		points := spaced(recorded, now.Add(-look.over), now, look.parts)

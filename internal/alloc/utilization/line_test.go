@@ -17,7 +17,7 @@ var (
 	size = big.NewInt(1 << 20)
 )
 
-// history returns hourly records for some days up to now; share gives the usage by the number of days before now.
+// history returns hourly records for some days up to now. share returns the usage for a number of days before now, as a share of the pool.
 func history(days float64, share func(ago float64) float64) (recorded []ipam.UsedAt) {
 	for ago := days; ago > -0.01; ago -= 1.0 / 24 {
 		used := int64(math.Round(share(ago) * (1 << 20)))
@@ -56,7 +56,7 @@ func TestRunwayUsesTheEarlierOfTwoLines(t *testing.T) {
 	require.Equal(t, day, r.Over, "that is all there is")
 }
 
-// No forecast where a line would be misleading.
+// If the usage does not grow along a line, a forecast would be misleading, so runway returns none.
 func TestNonlinearUsageHasNoRunway(t *testing.T) {
 	t.Parallel()
 	for name, recorded := range map[string][]ipam.UsedAt{
@@ -78,7 +78,8 @@ func TestNonlinearUsageHasNoRunway(t *testing.T) {
 	}
 }
 
-// Each point has the last record before it and the highest one since the point before; points with stale records are omitted.
+// Each point has the usage in the last record up to its time, and the highest usage since the previous point. Points whose last record is stale are
+// left out.
 func TestPointsAreEvenlySpacedWithLastAndHighestValues(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

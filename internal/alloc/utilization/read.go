@@ -19,17 +19,17 @@ type Utilization struct {
 	every time.Duration
 }
 
-// New makes the use cases; every is the interval of the records, 0 for DefaultEvery.
+// New makes the use cases. every is the interval between records. If it is 0, New uses DefaultEvery.
 func New(core *usecase.Core, every time.Duration) *Utilization {
 	return &Utilization{core, cmp.Or(every, DefaultEvery)}
 }
 
-// shown is the default length of a history.
+// shown is the default length of the returned history.
 const shown = 30 * day
 
 // Asked selects a part of a history.
 type Asked struct {
-	Since, Until time.Time // zero: 30 days before the end; now
+	Since, Until time.Time // defaults: Until now, Since 30 days before Until
 	Points       int       // maximum number
 }
 
@@ -78,7 +78,8 @@ func (s *Utilization) GetPoolUtilization(ctx context.Context, project, name stri
 	return h, nil
 }
 
-// Standings returns the state of some pools, which have their stock, and a forecast of how long their free space lasts.
+// Standings returns the usage of some pools, and a forecast of how long their free space lasts. The caller must have read the Stock of the pools,
+// which counts their blocks.
 func Standings(ctx context.Context, read storage.Reader, pools []ipam.Pool, now time.Time) (map[ipam.ID]ipam.Standing, error) {
 	all, err := read.UtilizationOf(ctx, pools, now.Add(-looks[0].over-stale))
 	if err != nil {
@@ -99,13 +100,13 @@ func Standings(ctx context.Context, read storage.Reader, pools []ipam.Pool, now 
 	return standings, nil
 }
 
-// upTo appends the current usage, and drops records with a later time, from before the clock was set back.
+// upTo appends the current usage to the records. It drops records with a time in the future, which exist if the clock was set back.
 func upTo(recorded []ipam.UsedAt, now time.Time, used *big.Int) []ipam.UsedAt {
 	recorded = slices.DeleteFunc(recorded, func(u ipam.UsedAt) bool { return !u.At.Before(now) })
 	return append(recorded, ipam.UsedAt{At: now, Used: used})
 }
 
-// between returns the requested points, from the first record on.
+// between returns the requested points. It returns no point before the first record.
 func (s *Utilization) between(recorded []ipam.UsedAt, a Asked) []Point {
 	if first := recorded[0].At; first.After(a.Since) {
 		a.Since = first

@@ -9,35 +9,36 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// DefaultEvery is the default interval of the records.
+// DefaultEvery is the default interval between records.
 const DefaultEvery = time.Hour
 
 const (
-	keptInFull = 14  // days for which every record is kept
-	keptAtAll  = 400 // days for which the last and the highest record are kept
+	keptInFull = 14  // days for which the database keeps every record
+	keptAtAll  = 400 // days for which it keeps the last and the highest record of a day
 	recordRows = 200 // pools in one step
 	foldedRows = 500 // days in one step
 )
 
-// Store stores the records. A record is for the store's region, unless a method states otherwise.
+// Store stores the records. Its methods read and write records of the store's region only, unless their comment states otherwise.
 type Store interface {
-	// UtilizationDue returns up to limit pools at home in the region with ids after the given one, by id, each with today's last record.
+	// UtilizationDue returns up to limit pools whose home region is the store's region, each with today's last record. It returns them by id, and
+	// starts after the given id.
 	UtilizationDue(ctx context.Context, today time.Time, after ipam.ID, limit int) ([]Due, error)
-	// Stocks is Stocks of storage.Reader.
+	// Stocks counts the blocks in some containers, as storage.Reader.Stocks does.
 	Stocks(ctx context.Context, containers []storage.Container) (map[ipam.ID]ipam.Stock, error)
-	// RecordUtilization adds records to the pools' records of today, and returns their number. It skips pools that are gone, and pools that have a
-	// record since a time.
+	// RecordUtilization adds records to today's records of the pools, and returns how many it added. It skips a pool that no longer exists. It also
+	// skips a pool that already has a record with a time at or after since.
 	RecordUtilization(ctx context.Context, today, since time.Time, records []Record) (int64, error)
-	// FoldUtilization moves some of the rows for days before a time into the rows of their months, with the records of each day that kept returns. It
-	// returns the number of moved rows.
+	// FoldUtilization moves up to limit rows of single days into the rows of their months. It moves only days before the given time. kept selects the
+	// records of a day that the month's row keeps. FoldUtilization returns the number of moved rows.
 	FoldUtilization(ctx context.Context, before time.Time, limit int, kept func([]ipam.UsedAt) []ipam.UsedAt) (int, error)
-	// ExpireUtilization deletes some months that began before a time, and returns their number.
+	// ExpireUtilization deletes up to limit rows for months that began before a time, and returns their number.
 	ExpireUtilization(ctx context.Context, before time.Time, limit int) (int64, error)
 }
 
 // Due is a pool that may be due for a record.
 type Due struct {
-	Pool   ipam.Pool // only the fields for reading its stock
+	Pool   ipam.Pool // only the fields that Stocks needs
 	Latest time.Time // the time of today's last record; zero: none
 	Used   *big.Int  // the usage in that record
 }
@@ -48,22 +49,21 @@ type Record struct {
 	ipam.UsedAt
 }
 
-// Recorder records the usage of the pools at home in a region. Several servers may run one at once, and it may stop at any time: each interval gets
-// one record, from the first server. Make one with NewRecorder; it is for one goroutine.
+// Recorder records the usage of the pools whose home is one region. Several servers may run a Recorder at the same time, and it may stop at any time.
+// Each pool gets one record per interval, from the first server. Make a Recorder with NewRecorder. Only one goroutine may use it.
 type Recorder struct {
 	store Store
 	every time.Duration
 	clock func() time.Time
-	done  time.Time // the beginning of the last interval with all pools recorded
+	done  time.Time // the beginning of the last interval for which it has recorded all pools
 }
 
-// NewRecorder makes a recorder with one record per interval; clock is the database's, or a test's.
+// NewRecorder makes a Recorder that writes one record per interval. clock returns the database's time, or a test's time.
 func NewRecorder(store Store, every time.Duration, clock func() time.Time) *Recorder {
 	return &Recorder{store: store, every: every, clock: clock}
 }
 
-// Record records all pools unless it has already done so in the current interval, and returns how many records it wrote. A pool without a change gets
-// one record a day.
+// Record records all pools once per interval, and returns how many records it wrote. A pool whose usage does not change gets one record a day.
 func (r *Recorder) Record(ctx context.Context) (recorded int64, err error) {
 	began := r.clock().UTC().Truncate(r.every)
 	if began.Equal(r.done) {
@@ -92,8 +92,8 @@ func (r *Recorder) Record(ctx context.Context) (recorded int64, err error) {
 	}
 }
 
-// record writes records for the pools on a page that have none since a time, if their usage differs from today's last record. It reads a pool's stock
-// in all its regions at one moment.
+// record writes a record for each pool on a page that has no record with a time at or after since. It skips a pool if its usage equals today's last
+// record. It reads a pool's usage in all regions at the same moment.
 func (r *Recorder) record(ctx context.Context, page []Due, today, since time.Time) (int64, error) {
 	var containers []storage.Container
 	for _, d := range page {
@@ -115,13 +115,14 @@ func (r *Recorder) record(ctx context.Context, page []Due, today, since time.Tim
 			records = append(records, Record{d.Pool.UID, ipam.UsedAt{At: at, Used: used}})
 		}
 	}
-	if len(records) == 0 || at.Sub(today) >= day || at.Before(since) { // the day has changed, or the clock was set: leave it to the next run
+	if len(records) == 0 || at.Sub(today) >= day || at.Before(since) { // the day has changed, or the clock was set: the next run records these pools
 		return 0, nil
 	}
 	return r.store.RecordUtilization(ctx, today, since, records)
 }
 
-// Thin reduces old records, and finally deletes them, in small portions until all is done. It returns the number of rows.
+// Thin moves old records into the rows for their months, and deletes very old months. It works in small portions until nothing is left to do, and
+// returns the number of rows moved or deleted.
 func (r *Recorder) Thin(ctx context.Context) (done int64, err error) {
 	today := r.clock().UTC().Truncate(day)
 	for {
@@ -134,14 +135,14 @@ func (r *Recorder) Thin(ctx context.Context) (done int64, err error) {
 		}
 	}
 	for {
-		n, err := r.store.ExpireUtilization(ctx, today.AddDate(0, -1, -keptAtAll), foldedRows) // a month after it began
+		n, err := r.store.ExpireUtilization(ctx, today.AddDate(0, -1, -keptAtAll), foldedRows) // one month more, because the row has the whole month
 		if done += n; err != nil || n < foldedRows {
 			return done, err
 		}
 	}
 }
 
-// lastAndHighest returns the records of a day to keep.
+// lastAndHighest returns the last and the highest record of a day, which FoldUtilization keeps.
 func lastAndHighest(records []ipam.UsedAt) []ipam.UsedAt {
 	last := len(records) - 1
 	if last < 1 {

@@ -11,13 +11,14 @@ import (
 	"github.com/carve-ipam/carve/internal/webhook"
 )
 
-// giveUpAfter is the time after which a delivery is given up.
+// giveUpAfter is how long the server retries a delivery before it gives up.
 const giveUpAfter = 24 * time.Hour
 
-// pauses are the waits after the first attempts; the last one applies to all further attempts.
+// pauses lists the waits after the first failed attempts. The last wait also applies after all further attempts.
 var pauses = []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute, time.Hour}
 
-// pause returns the wait after so many attempts, with a random deviation up to a fifth, or the longer time that the receiver asks for.
+// pause returns the wait after a number of attempts, with a random deviation of up to a fifth. If the receiver asks for a longer wait, pause returns
+// that.
 func pause(tries int, asked time.Duration) time.Duration {
 	wait := pauses[min(tries, len(pauses))-1]
 	wait += time.Duration((rand.Float64() - 0.5) / 2.5 * float64(wait)) //nolint:gosec // spreads load; not a secret
@@ -27,8 +28,9 @@ func pause(tries int, asked time.Duration) time.Duration {
 // errChanged reports that a webhook must not send the current delivery any more.
 var errChanged = errors.New("the webhook was changed")
 
-// deliver sends a delivery once. It writes a new delivery before it sends it, so that every retry is the same and the receiver can recognize it by
-// its id. It counts an attempt only if it knows the outcome: this server's shutdown is not the receiver's failure.
+// deliver sends a delivery once. If the delivery is new (made), deliver first writes it to the database. So every retry sends the same message with
+// the same id, and the receiver can recognize a repeat. deliver counts an attempt only if it knows the outcome. A request that this server's shutdown
+// interrupts does not count as a failure of the receiver.
 func (r *run) deliver(ctx context.Context, d ipam.Delivery, made bool) (more bool, err error) {
 	w, err := r.changeOwned(ctx, r.in, "webhook_send", r.w, func(tx storage.Tx, w *ipam.Webhook, _ time.Time) (ch storage.WebhookChanges, err error) {
 		if w.Revision != r.w.Revision || !w.Sends() {
@@ -45,7 +47,7 @@ func (r *run) deliver(ctx context.Context, d ipam.Delivery, made bool) (more boo
 		return ch, err
 	})
 	if errors.Is(err, errChanged) {
-		r.leave() // the follower is past the row
+		r.leave() // the follower has already passed the changes in this delivery
 		return true, nil
 	}
 	if err != nil {
@@ -64,7 +66,7 @@ func (r *run) deliver(ctx context.Context, d ipam.Delivery, made bool) (more boo
 	return r.settle(ctx, d, outcome)
 }
 
-// ifExists returns the delivery if its row exists, and nil if a user has deleted it.
+// ifExists returns the delivery if its row exists. It returns nil if a user has deleted the delivery.
 func ifExists(ctx context.Context, tx storage.Tx, w ipam.Webhook, d *ipam.Delivery) (*ipam.Delivery, error) {
 	_, found, err := storage.IgnoreNotFound(tx.DeliveryGet(ctx, w, d.ID))
 	if !found {
@@ -73,7 +75,7 @@ func ifExists(ctx context.Context, tx storage.Tx, w ipam.Webhook, d *ipam.Delive
 	return d, nil
 }
 
-// settle writes an attempt's outcome. more reports whether this server continues with the webhook now.
+// settle writes the outcome of an attempt. more reports whether this server continues with the webhook now.
 func (r *run) settle(ctx context.Context, d ipam.Delivery, o webhook.Outcome) (more bool, err error) {
 	d.Attempts++
 	wait, gaveUp := pause(d.Attempts, o.RetryAfter), false
@@ -96,7 +98,7 @@ func (r *run) settle(ctx context.Context, d ipam.Delivery, o webhook.Outcome) (m
 			err = r.failed(ctx, tx, w, now, at, wait)
 			gaveUp = d.DeadAt.IsZero() && !now.DeadAt.IsZero()
 		}
-		if o.Gone && w.Generation == r.w.Generation { // otherwise its URL may be another one by now
+		if o.Gone && w.Generation == r.w.Generation { // otherwise the spec has changed, perhaps its URL
 			w.Stopped = ipam.StoppedGone
 			park(w)
 		}
@@ -114,16 +116,16 @@ func (r *run) settle(ctx context.Context, d ipam.Delivery, o webhook.Outcome) (m
 	return true, err
 }
 
-// failed schedules a delivery's next attempt, or gives it up.
+// failed schedules the next attempt for a delivery, or gives the delivery up.
 func (r *run) failed(ctx context.Context, tx storage.Tx, w *ipam.Webhook, d *ipam.Delivery, at time.Time, wait time.Duration) error {
-	if !d.DeadAt.IsZero() { // a retry for a dead delivery: it stays dead
+	if !d.DeadAt.IsZero() { // a user asked for one more attempt, although the delivery was given up before; it stays given up
 		d.Retry = false
 		return nil
 	}
 	w.Progress.Failures++
 	if at.Sub(d.BeganAt) < giveUpAfter {
 		w.Lease, w.DueAt = ipam.ID{}, at.Add(wait)
-		if w.Generation != r.w.Generation { // try it now with the new spec
+		if w.Generation != r.w.Generation { // the spec has changed meanwhile, so try again at once
 			w.DueAt = at
 		}
 		return nil

@@ -12,13 +12,13 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// DeadLettersKept is how long an undeliverable message is kept.
+// DeadLettersKept is how long the server keeps an undeliverable message.
 const DeadLettersKept = 30 * 24 * time.Hour
 
 // maxDeliveryPage limits the deliveries on one page, because each includes its message.
 const maxDeliveryPage = 10
 
-// ListDeliveries lists a webhook's deliveries that were given up, the oldest first.
+// ListDeliveries lists the deliveries of a webhook that the server has given up, the oldest first.
 func (s *Webhooks) ListDeliveries(ctx context.Context, project, name string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Delivery], error) {
 	none := paging.Page[ipam.Delivery]{}
 	_, in, err := s.Enter(ctx, tenancy.DeliveriesRead, project)
@@ -35,13 +35,14 @@ func (s *Webhooks) ListDeliveries(ctx context.Context, project, name string, lim
 	}, usecase.Everything[ipam.Delivery], func(d ipam.Delivery) ipam.ID { return d.ID })
 }
 
-// DeleteDelivery deletes a delivery that was given up. It resumes a webhook that was stopped because it had too many.
+// DeleteDelivery deletes a delivery that the server has given up. If the webhook is stopped because it had too many such deliveries, DeleteDelivery
+// resumes it.
 func (s *Webhooks) DeleteDelivery(ctx context.Context, project, name string, id ipam.ID, r usecase.Request) error {
 	_, err := s.changeDelivery(ctx, project, name, id, r, func(ch *storage.Changes, d *ipam.Delivery) { ch.DeliveryDelete = d })
 	return err
 }
 
-// RetryDelivery schedules one more attempt for a delivery that was given up.
+// RetryDelivery schedules one more attempt for a delivery that the server has given up.
 func (s *Webhooks) RetryDelivery(ctx context.Context, project, name string, id ipam.ID, r usecase.Request) (ipam.Delivery, error) {
 	return s.changeDelivery(ctx, project, name, id, r, func(ch *storage.Changes, d *ipam.Delivery) {
 		d.Retry = true
@@ -49,7 +50,8 @@ func (s *Webhooks) RetryDelivery(ctx context.Context, project, name string, id i
 	})
 }
 
-// changeDelivery changes a delivery that was given up. It also changes the webhook's own row, which serializes all changes to the webhook's rows.
+// changeDelivery changes a delivery that the server has given up. Every change to a webhook's deliveries also changes the webhook's row. So such
+// changes run one after another.
 func (s *Webhooks) changeDelivery(ctx context.Context, project, name string, id ipam.ID, r usecase.Request,
 	change func(ch *storage.Changes, d *ipam.Delivery),
 ) (ipam.Delivery, error) {
@@ -70,7 +72,7 @@ func (s *Webhooks) changeDelivery(ctx context.Context, project, name string, id 
 		if err != nil {
 			return d, err
 		}
-		if d.DeadAt.IsZero() { // it is being sent, and not visible to callers yet
+		if d.DeadAt.IsZero() { // the server still tries to send it, so callers cannot see it yet
 			return d, ipam.Errorf(ipam.CodeNotFound, "Delivery %s of webhook %s/%s was not found.", id, project, name)
 		}
 		now := w
@@ -103,7 +105,7 @@ func (s *Webhooks) changeDelivery(ctx context.Context, project, name string, id 
 	})
 }
 
-// recordedDelivery returns the record for such a delivery in the audit trail, under its webhook's name.
+// recordedDelivery returns the audit trail record for a delivery that the server has given up. The record has the name of the webhook.
 func recordedDelivery(d ipam.Delivery) *trail.Record {
 	phase := "Dead"
 	if d.Retry {

@@ -11,27 +11,32 @@ import (
 )
 
 const (
-	pollEvery    = 10 * time.Second // reads the row this often if nothing changes
-	saveEvery    = 10 * time.Minute // saves the cursor for a webhook without deliveries this often, because the audit trail expires
-	targetSize   = 100              // target for the changes in a message; the changes in one audit record stay together
-	maxBytes     = 256 << 10        // maximum size of a message, except for one record
-	retriesAfter = 5 * time.Second  // after this server failed
+	pollEvery    = 10 * time.Second // how often a run reads the webhook's row if nothing changes
+	saveEvery    = 10 * time.Minute // how often a run saves the cursor of a webhook without deliveries; an old cursor expires with the audit trail
+	targetSize   = 100              // desired number of changes in a message; the changes from one audit record stay together
+	maxBytes     = 256 << 10        // maximum size of a message; a message with a single audit record may be larger
+	retriesAfter = 5 * time.Second  // wait after a failure of this server
 	endsWithin   = 3 * time.Second
 )
 
-// run is one server's work on a webhook: it follows the changes and sends them.
+// run is one server's work on a webhook. It follows the changes in the project and sends them.
 type run struct {
 	*Webhooks
 	in storage.ProjectKey
-	w  ipam.Webhook // as last read or written
+	w  ipam.Webhook // as this server last read or wrote it
 
 	follower   *feed.Follower // nil: none
-	cursor     string         // the follower has read past this, but no later change was delivered
+	cursor     string         // the position after the last delivered change; the follower may have read further
 	generation int64          // of the spec that the follower filters by
 	saved      time.Time
 }
 
-// run sends until the webhook is paused, stopped, lost or waiting for a retry, or other webhooks wait for a slot.
+// run sends deliveries until one of these cases occurs:
+//
+//   - the webhook is paused or stopped
+//   - another server takes the webhook
+//   - the webhook waits for a retry
+//   - other webhooks wait because this server has no run left
 func (s *Webhooks) run(ctx context.Context, in storage.ProjectKey, w ipam.Webhook) {
 	r := &run{Webhooks: s, in: in, w: w, saved: s.Ticks()}
 	defer r.leave()
@@ -110,7 +115,7 @@ func (r *run) step(ctx context.Context) (more bool, err error) {
 	return r.deliver(ctx, d, made)
 }
 
-// next makes a delivery from the changes, if some occur within pollEvery.
+// next waits up to pollEvery for changes, and makes a delivery from them.
 func (r *run) next(ctx context.Context) (d ipam.Delivery, found bool, err error) {
 	m := Message{Webhook: r.w.Name, Project: r.in.Name}
 	if err = r.follow(ctx, r.w.Progress.Cursor); err == nil {
@@ -139,7 +144,7 @@ func (r *run) next(ctx context.Context) (d ipam.Delivery, found bool, err error)
 	}, true, nil
 }
 
-// clearUnserved clears the error that this server could not serve the webhook. The next step reads the changes again.
+// clearUnserved clears the webhook's error that the server could not serve it. The next step reads the changes again.
 func (r *run) clearUnserved(ctx context.Context) error {
 	r.leave()
 	w, err := r.changeOwned(ctx, r.in, "webhook_served", r.w, func(_ storage.Tx, w *ipam.Webhook, _ time.Time) (storage.WebhookChanges, error) {
@@ -154,7 +159,7 @@ func (r *run) clearUnserved(ctx context.Context) error {
 	return err
 }
 
-// follow makes sure that the follower is at a cursor, or starts it now ("").
+// follow makes sure that the follower is at a cursor. If the cursor is "", follow starts a follower from now.
 func (r *run) follow(ctx context.Context, cursor string) error {
 	if r.follower != nil && cursor != "" && r.cursor == cursor && r.generation == r.w.Generation {
 		return nil
@@ -172,7 +177,7 @@ func (r *run) follow(ctx context.Context, cursor string) error {
 	return nil
 }
 
-// body encodes a message. It includes as many changes as the size limit allows, and does not divide the changes in one audit record.
+// body encodes a message. It includes as many changes as the size limit allows, and keeps the changes from one audit record together.
 func (r *run) body(m *Message) ([]byte, error) {
 	all := m.Changes
 	for n := len(all); ; {
@@ -199,7 +204,8 @@ func (r *run) body(m *Message) ([]byte, error) {
 	}
 }
 
-// cut estimates how many changes fit the limit, from their total size. It returns whole records, and at least one.
+// cut estimates from the total size how many changes fit into maxBytes. It keeps the changes from one audit record together, and returns at least one
+// record.
 func cut(all []*feed.Change, size int) int {
 	n := len(all) * maxBytes / size
 	for n > 0 && all[n-1].WithNext(all[n]) {
@@ -228,7 +234,7 @@ func (r *run) save(ctx context.Context) error {
 		return ch, nil
 	})
 	if errors.Is(err, errChanged) {
-		return nil // the changes that it skipped may match now
+		return nil // the spec has changed, so changes that the old filter skipped may match now
 	}
 	if err == nil {
 		r.w, r.cursor, r.saved = w, cursor, r.Ticks()

@@ -13,7 +13,7 @@ import (
 
 // Options configures Webhooks.
 type Options struct {
-	Key      []byte                        // derives the secrets; without it, webhooks are refused and not sent
+	Key      []byte                        // derives the secrets; without it, the server refuses webhooks and sends nothing
 	Networks webhook.Networks              // private networks to which webhooks may send
 	Body     func(Message) ([]byte, error) // encodes a message
 }
@@ -22,11 +22,11 @@ type Options struct {
 type Message struct {
 	Webhook, Project string
 	Changes          []*feed.Change
-	Resync           bool   // in place of changes: some are missing
+	Resync           bool   // the message has no changes, because the server lacks some; the receiver must list again
 	Cursor           string // the position after the message
 }
 
-// Webhooks has the use cases for webhooks, and sends.
+// Webhooks has the use cases for webhooks, and the job that sends.
 type Webhooks struct {
 	*usecase.Core
 
@@ -36,11 +36,11 @@ type Webhooks struct {
 	server ipam.ID // the owner in this server's leases
 
 	mu      sync.Mutex
-	runs    map[ipam.ID]struct{} // by webhook
-	crowded bool                 // other webhooks wait for a run to end
+	runs    map[ipam.ID]struct{} // the running runs, by webhook
+	crowded bool                 // other webhooks wait until a run ends
 	failed  error                // the error from the last run that failed; nil after DeliverWebhooks has returned it
-	oldest  time.Time            // when the first attempt at the oldest undelivered message was; zero: there is none
-	kept    time.Time            // when the leases were last renewed and oldest was read, by the process's own clock
+	oldest  time.Time            // time of the first attempt at the oldest undelivered message; zero: no such message
+	kept    time.Time            // when this server last renewed its leases and read oldest, by the process's own clock
 	running sync.WaitGroup
 	life    context.Context //nolint:containedctx // for the runs, which outlive the job that starts them
 	stop    context.CancelFunc
@@ -53,7 +53,7 @@ func New(core *usecase.Core, follow *feed.Feed, o Options) *Webhooks {
 	return s
 }
 
-// EndWebhooks ends all runs. Another server, or this one later, sends unacknowledged messages again.
+// EndWebhooks ends all runs. A server later sends again the messages that no receiver has acknowledged.
 func (s *Webhooks) EndWebhooks() {
 	s.stop()
 	s.running.Wait()

@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	leaseFor   = 30 * time.Second // longer than a request to a receiver with the writes before and after it
+	leaseFor   = 30 * time.Second // longer than a request to a receiver and the two writes around it
 	renewEvery = 10 * time.Second
-	maxRuns    = 1000 // for one server: the feed's limit on followers for one caller
+	maxRuns    = 1000 // webhooks that one server serves at once; equals the feed's limit on followers for one caller
 	maxTaken   = 100
 )
 
-// DeliverWebhooks takes webhooks in this region that no server has, starts to send for them, and renews this server's leases. It returns how many it
-// has taken, and the error from a run that has failed since the last call.
+// DeliverWebhooks renews this server's leases. Then it takes webhooks in this region that no server has, and starts a run for each. It returns the
+// number of webhooks that it has taken. Its error includes the error of a run that has failed since the last call.
 func (s *Webhooks) DeliverWebhooks(ctx context.Context) (taken int64, err error) {
 	if !s.enabled() {
 		return 0, nil
@@ -59,7 +59,7 @@ func (s *Webhooks) DeliverWebhooks(ctx context.Context) (taken int64, err error)
 	return taken, errors.Join(errs...)
 }
 
-// room returns how many more webhooks this server may take, and the error from the last failed run.
+// room returns how many more webhooks this server may take. It also returns the error of the last failed run, once.
 func (s *Webhooks) room() (n int, failed error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,7 +67,7 @@ func (s *Webhooks) room() (n int, failed error) {
 	return max(0, maxRuns-len(s.runs)), failed
 }
 
-// renewLeases renews the leases for this server's webhooks, and reads the time for the oldest undelivered message.
+// renewLeases renews the leases of this server's webhooks. It also reads the time of the first attempt at the oldest undelivered message.
 func (s *Webhooks) renewLeases(ctx context.Context) error {
 	s.mu.Lock()
 	due := s.Ticks().Sub(s.kept) >= renewEvery
@@ -144,13 +144,13 @@ func (s *Webhooks) runEnded(id ipam.ID) {
 	delete(s.runs, id)
 }
 
-// park removes a webhook's lease and due time, until a change wakes it.
+// park removes a webhook's lease and due time. So no server takes the webhook until a change wakes it.
 func park(w *ipam.Webhook) { w.DueAt, w.Lease = time.Time{}, ipam.ID{} }
 
-// errLost reports that another server has the webhook, or that it is gone.
+// errLost reports that another server has the webhook, or that the webhook no longer exists.
 var errLost = errors.New("the webhook is not this server's")
 
-// change changes the server's own fields in a webhook in a transaction.
+// change runs a transaction that changes the fields of a webhook that only servers set.
 func (s *Webhooks) change(ctx context.Context, in storage.ProjectKey, op string, of ipam.Webhook,
 	change func(tx storage.Tx, w *ipam.Webhook, at time.Time) (storage.WebhookChanges, error),
 ) (ipam.Webhook, error) {
@@ -176,7 +176,7 @@ func (s *Webhooks) change(ctx context.Context, in storage.ProjectKey, op string,
 	})
 }
 
-// changeOwned is change for a webhook that must still belong to this server; it renews the lease.
+// changeOwned is change for a webhook that must still belong to this server. It also renews the lease.
 func (s *Webhooks) changeOwned(ctx context.Context, in storage.ProjectKey, op string, of ipam.Webhook,
 	change func(tx storage.Tx, w *ipam.Webhook, at time.Time) (storage.WebhookChanges, error),
 ) (ipam.Webhook, error) {

@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/webhook"
 )
 
-// MaxWebhooks limits the webhooks in a project: each follows the changes.
+// MaxWebhooks limits the webhooks in a project, because each of them follows the changes.
 const MaxWebhooks = 20
 
 func (s *Webhooks) of() kind.Kind[ipam.Webhook] {
@@ -38,8 +38,8 @@ func (s *Webhooks) of() kind.Kind[ipam.Webhook] {
 	}
 }
 
-// recorded returns a webhook's record in the trail. Its URL's path and query may be secrets, so the record has a URL fingerprint instead, which shows
-// a change.
+// recorded returns the audit trail record for a webhook. The path and query of the URL may contain secrets. So the record has a fingerprint of the
+// URL instead, which shows only whether the URL has changed.
 func (s *Webhooks) recorded(w ipam.Webhook) *trail.Record {
 	spec := w.Spec
 	if spec.URL = webhook.Concealed(w.Spec.URL); spec.URL != w.Spec.URL {
@@ -48,7 +48,7 @@ func (s *Webhooks) recorded(w ipam.Webhook) *trail.Record {
 	return trail.Recorded(w.Metadata, spec)
 }
 
-// shown hides the URL's path and query from a caller that may not change the webhook.
+// shown hides the path and query of the URL from a caller that may not change webhooks.
 func shown(ctx context.Context, project string, w ipam.Webhook) ipam.Webhook {
 	pass, err := tenancy.Authorize(ctx, tenancy.WebhooksWrite, project)
 	if err == nil {
@@ -75,8 +75,8 @@ func (s *Webhooks) GetWebhook(ctx context.Context, project, name string) (ipam.W
 	return shown(ctx, project, w), err
 }
 
-// CreateWebhook makes a webhook that sends the changes from now on to a URL. Only this response has its secret: a repeat with the same idempotency
-// key, and a dry run, have none.
+// CreateWebhook makes a webhook that sends the changes from now on to a URL. The secret is in this response only. A repeat with the same idempotency
+// key and a dry run return no secret.
 func (s *Webhooks) CreateWebhook(ctx context.Context, project string, w ipam.Webhook, r usecase.Request) (usecase.Result[ipam.Webhook], error) {
 	none := usecase.Result[ipam.Webhook]{}
 	who, in, err := s.Enter(ctx, tenancy.WebhooksWrite, project)
@@ -89,7 +89,7 @@ func (s *Webhooks) CreateWebhook(ctx context.Context, project string, w ipam.Web
 	if !s.enabled() {
 		return none, ipam.Errorf(ipam.CodeWebhooksDisabled, "This server sends no webhooks, because it has no key for them. Ask the operator to set --webhook-key-file.")
 	}
-	mark, err := s.Store.RecentFeedState(ctx) // taken before the webhook exists: sending begins with the first change that the caller could not have read
+	mark, err := s.Store.RecentFeedState(ctx) // read before the webhook exists, so that no change between a read by the caller and the creation is lost
 	if err != nil {
 		return none, err
 	}
@@ -112,7 +112,7 @@ func (s *Webhooks) CreateWebhook(ctx context.Context, project string, w ipam.Web
 	return made, err
 }
 
-// room refuses a webhook if its name is taken in any region, or the project has MaxWebhooks.
+// room refuses a new webhook if its name is taken in any region, or if the project has MaxWebhooks webhooks.
 func room(ctx context.Context, tx storage.Tx, in storage.ProjectKey, name string) error {
 	have, err := tx.WebhookList(ctx, in, "", MaxWebhooks)
 	if err != nil {
@@ -129,8 +129,8 @@ func room(ctx context.Context, tx storage.Tx, in storage.ProjectKey, name string
 	return usecase.ProjectFull(in.Name, "webhook", MaxWebhooks, "Delete one first.")
 }
 
-// PatchWebhook changes labels, annotations and spec by mutate, which must be pure. It writes nothing if mutate changes nothing. A change to the spec
-// resumes a stopped webhook, because it may have removed the cause.
+// PatchWebhook changes labels, annotations and spec by mutate, which must be pure. It writes nothing if mutate changes nothing. If the webhook is
+// stopped, a change to the spec resumes it, because the change may have removed the cause.
 func (s *Webhooks) PatchWebhook(ctx context.Context, project, name string, r usecase.Request, mutate func(ipam.Webhook) (ipam.Webhook, error)) (ipam.Webhook, error) {
 	_, in, err := s.Enter(ctx, tenancy.WebhooksWrite, project)
 	if err != nil {
