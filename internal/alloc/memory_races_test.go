@@ -139,13 +139,8 @@ func TestCachedReleaseRecordsTheSameTrail(t *testing.T) {
 		require.NoError(t, far.DeleteClaim(b.ctx, project, c.Name, usecase.Request{})) // the server has cached the claim
 		_, err = far.CreateClaim(b.ctx, project, c, usecase.Request{})
 		require.NoError(t, err)
-<<<<<<< HEAD
-		require.NoError(t, b.DeleteClaim(b.ctx, project, c.Name, usecase.Request{})) // reads, then releases
-		var befores []map[string]any
-=======
 		require.NoError(t, b.DeleteClaim(b.ctx, project, c.Name, usecase.Request{})) // the server must read the claim first
-		var befores []string
->>>>>>> w/c3
+		var befores []map[string]any
 		for _, e := range b.events(t, project, trail.EventFilter{}) {
 			if e.After == nil && e.Name == c.Name {
 				var before map[string]any
