@@ -140,7 +140,7 @@ func releasing(project string, body gen.ClaimReleaseCreate) (releases.Selection,
 
 // inSelection rewrites the field pointers of an error from a list: in this operation the filters are in the body, not in the query.
 func inSelection(err error) error {
-	e, ok := err.(*ipam.Error) //nolint:errorlint // only a bare *ipam.Error is rewritten
+	e, ok := err.(*ipam.Error) //nolint:errorlint // only the refusal itself is re-pointed
 	if !ok {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// The supported preconditions of RFC 9110 (13.1). The server ignores those with Last-Modified, as the RFC allows, because no response has that
+// The supported preconditions of RFC 9110 (13.1). The server ignores preconditions on Last-Modified, as the RFC allows, because no response has that
 // header.
 const (
 	IfMatch     = "If-Match"

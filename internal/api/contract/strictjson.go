@@ -119,7 +119,7 @@ func (w *jsonWalk) counts(opens bool) error {
 	}
 	depth := w.decoder.StackDepth()
 	if opens {
-		depth-- // the parent's depth
+		depth-- // StackDepth includes the new object or array; the limit is its parent's
 	}
 	kind, length := w.decoder.StackIndex(depth)
 	if kind == jsontext.KindBeginObject {
