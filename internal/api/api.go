@@ -24,8 +24,8 @@ type Config struct {
 	Service       UseCases
 	Authenticator auth.Authenticator
 	Version       Version
-	// Ready returns nil while the server can serve requests: the database responds, its schema fits this build, and the server is not shutting down.
-	// A nil function means that the server is always ready.
+	// Ready returns nil while the server can serve requests: the database responds, its schema fits this build, and the server is not shutting down. A
+	// nil function means that the server is always ready.
 	Ready func(ctx context.Context) error
 	Log   *slog.Logger // nil: no log
 	// Clock returns the database's time, for responses that contain a time. nil: the system's clock.

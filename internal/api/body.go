@@ -42,8 +42,7 @@ func tooLarge(limit int64) error {
 }
 
 // strictBody reads the whole body before other code interprets it. It accepts exactly one JSON value, in strict syntax. If an operation takes no
-// body,
-// strictBody refuses any body.
+// body, strictBody refuses any body.
 func (a *adapter) strictBody(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		op, r := operationOf(c), c.Request()

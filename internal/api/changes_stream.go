@@ -26,8 +26,7 @@ const (
 )
 
 // stream is a response of Server-Sent Events. Between two writes it holds no text, so that many idle streams need little memory. All streams share
-// the
-// text of a change, and copy it to the connection through a small buffer.
+// the text of a change, and copy it to the connection through a small buffer.
 type stream struct {
 	changeHandlers
 

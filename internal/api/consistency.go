@@ -19,8 +19,7 @@ const (
 )
 
 // consistency lets an operation read from the region's replica if the request asks for stale data. The response headers report the age of the data.
-// An
-// error has these headers too, because a 404 can also rest on old data. Authorization runs earlier and never reads stale data.
+// An error has these headers too, because a 404 can also rest on old data. Authorization runs earlier and never reads stale data.
 //
 // This function writes the headers itself, because errors do not pass through the generated responses.
 func (a *adapter) consistency(next echo.HandlerFunc) echo.HandlerFunc {

@@ -15,8 +15,7 @@ import (
 // middleware lists the steps between a request and its handler, in the order in which they run.
 //
 // recoverPanic is inside accessLog. So a panic becomes an error that the adapter logs and renders like any other error. The steps above it are too
-// simple
-// to panic.
+// simple to panic.
 func (a *adapter) middleware() []echo.MiddlewareFunc {
 	return []echo.MiddlewareFunc{
 		a.requestID,       // an id for the request, in every response
@@ -42,8 +41,7 @@ func (a *adapter) middleware() []echo.MiddlewareFunc {
 }
 
 // chained combines the middleware into one function. echo wraps the handler into each middleware for each request, and each wrapping allocates a
-// closure.
-// chained wraps them once, around the handler in the call.
+// closure. chained wraps them once, around the handler in the call.
 func (a *adapter) chained() echo.MiddlewareFunc {
 	chain := func(c echo.Context) error {
 		k, ok := c.(*call)
@@ -92,8 +90,7 @@ var (
 )
 
 // securityHeaders marks responses as data. Browsers must not sniff, frame, execute, store or embed them. Over TLS it also announces that the server
-// always
-// uses TLS. The page of Swagger UI must execute, so its handler replaces the Content-Security-Policy with its own.
+// always uses TLS. The page of Swagger UI must execute, so its handler replaces the Content-Security-Policy with its own.
 func (a *adapter) securityHeaders(next echo.HandlerFunc) echo.HandlerFunc {
 	announce, announces := a.cfg.Authenticator.(auth.Announcer)
 	return func(c echo.Context) error {

@@ -74,12 +74,10 @@ func (a *adapter) charge(next echo.HandlerFunc) echo.HandlerFunc {
 }
 
 // payers returns the caller and the project whose budgets a request uses. A key uses its own budget and the budget of its own project, even in a
-// request
-// to another project. A person uses their own budget and the budget of the project in the path. "" means that no project pays.
+// request to another project. A person uses their own budget and the budget of the project in the path. "" means that no project pays.
 //
 // If the caller holds a role in the project, payers returns the project's UID and not its name. So a new project with an old name, or a key of it,
-// does not
-// start with the used-up budget of the old project.
+// does not start with the used-up budget of the old project.
 func payers(c echo.Context, who tenancy.Principal) (caller, project string) {
 	key, isKey := strings.CutPrefix(who.Subject, "key:")
 	if !isKey {

@@ -41,8 +41,7 @@ func (a *adapter) negotiate(next echo.HandlerFunc) echo.HandlerFunc {
 }
 
 // acceptable reports whether a caller accepts the operation's response. A successful DELETE has no body, so it is enough that the caller accepts
-// problem
-// documents. Generated clients send Accept: application/problem+json alone with a DELETE.
+// problem documents. Generated clients send Accept: application/problem+json alone with a DELETE.
 func acceptable(r *http.Request) bool {
 	header := r.Header.Values("Accept")
 	return accepts(header, contract.JSON) || r.Method == http.MethodDelete && accepts(header, mimeProblem)
@@ -85,8 +84,7 @@ func readable(h http.Header, want string) error {
 }
 
 // accepts reports whether an Accept header (RFC 9110, section 12.5.1) admits a media type. The most specific matching range decides, and its q=0
-// means
-// that the type is not accepted. A missing header admits everything.
+// means that the type is not accepted. A missing header admits everything.
 func accepts(header []string, mediaType string) bool {
 	if len(header) == 0 || len(header) == 1 && (header[0] == mediaType || header[0] == "*/*") { // the usual spellings
 		return true

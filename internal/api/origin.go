@@ -13,8 +13,7 @@ import (
 )
 
 // origin stores the origin and the resource of a request in its context, so that the audit trail can record a refused attempt. It also sets the
-// context's
-// deadline, which all later code keeps, including the SQL statements.
+// context's deadline, which all later code keeps, including the SQL statements.
 func (a *adapter) origin(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		o := tenancy.Origin{RequestID: requestIDOf(c), Remote: plainAddress(a.remote(c.Request()))}
@@ -61,8 +60,7 @@ func resourceOf(c echo.Context) string {
 }
 
 // extractor returns the function that finds a client's address. Without trusted proxies, it is the connection's address. Otherwise it is the last
-// address
-// in X-Forwarded-For that is not a trusted proxy. A private address is not trusted by itself.
+// address in X-Forwarded-For that is not a trusted proxy. A private address is not trusted by itself.
 func extractor(trusted []netip.Prefix) echo.IPExtractor {
 	if len(trusted) == 0 {
 		return echo.ExtractIPDirect()

@@ -118,8 +118,7 @@ func (a *adapter) problemOf(c echo.Context, k kind, e *ipam.Error) gen.Problem {
 }
 
 // logError logs the cause of an error once, because the caller does not receive it. Only faults of the server get the level error. These are no
-// faults of
-// the server:
+// faults of the server:
 //
 //   - refused requests
 //   - clients that disconnect before or during the response

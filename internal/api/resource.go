@@ -49,8 +49,7 @@ func reserve(c echo.Context, bytes int) (keep func(bytes int), err error) {
 }
 
 // followed is list for a kind in the change feed. The page contains a cursor, from which the caller can follow all later changes. followed reads the
-// feed's
-// position before it reads the page, so that no change is lost between the two. A page of stale data has no such cursor.
+// feed's position before it reads the page, so that no change is lost between the two. A page of stale data has no such cursor.
 func followed[D, W any](c echo.Context, use Changes, limit *int, cursor *string, project string,
 	read func(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[D], error), show func(D) W,
 ) error {

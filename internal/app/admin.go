@@ -61,8 +61,7 @@ func (c Config) adminTLS() bool { return c.tls() && !loopback(c.AdminListen) }
 // adminHandler serves paths that need no credentials, to all clients that can reach the listener. The main listener's handler serves the probes.
 //
 // pprof serves only callers on this machine, at any listen address. A profile costs CPU time and reveals the work of the process. The handler
-// excludes
-// pprof's cmdline, because the command line may contain secrets.
+// excludes pprof's cmdline, because the command line may contain secrets.
 func (a *App) adminHandler(c Config) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/healthz", a.server.Handler)
@@ -112,8 +111,7 @@ func (a *App) serveAdmin() {
 }
 
 // closeAdmin closes the admin listener. It runs after the last request of the API. Until then, probes can see that the server is shutting down.
-// closeAdmin
-// does not wait for a running profile.
+// closeAdmin does not wait for a running profile.
 func (a *App) closeAdmin() error {
 	if a.admin == nil {
 		return nil

@@ -12,8 +12,7 @@ import (
 )
 
 // makeFirstKey creates an API key for a platform admin if the embedded database has no admin. It writes the token to the configured file, or keeps it
-// so that
-// Greet can show it.
+// so that Greet can show it.
 func (a *App) makeFirstKey(ctx context.Context, c Config, service *alloc.Service) error {
 	token, made, err := service.EnsureBootstrap(ctx)
 	if err != nil || !made {

@@ -268,8 +268,7 @@ func (a *App) Wait(ctx context.Context) error {
 }
 
 // Close stops everything in the reverse order of Start. First it waits for DrainDelay, so that load balancers stop sending requests. Then it accepts
-// no new
-// requests and gives running requests drainTimeout to end. At last it stops the background jobs, pending writes, connections and the embedded
+// no new requests and gives running requests drainTimeout to end. At last it stops the background jobs, pending writes, connections and the embedded
 // database.
 func (a *App) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, a.config.DrainDelay+stopTimeout)

@@ -77,8 +77,7 @@ func limitsOf(c Config) limits.Limits {
 }
 
 // firstAdmin ensures that there is an admin. With the embedded database, it creates the first key. With any other database, it creates no key, and
-// Greet
-// explains how an operator can create one.
+// Greet explains how an operator can create one.
 func (a *App) firstAdmin(ctx context.Context, c Config, service *alloc.Service) error {
 	if !c.by(authKeys) {
 		return nil

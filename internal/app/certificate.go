@@ -54,8 +54,7 @@ func newClientCAs(file string, log *slog.Logger, clock func() time.Time) (*watch
 }
 
 // parseCAs returns the certificates in a PEM text and their earliest expiry. It skips other blocks, as x509.CertPool does. It parses the text itself,
-// because
-// a CertPool does not list its certificates.
+// because a CertPool does not list its certificates.
 func parseCAs(text []byte) (clientCAs, error) {
 	all := clientCAs{pool: x509.NewCertPool()}
 	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
@@ -78,8 +77,7 @@ func parseCAs(text []byte) (clientCAs, error) {
 }
 
 // tls returns the server's TLS configuration. Ciphers and curves are Go's defaults, which Go releases keep up to date. The operator chooses only the
-// minimum
-// version.
+// minimum version.
 func (f files) tls(c Config) *tls.Config {
 	base := &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: f.certificate.get, NextProtos: []string{"h2", "http/1.1"}}
 	if c.TLSMinVersion == "1.3" {
@@ -93,8 +91,7 @@ func (f files) tls(c Config) *tls.Config {
 		base.ClientAuth = tls.VerifyClientCertIfGiven
 	}
 	// If a client resumes a session, it presents no certificate. Without session tickets, the server checks the certificate of every connection against
-	// the
-	// current CAs and the current time.
+	// the current CAs and the current time.
 	base.SessionTicketsDisabled = true
 	base.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
 		mine := base.Clone()

@@ -14,8 +14,7 @@ import (
 const otherFiles = 192
 
 // maxClients returns the limit on connections. It reduces --max-clients if the system does not allow as many open files. Without the reduction, the
-// server
-// could not accept a connection, and so could not close an idle one for it.
+// server could not accept a connection, and so could not close an idle one for it.
 func (a *App) maxClients(c Config) int {
 	most := c.MaxClients
 	files, known := openFiles()

@@ -17,8 +17,7 @@ import (
 )
 
 // Config is the server's configuration. Each field has a flag and an environment variable: CARVE_ and the flag's name in upper case, with underscores
-// for
-// dashes. The flag takes precedence.
+// for dashes. The flag takes precedence.
 type Config struct {
 	Listen           string
 	DataDir          string
@@ -128,8 +127,7 @@ const versionFlag = "version"
 var ErrVersion = errors.New("version requested")
 
 // ParseConfig reads flags and environment variables ("NAME=value"). For an unknown flag or CARVE_ variable, it returns an error that suggests the
-// nearest
-// known one. If the user asked for help, the error is pflag.ErrHelp, and for the version, it is ErrVersion. usage is the text to print.
+// nearest known one. If the user asked for help, the error is pflag.ErrHelp, and for the version, it is ErrVersion. usage is the text to print.
 func ParseConfig(args, environ []string) (c Config, usage string, err error) {
 	f := c.flags()
 	f.Usage = func() {}

@@ -46,8 +46,7 @@ func (c Config) checkDatabase() error {
 }
 
 // checkAuth returns an error if the configuration names no authentication method, because there is no default. It also ensures that development mode
-// is used
-// only on this machine.
+// is used only on this machine.
 func (c Config) checkAuth() error {
 	if len(c.Auth) == 0 {
 		return errors.New("--auth is required: choose a way to identify callers (--auth=keys by API keys; --auth=dev makes every caller platform admin, on loopback only)")

@@ -10,8 +10,7 @@ import (
 )
 
 // databaseURL returns the database URL from --database-url-file or, without this flag, from --database-url. "" means that the server starts an
-// embedded
-// database.
+// embedded database.
 func (c Config) databaseURL(log *slog.Logger) (string, error) {
 	if c.DatabaseFile != "" {
 		dsn, err := dial.URLFromFile(c.DatabaseFile)

@@ -9,8 +9,7 @@ import (
 )
 
 // The rate of log lines from net/http about connections, such as a failed TLS handshake. linesPerSecond applies in the long run, and linesAtOnce
-// limits a
-// burst.
+// limits a burst.
 const (
 	linesPerSecond = 1
 	linesAtOnce    = 20

@@ -6,8 +6,7 @@ import (
 )
 
 // Greet prints the service's addresses, for people and scripts. The first line is for scripts, so its form never changes. If this start has created
-// an API
-// key, only Greet shows its token.
+// an API key, only Greet shows its token.
 func (a *App) Greet(w io.Writer) {
 	say := func(format string, args ...any) { _, _ = fmt.Fprintf(w, format+"\n", args...) }
 	scheme := "http"

@@ -27,8 +27,7 @@ func (a *App) connections() telemetry.Connections {
 }
 
 // maxWaiting returns the limit of claims and releases that wait for one pool. The default is the limit of concurrent requests. Then that limit
-// refuses
-// an overload first, which costs much less than a refusal after the checks of the request. 0 selects the limit of package alloc.
+// refuses an overload first, which costs much less than a refusal after the checks of the request. 0 selects the limit of package alloc.
 func maxWaiting(c Config) int {
 	if c.MaxWaiting > 0 {
 		return c.MaxWaiting
@@ -49,6 +48,5 @@ func (a *App) load(service *alloc.Service) telemetry.Load {
 }
 
 // placeWait is the time that a request without a slot waits for one before it is refused. Retry-After has the same value. ADR 19 has a measurement at
-// four
-// times the load that saturates the server: without this wait, the throughput falls to a third.
+// four times the load that saturates the server: without this wait, the throughput falls to a third.
 const placeWait = time.Second

@@ -11,8 +11,7 @@ import (
 )
 
 // Reconcile makes pools usable again in a region that could not use them after a restore from different backups. It works directly in a database with
-// the
-// current schema. See alloc.Service.Reconcile.
+// the current schema. See alloc.Service.Reconcile.
 func Reconcile(ctx context.Context, dsn, region string, repair bool, forget []netip.Prefix) ([]regions.Reconciled, error) {
 	if _, err := schema.CheckUser(ctx, dsn, schema.ServerRole); err != nil {
 		return nil, err

@@ -9,8 +9,7 @@ import (
 )
 
 // Default retention. The audit trail stays for a quarter of a year. The holders of addresses stay for a year, because questions about them come late.
-// An
-// unlimited retention would let the database grow without limit.
+// An unlimited retention would let the database grow without limit.
 const (
 	AuditRetention   = 90 * 24 * time.Hour
 	HistoryRetention = 365 * 24 * time.Hour
@@ -32,10 +31,8 @@ type Retained struct {
 }
 
 // Retain deletes the records of deleted projects. It also deletes audit records that are older than events, and records of holders that are older
-// than
-// holds. A duration of 0 keeps all of them. Retain works in all regions, directly in a database with the current schema. It may be interrupted. It
-// may run
-// while servers work, and several times at once.
+// than holds. A duration of 0 keeps all of them. Retain works in all regions, directly in a database with the current schema. It may be interrupted.
+// It may run while servers work, and several times at once.
 func Retain(ctx context.Context, dsn string, events, holds time.Duration) (done Retained, err error) {
 	if _, err := schema.CheckUser(ctx, dsn, schema.RetentionRole); err != nil {
 		return done, err

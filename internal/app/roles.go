@@ -20,8 +20,7 @@ func embeddedRoles() schema.RoleOptions {
 }
 
 // role returns the database role that the server takes on. That is the server role in an embedded PostgreSQL. In any other database it is "", which
-// keeps the
-// rights of the connecting user.
+// keeps the rights of the connecting user.
 func (a *App) role(c Config) string {
 	if a.embedded == nil || devdb.Engine(c.Embedded) != devdb.Postgres {
 		return ""

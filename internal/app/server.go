@@ -10,7 +10,7 @@ import (
 
 // bounds are the timeouts of a connection. Requests are small. Config.RequestTimeout is the deadline of their work, separate from these timeouts.
 type bounds struct {
-	header time.Duration // for a request's headers, and for the TLS handshake before them
+	header time.Duration // for the headers of a request, and before them for the TLS handshake
 	read   time.Duration // for a whole request
 	idle   time.Duration // between two requests
 	slack  time.Duration // for a response, beyond the request's deadline

@@ -8,8 +8,7 @@ import (
 )
 
 // watchCertificates registers the metrics of certificates: their expiry and the results of their renewals. A read of the metrics checks the files in
-// the same
-// way as a connection. So an invalid renewal becomes visible even if no client connects.
+// the same way as a connection. So an invalid renewal becomes visible even if no client connects.
 func (a *App) watchCertificates(f files) error {
 	if f.certificate == nil {
 		return nil

@@ -13,8 +13,7 @@ import (
 const lookAgain = 10 * time.Second
 
 // watched is a value that is loaded from files. It is loaded again when the files change, so that a renewal needs no restart. In the middle of a
-// renewal the
-// files may be invalid, and watched keeps the last valid value.
+// renewal the files may be invalid, and watched keeps the last valid value.
 type watched[T any] struct {
 	what  string // for the log
 	files []string

@@ -24,8 +24,7 @@ const shortestKey = 32
 const madeKey = "webhook-key"
 
 // webhookKey reads the key from which the server derives the secrets of webhooks. With an embedded database, it creates the key file if none exists.
-// Without a
-// key, the server sends no webhooks.
+// Without a key, the server sends no webhooks.
 func (a *App) webhookKey(c Config) ([]byte, error) {
 	name := c.WebhookKeyFile
 	if name == "" && a.embedded == nil {

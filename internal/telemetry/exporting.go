@@ -49,8 +49,7 @@ func disabled(env func(string) string) bool {
 }
 
 // exporters returns the exporters of a signal, which OTEL_<signal>_EXPORTER lists. If the variable is not set, but an OTLP endpoint is, the exporter
-// is OTLP.
-// OpenTelemetry's own default is OTLP to this machine, where usually no collector listens, so exporters does not use it.
+// is OTLP. OpenTelemetry's own default is OTLP to this machine, where usually no collector listens, so exporters does not use it.
 func exporters(env func(string) string, signal string) ([]string, error) {
 	name := "OTEL_" + signal + "_EXPORTER"
 	known := []string{byOTLP, toConsole, nowhere}
@@ -126,8 +125,7 @@ func accepts(env func(string) string) (bool, error) {
 const logEvery = 30 * time.Second
 
 // outcomes counts the exported batches of one signal by result. It logs failures, but not each one. A failed export stops neither the exporter nor
-// the
-// service.
+// the service.
 type outcomes struct {
 	signal string
 	log    *slog.Logger

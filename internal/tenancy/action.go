@@ -103,10 +103,8 @@ var permissions = map[Action]permission{
 }
 
 // Lasting reports whether the effect of an action outlives the caller's rights. Such an action gives rights to others or to another identity of the
-// caller,
-// or it sends the project's data somewhere. For such an action, authentication does not use the caches. Otherwise a caller could use a right that was
-// just
-// revoked to get it back.
+// caller, or it sends the project's data somewhere. For such an action, authentication does not use the caches. Otherwise a caller could use a right
+// that was just revoked to get it back.
 func (a Action) Lasting() bool {
 	switch a {
 	case KeysWrite, MembersWrite, GrantsWrite, QuotasWrite, ProjectsCreate, ProjectsDelete, WebhooksWrite:

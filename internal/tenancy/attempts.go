@@ -4,8 +4,7 @@ import "context"
 
 // Attempts limits how often a client's address may try credentials that are not known to be valid. An authenticator checks the limit before it does
 // expensive work for such credentials, such as a look-up in the database or a fetch of keys. So guesses from one address cost the service a limited
-// amount
-// of work.
+// amount of work.
 type Attempts interface {
 	// Check returns an *ipam.Error with code rate_limited if no attempt is left. It uses up no attempt.
 	Check() error

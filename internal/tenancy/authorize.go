@@ -26,8 +26,8 @@ func Authorize(ctx context.Context, action Action, project string) (Pass, error)
 }
 
 // Pass permits a caller one action in the project with a name. The permission is valid only if the caller's role belongs to the project that has the
-// name
-// now. After a project is deleted, another tenant may create a project with the same name. A role in the first project gives no role in the second.
+// name now. After a project is deleted, another tenant may create a project with the same name. A role in the first project gives no role in the
+// second.
 type Pass struct {
 	Principal
 
@@ -36,8 +36,7 @@ type Pass struct {
 }
 
 // CheckProject checks the Pass against the project that a use case has found. It returns the error that Authorize would have returned for that
-// project.
-// Every use case calls it, and then continues with the project's id.
+// project. Every use case calls it, and then continues with the project's id.
 func (p Pass) CheckProject(project ipam.ProjectKey) error {
 	return decide(p.Principal, p.action, project.Name, p.RoleInThe(project))
 }
@@ -72,8 +71,7 @@ func decide(p Principal, action Action, project string, role Role) error {
 }
 
 // ProjectNotFound returns the error for a missing project. A project that the caller may not see has the same error, so that the caller cannot find
-// out
-// whether it exists.
+// out whether it exists.
 func ProjectNotFound(name string) *ipam.Error {
 	return ipam.Errorf(ipam.CodeNotFound, "Project %q was not found.", name)
 }

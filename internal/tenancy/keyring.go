@@ -15,8 +15,7 @@ const (
 )
 
 // Keyring authenticates API keys and reads the roles of members. Its cached data is at most five seconds old. So a revoked key and a removed member
-// lose
-// their rights within five seconds on every server. An expired key loses its rights at once, because the cache contains the time of expiry.
+// lose their rights within five seconds on every server. An expired key loses its rights at once, because the cache contains the time of expiry.
 type Keyring struct {
 	store   KeyStore
 	clock   func() time.Time
@@ -49,8 +48,7 @@ func NewKeyring(store KeyStore, clock func() time.Time) *Keyring {
 }
 
 // Authenticate returns the caller for a token. It returns the same unauthenticated error if the key does not exist, if the secret is wrong, and if
-// the key
-// has expired.
+// the key has expired.
 func (k *Keyring) Authenticate(ctx context.Context, token string) (Principal, error) {
 	_, facts, err := k.authenticate(ctx, token)
 	return facts.who, err

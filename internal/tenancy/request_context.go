@@ -7,8 +7,8 @@ import (
 )
 
 // RequestContext is the context of one request, with the facts that the server finds while it processes the request. It replaces the nested contexts
-// of
-// WithOrigin, WithAttempts, WithoutCache and WithPrincipal. Each of those would allocate another context and, over HTTP, another copy of the request.
+// of WithOrigin, WithAttempts, WithoutCache and WithPrincipal. Each of those would allocate another context and, over HTTP, another copy of the
+// request.
 //
 // Only the goroutine that serves the request writes it, and only before other goroutines may read it.
 type RequestContext struct {

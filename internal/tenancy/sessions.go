@@ -55,10 +55,8 @@ type SessionWays struct {
 }
 
 // Sessions authenticates the signed-in users of the console. A session is a database row that all servers read, with a cache of at most five seconds.
-// So
-// a sign-out or the revocation of a key takes effect everywhere within that time. A session that was started with a key has the current rights of the
-// key,
-// because it stores only the id of the key.
+// So a sign-out or the revocation of a key takes effect everywhere within that time. A session that was started with a key has the current rights of
+// the key, because it stores only the id of the key.
 type Sessions struct {
 	store SessionStore
 	ways  SessionWays
@@ -90,8 +88,7 @@ func (s *Sessions) Find(ctx context.Context, token string) (who Principal, until
 	}
 	admit := AttemptsOf(ctx).Reserve
 	if _, was := s.known.last(string(hash)); was {
-		// The session was valid recently, so this is no guess. Other clients at the same address can use up the attempts, but cannot lock out the
-		// session.
+		// The session was valid recently, so this is no guess. Other clients at the same address can use up the attempts, but cannot lock out the session.
 		admit = unlimited{}.Reserve
 	}
 	session, found, err := s.known.get(ctx, string(hash), admit, func(ctx context.Context) (ipam.Session, bool, error) {
@@ -174,8 +171,7 @@ func (s *Sessions) BeginWithProof(ctx context.Context, p Proof, admit Admit) (Be
 }
 
 // begin stores a session with a new token. It never reuses a session of the browser. The session ends no later than end.Expires, which is the expiry
-// of the
-// key or of the issuer's token.
+// of the key or of the issuer's token.
 func (s *Sessions) begin(ctx context.Context, session ipam.Session, end Begun, admit Admit) (Begun, error) {
 	var secret Secret
 	_, _ = rand.Read(secret[:]) // never fails

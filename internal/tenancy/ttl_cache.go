@@ -11,8 +11,7 @@ import (
 )
 
 // ttlCache is a cache of database reads. An entry is valid for ttl from the beginning of its read. So the data is never older than ttl, even after a
-// slow
-// read.
+// slow read.
 //
 // Found and missing keys have separate caches. Everyone can ask for missing keys, and such requests must not evict the keys that exist.
 type ttlCache[V any] struct {
@@ -49,8 +48,7 @@ func (r *ttlCache[V]) markMissing(key string) {
 }
 
 // get returns the cached value, or looks it up. At most one look-up of a key runs at a time, and concurrent callers wait for its result. Since others
-// may
-// wait, a look-up continues after the request that started it has ended.
+// may wait, a look-up continues after the request that started it has ended.
 //
 // The request that starts a look-up calls admit once before it. A context from WithoutCache always starts a look-up of its own.
 func (r *ttlCache[V]) get(ctx context.Context, key string, admit func() error, load loader[V]) (value V, found bool, err error) {

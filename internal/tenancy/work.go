@@ -40,15 +40,13 @@ func (w Work) Cost() int {
 // Budget limits the cost of requests, for a caller and for a project.
 type Budget interface {
 	// Charge takes the cost of work before it is done. If the budget is too low, it takes nothing and returns an *ipam.Error with code rate_limited.
-	// Work
-	// that costs more than a full budget may begin when the budget is full.
+	// Work that costs more than a full budget may begin when the budget is full.
 	Charge(w Work) error
 	// Add takes the cost of work after it is done. It never refuses. Instead the next request must wait until the budget has recovered.
 	Add(w Work)
 	// Reserve reserves memory for a response. The responses to one caller, to one project and to all callers may hold a limited number of bytes. If
-	// there
-	// is no memory, Reserve waits some seconds. After that it returns an *ipam.Error with code rate_limited, or unavailable if other callers hold the
-	// memory.
+	// there is no memory, Reserve waits some seconds. After that it returns an *ipam.Error with code rate_limited, or unavailable if other callers hold
+	// the memory.
 	//
 	// keep reduces the reservation to the given number of bytes. The caller must finally call it with 0.
 	Reserve(ctx context.Context, bytes int) (keep func(bytes int), err error)
@@ -57,8 +55,7 @@ type Budget interface {
 type payerKey struct{}
 
 // PayerOf returns the project that pays for a request. For an API key, that is the key's project. For a user, it is the project in the path. For
-// background
-// work, it is zero.
+// background work, it is zero.
 func PayerOf(ctx context.Context) ipam.ID {
 	payer, _ := ctx.Value(payerKey{}).(ipam.ID)
 	return payer

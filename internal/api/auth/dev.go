@@ -15,12 +15,10 @@ import (
 const MethodDev = "dev"
 
 // Dev accepts every caller as the platform admin "dev" and announces this in every response. Use it only for a server that listens on loopback alone.
-// The
-// caller of this package must ensure that.
+// The caller of this package must ensure that.
 type Dev struct {
 	// LocalOnly refuses requests to any host but localhost or a loopback address. Otherwise a web page whose host name resolves to 127.0.0.1 could act
-	// as
-	// platform admin.
+	// as platform admin.
 	LocalOnly bool
 }
 

@@ -11,18 +11,15 @@ import (
 )
 
 // HeaderConsole is a header that the console sends with the value "1". A page of another origin cannot send it without a CORS preflight, which the
-// server
-// does not allow. Without the header, the server ignores the session cookie.
+// server does not allow. Without the header, the server ignores the session cookie.
 const HeaderConsole = "X-Carve-Console"
 
 // passedOn are the headers that reveal a proxy.
 var passedOn = []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Proto", "X-Real-Ip", "Via"}
 
 // CookieOf returns the name of a console cookie in responses to a request, and whether the cookie is for TLS alone. The cookie is for TLS alone,
-// unless a
-// browser requests its own machine over plain HTTP. A cookie for TLS has the prefix __Host-. Neither another host nor an attacker who can change
-// plain HTTP
-// can set a cookie with this prefix.
+// unless a browser requests its own machine over plain HTTP. A cookie for TLS has the prefix __Host-. Neither another host nor an attacker who can
+// change plain HTTP can set a cookie with this prefix.
 func CookieOf(r *http.Request, name string) (full string, secure bool) {
 	if r.TLS != nil || !local(r.Host) || isPassedOn(r.Header) {
 		return "__Host-" + name, true
@@ -55,8 +52,7 @@ func FromConsole(r *http.Request) error {
 }
 
 // sameOrigin returns false if the browser reports that a page of another origin sent the request. It compares hosts. It compares schemes only if the
-// server
-// itself ends TLS: behind a proxy, the server does not know whether the browser used TLS.
+// server itself ends TLS: behind a proxy, the server does not know whether the browser used TLS.
 func sameOrigin(r *http.Request) bool {
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" {
 		return false

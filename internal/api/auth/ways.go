@@ -33,8 +33,8 @@ type Ways struct {
 	OIDC Tokens // all other tokens
 	// Sessions authenticates console sessions, for requests without the header Authorization.
 	Sessions Tokens
-	// Dev accepts requests without credentials. If a request has credentials that are not valid, Ways returns their error and does not use Dev,
-	// because the caller asked for another identity.
+	// Dev accepts requests without credentials. If a request has credentials that are not valid, Ways returns their error and does not use Dev, because
+	// the caller asked for another identity.
 	Dev Authenticator
 }
 
@@ -80,8 +80,7 @@ func (w Ways) Announce(h http.Header) {
 func reads(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
 
 // bearer reads the header Authorization (RFC 6750, section 2.1). given reports whether the header exists. token is "" unless the header is exactly
-// one
-// bearer token.
+// one bearer token.
 func bearer(h http.Header) (token string, given bool) {
 	values := h.Values(echo.HeaderAuthorization)
 	if len(values) != 1 {

@@ -111,8 +111,7 @@ func count10(s string) *big.Int {
 }
 
 // classReady returns the condition Ready: whether any pool lists the class. The server does not record when this changed, so the condition has the
-// creation
-// time of the class.
+// creation time of the class.
 func classReady(c ipam.Class) gen.Condition {
 	ready := gen.Condition{Type: "Ready", LastTransitionTime: c.CreatedAt}
 	switch n := c.Status.BackingPools; n {

@@ -17,9 +17,8 @@ import (
 var jsonType = []string{"application/json"}
 
 // jsonText writes the same JSON as encoding/json, byte for byte, but without reflection. It serves the most frequent responses, which contain claims.
-// A list
-// has up to a hundred claims by default. TestHandWrittenEncodingMatchesTheLibrary compares each hand-written type with encoding/json. It fails if the
-// contract has a field that this code lacks.
+// A list has up to a hundred claims by default. TestHandWrittenEncodingMatchesTheLibrary compares each hand-written type with encoding/json. It fails
+// if the contract has a field that this code lacks.
 type jsonText struct {
 	b   []byte
 	err error // the first value that JSON cannot express

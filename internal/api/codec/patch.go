@@ -35,8 +35,8 @@ var (
 // values.
 //
 // patched returns invalid_argument for an unknown field or a value of the wrong type, and immutable_field for a change of a field that is not
-// writable. The
-// functions in passing remove values that change all the time, so that patched does not compare them. A use case may run patched several times.
+// writable. The functions in passing remove values that change all the time, so that patched does not compare them. A use case may run patched
+// several times.
 func patched[W any](current W, patch []byte, writable []string, passing ...func(*W)) (W, error) {
 	var next W
 	for _, away := range passing {

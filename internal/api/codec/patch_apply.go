@@ -7,8 +7,7 @@ import (
 )
 
 // The functions below return the mutate function of a patch. It converts the stored resource into its wire form, because the patch uses the field
-// names of
-// the API. It applies the patch, and copies the writable fields of the result into the resource.
+// names of the API. It applies the patch, and copies the writable fields of the result into the resource.
 
 // PatchProject applies a JSON merge patch to a project.
 func PatchProject(patch []byte) func(ipam.Project) (ipam.Project, error) {
@@ -39,8 +38,7 @@ func PatchSpace(patch []byte) func(ipam.Space) (ipam.Space, error) {
 }
 
 // PatchPool applies a JSON merge patch to a pool. A patch may contain the pool's status, and PatchPool compares it with read. read has the free
-// blocks that
-// the caller could read a moment ago. The use case passes the pool without free blocks.
+// blocks that the caller could read a moment ago. The use case passes the pool without free blocks.
 func PatchPool(patch []byte, read ipam.Pool) func(ipam.Pool) (ipam.Pool, error) {
 	return func(was ipam.Pool) (ipam.Pool, error) {
 		seen := was

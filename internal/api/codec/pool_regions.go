@@ -10,8 +10,7 @@ import (
 )
 
 // poolRegionsOf returns a pool's state in its home region and in each other region that serves it. Another region has the blocks that the home has
-// lent to
-// it, and the home has the rest. So the sums over the regions equal the pool's figures.
+// lent to it, and the home has the rest. So the sums over the regions equal the pool's figures.
 func poolRegionsOf(p ipam.Pool, now time.Time) []gen.PoolInRegion {
 	width := p.Block.Addr().BitLen()
 	homes := size(p.Block)

@@ -15,8 +15,7 @@ func EventOf(e ipam.Event) gen.AuditEvent {
 }
 
 // HoldOf converts a past or present holder of a block into its wire form. If the holder is another project's claim, its name is empty, because the
-// caller
-// may not know it.
+// caller may not know it.
 func HoldOf(h ipam.Hold) gen.HistoryEntry {
 	out := gen.HistoryEntry{
 		AllocatedCIDR: h.Block.String(), PoolRef: resolvedRefOf(h.Pool), Purpose: gen.HistoryPurpose(h.Purpose),

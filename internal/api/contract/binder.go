@@ -10,8 +10,7 @@ import (
 
 // Binder binds only the value that the validator has checked, or the body that the fast path has accepted. It matches names exactly. Without it, the
 // generated handlers would use encoding/json, which ignores the case of names. So they could bind a value that was not validated. A body that passed
-// the fast
-// path is decoded by jsonv2, which compares names exactly.
+// the fast path is decoded by jsonv2, which compares names exactly.
 type Binder struct{}
 
 var errNotValidated = errors.New("the body was not validated")

@@ -1,6 +1,6 @@
 // Package contract checks requests against openapi.yaml. It finds the operation of a path, checks that the body is exactly one JSON value in strict
-// syntax,
-// checks that the whole request fits the contract, and returns the errors. Handlers bind the value that was checked, with names matched exactly.
+// syntax, checks that the whole request fits the contract, and returns the errors. Handlers bind the value that was checked, with names matched
+// exactly.
 package contract
 
 import (
@@ -20,8 +20,7 @@ import (
 )
 
 // Contract is openapi.yaml, indexed for the checks of requests. It has no router of its own, because a second router could match paths differently.
-// It uses
-// the path that echo's router has found.
+// It uses the path that echo's router has found.
 type Contract struct {
 	paths    map[string]map[string]*Operation // by path in echo's spelling, then by method
 	patterns map[string]string                // error text by regular expression, for values that do not match

@@ -16,10 +16,8 @@ const (
 )
 
 // uncondition returns an error text for each precondition that an operation does not support. The server refuses these preconditions, because the
-// caller
-// relies on them. The exception is If-None-Match of a read, which is only an optimization. A read without an entity tag ignores it and returns the
-// whole
-// response.
+// caller relies on them. The exception is If-None-Match of a read, which is only an optimization. A read without an entity tag ignores it and returns
+// the whole response.
 func uncondition(method string, op *openapi3.Operation, params openapi3.Parameters) map[string]string {
 	no := map[string]string{}
 	for _, name := range []string{IfMatch, IfNoneMatch} {

@@ -8,10 +8,8 @@ import (
 const maxEntries = 1024
 
 // sizes is the largest number of entries in an object or array, by the name of the member that contains it. If the contract uses a name several
-// times, the
-// largest limit counts. sizes protects the validator and all other code from bodies that are larger than any valid body. The validator then checks
-// the exact
-// limit.
+// times, the largest limit counts. sizes protects the validator and all other code from bodies that are larger than any valid body. The validator
+// then checks the exact limit.
 type sizes map[string]int
 
 // note adds the limits of a schema, which describes the value of the member name. It also adds the limits of all schemas inside.

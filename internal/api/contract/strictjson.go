@@ -24,8 +24,7 @@ const (
 )
 
 // checkJSON refuses a body that two parsers could read differently, or that the database cannot store. It returns invalid_argument at the first
-// fault. The
-// faults are:
+// fault. The faults are:
 //
 //   - text that is not UTF-8
 //   - U+0000 in a string or name
@@ -35,8 +34,7 @@ const (
 //   - whole numbers with a fraction or an exponent
 //
 // It uses jsontext because encoding/json is too lenient. encoding/json takes the last of two equal names, replaces invalid UTF-8 and ignores the case
-// of
-// names.
+// of names.
 func checkJSON(data []byte, most sizes) error {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return refuse.At("", "is empty; this operation needs a JSON object.")
@@ -163,8 +161,7 @@ func (w *jsonWalk) checkString(s string) error {
 }
 
 // freeNames reports whether the caller chooses the names in the named object. Such names are case sensitive: the keys of labels, annotations and
-// parameters,
-// and the roles of scopes.
+// parameters, and the roles of scopes.
 func freeNames(object string) bool {
 	switch object {
 	case "labels", "annotations", "matchLabels", "parameters", "scope", "values":
@@ -175,8 +172,7 @@ func freeNames(object string) bool {
 }
 
 // checkNumber accepts numbers that every parser reads as the same value: short and finite ones. It refuses whole numbers such as 24.0 and 2.4e1,
-// because
-// a validator accepts them as integers and a decoder does not.
+// because a validator accepts them as integers and a decoder does not.
 func (w *jsonWalk) checkNumber(s string) error {
 	if len(s) > maxNumber {
 		return w.here("is a number of more than %d characters.", maxNumber)

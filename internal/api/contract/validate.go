@@ -19,16 +19,14 @@ import (
 )
 
 // reportAll is the largest body in bytes for which the validator reports all errors. In a larger body it reports only the first error. Each error
-// contains
-// the faulty value, and a body of 1 MiB can have thousands of them.
+// contains the faulty value, and a body of 1 MiB can have thousands of them.
 const reportAll = 128 << 10
 
 // everyError and firstError are the two sets of validator options. One reports all errors, the other only the first.
 var everyError, firstError = asked(true), asked(false)
 
 // asked returns validator options. KeepValidatedValue keeps the checked value for Binder. Without it, a second and more lenient decoder would read
-// the body
-// again. It would bind {"prefixLength":24,"PrefixLength":99} to a value that the validator did not check.
+// the body again. It would bind {"prefixLength":24,"PrefixLength":99} to a value that the validator did not check.
 func asked(forAll bool) *openapi3filter.Options {
 	return &openapi3filter.Options{
 		KeepValidatedValue: true, SkipSettingDefaults: true, MultiError: forAll,
@@ -40,8 +38,7 @@ func asked(forAll bool) *openapi3filter.Options {
 // JSON.
 //
 // Check does not use the validator's own middleware. That middleware uses its own context, without Carve's deadline and caller, and responds in
-// another
-// format.
+// another format.
 func (op *Operation) Check(c echo.Context) error {
 	r := c.Request()
 	impossible := op.unconditional(r.Header)
@@ -104,8 +101,7 @@ func known(params openapi3.Parameters) string {
 }
 
 // literal reports whether a parameter is written as JSON writes its type: true or false, or an integer without a plus sign and leading zeros. The
-// decoders
-// would also accept 1, T, +5 and 007.
+// decoders would also accept 1, T, +5 and 007.
 func literal(s *openapi3.Schema, value string) bool {
 	switch {
 	case s.Type.Is(openapi3.TypeBoolean):
@@ -119,8 +115,7 @@ func literal(s *openapi3.Schema, value string) bool {
 }
 
 // checkHeaders returns an error for each header that is repeated. It joins repeated preconditions, because a precondition is a list and may have
-// several
-// headers.
+// several headers.
 func checkHeaders(op *Operation, h http.Header) []ipam.Field {
 	var fields []ipam.Field
 	for _, p := range op.header {

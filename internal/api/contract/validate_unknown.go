@@ -11,8 +11,7 @@ import (
 )
 
 // unknownSentence returns the error text for an unknown member of the object at pointer. If responses have this member, the text explains that the
-// server
-// sets it. Otherwise the text suggests the closest known name and lists all known names.
+// server sets it. Otherwise the text suggests the closest known name and lists all known names.
 func (t *translation) unknownSentence(pointer, name string, s *openapi3.Schema) string {
 	if t.served(pointer, name) {
 		return "is set by the server; leave it out."

@@ -1,12 +1,10 @@
 // Package docs serves Swagger UI from the binary. Swagger UI needs no network, no CDN and no installation.
 //
 // It embeds two folders. dist contains files of the npm package swagger-ui-dist without changes. `make swagger-ui` updates them, and tools/swagger-ui
-// pins the
-// version. page contains Carve's own files.
+// pins the version. page contains Carve's own files.
 //
 // The page handles the credentials of a caller, so it may only contact its own origin. The Content-Security-Policy enforces this in the browser. A
-// test fails
-// if a new version of Swagger UI needs more.
+// test fails if a new version of Swagger UI needs more.
 package docs
 
 import (
@@ -27,8 +25,8 @@ import (
 const Path = "/docs/"
 
 // policy is the Content-Security-Policy of the page. It allows the page's own files, images in data URLs, which the style sheet contains, and
-// requests to the
-// page's origin. Swagger UI works with it, including "Try it out", because it needs no inline script, no inline style sheet and no eval.
+// requests to the page's origin. Swagger UI works with it, including "Try it out", because it needs no inline script, no inline style sheet and no
+// eval.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
@@ -52,10 +50,8 @@ type asset struct {
 }
 
 // Handler serves the page and its files under Path. specURL is the URL of the OpenAPI document. It must have the same origin, because the page's
-// policy
-// allows no other. Requests carry the full path, and "/docs" redirects to "/docs/". File names do not change between releases, so clients check the
-// ETag on
-// every visit.
+// policy allows no other. Requests carry the full path, and "/docs" redirects to "/docs/". File names do not change between releases, so clients
+// check the ETag on every visit.
 func Handler(specURL string) http.Handler {
 	assets := load(specURL)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -36,8 +36,7 @@ func (c *Compiler) Compile(schema *openapi3.SchemaRef) *Checker {
 }
 
 // Valid reports whether data is certainly one JSON text that the schema allows and that all parsers read in the same way. Such a text is UTF-8. It
-// has no
-// duplicate members (even in another case), no null, no escapes, and no numbers except plain integers.
+// has no duplicate members (even in another case), no null, no escapes, and no numbers except plain integers.
 func (c *Checker) Valid(data []byte) bool {
 	s := scan{data: data, limits: c.limits}
 	if !s.value(c.root) {

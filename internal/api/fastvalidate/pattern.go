@@ -9,13 +9,11 @@ import (
 )
 
 // maxStates limits the states in the table of a pattern. A state takes 128 bytes. Three long patterns need more states: label keys, references in
-// filters,
-// and subjects. For these, match uses regexp.
+// filters, and subjects. For these, match uses regexp.
 const maxStates = 250
 
 // pattern is a regular expression as a table: a deterministic automaton over ASCII. The table needs a twentieth of the time of regexp
-// (BenchmarkPattern).
-// Patterns cover most of the text in a valid request, so this matters.
+// (BenchmarkPattern). Patterns cover most of the text in a valid request, so this matters.
 type pattern struct {
 	re      *regexp.Regexp
 	next    [][128]uint8 // next state, by state and character; state 0 has no exit
@@ -53,8 +51,7 @@ func match[T string | []byte](p *pattern, raw T) bool {
 }
 
 // tabulate makes the table by the subset construction: a state is the set of instructions that a text can reach. It makes no table if the expression
-// may
-// match anywhere in a text, tests word or line boundaries, or needs too many states.
+// may match anywhere in a text, tests word or line boundaries, or needs too many states.
 func (p *pattern) tabulate() {
 	tree, err := syntax.Parse(p.re.String(), syntax.Perl)
 	if err != nil {
@@ -111,8 +108,7 @@ func (p *pattern) tabulate() {
 }
 
 // reach follows the instructions that consume no character. It returns the reachable instructions that consume a character. It also reports whether
-// the
-// match instruction is reachable.
+// the match instruction is reachable.
 func reach(prog *syntax.Prog, from []uint32, flags syntax.EmptyOp) (runes []uint32, match bool) {
 	seen := make([]bool, len(prog.Inst))
 	todo := slices.Clone(from)

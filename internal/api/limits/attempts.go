@@ -10,8 +10,7 @@ import (
 )
 
 // Attempts limits the authentication attempts of a client address, during one request. A look-up of credentials may outlive the request that started
-// it and
-// still call Attempts. So Attempts has a lock.
+// it and still call Attempts. So Attempts has a lock.
 type Attempts struct {
 	limiter *ratelimit.Limiter // nil: no limit
 	address string
@@ -76,8 +75,7 @@ func (t *Attempts) Failed(h http.Header, err error) error {
 }
 
 // network returns the text that identifies a client for the limit. That is the IPv4 address, or the /64 of an IPv6 address, because an IPv6 host can
-// choose
-// any address in its /64.
+// choose any address in its /64.
 func network(address string) string {
 	a, err := netip.ParseAddr(address)
 	if err != nil || a.Is4() {

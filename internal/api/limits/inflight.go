@@ -13,10 +13,8 @@ import (
 )
 
 // InFlight limits concurrent requests. A request that finds no slot waits a moment for one before it is refused. The wait does not increase the
-// number of
-// served requests. It slows down clients that repeat refused requests at once: reading a request and writing its refusal costs work, and under
-// several times
-// the capacity that is most of the server's work. A nil InFlight has no limit.
+// number of served requests. It slows down clients that repeat refused requests at once: reading a request and writing its refusal costs work, and
+// under several times the capacity that is most of the server's work. A nil InFlight has no limit.
 type InFlight struct {
 	slots chan struct{} // one element for each request with a slot
 	share int           // slots that one caller may have
@@ -52,8 +50,7 @@ var (
 const maxWaiting = 16384
 
 // NewInFlight returns a limit of most concurrent requests. One caller may have half of them. A request without a slot waits for at most the duration
-// wait. If
-// most is 0, NewInFlight returns nil, which has no limit.
+// wait. If most is 0, NewInFlight returns nil, which has no limit.
 func NewInFlight(most int, wait time.Duration) *InFlight {
 	if most <= 0 {
 		return nil
@@ -74,9 +71,8 @@ func (f *InFlight) Load() Load {
 // Enter takes a slot and returns leave, which returns the slot. If there is no slot, it returns the error for the caller.
 //
 // Enter identifies a caller by the credentials in the request, even if they are not valid. Validation would cost the work that the limit saves.
-// Without a
-// caller's credentials, no other client can use up the caller's share. A request without credentials counts for no caller. It is refused soon by the
-// authentication, or the server is in development mode.
+// Without a caller's credentials, no other client can use up the caller's share. A request without credentials counts for no caller. It is refused
+// soon by the authentication, or the server is in development mode.
 func (f *InFlight) Enter(ctx context.Context, credentials string) (leave func(), refused *ipam.Error) {
 	if credentials == "" {
 		if !f.enterSlot(ctx) {

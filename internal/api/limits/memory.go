@@ -12,8 +12,7 @@ import (
 )
 
 // answersHold is the limit, in bytes of JSON, for all responses that the server holds at the same time. The process needs several times as much
-// memory, for
-// rows, objects and text.
+// memory, for rows, objects and text.
 const answersHold = 64 << 20
 
 // The callers of one project may use a quarter of the memory, and one caller may use an eighth.
@@ -26,8 +25,7 @@ const (
 const memoryWait = 5 * time.Second
 
 // Memory limits the bytes of all responses that the server holds. A response counts from before its rows are read until the client has received it. A
-// slow
-// client keeps the memory of its own responses, but at most its share. A nil Memory has no limit.
+// slow client keeps the memory of its own responses, but at most its share. A nil Memory has no limit.
 type Memory struct {
 	most  int64
 	whole *semaphore.Weighted
@@ -57,8 +55,7 @@ var (
 )
 
 // Reserve reserves bytes for a response to a caller, at most the caller's share. If project is not "", the project's share also pays. Reserve takes
-// the shares
-// before the common memory. So a request that waits for its project's share holds no memory that others could use.
+// the shares before the common memory. So a request that waits for its project's share holds no memory that others could use.
 //
 // keep reduces the reservation to the given number of bytes.
 func (m *Memory) Reserve(ctx context.Context, caller, project string, bytes int) (keep func(bytes int), err error) {

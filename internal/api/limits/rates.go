@@ -30,8 +30,7 @@ type Rates struct{ Reads, Writes, Anonymous, Work, Project int }
 var DefaultRates = Rates{Reads: 500, Writes: 200, Anonymous: 20, Work: 25000, Project: 50000}
 
 // workWindow is the time in seconds whose work a caller may do in one burst. It is enough to read 100,000 claims, page after page and at any speed,
-// as a
-// program does when it starts.
+// as a program does when it starts.
 const workWindow = 4
 
 // Limits returns the limiters. A nil clock is the system clock.
@@ -49,8 +48,7 @@ func (r Rates) Limits(clock func() time.Time) Limits {
 }
 
 // Describe writes the headers of draft-ietf-httpapi-ratelimit-headers, which are structured fields (RFC 9651). RateLimit-Policy means that q requests
-// are
-// allowed in a window of w seconds. RateLimit means that r requests remain, and that more become available in t seconds.
+// are allowed in a window of w seconds. RateLimit means that r requests remain, and that more become available in t seconds.
 func Describe(h http.Header, d ratelimit.Decision) {
 	var line [128]byte
 	b := append(strconv.AppendInt(append(strconv.AppendQuote(line[:0], d.Policy), ";q="...), int64(d.Quota), 10), ";w="...)
