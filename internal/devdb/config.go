@@ -26,8 +26,8 @@ type Config struct {
 	MaxConnections int
 	// Region is the locality of the node; empty means "local". CockroachDB only.
 	Region string
-	// Volatile turns off fsync: the database is faster, but may not survive a crash of the machine. It is for tests: a killed process loses no data, a
-	// power cut may lose all. PostgreSQL only.
+	// Volatile turns off fsync, which makes the database faster. A killed process loses no data, but a power cut may destroy all data. Use it only for
+	// tests, with PostgreSQL.
 	Volatile bool
 }
 
