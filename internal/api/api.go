@@ -79,8 +79,8 @@ type adapter struct {
 	remote   echo.IPExtractor
 }
 
-// New returns the handler of all HTTP paths. It panics if the embedded contract does not load, or if an error code has no status: the build is
-// broken.
+// New returns the handler of all HTTP paths. It panics if the embedded contract does not load, or if an error code has no status. Both mean that the
+// build is broken.
 func New(cfg Config) http.Handler {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)

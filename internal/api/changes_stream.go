@@ -139,8 +139,8 @@ func (s *stream) event(name, id string, data any) {
 	s.add([]byte("data: "), text, []byte("\n\n"))
 }
 
-// add adds text to the response. The first text after a flush sets the write deadline: the client must read all text up to the next flush before
-// then.
+// add adds text to the response. The first text after a flush sets the write deadline. By then the client must have read all text up to the next
+// flush.
 func (s *stream) add(texts ...[]byte) {
 	if s.text == nil {
 		err := http.NewResponseController(s.c.Response()).SetWriteDeadline(time.Now().Add(writeLimit))

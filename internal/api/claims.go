@@ -138,7 +138,8 @@ func releasing(project string, body gen.ClaimReleaseCreate) (releases.Selection,
 	return q, inSelection(err)
 }
 
-// inSelection rewrites the field pointers of an error from a list: in this operation the filters are in the body, not in the query.
+// inSelection rewrites the field pointers of an error from a list. It does so because in this operation the filters are in the body, not in the
+// query.
 func inSelection(err error) error {
 	e, ok := err.(*ipam.Error) //nolint:errorlint // only the refusal itself is re-pointed
 	if !ok {

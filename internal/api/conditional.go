@@ -96,7 +96,7 @@ func (a *adapter) unchanged(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// matchesWeakly compares tags as If-None-Match does: it ignores W/ (RFC 9110, 8.8.3.2).
+// matchesWeakly compares tags as If-None-Match does, so it ignores W/ (RFC 9110, 8.8.3.2).
 func matchesWeakly(m usecase.Match, tag string) bool {
 	return m.Any || slices.ContainsFunc(m.Revisions, func(have string) bool {
 		if opaque, weak := strings.CutPrefix(have, "W/"); weak {

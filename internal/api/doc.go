@@ -17,7 +17,7 @@
 //
 // # Parsers that are too lenient
 //
-// encoding/json accepts too much: duplicate names, names in the wrong case and, from a Decoder, text after the value. So does a validator that uses
-// it. The middleware therefore reads the body strictly before other code sees it. Handlers bind the same value that was validated, and match names
+// encoding/json accepts duplicate names, names in the wrong case and, from a Decoder, text after the value. A validator that uses it accepts the
+// same. The middleware therefore reads the body strictly before other code sees it. Handlers bind the same value that was validated, and match names
 // exactly (package contract).
 package api

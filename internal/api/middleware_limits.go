@@ -45,8 +45,8 @@ func (a *adapter) limitRate(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// charge charges a request for the costs that are known before the server reads the body. The use cases charge the rest: the claims of a batch before
-// they process them, and rows after they have read them.
+// charge charges a request for the costs that are known before the server reads the body. The use cases charge the rest. They charge the claims of a
+// batch before they process the claims, and rows after they have read the rows.
 func (a *adapter) charge(next echo.HandlerFunc) echo.HandlerFunc {
 	may := a.cfg.Limits
 	return func(c echo.Context) error {
@@ -97,7 +97,7 @@ func identified(who tenancy.Principal, project string) string {
 	return project
 }
 
-// payer converts the project that payers returns into an id: the project's UID, or an id derived from its name.
+// payer converts the project that payers returns into an id. The id is the project's UID, or is derived from the project's name.
 func payer(project string) (id ipam.ID) {
 	switch {
 	case project == "":

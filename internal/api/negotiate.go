@@ -41,7 +41,7 @@ func (a *adapter) negotiate(next echo.HandlerFunc) echo.HandlerFunc {
 }
 
 // acceptable reports whether a caller accepts the operation's response. A successful DELETE has no body, so it is enough that the caller accepts
-// problem documents. Generated clients send Accept: application/problem+json alone with a DELETE.
+// problem documents. Generated clients accept only application/problem+json for a DELETE.
 func acceptable(r *http.Request) bool {
 	header := r.Header.Values("Accept")
 	return accepts(header, contract.JSON) || r.Method == http.MethodDelete && accepts(header, mimeProblem)

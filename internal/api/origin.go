@@ -75,7 +75,7 @@ func extractor(trusted []netip.Prefix) echo.IPExtractor {
 	return echo.ExtractIPFromXFFHeader(options...)
 }
 
-// plainAddress returns an address in the form that Carve uses: an IPv4-mapped IPv6 address becomes IPv4, and a zone is removed.
+// plainAddress returns an address in the form that Carve uses. An IPv4-mapped IPv6 address becomes IPv4, and a zone is removed.
 func plainAddress(s string) string {
 	if a, err := netip.ParseAddr(s); err == nil && !a.Is4() {
 		return a.Unmap().WithZone("").String()

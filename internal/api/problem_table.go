@@ -16,7 +16,8 @@ type kind struct {
 	title  string
 }
 
-// kinds is the only place that maps codes to statuses. A full pool is 409: it happens to customers in normal use, and the server is not at fault.
+// kinds is the only place that maps codes to statuses. A full pool is 409, because it happens to customers in normal use, and the server is not at
+// fault.
 var kinds = map[ipam.Code]kind{
 	ipam.CodeInvalidArgument:      {http.StatusBadRequest, "The request is not valid"},
 	ipam.CodeUnauthenticated:      {http.StatusUnauthorized, "No valid credentials"},

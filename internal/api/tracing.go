@@ -8,7 +8,7 @@ import (
 )
 
 // Tracer records requests in traces. It must not block, and is safe for concurrent use. The trace header is the only text that it gets from the
-// caller: it gets no path, no query and no body.
+// caller. It gets no path, no query and no body.
 type Tracer interface {
 	// Follows reports whether a context's trace is recorded.
 	Follows(ctx context.Context) bool

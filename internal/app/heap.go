@@ -10,7 +10,7 @@ import (
 // It would take a third of the CPU time of a claim over HTTP.
 //
 // With the ballast, the collector runs after 64 MiB of garbage or more. The memory use grows by that amount, whatever the size of the heap. A higher
-// GOGC would be worse: with ten thousand connected clients it would multiply the heap by four. docs/performance.md has the figures.
+// GOGC would be worse, because with ten thousand connected clients it would multiply the heap by four. docs/performance.md has the figures.
 const heapFloor = 64 << 20
 
 // floor allocates the ballast. The process does it once and keeps the ballast. It never touches the pages of the ballast, so the system assigns no

@@ -48,5 +48,5 @@ func (a *App) load(service *alloc.Service) telemetry.Load {
 }
 
 // placeWait is the time that a request without a slot waits for one before it is refused. Retry-After has the same value. ADR 19 has a measurement at
-// four times the load that saturates the server: without this wait, the throughput falls to a third.
+// four times the load that saturates the server. Without this wait, the throughput falls to a third.
 const placeWait = time.Second

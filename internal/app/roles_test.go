@@ -92,7 +92,7 @@ func TestServerAdaptsToItsUsersPrivileges(t *testing.T) {
 	require.NotContains(t, err.Error(), "SQLSTATE")
 }
 
-// This is the counterexample: the server does not start if one grant is missing.
+// The server must not start if one grant is missing.
 func TestServerWithAMissingGrantDoesNotStart(t *testing.T) {
 	t.Parallel()
 	root, as := users(t)

@@ -2,7 +2,7 @@
 // describes the backup. Before a restore, it checks that the backup fits the database. The engine must be the same, this program must know the
 // schema, and the regions must be the same, added in the same order. It replaces existing data only if the caller allows that.
 //
-// The caller does the work after a restore: it migrates the schema, renews the versions (epochs) that servers compare with their caches, and runs the
+// The caller does the work after a restore. It migrates the schema, renews the versions (epochs) that servers compare with their caches, and runs the
 // audit. That work needs the current schema, and this package does not.
 //
 // A backup is one state of the database, at the time in its manifest. It lacks all later changes. After a restore, addresses that were allocated

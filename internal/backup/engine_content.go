@@ -26,7 +26,8 @@ type content struct {
 	schema  int64    // number of the last migration; 0: none
 }
 
-// bookkeeping lists the tables that have rows even if nobody has used the service yet: its internal state and the platform project.
+// bookkeeping lists the tables that have rows even if nobody has used the service yet. The rows are the service's internal state and the platform
+// project.
 var bookkeeping = []string{"goose_db_version", "goose_lock", "regions", "projects", "spaces", "project_regions", "compatibility", "feed", "audit_events", "removals"}
 
 func contentOf(ctx context.Context, c querier) (content, error) {

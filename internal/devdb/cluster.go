@@ -43,7 +43,7 @@ func (h *home) clusterMajor() (int, error) {
 
 // initCluster runs initdb in a temporary directory and renames the result, so that after any interruption the cluster is either complete or missing.
 //
-// Connections need no password: only the socket's directory protects the socket.
+// Connections need no password, because the socket is in a directory that only the database's user can enter.
 func (h *home) initCluster(ctx context.Context, bin programs, volatile bool) error {
 	if err := h.root.RemoveAll(newClusterName); err != nil {
 		return err

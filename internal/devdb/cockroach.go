@@ -34,7 +34,7 @@ func startCockroach(ctx context.Context, cfg Config, h *home) (*process, string,
 	cmd := exec.Command(bin, cockroachArgs(cfg.Region)...)
 	cmd.Dir = h.dir // the paths in its arguments are relative, because the path of a store has a syntax of its own
 	cmd.Env = append(os.Environ(), "COCKROACH_SKIP_ENABLING_DIAGNOSTIC_REPORTING=true")
-	// SIGTERM drains: sessions finish, leases move, then it exits.
+	// SIGTERM drains the node. Its sessions end, its leases move, and then it exits.
 	proc, err := h.spawnLogged(cmd, syscall.SIGTERM, cockroachLog)
 	if err != nil {
 		return nil, "", err

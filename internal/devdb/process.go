@@ -135,8 +135,8 @@ type step struct {
 	grace  time.Duration
 }
 
-// ladder returns the steps to stop a database. The first signal requests a proper end. The second requests an immediate end: PostgreSQL skips the
-// checkpoint, and recovers from its log at the next start. The third is SIGKILL.
+// ladder returns the steps to stop a database. The first signal requests a proper end. The second requests an immediate end. PostgreSQL then skips
+// the checkpoint, and recovers from its log at the next start. The third is SIGKILL.
 func ladder(gentle syscall.Signal) []step {
 	return []step{{gentle, 30 * time.Second}, {syscall.SIGQUIT, 10 * time.Second}, {syscall.SIGKILL, 10 * time.Second}}
 }

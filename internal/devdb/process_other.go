@@ -12,7 +12,7 @@ import (
 // and the next start returns an error.
 func tieToParent(*syscall.SysProcAttr, syscall.Signal) {}
 
-// passDir returns the directory's path: a child that runs as another user needs access to all directories above it.
+// passDir returns the directory's path. So a child that runs as another user needs access to all directories above it.
 func passDir(dir *os.File, files []*os.File) (path string, all []*os.File) {
 	return dir.Name(), files
 }

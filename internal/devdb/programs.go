@@ -79,7 +79,7 @@ func programDirs() []string {
 //   - Debian's directories, newest version first
 //   - the directories of tools/postgres/install.sh, for the machine and for this user
 //
-// No path is relative to the working directory: otherwise this user would run programs that another user has put there.
+// No path is relative to the working directory. Otherwise this user could run programs that another user has put there.
 func clientDirs() []string {
 	if dir := os.Getenv(EnvPostgresBin); dir != "" {
 		return []string{dir}

@@ -38,7 +38,7 @@ func postgresSettings(cfg Config) []string {
 		settings = append(settings, [2]string{"wal_level", "minimal"}, [2]string{"max_wal_senders", "0"}, [2]string{"max_wal_size", "256MB"})
 	}
 	if !cfg.Volatile {
-		// A new database has no statistics until the first ANALYZE, and its plans are bad until then: each deletion reads every claim. Autovacuum runs
+		// A new database has no statistics until the first ANALYZE. Its plans are bad until then, so that each deletion reads every claim. Autovacuum runs
 		// ANALYZE, by default after up to a minute. In a test database, autovacuum must not run while a test compares plans, so this setting is not for
 		// tests.
 		settings = append(settings, [2]string{"autovacuum_naptime", "5s"})

@@ -10,10 +10,11 @@ import (
 	"syscall"
 )
 
-// socketName is PostgreSQL's name for the socket of port 5432. It is only a name: PostgreSQL does not listen on a port.
+// socketName is PostgreSQL's name for the socket of port 5432. It is only a name, because PostgreSQL does not listen on a port.
 const socketName = ".s.PGSQL.5432"
 
-// socketPathLimit is the maximum length of a socket path in bytes. Linux allows 107, other systems 103; some clients need a few bytes themselves.
+// socketPathLimit is the maximum length of a socket path in bytes. Linux allows 107, and other systems allow 103. Some clients need a few bytes
+// themselves.
 const socketPathLimit = 99
 
 // outsidePrefix is the prefix of socket directories outside a data directory.

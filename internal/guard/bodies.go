@@ -26,8 +26,8 @@ type Pace struct {
 //     After that, a read of its body fails with ErrTooManyBodies. So a client that sends large bodies slowly blocks only other large bodies.
 //   - Bodies does not read ahead if the body is larger than Large, or if the client expects 100-continue.
 //
-// A read of a body fails with os.ErrDeadlineExceeded if the client is slower than Pace. http.Server.ReadTimeout alone is not enough: it must leave
-// time for the largest body, and so it gives the same time to the smallest one.
+// A read of a body fails with os.ErrDeadlineExceeded if the client is slower than Pace. The ReadTimeout of http.Server alone is not enough. It must
+// leave time for the largest body, and so it gives the same time to the smallest body.
 type Bodies struct {
 	Pace        Pace
 	Small       int64
@@ -55,7 +55,7 @@ func (b Bodies) Handler(next http.Handler) http.Handler {
 			return
 		}
 		body := &heldBody{ReadCloser: r.Body, deadline: deadline, pace: b.Pace}
-		// A shallow copy: the server inspects the body of its own request to decide whether it can keep the connection.
+		// This is a shallow copy. The server inspects the body of its own request to decide whether it can keep the connection.
 		mine := r.WithContext(r.Context())
 		mine.Body = body
 		if r.ContentLength <= b.Large && r.Header.Get("Expect") == "" {
@@ -93,7 +93,7 @@ func (b Bodies) readAhead(body *heldBody, length int64, turns chan struct{}) {
 // deadliner is implemented by net/http's own ResponseWriters.
 type deadliner interface{ SetReadDeadline(at time.Time) error }
 
-// heldBody is a body of which a part may have been read ahead.
+// heldBody is a request body. A part of it may have been read ahead.
 type heldBody struct {
 	io.ReadCloser
 	deadline deadliner

@@ -10,8 +10,8 @@ import (
 )
 
 // Clients limits the connections of a server. If a new connection exceeds the limit, Clients closes a connection that has no request. It chooses the
-// address with the most waiting connections, and closes the one that has waited longest there. So a client that opens many connections to block
-// others loses its own. If all connections have a request, Clients closes the new one.
+// address with the most waiting connections, and closes the one that has waited longest there. So a client that opens many connections to block other
+// clients loses its own connections. If all connections have a request, Clients closes the new one.
 //
 // A listener that stops accepting at its limit, such as netutil.LimitListener, would be blocked by idle connections.
 type Clients struct {

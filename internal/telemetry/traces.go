@@ -19,8 +19,8 @@ import (
 // Traces makes spans for requests and background jobs, for their waits and for their statements. Make it with NewTraces, and call Shutdown at the
 // end. It is safe for concurrent use.
 //
-// Each traced package declares the interface that it needs, and passes on the returned context. A request that is not sampled allocates nothing:
-// callers check Follows first, or the methods return the context unchanged.
+// Each traced package declares the interface that it needs, and passes on the returned context. A request that is not sampled allocates nothing.
+// Callers check Follows first, or the methods return the context unchanged.
 type Traces struct {
 	tracer   trace.Tracer
 	runs     *runs

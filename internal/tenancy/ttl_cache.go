@@ -47,8 +47,8 @@ func (r *ttlCache[V]) markMissing(key string) {
 	r.missing.Add(key, r.clock())
 }
 
-// get returns the cached value, or looks it up. At most one look-up of a key runs at a time, and concurrent callers wait for its result. Since others
-// may wait, a look-up continues after the request that started it has ended.
+// get returns the cached value, or looks it up. At most one look-up of a key runs at a time, and concurrent callers wait for its result. Since other
+// callers may wait, a look-up continues after the request that started it has ended.
 //
 // The request that starts a look-up calls admit once before it. A context from WithoutCache always starts a look-up of its own.
 func (r *ttlCache[V]) get(ctx context.Context, key string, admit func() error, load loader[V]) (value V, found bool, err error) {

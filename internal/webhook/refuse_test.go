@@ -108,7 +108,7 @@ func TestHostWithANonpublicAddressIsRefused(t *testing.T) {
 	require.Equal(t, Outcome{Reason: Unresolved}, NewClient(nil).Send(t.Context(), delivery("https://localhost:"+port)))
 }
 
-// Without TLS, others on the path could read a delivery. So it must not go to the public Internet.
+// Without TLS, the network could read a delivery. So it must not go to the public Internet.
 func TestPublicAddressNeedsTLS(t *testing.T) {
 	t.Parallel()
 	resolver := newNames(t, map[string][]netip.Addr{"public.example.": {netip.MustParseAddr("2606:4700::1111")}})

@@ -52,7 +52,7 @@ func FromConsole(r *http.Request) error {
 }
 
 // sameOrigin returns false if the browser reports that a page of another origin sent the request. It compares hosts. It compares schemes only if the
-// server itself ends TLS: behind a proxy, the server does not know whether the browser used TLS.
+// server itself ends TLS. Behind a proxy, the server does not know whether the browser used TLS.
 func sameOrigin(r *http.Request) bool {
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" {
 		return false

@@ -36,7 +36,7 @@ func NewKey(_ string, b gen.APIKeyCreate) (ipam.APIKey, error) {
 	meta, err := newMetadata(b.Metadata)
 	k := ipam.APIKey{Metadata: meta, Spec: ipam.APIKeySpec{Role: string(b.Spec.Role), Description: b.Spec.Description}}
 	if at := b.Spec.ExpiresAt; at != nil {
-		// This changes the body too, because the body is fingerprinted: the same time in another zone must be the same request.
+		// This changes the body too, because the body is fingerprinted. The same time in another zone must be the same request.
 		*at = at.UTC()
 		k.Spec.ExpiresAt = *at
 	}

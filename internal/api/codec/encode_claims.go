@@ -88,7 +88,7 @@ func (w *jsonText) claimSpec(s *gen.IPClaimSpec) {
 	w.shut('}')
 }
 
-// claimConsumers writes spec.consumers for completeness. No response has this field: the attached consumers are counted in the claim's status.
+// claimConsumers writes spec.consumers for completeness. No response has this field, because the claim's status counts the attached consumers.
 func (w *jsonText) claimConsumers(list []gen.ClaimConsumer) {
 	if len(list) == 0 {
 		return

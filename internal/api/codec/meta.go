@@ -56,7 +56,7 @@ func resolvedRefOf(r ipam.Ref) gen.ResolvedRef {
 	return gen.ResolvedRef{Project: r.Project, Name: r.Name}
 }
 
-// optionalRefOf returns nil if the name is empty: the reference is absent, or the caller may not know the name.
+// optionalRefOf returns nil if the name is empty. Then the reference is absent, or the caller may not know the name.
 func optionalRefOf(r ipam.Ref) *gen.ResolvedRef {
 	if r.Name == "" {
 		return nil

@@ -83,7 +83,7 @@ func Mentions(patch []byte, member string) bool {
 	return ok
 }
 
-// notPatchable returns an internal error: the caller has already checked both documents, so this is a bug.
+// notPatchable returns an internal error. It reports a bug, because the caller has already checked both documents.
 func notPatchable(cause error) error {
 	return ipam.Errorf(ipam.CodeInternal, "The patch cannot be applied.").Because(cause)
 }

@@ -1,6 +1,5 @@
-// Package contract checks requests against openapi.yaml. It finds the operation of a path, checks that the body is exactly one JSON value in strict
-// syntax, checks that the whole request fits the contract, and returns the errors. Handlers bind the value that was checked, with names matched
-// exactly.
+// Package contract checks requests against openapi.yaml. It finds the operation of a path. It checks that the body is exactly one JSON value in
+// strict syntax, and that the whole request fits the contract. Handlers bind the value that was checked, with names matched exactly.
 package contract
 
 import (

@@ -13,7 +13,7 @@ func Has(urlPath string) bool {
 	return urlPath+"/" == Path || inside && (name == "" || names()[name])
 }
 
-// names returns the names of all files, without their folders: the browser sees all files directly under Path.
+// names returns the names of all files, without their folders, because a browser sees all files directly under Path.
 var names = sync.OnceValue(func() map[string]bool {
 	set := map[string]bool{}
 	_ = fs.WalkDir(files, ".", func(file string, entry fs.DirEntry, err error) error {

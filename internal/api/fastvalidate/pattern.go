@@ -50,7 +50,7 @@ func match[T string | []byte](p *pattern, raw T) bool {
 	return p.accepts[state]
 }
 
-// tabulate makes the table by the subset construction: a state is the set of instructions that a text can reach. It makes no table if the expression
+// tabulate makes the table by the subset construction. A state is the set of instructions that a text can reach. It makes no table if the expression
 // may match anywhere in a text, tests word or line boundaries, or needs too many states.
 func (p *pattern) tabulate() {
 	tree, err := syntax.Parse(p.re.String(), syntax.Perl)

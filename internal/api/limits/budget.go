@@ -29,7 +29,7 @@ func (l Limits) Budget(caller, project string, header http.Header) Budget {
 // Charge implements tenancy.Budget.
 func (b *Budget) Charge(w tenancy.Work) error { return b.Begin(w, tenancy.Work{}) }
 
-// Begin charges the cost of w. It fails if the budget does not cover the cost of w and besides together.
+// Begin charges the cost of w. It fails if the budget does not cover the sum of that cost and the cost of the work besides.
 func (b *Budget) Begin(w, besides tenancy.Work) error {
 	cost := w.Cost()
 	need := cost + besides.Cost()

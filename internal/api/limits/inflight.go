@@ -13,8 +13,8 @@ import (
 )
 
 // InFlight limits concurrent requests. A request that finds no slot waits a moment for one before it is refused. The wait does not increase the
-// number of served requests. It slows down clients that repeat refused requests at once: reading a request and writing its refusal costs work, and
-// under several times the capacity that is most of the server's work. A nil InFlight has no limit.
+// number of served requests. It slows down clients that repeat refused requests at once. To read a request and to refuse it costs work. Under several
+// times the capacity, refusals are most of the server's work. A nil InFlight has no limit.
 type InFlight struct {
 	slots chan struct{} // one element for each request with a slot
 	share int           // slots that one caller may have
@@ -93,7 +93,7 @@ func (f *InFlight) Enter(ctx context.Context, credentials string) (leave func(),
 	return func() { <-f.slots; f.leaveAs(caller) }, nil
 }
 
-// Throttled runs tell at most once in logEvery, so that refused requests do not fill the log.
+// Throttled calls the function at most once in logEvery, so that refused requests do not fill the log.
 func (f *InFlight) Throttled(tell func()) { f.said.Do(tell) }
 
 // enterSlot takes a slot. If there is none, it waits for one.
