@@ -2,5 +2,5 @@
 // not explicitly allow. If the caller may not see a resource, the response is exactly the same as for a resource that does not exist.
 //
 // The decision needs no database. An authenticator makes a Principal with the caller's roles, and Authorize compares these roles with the policy. The
-// use cases of package alloc manage members, keys, grants and quotas.
+// use cases of package alloc manage members, keys, grants and quotas. They write them in transactions, in the same way as all other resources.
 package tenancy

@@ -16,8 +16,8 @@ type Budget struct {
 	of              string // "": no project
 	header          http.Header
 	memory          *Memory
-	// spent is the cost of this request so far. Begin counts it as available. Otherwise a request that pays in several steps would fail, although its
-	// total cost would be accepted in one step.
+	// spent is the cost of this request so far. A request that costs more than a full budget may start when the budget is full. Begin uses spent so that
+	// such a request may also pay in several steps.
 	spent int
 }
 
@@ -29,7 +29,7 @@ func (l Limits) Budget(caller, project string, header http.Header) Budget {
 // Charge implements tenancy.Budget.
 func (b *Budget) Charge(w tenancy.Work) error { return b.Begin(w, tenancy.Work{}) }
 
-// Begin charges the cost of w. It fails if the budget does not cover the sum of that cost and the cost of the work besides.
+// Begin charges the cost of w. It fails if the budget does not also cover the cost of besides. That is work that may follow and is charged later.
 func (b *Budget) Begin(w, besides tenancy.Work) error {
 	cost := w.Cost()
 	need := cost + besides.Cost()

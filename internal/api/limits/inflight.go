@@ -148,7 +148,7 @@ func (f *InFlight) leaveAs(caller uint64) {
 
 type slotKey struct{}
 
-// WithSlot stores leave in the context, so that a request can return its slot before it ends. leave may be called several times.
+// WithSlot stores leave in the context, so that a request can return its slot before it ends. leave must allow several calls.
 func WithSlot(ctx context.Context, leave func()) context.Context {
 	return context.WithValue(ctx, slotKey{}, leave)
 }
