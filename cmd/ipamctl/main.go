@@ -30,13 +30,13 @@ func run() int {
 	})
 }
 
-// retain converts between the types of [app.Retain] and the command line.
+// retain calls [app.Retain] and converts its result to the type of the command line.
 func retain(ctx context.Context, dsn string, events, holds time.Duration) (operate.Retained, error) {
 	done, err := app.Retain(ctx, dsn, events, holds)
 	return operate.Retained(done), err
 }
 
-// reconcile converts between the types of [app.Reconcile] and the command line.
+// reconcile calls [app.Reconcile] and converts its options and its result between the types of the command line and of package regions.
 func reconcile(ctx context.Context, dsn, region string, o operate.Reconciling) ([]operate.Reconciled, error) {
 	found, err := app.Reconcile(ctx, dsn, region, o.Repair, o.Forget)
 	out := make([]operate.Reconciled, len(found))

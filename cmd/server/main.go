@@ -1,4 +1,4 @@
-// Command server serves the Carve API. See --help.
+// Command server serves the Carve API. `server --help` lists its flags.
 package main
 
 import (

@@ -32,7 +32,7 @@ func (s memberHandlers) DeleteMember(c echo.Context, project, subject string, p 
 	return remove(c, p.IfMatch, p.DryRun, project, subject, s.use.DeleteMember)
 }
 
-// keyHandlers serves API keys. The phase of a key depends on the time.
+// keyHandlers serves API keys. It needs a clock because the phase of a key, such as expired, depends on the time.
 type keyHandlers struct {
 	use   Keys
 	clock func() time.Time
@@ -44,7 +44,7 @@ func (s keyHandlers) ListAPIKeys(c echo.Context, project string, p gen.ListAPIKe
 	return list(c, p.Limit, p.Cursor, project, s.use.ListKeys, s.show)
 }
 
-// CreateAPIKey returns the token once. The server stores a fingerprint of the body for retries; the body contains no secret.
+// CreateAPIKey returns the token once. Retries compare a fingerprint of the request body, and the body contains no secret.
 func (s keyHandlers) CreateAPIKey(c echo.Context, project string, p gen.CreateAPIKeyParams) error {
 	return create(c, post{project: project, key: p.IdempotencyKey, dryRun: p.DryRun}, codec.NewKey, s.use.CreateKey, func(k ipam.APIKey) gen.APIKey {
 		shown := s.show(k)
@@ -99,7 +99,7 @@ func (s spaceGrantHandlers) DeleteSpaceGrant(c echo.Context, project, space, con
 	return deleteGrant(c, p.IfMatch, p.DryRun, project, space, consumer, s.use.DeleteSpaceGrant)
 }
 
-// The four functions below handle grants; of is the name of the pool or space.
+// The four functions below handle grants. The parameter of is the name of the pool or space that is granted.
 
 func listGrants(c echo.Context, limit *int, cursor *string, project, of string,
 	use func(ctx context.Context, project, of string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Grant], error),

@@ -23,7 +23,8 @@ const (
 	history = "/v1/projects/team-a/history"
 )
 
-// accessScript implements the use cases of members, keys, grants, quotas and the trail. It records the requests and returns the configured results.
+// accessScript implements the use cases of members, keys, grants, quotas and the audit trail. It records the requests and returns the results that a
+// test sets.
 type accessScript struct {
 	nobody
 	on      *service
@@ -38,7 +39,7 @@ type accessScript struct {
 	repeat  bool
 	fail    error
 
-	calls   []string // operation, then the names of the resource
+	calls   []string // for each call: the operation, then the names of the resource
 	request usecase.Request
 	askedM  ipam.Member
 	askedK  ipam.APIKey

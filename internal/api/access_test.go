@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// reading and taking list the operations that all these resources share.
+// reading and taking list the read operations and the write operations on these resources.
 var (
 	reading = []struct {
 		path  string
@@ -181,7 +181,7 @@ func TestMembersHaveTheirRole(t *testing.T) {
 	require.Equal(t, gen.RoleProvider, got.Spec.Role)
 }
 
-// A subject may contain characters with a meaning in a path. All spellings select the same subject, and so does the path in Location.
+// A subject may contain characters that have a meaning in a path. All spellings select the same subject, and Location contains one of them.
 func TestSubjectsRoundTripThroughThePath(t *testing.T) {
 	t.Parallel()
 	for written, subject := range map[string]string{

@@ -9,9 +9,9 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// accessLog writes one line for each request. The line has the route instead of the path, so that lines can be counted and contain no names. It has
-// the caller, the authentication method and the remote address, but no bodies and no headers, so no credentials. accessLog renders an error itself,
-// so that it logs the status that was sent.
+// accessLog writes one line for each request. The line contains the route and not the path. So requests of one route can be counted, and no resource
+// names are logged. The line also has the caller, the authentication method and the remote address. It has no bodies and no headers, and therefore no
+// credentials. accessLog renders an error itself, so that it can log the status that was sent.
 func (a *adapter) accessLog(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		start := time.Now()
@@ -28,7 +28,7 @@ func (a *adapter) accessLog(next echo.HandlerFunc) echo.HandlerFunc {
 		if !log.Enabled(ctx, slog.LevelInfo) {
 			return nil
 		}
-		// A Logger would look up the calling line of code, which costs a microsecond and is not logged.
+		// A slog.Logger would look up the calling line of code. That costs a microsecond, and the line is not logged.
 		line := slog.NewRecord(end, slog.LevelInfo, "request", 0)
 		line.AddAttrs(
 			slog.String("method", r.Method),
@@ -41,7 +41,7 @@ func (a *adapter) accessLog(next echo.HandlerFunc) echo.HandlerFunc {
 			slog.String("remote", tenancy.OriginOf(ctx).Remote),
 		)
 		line.AddAttrs(a.traceAttrs(c)...)
-		_ = log.Handle(ctx, line) // a Logger ignores this error too: a line that cannot be written cannot be reported
+		_ = log.Handle(ctx, line) // the error is ignored, as slog.Logger does: nothing can report a line that cannot be written
 		return nil
 	}
 }

@@ -57,7 +57,7 @@ func lastRequest(t *testing.T, l limited) map[string]any {
 	return line
 }
 
-// admits records its last call, with the origin of the request.
+// admits records the last call of Admit, with the origin of the request.
 type admits struct {
 	*scripted
 	action  tenancy.Action

@@ -40,7 +40,6 @@ func (s alertHandlers) DeleteAlertRule(c echo.Context, project, rule string, p g
 	return remove(c, p.IfMatch, p.DryRun, project, rule, s.use.DeleteAlertRule)
 }
 
-// ListAlerts implements the operation.
 func (s alertHandlers) ListAlerts(c echo.Context, project string, p gen.ListAlertsParams) error {
 	return followed(c, s.changes, p.Limit, p.Cursor, project, s.use.ListAlerts, codec.AlertOf)
 }

@@ -24,39 +24,39 @@ type Config struct {
 	Service       UseCases
 	Authenticator auth.Authenticator
 	Version       Version
-	// Ready returns nil while the server can serve requests: the database responds, its schema fits this build, and the server is not shutting down.
-	// nil: always ready.
+	// Ready returns nil while the server can serve requests: the database responds, its schema fits this build, and the server is not shutting down. A
+	// nil function means that the server is always ready.
 	Ready func(ctx context.Context) error
 	Log   *slog.Logger // nil: no log
-	// Clock returns the time for responses that contain it, by the database's clock. nil: the system's clock.
+	// Clock returns the database's time, for responses that contain a time. nil: the system's clock.
 	Clock func() time.Time
-	// RequestTimeout is a request's deadline, down to its SQL. 0: 10 seconds.
+	// RequestTimeout is the deadline of a request. Its SQL statements have the same deadline. 0: 10 seconds.
 	RequestTimeout time.Duration
-	// Limits are the rate limits of callers. The zero value has none.
+	// Limits are the rate limits of callers. The zero value sets no limits.
 	Limits limits.Limits
 	// InFlight limits concurrent requests. nil: no limit.
 	InFlight *limits.InFlight
-	// TrustedProxies are the proxies whose X-Forwarded-For the server trusts. None: a client's address is the address of its connection.
+	// TrustedProxies are the proxies whose X-Forwarded-For header the server trusts. Without any, a client's address is the address of its connection.
 	TrustedProxies []netip.Prefix
 	// MaxBody is the largest request body in bytes. 0: 1 MiB.
 	MaxBody int64
 	// Meter records every response. nil: no metrics.
 	Meter Meter
-	// Tracer traces every admitted request. nil: no traces.
+	// Tracer traces each request that the server accepts. nil: no traces.
 	Tracer Tracer
 	// Metrics serves GET /metrics, without credentials. nil: the path does not exist.
 	Metrics http.Handler
 	// Console is the web console. nil: no console.
 	Console Console
-	// MetricsLocal limits Metrics to callers on this machine; others get 404.
+	// MetricsLocal limits Metrics to callers on this machine. Other callers get 404.
 	MetricsLocal bool
 }
 
 // Console serves the pages and the sign-in of the web console, which are not in the contract.
 type Console interface {
-	// Register adds the console's paths. Their requests have an origin and a deadline, and the adapter renders their errors like all others.
+	// Register adds the console's paths to the router. Their requests have an origin and a deadline, and the adapter renders their errors.
 	Register(e *echo.Echo)
-	// There reports whether the build contains the console; otherwise it serves one page that explains this.
+	// There reports whether the build contains the console. Without the console, Register adds one page that explains how to get it.
 	There() bool
 }
 
@@ -79,7 +79,8 @@ type adapter struct {
 	remote   echo.IPExtractor
 }
 
-// New returns the handler of all HTTP paths. It panics only on a broken build: a contract that does not load, or a code without a status.
+// New returns the handler of all HTTP paths. It panics if the embedded contract does not load, or if an error code has no status. Both mean that the
+// build is broken.
 func New(cfg Config) http.Handler {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
@@ -129,7 +130,7 @@ func New(cfg Config) http.Handler {
 	return headAsGet(a.bound(e))
 }
 
-// headAsGet serves HEAD with the handler of GET. net/http omits the body because its own request is still a HEAD.
+// headAsGet serves HEAD with the handler of GET. net/http omits the body because the original request is still a HEAD.
 func headAsGet(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodHead {

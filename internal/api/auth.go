@@ -11,8 +11,8 @@ import (
 
 // authenticate puts the caller into the request's context, where the use cases read it.
 //
-// Each failure counts against the client's address. When an address has used up its attempts, its clients get that refusal instead of the fault in
-// their credentials, and the server looks up nothing for credentials that it does not know to be valid.
+// Each failure counts as an attempt of the client's address. If an address has used up its attempts, its clients get 429 instead of the error in
+// their credentials. The server then looks up nothing for credentials that it does not already know to be valid.
 func (a *adapter) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		op := operationOf(c)
@@ -37,8 +37,8 @@ func (a *adapter) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// authorize checks whether the caller may run the operation, before the server reads anything of the request. It records refusals, but limits the
-// records of each caller, so that a stranger cannot flood a project's audit trail.
+// authorize checks whether the caller may run the operation, before the server reads the body. It records refused attempts in the project's audit
+// trail. It limits these records for each caller, so that a stranger cannot flood the trail.
 func (a *adapter) authorize(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		op := operationOf(c)

@@ -25,8 +25,8 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// The benchmarks measure the cost of a request outside its use case and its connection: all layers of the adapter, with API keys, limits, metrics and
-// the access log, on use cases that return at once and a ResponseWriter in memory.
+// The benchmarks measure the cost of a request without its use case and its connection. They run all layers of the adapter, with API keys, limits,
+// metrics and the access log. The use cases return at once, and the ResponseWriter only counts.
 
 // instant implements use cases that return at once.
 type instant struct {
@@ -73,7 +73,7 @@ func (w *sink) Header() http.Header       { return w.header }
 func (w *sink) WriteHeader(status int)    { w.status = status }
 func (*sink) Write(p []byte) (int, error) { return len(p), nil }
 
-// bench is the whole adapter, with the headers of a caller that has a key.
+// bench is the whole adapter, with the request headers of a caller that has a key.
 type bench struct {
 	handler http.Handler
 	header  http.Header
@@ -112,8 +112,8 @@ func newBench(b *testing.B, change func(*api.Config)) bench {
 	}}
 }
 
-// run sends the same request repeatedly. The measurement includes the construction of the request and of the writer, which does not depend on the
-// adapter: BenchmarkEmptyHandler measures its cost.
+// run sends the same request repeatedly. The measurement includes the construction of the request and of the writer. BenchmarkEmptyHandler measures
+// that cost alone.
 func (p bench) run(b *testing.B, method, target, body string, want int) {
 	b.Helper()
 	at, err := url.Parse(target)
@@ -144,7 +144,7 @@ func (p bench) run(b *testing.B, method, target, body string, want int) {
 	b.ReportMetric(float64(processorTime(b)-before)/float64(b.N), "cpu-ns/op")
 }
 
-// processorTime returns the CPU time of the process, with its garbage collector. On a busy machine it is more reliable than the elapsed time.
+// processorTime returns the CPU time of the process, including the garbage collector. On a busy machine it is more reliable than the elapsed time.
 func processorTime(b *testing.B) time.Duration {
 	b.Helper()
 	var u syscall.Rusage
@@ -205,7 +205,7 @@ func BenchmarkListClaims(b *testing.B) {
 	newBench(b, func(*api.Config) {}).run(b, "GET", claimsPath+"?limit=100&pool=p", "", http.StatusOK)
 }
 
-// BenchmarkRefusedClaim measures a body that violates the contract: the slow path, which finds the text of the refusal.
+// BenchmarkRefusedClaim measures a body that violates the contract. It takes the slow path, which finds the text of the error.
 func BenchmarkRefusedClaim(b *testing.B) {
 	newBench(b, func(*api.Config) {}).run(b, "POST", claimsPath, `{"metadata":{"name":"w-0-000001"},"spec":{"prefixLength":129}}`, http.StatusBadRequest)
 }

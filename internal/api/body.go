@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// limitBody limits a body's size: it refuses a larger Content-Length at once, and a longer chunked body while the server reads it.
+// limitBody limits a body's size. It refuses a larger Content-Length at once, and stops reading a chunked body at the limit.
 func (a *adapter) limitBody(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		op, r := operationOf(c), c.Request()
@@ -22,7 +22,7 @@ func (a *adapter) limitBody(next echo.HandlerFunc) echo.HandlerFunc {
 		case op == nil, op.MediaType == "":
 		case r.ContentLength > a.cfg.MaxBody:
 			return tooLarge(a.cfg.MaxBody)
-		case r.ContentLength < 0: // with a Content-Length, net/http reads no more than that
+		case r.ContentLength < 0: // a body with a Content-Length needs no reader limit: net/http does not read beyond that length
 			r.Body = http.MaxBytesReader(c.Response().Writer, r.Body, a.cfg.MaxBody)
 		}
 		return next(c)
@@ -41,8 +41,8 @@ func tooLarge(limit int64) error {
 	return ipam.Errorf(ipam.CodePayloadTooLarge, "The body is larger than %d bytes; send less at once.", limit)
 }
 
-// strictBody reads the whole body and refuses everything but exactly one strict JSON value, before other code interprets it. It refuses any body for
-// an operation without one.
+// strictBody reads the whole body before other code interprets it. It accepts exactly one JSON value, in strict syntax. If an operation takes no
+// body, strictBody refuses any body.
 func (a *adapter) strictBody(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		op, r := operationOf(c), c.Request()
@@ -58,7 +58,7 @@ func (a *adapter) strictBody(next echo.HandlerFunc) echo.HandlerFunc {
 		if err != nil {
 			return unreadable(r, err)
 		}
-		if r.ContentLength < 0 { // a known length was charged before the read
+		if r.ContentLength < 0 { // charge has already charged a known length
 			if err := tenancy.BudgetOf(r.Context()).Charge(tenancy.Work{Bytes: len(data)}); err != nil {
 				return err
 			}
@@ -82,13 +82,13 @@ func (a *adapter) validate(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// unreadable returns the refusal for a body that could not be read to its end. The cause is the caller's connection; the refusal does not contain it.
+// unreadable returns the error for a body that could not be read to its end. The cause is the caller's connection, so the error does not contain it.
 func unreadable(r *http.Request, err error) error {
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
 		return tooLarge(large.Limit)
-	case errors.Is(err, os.ErrDeadlineExceeded): // before the request's deadline: a slow caller is no 5xx
+	case errors.Is(err, os.ErrDeadlineExceeded): // the read deadline of a slow caller passed; the request's own deadline has not, so this is no 5xx
 		return refuse.Invalid([]ipam.Field{{Detail: "arrived too slowly; send less in one request."}})
 	case errors.Is(err, guard.ErrTooManyBodies):
 		return ipam.Errorf(ipam.CodeRateLimited, "The server already receives too many large bodies. Nothing was changed; repeat the request when Retry-After has passed, or send less at once.")

@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/api/gen"
 )
 
-// An unauthenticated caller learns nothing about the body that an operation expects.
+// An unauthenticated caller must not find out whether an operation takes a body.
 func TestUnsupportedBodyIsRefusedAfterTheCredentials(t *testing.T) {
 	t.Parallel()
 	l := budgeted(t)

@@ -21,7 +21,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// spending implements use cases that return at once and charge the real costs (budget_test.go in internal/alloc).
+// spending implements use cases that return at once and charge the real costs (see budget_test.go in internal/alloc).
 type spending struct {
 	instant
 	rows int // rows that a list reads
@@ -39,14 +39,14 @@ func (s *spending) ListClaims(ctx context.Context, _ string, _ paging.Filter, _ 
 	return paging.Page[ipam.Claim]{Items: s.page, Next: "bmV4dA"}, nil
 }
 
-// holders maps callers to the projects in which their tokens hold a role.
+// holders maps a caller to the projects in which the caller has a role.
 type holders map[string]map[string]tenancy.Held
 
 func (h holders) Authenticate(_ context.Context, token string) (tenancy.Principal, error) {
 	return tenancy.Principal{Subject: token, Method: "api-key", Held: h[token]}, nil
 }
 
-// setupDefaultLimits returns a server with the default limits, and keys of acme.
+// setupDefaultLimits returns a server with the default limits, and the callers that it knows: keys of acme.
 func setupDefaultLimits(t *testing.T) (limited, holders) {
 	t.Helper()
 	use := &spending{instant: instant{claim: script().claim}, rows: 501}
@@ -63,7 +63,7 @@ func setupDefaultLimits(t *testing.T) (limited, holders) {
 	return l, known
 }
 
-// post sends a body with a caller's token.
+// post sends a body as the caller who.
 func (l limited) post(t *testing.T, who, path string, body []byte) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, bytes.NewReader(body))
@@ -72,7 +72,7 @@ func (l limited) post(t *testing.T, who, path string, body []byte) *httptest.Res
 	return l.send(t, r)
 }
 
-// fullBatch is a batch of a thousand claims with labels, about kib KiB long.
+// fullBatch returns a batch of a thousand claims with labels. Its length is about kib KiB.
 func fullBatch(kib int) []byte {
 	var b bytes.Buffer
 	padding := max(kib<<10/1000-210, 1)
@@ -82,7 +82,7 @@ func fullBatch(kib int) []byte {
 	return append([]byte(`{"claims":[`+b.String()[1:]), `]}`...)
 }
 
-// The budgets never refuse well-behaved programs that stay within the request limits.
+// The budgets never refuse a well-behaved program that stays within the limits on requests.
 func TestOrdinaryClientsStayWithinDefaultBudgets(t *testing.T) {
 	t.Parallel()
 	const batches, batched = "/v1/projects/acme/claim-batches", "/v1/projects/acme/claims"
@@ -98,7 +98,7 @@ func TestOrdinaryClientsStayWithinDefaultBudgets(t *testing.T) {
 				l.pass(2 * time.Second)
 			}
 		},
-		"FiveHundredClaimsOfATool": func(t *testing.T, l limited) { // each is read, written and read again
+		"FiveHundredClaimsOfATool": func(t *testing.T, l limited) { // a tool reads, writes and reads each claim
 			t.Helper()
 			for range 500 {
 				require.Equal(t, http.StatusOK, l.ask(t, "key:acme/k0", here, "GET", batched+"/c").Code)
@@ -124,7 +124,7 @@ func TestOrdinaryClientsStayWithinDefaultBudgets(t *testing.T) {
 			for page := range 50 {
 				w := l.ask(t, "key:acme/k0", here, "GET", batched+"?limit=500")
 				require.Equal(t, http.StatusOK, w.Code, "page %d: %s", page, w.Body)
-				l.pass(4 * time.Millisecond) // much faster than a database returns them
+				l.pass(4 * time.Millisecond) // much faster than a database can return the pages
 			}
 		},
 	} {
@@ -136,7 +136,7 @@ func TestOrdinaryClientsStayWithinDefaultBudgets(t *testing.T) {
 	}
 }
 
-// steadily sends each claims a second with every key, for six seconds: longer than a full budget lasts.
+// steadily creates claims with every key, each of them a second, for six seconds. A full budget would not last as long.
 func (l limited) steadily(t *testing.T, keys, each int, body []byte) {
 	t.Helper()
 	for i := range 6 * each {
@@ -148,7 +148,7 @@ func (l limited) steadily(t *testing.T, keys, each int, body []byte) {
 	}
 }
 
-// A project and its keys that replace deleted ones do not inherit their debts.
+// If a project or a key is deleted and created again, the new one does not start with the used-up budget of the old one.
 func TestRecreatedProjectAndKeyInheritNoDebt(t *testing.T) {
 	t.Parallel()
 	l, known := setupDefaultLimits(t)

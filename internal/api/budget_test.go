@@ -17,8 +17,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ratelimit"
 )
 
-// budgeted returns a server with budgets of 200 at once and 100 a second for a caller, and half as much again for a project. Three keys belong to
-// acme.
+// budgeted returns a server with budgets. A caller may spend 200 units at once and 100 a second, and a project may spend half as much again. Three
+// keys belong to acme.
 func budgeted(t *testing.T) limited {
 	t.Helper()
 	l := limited{watch: &watch{}, door: &bouncer{known: map[string]bool{}}}
@@ -32,7 +32,7 @@ func budgeted(t *testing.T) limited {
 	return l
 }
 
-// sent is a body that counts the bytes that were read.
+// sent is a body that counts the bytes that the server has read.
 type sent struct {
 	io.Reader
 	read int
@@ -45,7 +45,7 @@ func (s *sent) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// claimOfKiB requests a claim with a body of kib KiB.
+// claimOfKiB sends a claim with a body of kib KiB. If announced is true, the request has a Content-Length.
 func (l limited) claimOfKiB(t *testing.T, who string, kib int, announced bool) (*httptest.ResponseRecorder, *sent) {
 	t.Helper()
 	head, tail := `{"spec":{"poolRef":{"name":"p"},"prefixLength":28},"metadata":{"name":"c","annotations":{"a":"`, `"}}}`
@@ -68,7 +68,7 @@ func TestRequestIsChargedByItsBodyBeforeItIsRead(t *testing.T) {
 			w, body := l.claimOfKiB(t, "key:acme/a", 3, announced)
 			require.Equal(t, http.StatusCreated, w.Code, w.Body)
 			require.Equal(t, 3<<10, body.read)
-			l.claimOfKiB(t, "key:acme/a", 9, announced) // the server refuses the content, and charges the request all the same
+			l.claimOfKiB(t, "key:acme/a", 9, announced) // the server refuses the content, but charges the request
 			w, body = l.claimOfKiB(t, "key:acme/a", 9, announced)
 			p := problem(t, w, http.StatusTooManyRequests, gen.ProblemCodeRateLimited)
 			require.Contains(t, p.Detail, "caller's budget of 200")
@@ -93,7 +93,7 @@ func TestAllKeysOfAProjectShareOneBudget(t *testing.T) {
 		w, _ := l.claimOfKiB(t, who, 4, true)
 		require.Equal(t, http.StatusCreated, w.Code, w.Body)
 	}
-	for range 3 { // each costs 60, and 30 for each KiB; the project has 300 for two seconds
+	for range 3 { // each request costs 60, and 30 for each KiB; the project has 300 for two seconds
 		_, _ = l.claimOfKiB(t, "key:acme/b", 4, true)
 	}
 	w, body := l.claimOfKiB(t, "key:acme/c", 10, true)

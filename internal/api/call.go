@@ -14,7 +14,8 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// call is echo's context with the state that the middleware keeps for a request. Without it, echo would allocate a map[string]any for each request.
+// call is echo's context with the state that the middleware keeps for a request. Fields replace echo's Set and Get, which allocate a map for each
+// request.
 type call struct {
 	echo.Context
 
@@ -32,7 +33,7 @@ type call struct {
 	given   int
 }
 
-// callOf returns the call of a request, or a new one for a request that has not passed chained.
+// callOf returns the call of a request. For a request that has not passed chained, it returns a new call.
 func callOf(c echo.Context) *call {
 	if k, ok := c.(*call); ok {
 		return k
@@ -40,7 +41,8 @@ func callOf(c echo.Context) *call {
 	return &call{Context: c}
 }
 
-// setHeader sets a response header, by its canonical name, to one value. It keeps the value in the call while the call has room.
+// setHeader sets a response header, by its canonical name, to one value. It stores the value in call.headers while there is room, to save an
+// allocation.
 func setHeader(c echo.Context, name, value string) {
 	k, ok := c.(*call)
 	if !ok || k.given == len(k.headers) {
@@ -63,7 +65,7 @@ func (k *call) QueryParams() url.Values {
 	return k.Context.QueryParams()
 }
 
-// operationOf returns the operation that a request matches, or nil outside the contract.
+// operationOf returns the operation that a request matches, or nil if the path is outside the contract.
 func operationOf(c echo.Context) *contract.Operation {
 	if k, ok := c.(*call); ok {
 		return k.op
@@ -71,7 +73,7 @@ func operationOf(c echo.Context) *contract.Operation {
 	return nil
 }
 
-// contextOf returns the visit of a request that has passed origin.
+// contextOf returns the request context (tenancy.RequestContext) of a request that has passed origin.
 func contextOf(c echo.Context) (*tenancy.RequestContext, error) {
 	if v, ok := tenancy.RequestContextOf(c.Request().Context()); ok {
 		return v, nil

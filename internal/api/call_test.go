@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// A middleware that wraps the request's context between origin and authenticate must not remove the origin from the audit trail.
+// A middleware may wrap the request's context between origin and authenticate. The audit trail must still have the origin.
 func TestRequestOriginSurvivesWrappedContexts(t *testing.T) {
 	t.Parallel()
 	type span struct{}

@@ -23,10 +23,9 @@ type changeHandlers struct {
 	clock         func() time.Time
 }
 
-// rightsEvery is the interval between checks that a caller may still follow. The caches of keys and members are some seconds old as well.
+// rightsEvery is the interval between checks that the caller may still follow the changes. The caches of keys and members are also some seconds old.
 const rightsEvery = 3 * time.Second
 
-// ListChanges implements the operation.
 func (s changeHandlers) ListChanges(c echo.Context, project string, p gen.ListChangesParams) error {
 	labels, err := codec.LabelFilter(codec.ValueOr(p.LabelSelector, ""))
 	if err != nil {
@@ -49,11 +48,11 @@ func (s changeHandlers) ListChanges(c echo.Context, project string, p gen.ListCh
 	return s.poll(c, follower, codec.ValueOr(p.Limit, defaultLimit), time.Duration(codec.ValueOr(p.WaitSeconds, 0))*time.Second)
 }
 
-// poll returns the pending changes, or waits for some up to wait.
+// poll returns the pending changes. If there are none, it waits up to wait for the next ones.
 func (s changeHandlers) poll(c echo.Context, follower *feed.Follower, limit int, wait time.Duration) error {
 	control := http.NewResponseController(c.Response())
 	if wait > 0 {
-		_ = control.SetReadDeadline(time.Time{}) // the server still notices a client that disconnects
+		_ = control.SetReadDeadline(time.Time{}) // without a read deadline, the server still notices a client that disconnects
 		_ = control.SetWriteDeadline(time.Now().Add(wait + writeLimit))
 	}
 	began := time.Now()
@@ -78,7 +77,7 @@ func (s changeHandlers) poll(c echo.Context, follower *feed.Follower, limit int,
 	return codec.Answer(c.Response(), http.StatusOK, &page)
 }
 
-// may checks again that the credentials are valid and that the caller may follow.
+// may checks again that the caller's credentials are valid and that the caller may follow the changes.
 func (s changeHandlers) may(c echo.Context, follower *feed.Follower) error {
 	who, err := s.authenticator.Authenticate(c.Request())
 	if err != nil {
@@ -87,7 +86,7 @@ func (s changeHandlers) may(c echo.Context, follower *feed.Follower) error {
 	return follower.May(tenancy.WithPrincipal(c.Request().Context(), who))
 }
 
-// refusalOf converts the error that ends a stream into a refusal for the caller.
+// refusalOf converts the error that ends a stream into an error that the caller may see.
 func refusalOf(err error) *ipam.Error {
 	refused, ok := errors.AsType[*ipam.Error](err)
 	if !ok {

@@ -20,13 +20,13 @@ import (
 
 const (
 	bookmarkEvery = 15 * time.Second
-	writeLimit    = 10 * time.Second // for the changes that the follower returns at once; the server disconnects a client that does not read them
+	writeLimit    = 10 * time.Second // time to write one batch of changes; the server disconnects a client that does not read within it
 	streamAtOnce  = 500
 	retryAfter    = time.Second // delay before a client reconnects
 )
 
-// stream is a response of Server-Sent Events. It holds no text between two writes: all streams share a change's text, and copy it through a
-// small buffer into the connection.
+// stream is a response of Server-Sent Events. Between two writes it holds no text, so that many idle streams need little memory. All streams share
+// the text of a change, and copy it to the connection through a small buffer.
 type stream struct {
 	changeHandlers
 
@@ -41,7 +41,8 @@ const streamBuffer = 16 << 10
 
 var streamBuffers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, streamBuffer) }}
 
-// stream sends events until the caller disconnects or may not follow any more. The status was already sent, so the last event reports an error.
+// stream sends events until the caller disconnects or loses the right to follow. The HTTP status is already sent by then, so an error is the last
+// event.
 func (s changeHandlers) stream(c echo.Context, follower *feed.Follower) error {
 	out := &stream{changeHandlers: s, c: c, follower: follower}
 	began := time.Now()
@@ -112,7 +113,7 @@ func (s *stream) run() error {
 	}
 }
 
-// frame returns the text of a change without its id. All streams of one hub share it.
+// frame returns the text of a change without its id. All streams of one feed hub share this text.
 func (s *stream) frame(change *feed.Change) []byte {
 	shown, err := showChange(change, s.clock())
 	if err != nil {
@@ -125,7 +126,7 @@ func (s *stream) frame(change *feed.Change) []byte {
 	return fmt.Appendf(nil, "event: change\ndata: %s\n", text)
 }
 
-// event adds an event. Its data fits on one line, because JSON text has no line ends.
+// event adds an event. Its data fits on one line, because json.Marshal writes no line ends.
 func (s *stream) event(name, id string, data any) {
 	text, err := json.Marshal(data)
 	if err != nil {
@@ -138,7 +139,8 @@ func (s *stream) event(name, id string, data any) {
 	s.add([]byte("data: "), text, []byte("\n\n"))
 }
 
-// add adds text to the response. The first text after a flush starts the time within which the client must read all text up to the next flush.
+// add adds text to the response. The first text after a flush sets the write deadline. By then the client must have read all text up to the next
+// flush.
 func (s *stream) add(texts ...[]byte) {
 	if s.text == nil {
 		err := http.NewResponseController(s.c.Response()).SetWriteDeadline(time.Now().Add(writeLimit))

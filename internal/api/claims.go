@@ -41,10 +41,9 @@ func (s claimHandlers) CreateClaim(c echo.Context, project string, p gen.CreateC
 	return create(c, post{project: project, key: p.IdempotencyKey, dryRun: p.DryRun}, codec.NewClaim, s.use.CreateClaim, codec.ClaimOf)
 }
 
-// answeredClaim is the number of bytes that a response adds to a claim's texts in the request.
+// answeredClaim is the number of bytes that the response to a claim needs beyond the texts in the request. CreateClaimBatch reserves memory by it.
 const answeredClaim = 512
 
-// CreateClaimBatch implements the operation. It reads each claim as CreateClaim does.
 func (s claimHandlers) CreateClaimBatch(c echo.Context, project string, p gen.CreateClaimBatchParams) error {
 	var body gen.ClaimBatchCreate
 	if err := c.Bind(&body); err != nil {
@@ -93,7 +92,6 @@ func (s claimHandlers) DeleteClaim(c echo.Context, project, claim string, p gen.
 	return remove(c, p.IfMatch, p.DryRun, project, claim, s.use.DeleteClaim)
 }
 
-// ReleaseClaims implements the operation.
 func (s claimHandlers) ReleaseClaims(c echo.Context, project string, p gen.ReleaseClaimsParams) error {
 	var body gen.ClaimReleaseCreate
 	if err := c.Bind(&body); err != nil {
@@ -113,10 +111,10 @@ func (s claimHandlers) ReleaseClaims(c echo.Context, project string, p gen.Relea
 	return codec.Answer(c.Response(), http.StatusOK, &out)
 }
 
-// shownReleases is the number of claims in the list of a release's dry run.
+// shownReleases is the largest number of claims that a dry run of a release lists.
 const shownReleases = 100
 
-// releasing reads the selection of the claims to release.
+// releasing converts the body of a release into the selection of the claims to release.
 func releasing(project string, body gen.ClaimReleaseCreate) (releases.Selection, error) {
 	sel := body.Select
 	q := releases.Selection{
@@ -140,7 +138,8 @@ func releasing(project string, body gen.ClaimReleaseCreate) (releases.Selection,
 	return q, inSelection(err)
 }
 
-// inSelection rewrites the pointers of a list's refusal: the filters of this operation are in the body.
+// inSelection rewrites the field pointers of an error from a list. It does so because in this operation the filters are in the body, not in the
+// query.
 func inSelection(err error) error {
 	e, ok := err.(*ipam.Error) //nolint:errorlint // only the refusal itself is re-pointed
 	if !ok {
@@ -165,7 +164,7 @@ func inSelection(err error) error {
 	return &moved
 }
 
-// ExplainClaim implements the operation. It also returns 200 for a claim that would be refused, because the refusal is the result.
+// ExplainClaim returns 200 even if the claim would be refused, because the explanation is the result.
 func (s claimHandlers) ExplainClaim(c echo.Context, project string) error {
 	var body gen.ClaimExplanationRequest
 	if err := c.Bind(&body); err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// doorkeeper accepts the name of a role as a token that gives this role in team-a. The token "stranger" gives the role admin in another project.
+// doorkeeper accepts the name of a role as a token, which gives this role in team-a. The token "stranger" gives the role admin in another project.
 type doorkeeper struct{}
 
 func (doorkeeper) Authenticate(_ context.Context, token string) (tenancy.Principal, error) {
@@ -32,7 +32,7 @@ func (doorkeeper) Authenticate(_ context.Context, token string) (tenancy.Princip
 	return who, nil
 }
 
-// classOperations are the operations on classes, with the minimum role that each needs in the project.
+// classOperations are the operations on classes, with the lowest role that may do each of them.
 var classOperations = map[string]struct {
 	method, path, body string
 	least              tenancy.Role

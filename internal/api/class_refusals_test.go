@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Each refusal about classes has its status and its figures, and conforms to the contract.
+// Each error about classes has its status and its figures, and conforms to the contract.
 func TestRefusalsOfClaimsByClass(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 5, 10, 30, 0, 0, time.UTC)
@@ -90,7 +90,7 @@ func TestParametersOfClassesAreStrict(t *testing.T) {
 	}
 }
 
-// The use cases' refusals about classes have their figures.
+// The response contains the figures of the use case's error.
 func TestRefusalsOfClasses(t *testing.T) {
 	t.Parallel()
 	const body = `{"metadata": {"name": "gold"}, "spec": {"ipFamily": "IPv4", "isDefault": true}}`

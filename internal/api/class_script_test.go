@@ -18,7 +18,7 @@ const (
 	explanations = "/v1/projects/team-a/claim-explanations"
 )
 
-// classScript implements the use cases of classes and explanations. It records the requests and returns the configured results.
+// classScript implements the use cases of classes and explanations. It records the requests and returns the results that a test sets.
 type classScript struct {
 	nobody
 	on          *service
@@ -27,7 +27,7 @@ type classScript struct {
 	replayed    bool
 	fail        error
 
-	calls   []string // operation, then the names of the resource
+	calls   []string // for each call: the operation, then the names of the resource
 	request usecase.Request
 	move    bool
 	asked   ipam.Class
@@ -92,7 +92,7 @@ func (s *classScript) PatchClass(
 		return ipam.Class{}, err
 	}
 	was := s.class
-	was.Status = ipam.ClassStatus{} // as the use case reads it
+	was.Status = ipam.ClassStatus{} // the use case passes a class without status
 	next, err := mutate(was)
 	next.Status = s.class.Status
 	return next, err
@@ -116,7 +116,7 @@ func (s *classScript) ListScopePools(_ context.Context, project, class string, _
 	return paging.Page[ipam.Pool]{Items: []ipam.Pool{s.scopePool(nil)}}, s.note("ListScopePools", project, class)
 }
 
-// scopePool returns a scope's pool.
+// scopePool returns the pool of a scope.
 func (s *classScript) scopePool(scope map[string]string) ipam.Pool {
 	meta, bits := s.class.Metadata, 26
 	meta.Name, meta.Project = "gold-1", ipam.PlatformProject

@@ -18,7 +18,7 @@ func etag(revision ipam.ID) string {
 	return string(append(revision.AppendTo(append(b[:0], '"')), '"'))
 }
 
-// requiredMatch reads If-Match of a patch. A patch must have it: otherwise two callers with the same revision overwrite each other's changes.
+// requiredMatch reads the If-Match header of a patch. If-Match is required, because otherwise two callers could overwrite each other's changes.
 func requiredMatch(header *string) (usecase.Match, error) {
 	if header == nil {
 		return usecase.Match{}, ipam.Errorf(ipam.CodePreconditionRequired,
@@ -28,10 +28,9 @@ func requiredMatch(header *string) (usecase.Match, error) {
 	return parseMatch(contract.IfMatch, header)
 }
 
-// parseMatch reads If-Match or If-None-Match (RFC 9110, 13.1.1 and 13.1.2): * or a list of entity tags. nil sets no condition.
+// parseMatch reads If-Match or If-None-Match (RFC 9110, 13.1.1 and 13.1.2): * or a list of entity tags. A nil header sets no condition.
 //
-// It keeps the W/ of a weak tag. If-Match compares strongly, so a weak tag matches nothing there; without the W/ the precondition would change its
-// meaning.
+// It keeps the W/ of a weak tag. If-Match compares strongly, so a weak tag must match nothing there. Without its W/ the tag would match.
 func parseMatch(name string, header *string) (usecase.Match, error) {
 	if header == nil {
 		return usecase.Match{}, nil
@@ -57,7 +56,7 @@ func parseMatch(name string, header *string) (usecase.Match, error) {
 	}
 }
 
-// cutTag cuts one entity tag off the front. It removes the quotes of a strong tag, and keeps W/ and the quotes of a weak one.
+// cutTag cuts the first entity tag off s. It removes the quotes of a strong tag. Of a weak tag it keeps the W/ and the quotes.
 func cutTag(s string) (tag, rest string, ok bool) {
 	opaque, weak := strings.CutPrefix(s, "W/")
 	opaque, ok = strings.CutPrefix(opaque, `"`)
@@ -71,8 +70,8 @@ func cutTag(s string) (tag, rest string, ok bool) {
 	return opaque, rest, ok
 }
 
-// unchanged returns 304 if If-None-Match of a read matches the current ETag. It inspects the finished response and keeps the ETag and all other
-// headers. So it runs last, for a request that is allowed and valid, as RFC 9110 (13.2.1) requires.
+// unchanged returns 304 if the If-None-Match of a read matches the current ETag. It inspects the finished response, and keeps the ETag and most other
+// headers. It therefore runs after the checks of permissions and of the request, as RFC 9110 (13.2.1) requires.
 func (a *adapter) unchanged(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		op, values := operationOf(c), c.Request().Header[contract.IfNoneMatch]
@@ -97,7 +96,7 @@ func (a *adapter) unchanged(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// matchesWeakly compares as If-None-Match does: it ignores W/ (RFC 9110, 8.8.3.2).
+// matchesWeakly compares tags as If-None-Match does, so it ignores W/ (RFC 9110, 8.8.3.2).
 func matchesWeakly(m usecase.Match, tag string) bool {
 	return m.Any || slices.ContainsFunc(m.Revisions, func(have string) bool {
 		if opaque, weak := strings.CutPrefix(have, "W/"); weak {

@@ -18,10 +18,10 @@ const (
 	headerReadAt      = "Carve-Read-At"
 )
 
-// consistency lets an operation read the region's replica if the request asks for it, and reports the data's age in every response: a 404 is as
-// old as the data that it rests on. Authorization runs before it and never reads stale data.
+// consistency lets an operation read from the region's replica if the request asks for stale data. The response headers report the age of the data.
+// An error has these headers too, because a 404 can also rest on old data. Authorization runs earlier and never reads stale data.
 //
-// This function writes the headers, because refusals do not pass the generated responses.
+// This function writes the headers itself, because errors do not pass through the generated responses.
 func (a *adapter) consistency(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		k, ok := c.(*call)
@@ -41,7 +41,8 @@ func (a *adapter) consistency(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// readingOf returns the consistency of a request's reads: the latest data, unless the request has passed consistency and accepts stale data.
+// readingOf returns the consistency of a request's reads. The default is the latest data. If consistency has seen consistency=stale, it is stale
+// data.
 func readingOf(c echo.Context) usecase.Reading {
 	if k, ok := c.(*call); ok {
 		return k.reading

@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// readings implements use cases that return the time of a stale read, and records which reads may be stale.
+// readings implements use cases that return the time of a stale read. It records which reads may be stale.
 type readings struct {
 	*scripted
 	at    time.Time

@@ -46,7 +46,7 @@ func (s consumerHandlers) PutConsumer(c echo.Context, project, realm, uid string
 	}, codec.ConsumerOf)
 }
 
-// EndConsumer implements the operation. A background job detaches the claims that the request itself cannot.
+// EndConsumer returns 202 if the request could not detach all claims. A background job then detaches the rest.
 func (s consumerHandlers) EndConsumer(c echo.Context, project, realm, uid string, p gen.EndConsumerParams) error {
 	match, err := parseMatch(contract.IfMatch, p.IfMatch)
 	if err != nil {
@@ -85,7 +85,7 @@ func (s consumerHandlers) ListClaimConsumers(c echo.Context, project, claim stri
 	}, codec.AttachmentOf)
 }
 
-// AttachConsumer implements the operation. The response is the claim.
+// AttachConsumer returns the claim.
 func (s consumerHandlers) AttachConsumer(c echo.Context, project, claim, uid string, p gen.AttachConsumerParams) error {
 	var body gen.IPConsumerSpec
 	if err := c.Bind(&body); err != nil {

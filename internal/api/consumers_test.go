@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// attached implements the attachment of a consumer, which is new or was attached before.
+// attached implements the use case that attaches a consumer. before reports that the consumer was attached already.
 type attached struct {
 	nobody
 	before bool

@@ -16,7 +16,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// shown returns the contract's examples of a schema in requests and responses.
+// shown returns all examples of a schema in the contract's requests and responses.
 func shown(t *testing.T, schema string) map[string][]byte {
 	t.Helper()
 	doc, err := gen.GetSpec()
@@ -55,7 +55,7 @@ func decoded[T any](t *testing.T, text []byte) T {
 	return v
 }
 
-// The server accepts the contract's examples of requests.
+// The server must accept the contract's examples of requests.
 func TestContractRequestExamplesAreValid(t *testing.T) {
 	t.Parallel()
 	for name, text := range shown(t, "IPClassCreate") {
@@ -90,7 +90,7 @@ func TestContractRequestExamplesAreValid(t *testing.T) {
 	}
 }
 
-// The contract's examples of responses have the server's encoding: with defaults, in short durations, without empty fields.
+// The contract's examples of responses must look as the server would write them: with defaults, short durations and no empty fields.
 func TestContractResponseExamplesMatchTheEncoding(t *testing.T) {
 	t.Parallel()
 	again := func(name string, want, got any) {
@@ -126,13 +126,13 @@ func TestContractResponseExamplesMatchTheEncoding(t *testing.T) {
 		spec, err := codec.ClaimSpec(shows.Metadata.Project, shows.Spec)
 		require.NoError(t, err, name)
 		again(name, shows.Spec, codec.ClaimOf(ipam.Claim{Spec: spec}).Spec)
-		if shows.Status.ClassName == "" { // no class decides on the claim
+		if shows.Status.ClassName == "" { // the claim has no class
 			require.Equal(t, string(cmp.Or(spec.ReclaimPolicy, ipam.ReclaimDelete)), string(shows.Status.ReclaimPolicy), name)
 		}
 	}
 }
 
-// anyClass returns a class that the contract's examples of patches apply to.
+// anyClass returns a class to which the contract's example patches can be applied.
 func anyClass() ipam.Class {
 	return ipam.Class{Spec: ipam.ClassSpec{
 		Provisioner: ipam.ProvisionerNative, Family: ipam.IPv4, Strategy: ipam.Sparse, MinPrefixLength: new(22), MaxPrefixLength: new(28),
@@ -140,7 +140,7 @@ func anyClass() ipam.Class {
 	}}
 }
 
-// anyPool returns a pool that the contract's examples of patches apply to.
+// anyPool returns a pool to which the contract's example patches can be applied.
 func anyPool() ipam.Pool {
 	block := netip.MustParsePrefix("2001:db8::/32")
 	return ipam.Pool{Block: block, Spec: ipam.PoolSpec{CIDR: block, Visibility: ipam.VisibilityConsumer, Allocation: ipam.Allocating{Strategy: ipam.BestFit}}}

@@ -10,8 +10,8 @@ import (
 	carve "github.com/carve-ipam/carve"
 )
 
-// The refusal of a stale read has headers that identify it as one (consistency.go). The contract declares them for every operation that can read
-// stale data.
+// The error of a stale read has headers that show that the read was stale (consistency.go). The contract must declare them for every operation that
+// can read stale data.
 func TestRefusalsOfStaleReadsAreDeclared(t *testing.T) {
 	t.Parallel()
 	doc, err := openapi3.NewLoader().LoadFromData(carve.OpenAPI)

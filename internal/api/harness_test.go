@@ -21,10 +21,10 @@ import (
 	"github.com/carve-ipam/carve/internal/api/gen"
 )
 
-// nobody implements the use cases for requests that must not reach one: each call panics, and the response is 500.
+// nobody implements the use cases for requests that must not reach one. Each call panics, which gives a response with status 500.
 type nobody struct{ api.UseCases }
 
-// ChangesMark implements api.Changes: lists call it before they read.
+// ChangesMark implements api.Changes. Lists call it before they read.
 func (nobody) ChangesMark(context.Context) (storage.FeedState, error) {
 	return storage.FeedState{}, nil
 }
@@ -32,13 +32,13 @@ func (nobody) ChangesMark(context.Context) (storage.FeedState, error) {
 // ChangesCursor implements api.Changes.
 func (nobody) ChangesCursor(string, storage.FeedState) string { return "cursor" }
 
-// service is a server with a check that each response conforms to the contract.
+// service is a server. It checks that each response conforms to the contract.
 type service struct {
 	handler http.Handler
 	check   func(t *testing.T, r *http.Request, w *httptest.ResponseRecorder)
 }
 
-// contractRouter finds the operation of a response.
+// contractRouter finds the operation in the contract for a response.
 var contractRouter = sync.OnceValues(func() (routers.Router, error) {
 	doc, err := gen.GetSpec()
 	if err != nil {
@@ -72,7 +72,7 @@ func serve(t *testing.T, cfg api.Config) service {
 	}}
 }
 
-// do sends a request; headers are pairs of name and value.
+// do sends a request. headers are pairs of name and value.
 func (s service) do(t *testing.T, method, target, body string, headers ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	var reader io.Reader
@@ -100,7 +100,7 @@ func (s service) send(t *testing.T, r *http.Request) *httptest.ResponseRecorder 
 	return w
 }
 
-// problem decodes a problem document and checks the fields that all have.
+// problem decodes a problem document and checks the fields that all problem documents have.
 func problem(t *testing.T, w *httptest.ResponseRecorder, status int, code gen.ProblemCode) gen.Problem {
 	t.Helper()
 	require.Equal(t, status, w.Code, w.Body.String())

@@ -21,7 +21,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// named accepts each token as the caller's name.
+// named accepts each token as the name of the caller.
 type named struct{}
 
 func (named) Authenticate(r *http.Request) (tenancy.Principal, error) {
@@ -32,7 +32,7 @@ func (named) Authenticate(r *http.Request) (tenancy.Principal, error) {
 	return tenancy.Principal{Subject: who, Method: "oidc", Roles: map[string]tenancy.Role{"team-a": tenancy.Provider}}, nil
 }
 
-// crowd is a server whose requests for a pool run until the test ends them.
+// crowd is a server in which requests for a pool run until the test ends them.
 type crowd struct {
 	service
 	bound *limits.InFlight
@@ -47,7 +47,7 @@ func setupInFlight(t *testing.T, most int, door auth.Authenticator) *crowd {
 	return setupWaiting(t, most, 0, door)
 }
 
-// setupWaiting returns a crowd in which a request waits up to wait for a slot.
+// setupWaiting returns a crowd in which a request waits for a slot, at most for the duration wait.
 func setupWaiting(t *testing.T, most int, wait time.Duration, door auth.Authenticator) *crowd {
 	t.Helper()
 	c := &crowd{bound: limits.NewInFlight(most, wait), logs: &bytes.Buffer{}, end: make(chan struct{}), begun: make(chan struct{})}
@@ -63,7 +63,7 @@ func setupWaiting(t *testing.T, most int, wait time.Duration, door auth.Authenti
 	return c
 }
 
-// hold starts a request of a caller, which then stays in flight.
+// hold starts a request of a caller. The request then stays in flight.
 func (c *crowd) hold(t *testing.T, who string) {
 	t.Helper()
 	c.wg.Go(func() {
@@ -91,7 +91,7 @@ func TestFullServerRefusesWithRetryAfter(t *testing.T) {
 	require.Equal(t, limits.Load{Now: 4, Max: 4}, c.bound.Load())
 	for _, method := range []string{"GET", "HEAD", "POST", "PUT", "DELETE", "BREW"} {
 		r := httptest.NewRequestWithContext(t.Context(), method, poolsPath+"/p", mustNotRead{t})
-		w := c.send(t, r) // the server does not authenticate the caller
+		w := c.send(t, r) // the server refuses the request before it authenticates the caller
 		require.Equal(t, http.StatusServiceUnavailable, w.Code, method)
 		require.Equal(t, "1", w.Header().Get("Retry-After"))
 		problem(t, w, http.StatusServiceUnavailable, gen.ProblemCodeUnavailable)
@@ -148,7 +148,7 @@ func TestSlotsAreReturnedAfterEveryRequest(t *testing.T) {
 		ctx     context.Context //nolint:containedctx // of the request
 		timeout time.Duration
 		who     string
-		status  int // 0: the server aborts the connection
+		status  int // 0: the server closes the connection without a response
 	}{
 		"Answered":        {use: failing(ipam.Errorf(ipam.CodeNotFound, "Not there.")), who: "a", status: http.StatusNotFound},
 		"Panic":           {use: answering{getPool: func(context.Context) (ipam.Pool, error) { panic("lost") }}, who: "a", status: http.StatusInternalServerError},
@@ -165,7 +165,7 @@ func TestSlotsAreReturnedAfterEveryRequest(t *testing.T) {
 			if tc.ctx != nil {
 				ctx = tc.ctx
 			}
-			for range 3 { // takes and releases the only slot three times
+			for range 3 { // each of the three requests must take the only slot and return it
 				r := httptest.NewRequestWithContext(ctx, "GET", poolsPath+"/p", http.NoBody)
 				r.Header.Set("Authorization", "Bearer "+tc.who)
 				if tc.status == 0 {
@@ -179,10 +179,10 @@ func TestSlotsAreReturnedAfterEveryRequest(t *testing.T) {
 	}
 }
 
-// long exceeds the duration of any test.
+// long is longer than any test runs.
 const long = time.Hour
 
-// waits returns when n requests wait for a slot.
+// waits returns when n requests are waiting for a slot.
 func (c *crowd) waits(t *testing.T, n int64) {
 	t.Helper()
 	require.Eventually(t, func() bool { return c.bound.Load().Waiting == n }, time.Minute, time.Millisecond)
@@ -196,7 +196,7 @@ func TestWaitingRequestGetsAReturnedSlot(t *testing.T) {
 	next := make(chan int, 1)
 	c.wg.Go(func() { next <- c.do(t, "GET", poolsPath+"/p", "", "Authorization", "Bearer d").Code })
 	c.waits(t, 1)
-	c.end <- struct{}{} // one of the two requests ends
+	c.end <- struct{}{} // one of the two running requests ends
 	<-c.begun
 	c.clear()
 	require.Equal(t, http.StatusNotFound, <-next)

@@ -35,7 +35,7 @@ func TestCreateAPIKey(t *testing.T) {
 		}, s.askedK.Spec)
 		require.Equal(t, map[string]string{"unit": "shops"}, s.askedK.Labels)
 
-		// Even if a use case returned the token again, the response would not contain it.
+		// The response must not contain the token, even if a use case returned it again.
 		for _, path := range []string{keys, keys + "/pipeline"} {
 			w := s.server(t).do(t, "GET", path, "")
 			require.Equal(t, http.StatusOK, w.Code)

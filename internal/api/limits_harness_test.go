@@ -17,10 +17,10 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// bouncer accepts callers by token, each with the role provider in team-a. It caches the callers that it has seen. For any other it takes an attempt
-// before the lookup, like the real authenticators.
+// bouncer accepts callers by token, each with the role provider in team-a. It has a cache of callers, like the real authenticators. For a caller that
+// is not in the cache, it reserves an attempt before the look-up.
 type bouncer struct {
-	known   map[string]bool // by token; true: in the cache
+	known   map[string]bool // by token; true: the caller is in the cache
 	lookups atomic.Int64
 }
 
@@ -39,13 +39,13 @@ func (b *bouncer) Authenticate(ctx context.Context, token string) (tenancy.Princ
 	return tenancy.Principal{Subject: token, Method: "api-key", Roles: map[string]tenancy.Role{"team-a": tenancy.Provider}}, nil
 }
 
-// watch is a clock that moves only when a test moves it.
+// watch is a clock that only the test moves.
 type watch struct{ at atomic.Int64 }
 
 func (w *watch) now() time.Time        { return time.Unix(1_800_000_000, w.at.Load()) }
 func (w *watch) pass(by time.Duration) { w.at.Add(int64(by)) }
 
-// limited is a server with limits of 3 reads, 2 writes and 2 attempts a second, and the callers alice and bob.
+// limited is a server with limits of 3 reads, 2 writes and 2 authentication attempts a second. It knows the callers alice and bob.
 type limited struct {
 	service
 	*watch
@@ -68,7 +68,7 @@ func limit(t *testing.T, use api.UseCases) limited {
 	return l
 }
 
-// ask sends a request of a caller from an address.
+// ask sends a request as the caller who, from a client address.
 func (l limited) ask(t *testing.T, who, from, method, path string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, path, http.NoBody)
@@ -79,7 +79,7 @@ func (l limited) ask(t *testing.T, who, from, method, path string) *httptest.Res
 	return l.send(t, r)
 }
 
-// here and there are two addresses.
+// here and there are two client addresses.
 const here, there = "192.0.2.1", "192.0.2.2"
 
 // limitedDev returns a server with the same limits, in development mode.

@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/api/gen"
 )
 
-// tooMany checks a response with status 429.
+// tooMany checks that a response has status 429, because of the given limit.
 func tooMany(t *testing.T, w *httptest.ResponseRecorder, policy string) {
 	t.Helper()
 	p := problem(t, w, http.StatusTooManyRequests, gen.ProblemCodeRateLimited)
@@ -125,7 +125,7 @@ func TestValidCredentialsDoNotChargeTheAddress(t *testing.T) {
 	t.Parallel()
 	l := limit(t, script())
 	for range 4 {
-		l.door.known["bob"] = false // not in the cache, so the server looks it up
+		l.door.known["bob"] = false // not in the cache, so that the server looks bob up
 		require.Equal(t, http.StatusNoContent, l.ask(t, "bob", here, "DELETE", poolsPath+"/p").Code)
 	}
 	require.EqualValues(t, 4, l.door.lookups.Load())
@@ -134,7 +134,7 @@ func TestValidCredentialsDoNotChargeTheAddress(t *testing.T) {
 	}
 }
 
-// The test proves the order of two checks with a request that both would refuse.
+// The test sends requests that two checks would refuse. The error shows which check runs first.
 func TestOrderOfTheChecks(t *testing.T) {
 	t.Parallel()
 	unread := func(t *testing.T, l limited, who, method, path string) *httptest.ResponseRecorder {

@@ -29,7 +29,7 @@ func (p filterParams) filter(project string) (f paging.Filter, err error) {
 	return f, nil
 }
 
-// refFilter parses `name`, in the path's project, or `project/name`.
+// refFilter parses `name` or `project/name`. A bare name is in the path's project.
 func refFilter(project string, s *string) ipam.Ref {
 	if s == nil {
 		return ipam.Ref{}

@@ -11,14 +11,14 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// match finds a request's operation.
+// match finds a request's operation in the contract.
 func (a *adapter) match(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		methods := a.contract.Methods(c.Path())
 		if methods == nil {
 			return next(c)
 		}
-		// The router puts a path's whole rest, slashes included, into its last parameter.
+		// The router puts the rest of a path, with its slashes, into the last parameter.
 		if slices.ContainsFunc(c.ParamValues(), func(v string) bool { return v == "" || strings.Contains(v, "/") }) {
 			return echo.ErrNotFound
 		}

@@ -17,7 +17,7 @@ import (
 	"github.com/carve-ipam/carve/internal/api/gen"
 )
 
-// tape is a meter that records its calls.
+// tape is a meter that records its calls as texts.
 type tape struct{ told []string }
 
 func (m *tape) RequestServed(_ context.Context, method, route, operation string, status int, took time.Duration) {
@@ -48,13 +48,13 @@ func TestEveryResponseIsMeasuredByItsRoute(t *testing.T) {
 	t.Run("Panic", func(t *testing.T) {
 		t.Parallel()
 		m := &tape{}
-		serve(t, api.Config{Meter: m}).do(t, "GET", poolsPath, "") // the use cases of nobody panic
+		serve(t, api.Config{Meter: m}).do(t, "GET", poolsPath, "") // all use cases of nobody panic
 		require.Len(t, m.told, 1)
 		require.Contains(t, m.told[0], "listPools 500")
 	})
 }
 
-// figures responds like the handler of the metrics.
+// figures stands in for the handler of the metrics.
 var figures = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain")
 	_, _ = io.WriteString(w, "a_figure 1\n")
@@ -65,7 +65,7 @@ func TestMetricsAreServedOnlyToLocalCallers(t *testing.T) {
 	for name, tc := range map[string]struct {
 		remote, host string
 		header       []string
-		open         bool // to all clients
+		open         bool // the metrics are open to all clients
 		found        bool
 	}{
 		"OverLoopback":             {remote: "127.0.0.1:4711", host: "127.0.0.1:8080", found: true},

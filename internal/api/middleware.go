@@ -12,25 +12,25 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// middleware lists the steps between a request and its handler, top to bottom.
+// middleware lists the steps between a request and its handler, in the order in which they run.
 //
-// A panic becomes an error inside the access log, so that the adapter renders and logs it like any other failure. The steps above are too simple
-// to panic.
+// recoverPanic is inside accessLog. So a panic becomes an error that the adapter logs and renders like any other error. The steps above it are too
+// simple to panic.
 func (a *adapter) middleware() []echo.MiddlewareFunc {
 	return []echo.MiddlewareFunc{
 		a.requestID,       // an id for the request, in every response
 		a.securityHeaders, // in every response, problem documents included
 		a.trace,           // the request's span, if requests are traced
 		a.measure,         // metrics of the response: duration and status
-		a.accessLog,       // one line, whatever happens below
-		a.recoverPanic,    // a panic below becomes `internal`; the log has its stack
+		a.accessLog,       // one log line, also for errors
+		a.recoverPanic,    // a panic in a later step becomes `internal`; the log has its stack
 		a.match,           // the contract's operation: 404, 405
 		a.limitBody,       // 413, by Content-Length or while reading
 		a.origin,          // origin and deadline of the request, into its context
 		a.authenticate,    // 401, or 429 by address; the caller into the request's context
 		a.limitRate,       // 429 by caller
-		a.authorize,       // 403, or 404 for resources that the caller may not know; nothing of the request was read yet
-		a.charge,          // 429 by the request's cost, as far as it is known by now
+		a.authorize,       // 403, or 404 for resources that the caller may not know; the body is still unread
+		a.charge,          // 429 by the request's cost, as far as it is known before the body is read
 		a.negotiate,       // 406, 415
 		a.strictBody,      // 400 for a body that is not strictly one JSON value
 		a.validate,        // 400 for a request that violates the contract
@@ -40,8 +40,8 @@ func (a *adapter) middleware() []echo.MiddlewareFunc {
 	}
 }
 
-// chained combines the middleware into one. echo wraps each middleware around the handler again for each request, which costs a closure a layer;
-// chained wraps them once, around the handler that the call carries.
+// chained combines the middleware into one function. echo wraps the handler into each middleware for each request, and each wrapping allocates a
+// closure. chained wraps them once, around the handler in the call.
 func (a *adapter) chained() echo.MiddlewareFunc {
 	chain := func(c echo.Context) error {
 		k, ok := c.(*call)
@@ -63,7 +63,7 @@ const (
 	maxRequestID    = 128
 )
 
-// requestID takes the caller's id for the request, if it is 1 to 128 visible ASCII characters, or makes one.
+// requestID takes the request's id from the caller if it is 1 to 128 visible ASCII characters. Otherwise it makes a new id.
 func (a *adapter) requestID(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		id := c.Request().Header.Get(headerRequestID)
@@ -78,7 +78,7 @@ func (a *adapter) requestID(next echo.HandlerFunc) echo.HandlerFunc {
 // requestIDOf returns the id of a request that has passed requestID.
 func requestIDOf(c echo.Context) string { return c.Response().Header().Get(headerRequestID) }
 
-// Header values that every response has. Code replaces a header's values and never writes to them, so all responses share these slices.
+// Header values that every response has. Code may replace a header's values but never writes to them, so all responses share these slices.
 var (
 	nosniff     = []string{"nosniff"}
 	unframed    = []string{"DENY"}
@@ -89,8 +89,8 @@ var (
 	onlyTLS     = []string{"max-age=31536000"}
 )
 
-// securityHeaders marks responses as data: browsers must not sniff, frame, execute, store or embed them in other pages. Over TLS it also announces
-// that the server always uses TLS. Swagger UI's handler, whose page must run, replaces the policy with its own.
+// securityHeaders marks responses as data. Browsers must not sniff, frame, execute, store or embed them. Over TLS it also announces that the server
+// always uses TLS. The page of Swagger UI must execute, so its handler replaces the Content-Security-Policy with its own.
 func (a *adapter) securityHeaders(next echo.HandlerFunc) echo.HandlerFunc {
 	announce, announces := a.cfg.Authenticator.(auth.Announcer)
 	return func(c echo.Context) error {
@@ -101,7 +101,7 @@ func (a *adapter) securityHeaders(next echo.HandlerFunc) echo.HandlerFunc {
 		h["Content-Security-Policy"] = nothingRuns
 		h["Cache-Control"] = notToBeKept
 		h["Cross-Origin-Resource-Policy"] = sameOrigin
-		if c.Request().TLS != nil { // behind a proxy that ends TLS, the proxy sets it
+		if c.Request().TLS != nil { // a proxy that ends TLS must set this header itself
 			h["Strict-Transport-Security"] = onlyTLS
 		}
 		if announces {
@@ -124,7 +124,7 @@ func (a *adapter) recoverPanic(next echo.HandlerFunc) echo.HandlerFunc {
 		defer func() {
 			switch r := recover(); r {
 			case nil:
-			case http.ErrAbortHandler: // means: cut the connection without a response
+			case http.ErrAbortHandler: // http.ErrAbortHandler closes the connection without a response
 				panic(r)
 			default:
 				err = &panicked{value: r, stack: debug.Stack()}

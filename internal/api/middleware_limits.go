@@ -20,8 +20,8 @@ import (
 // versionOperation needs credentials, but has no rate limit.
 const versionOperation = "getVersion"
 
-// limitRate counts the reads and writes of a caller. It does not limit operations without credentials, nor development mode, where all callers are
-// one.
+// limitRate limits the reads and writes of each caller. It does not limit operations without credentials. It does not limit development mode either,
+// because all its callers are the same.
 func (a *adapter) limitRate(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		op, r := operationOf(c), c.Request()
@@ -45,8 +45,8 @@ func (a *adapter) limitRate(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// charge takes the foreseeable cost of a request before the server reads its body. The use cases charge the rest: a batch's claims before they
-// process them, and rows after they have read them.
+// charge charges a request for the costs that are known before the server reads the body. The use cases charge the rest. They charge the claims of a
+// batch before they process the claims, and rows after they have read the rows.
 func (a *adapter) charge(next echo.HandlerFunc) echo.HandlerFunc {
 	may := a.cfg.Limits
 	return func(c echo.Context) error {
@@ -73,9 +73,11 @@ func (a *adapter) charge(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// payers returns the budgets that a request uses. A key uses its own budget and the budget of its own project, even in another project. A person uses
-// their own budget and the budget of the project in the path; "" is none. payers names a project by its UID if the caller holds a role in it, so that
-// a new project with an old name, or a key of it, inherits no debts.
+// payers returns the caller and the project whose budgets a request uses. A key uses its own budget and the budget of its own project, even in a
+// request to another project. A person uses their own budget and the budget of the project in the path. "" means that no project pays.
+//
+// If the caller holds a role in the project, payers returns the project's UID and not its name. So a new project with an old name, or a key of it,
+// does not start with the used-up budget of the old project.
 func payers(c echo.Context, who tenancy.Principal) (caller, project string) {
 	key, isKey := strings.CutPrefix(who.Subject, "key:")
 	if !isKey {
@@ -87,7 +89,7 @@ func payers(c echo.Context, who tenancy.Principal) (caller, project string) {
 	return project + who.Subject, project
 }
 
-// identified returns the UID of a project if the caller's roles contain it, or else its name. A name is ASCII; a UID never is.
+// identified returns the UID of a project as bytes if the caller holds a role in it, and its name otherwise. A name is ASCII, and a UID never is.
 func identified(who tenancy.Principal, project string) string {
 	if held, ok := who.Held[project]; ok {
 		return string(held.Project[:])
@@ -95,7 +97,7 @@ func identified(who tenancy.Principal, project string) string {
 	return project
 }
 
-// payer returns an id for a project as payers names it: the project's UID, or an id made from its name.
+// payer converts the project that payers returns into an id. The id is the project's UID, or is derived from the project's name.
 func payer(project string) (id ipam.ID) {
 	switch {
 	case project == "":
@@ -119,7 +121,8 @@ func foreseen(c echo.Context) tenancy.Work {
 	return w
 }
 
-// listed returns the number of rows that a list asks for. The list pays for the rows that it reads, and starts only if the budget covers its limit.
+// listed returns the number of rows that a list request asks for. The list starts only if the budget covers this number, but pays for the rows it
+// reads.
 func listed(c echo.Context) tenancy.Work {
 	limit, err := strconv.Atoi(c.QueryParams().Get("limit"))
 	if err != nil || limit < 0 || limit > maxListed {
@@ -132,7 +135,7 @@ func listed(c echo.Context) tenancy.Work {
 const maxListed = 500
 
 // alwaysServed reports whether a path bypasses the limit of concurrent requests. Health and metrics must respond under any load. Static content, such
-// as the contract, Swagger UI and the console, costs no work, and strangers who read it slowly must not occupy slots.
+// as the contract, Swagger UI and the console, costs almost no work. Strangers who read it slowly must not occupy slots.
 func alwaysServed(path string) bool {
 	switch path {
 	case "/healthz", "/readyz", "/metrics", "/openapi.yaml", "/openapi.json":
@@ -142,7 +145,7 @@ func alwaysServed(path string) bool {
 }
 
 // bound refuses requests beyond the limit of concurrent requests. It runs before everything else, including the router, the request metrics and the
-// access log: under several times the server's capacity most requests end here, and each refusal takes capacity from the served requests.
+// access log. Under several times the server's capacity, most requests end here, so a refusal must be as cheap as possible.
 func (a *adapter) bound(e *echo.Echo) http.Handler {
 	f := a.cfg.InFlight
 	if f == nil {
@@ -167,7 +170,7 @@ func (a *adapter) bound(e *echo.Echo) http.Handler {
 	})
 }
 
-// shed renders like renderError, without its log line: one line now and then covers all refusals.
+// shed writes the refusal of a request. It renders the error like renderError, but logs only one line now and then for all refusals.
 func (a *adapter) shed(e *echo.Echo, w http.ResponseWriter, r *http.Request, refused *ipam.Error) {
 	f := a.cfg.InFlight
 	f.Throttled(func() {
@@ -185,5 +188,5 @@ func (a *adapter) shed(e *echo.Echo, w http.ResponseWriter, r *http.Request, ref
 		w.WriteHeader(k.status)
 		return json.NewEncoder(w).Encode(a.problemOf(c, k, refused))
 	}))
-	_ = answer(c) // a client that has gone does not read the refusal
+	_ = answer(c) // the error is ignored: it means that the client has gone
 }

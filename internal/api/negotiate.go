@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// negotiate refuses requests whose Accept or Content-Type the contract does not cover.
+// negotiate refuses requests whose Accept or Content-Type header does not fit the contract.
 func (a *adapter) negotiate(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		op := operationOf(c)
@@ -33,27 +33,27 @@ func (a *adapter) negotiate(next echo.HandlerFunc) echo.HandlerFunc {
 			}
 			return err
 		}
-		if r.Header.Get(echo.HeaderContentType) != op.MediaType { // later code expects no parameters and lower case
+		if r.Header.Get(echo.HeaderContentType) != op.MediaType { // later code compares the media type exactly: lower case, without parameters
 			r.Header.Set(echo.HeaderContentType, op.MediaType)
 		}
 		return next(c)
 	}
 }
 
-// acceptable reports whether a caller accepts the operation's response. A successful DELETE has no body, so accepting refusals is enough there:
-// generated clients send application/problem+json alone.
+// acceptable reports whether a caller accepts the operation's response. A successful DELETE has no body, so it is enough that the caller accepts
+// problem documents. Generated clients accept only application/problem+json for a DELETE.
 func acceptable(r *http.Request) bool {
 	header := r.Header.Values("Accept")
 	return accepts(header, contract.JSON) || r.Method == http.MethodDelete && accepts(header, mimeProblem)
 }
 
-// streamOperation is the one operation whose response may take minutes, as a stream or after a wait.
+// streamOperation is the only operation whose response may take minutes, as a stream or after a wait.
 const (
 	streamOperation = "listChanges"
 	mimeStream      = "text/event-stream"
 )
 
-// streams reports whether a request names Server-Sent Events in Accept; */* alone is not enough.
+// streams reports whether a request names Server-Sent Events in Accept. */* alone is not enough.
 func streams(op *contract.Operation, r *http.Request) bool {
 	if op == nil || op.ID != streamOperation {
 		return false
@@ -83,8 +83,8 @@ func readable(h http.Header, want string) error {
 	return nil
 }
 
-// accepts reports whether an Accept header (RFC 9110, section 12.5.1) admits a media type. The most specific matching range decides, and q=0 means
-// no. A missing header admits everything.
+// accepts reports whether an Accept header (RFC 9110, section 12.5.1) admits a media type. The most specific matching range decides, and its q=0
+// means that the type is not accepted. A missing header admits everything.
 func accepts(header []string, mediaType string) bool {
 	if len(header) == 0 || len(header) == 1 && (header[0] == mediaType || header[0] == "*/*") { // the usual spellings
 		return true

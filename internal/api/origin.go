@@ -12,8 +12,8 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// origin notes the origin and the resource of a request, so that the server can record a refused attempt. It sets the deadline of the request's
-// context, which everything below keeps, down to the SQL.
+// origin stores the origin and the resource of a request in its context, so that the audit trail can record a refused attempt. It also sets the
+// context's deadline, which all later code keeps, including the SQL statements.
 func (a *adapter) origin(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		o := tenancy.Origin{RequestID: requestIDOf(c), Remote: plainAddress(a.remote(c.Request()))}
@@ -30,7 +30,8 @@ func (a *adapter) origin(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// Time that streamOperation may take beyond a request's deadline: for a poll, and for a stream, after which the client reconnects.
+// The time that streamOperation may take beyond a request's deadline. longestWait is for a poll. streamLasts is for a stream, and the client then
+// reconnects.
 const (
 	longestWait = time.Minute
 	streamLasts = time.Hour
@@ -48,7 +49,7 @@ func (a *adapter) deadline(c echo.Context) time.Duration {
 	}
 }
 
-// resourceOf returns the first name below the project in the path; a grant's resource is its pool or space.
+// resourceOf returns the first name after the project in the path. For a grant, that is the pool or space.
 func resourceOf(c echo.Context) string {
 	for _, name := range c.ParamNames() {
 		if name != "project" {
@@ -58,8 +59,8 @@ func resourceOf(c echo.Context) string {
 	return ""
 }
 
-// extractor returns the function that finds a client's address: the connection's address, or, behind trusted proxies, the nearest address in
-// X-Forwarded-For that is not a trusted proxy. A private address is not trusted by itself.
+// extractor returns the function that finds a client's address. Without trusted proxies, it is the connection's address. Otherwise it is the last
+// address in X-Forwarded-For that is not a trusted proxy. A private address is not trusted by itself.
 func extractor(trusted []netip.Prefix) echo.IPExtractor {
 	if len(trusted) == 0 {
 		return echo.ExtractIPDirect()
@@ -74,7 +75,7 @@ func extractor(trusted []netip.Prefix) echo.IPExtractor {
 	return echo.ExtractIPFromXFFHeader(options...)
 }
 
-// plainAddress returns an address as IPAM spells it: an IPv4-mapped IPv6 address as IPv4.
+// plainAddress returns an address in the form that Carve uses. An IPv4-mapped IPv6 address becomes IPv4, and a zone is removed.
 func plainAddress(s string) string {
 	if a, err := netip.ParseAddr(s); err == nil && !a.Is4() {
 		return a.Unmap().WithZone("").String()

@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// poolHandlers serves pools. The status of a pool depends on the time.
+// poolHandlers serves pools. It needs a clock because the status of a pool depends on the time.
 type poolHandlers struct {
 	use     Pools
 	clock   func() time.Time
@@ -53,7 +53,7 @@ func (s poolHandlers) GetPoolFree(c echo.Context, project, pool string, p gen.Ge
 	return codec.Answer(c.Response(), http.StatusOK, &free)
 }
 
-// defaultPoints is the default number of points in a history.
+// defaultPoints is the default number of points in a pool's utilization history.
 const defaultPoints = 200
 
 func (s poolHandlers) GetPoolUtilization(c echo.Context, project, pool string, p gen.GetPoolUtilizationParams) error {
@@ -70,7 +70,8 @@ func (s poolHandlers) GetPoolUtilization(c echo.Context, project, pool string, p
 func (s poolHandlers) PatchPool(c echo.Context, project, pool string, p gen.PatchPoolParams) error {
 	return patch(c, p.IfMatch, p.DryRun, func(ctx context.Context, body json.RawMessage, r usecase.Request) (_ ipam.Pool, err error) {
 		var seen ipam.Pool
-		if codec.Mentions(body, "status") { // the caller sends back a status that it read: compare it with the current one
+		// The caller may send back the status that it has read. PatchPool compares it with the current status.
+		if codec.Mentions(body, "status") {
 			if seen, err = s.use.GetPool(ctx, project, pool, usecase.Reading{}); err != nil {
 				return seen, err
 			}
@@ -116,7 +117,7 @@ func (s classHandlers) GetClass(c echo.Context, project, class string, _ gen.Get
 func (s classHandlers) PatchClass(c echo.Context, project, class string, p gen.PatchClassParams) error {
 	return patch(c, p.IfMatch, p.DryRun, func(ctx context.Context, body json.RawMessage, r usecase.Request) (_ ipam.Class, err error) {
 		var seen ipam.Class
-		if codec.Mentions(body, "status") { // as in PatchPool
+		if codec.Mentions(body, "status") { // see PatchPool
 			if seen, err = s.use.GetClass(ctx, project, class, usecase.Reading{}); err != nil {
 				return seen, err
 			}

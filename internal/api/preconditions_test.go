@@ -60,7 +60,7 @@ func TestReadWithACurrentTagIsNotModified(t *testing.T) {
 	})
 }
 
-// noClaims implements a project without claims.
+// noClaims implements the reads of a project that has no claims.
 type noClaims struct{ nobody }
 
 func (noClaims) GetClaim(context.Context, string, string, usecase.Reading) (ipam.Claim, error) {
@@ -101,7 +101,7 @@ func TestPutWithIfNoneMatchOnlyCreates(t *testing.T) {
 	}
 }
 
-// Each operation of the contract either lists a precondition or refuses it: the server ignores none.
+// Each operation of the contract either lists a precondition or refuses it. The server never ignores one silently.
 func TestNoPreconditionIsIgnored(t *testing.T) {
 	t.Parallel()
 	doc, err := gen.GetSpec()
@@ -122,7 +122,7 @@ func TestNoPreconditionIsIgnored(t *testing.T) {
 			}
 			for header, value := range map[string]string{"If-Match": `"a"`, "If-None-Match": "*"} {
 				listed := op.Parameters.GetByInAndName(openapi3.ParameterInHeader, header) != nil
-				if listed || header == "If-None-Match" && method == "GET" { // a read with it is valid: it only asks to omit an unchanged response
+				if listed || header == "If-None-Match" && method == "GET" { // a read may always have If-None-Match, which is only an optimization
 					continue
 				}
 				refused++
@@ -135,12 +135,12 @@ func TestNoPreconditionIsIgnored(t *testing.T) {
 	require.Greater(t, refused, 50)
 }
 
-// PUT, PATCH and DELETE accept If-Match. A GET accepts If-None-Match if the entity tag covers its whole response.
+// PUT, PATCH and DELETE accept If-Match. A GET accepts If-None-Match if the entity tag covers the whole response.
 func TestContractListsPreconditions(t *testing.T) {
 	t.Parallel()
 	doc, err := gen.GetSpec()
 	require.NoError(t, err)
-	// Their status contains counts that change without a new revision.
+	// These responses contain counts that change without a new revision, so their entity tag does not cover them.
 	uncovered := map[string]bool{"getPool": true, "getClass": true, "getQuota": true, "getApiKey": true, "getScopePool": true, "getWebhook": true, "getAlertRule": true}
 	for path, item := range doc.Paths.Map() {
 		for method, op := range item.Operations() {

@@ -17,13 +17,13 @@ import (
 )
 
 const (
-	maxSteps          = 20 // in a refusal; an explanation contains all steps
+	maxSteps          = 20 // the largest number of steps in an error; an explanation contains all steps
 	mimeProblem       = "application/problem+json"
 	defaultRetryAfter = time.Second
 	internalSentence  = "The server failed to answer this request. It is a bug: report it with the traceId."
 )
 
-// renderError is the only function that turns an error into a response: echo calls it for every error of middleware, binder and handlers.
+// renderError is the only function that converts an error into a response. echo calls it for every error of middleware, binder and handlers.
 func (a *adapter) renderError(err error, c echo.Context) {
 	e := classify(err)
 	k, ok := kinds[e.Code]
@@ -33,7 +33,7 @@ func (a *adapter) renderError(err error, c echo.Context) {
 	a.logError(c, k.status, e, err)
 	a.refused(c, string(e.Code))
 	if c.Response().Committed {
-		return // the response had begun: the client cannot receive the error
+		return // the response has begun, so the client cannot receive the error
 	}
 	h := c.Response().Header()
 	setErrorHeaders(h, k.status, e)
@@ -69,7 +69,7 @@ func classify(err error) *ipam.Error {
 	return ipam.Errorf(ipam.CodeInternal, "%s", internalSentence).Because(err)
 }
 
-// setErrorHeaders writes the headers that belong to a code or its figures.
+// setErrorHeaders writes the response headers that depend on the error's status or figures.
 func setErrorHeaders(h http.Header, status int, e *ipam.Error) {
 	switch status {
 	case http.StatusUnauthorized:
@@ -117,8 +117,13 @@ func (a *adapter) problemOf(c echo.Context, k kind, e *ipam.Error) gen.Problem {
 	return p
 }
 
-// logError logs once the cause that the caller does not receive. These are not errors of the server: refusals, clients that disconnect before or
-// during the response, shed requests (metrics count them) and the refusals of a server that is shutting down.
+// logError logs the cause of an error once, because the caller does not receive it. Only faults of the server get the level error. These are no
+// faults of the server:
+//
+//   - refused requests
+//   - clients that disconnect before or during the response
+//   - requests refused under overload, which the metrics count
+//   - requests refused during shutdown
 func (a *adapter) logError(c echo.Context, status int, e *ipam.Error, cause error) {
 	attrs := []slog.Attr{
 		slog.String("code", string(e.Code)),

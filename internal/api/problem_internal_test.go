@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// A problem has Retry-After if and only if a retry may succeed.
+// A problem has Retry-After exactly if a retry may succeed.
 func TestEveryRetryableProblemHasRetryAfter(t *testing.T) {
 	t.Parallel()
 	for code, k := range kinds {

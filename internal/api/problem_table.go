@@ -16,7 +16,8 @@ type kind struct {
 	title  string
 }
 
-// kinds maps codes to statuses; no other code does. A full pool is 409: it is ordinary for a customer, and no fault of the server.
+// kinds is the only place that maps codes to statuses. A full pool is 409, because it happens to customers in normal use, and the server is not at
+// fault.
 var kinds = map[ipam.Code]kind{
 	ipam.CodeInvalidArgument:      {http.StatusBadRequest, "The request is not valid"},
 	ipam.CodeUnauthenticated:      {http.StatusUnauthorized, "No valid credentials"},
@@ -59,7 +60,7 @@ var kinds = map[ipam.Code]kind{
 	ipam.CodeDeadline:             {http.StatusGatewayTimeout, "The deadline passed"},
 }
 
-// problemRows returns the table for the docs page, by status.
+// problemRows returns the table for the docs page, sorted by status.
 func problemRows() []pages.Row {
 	rows := make([]pages.Row, 0, len(kinds))
 	for _, code := range slices.Sorted(maps.Keys(kinds)) {

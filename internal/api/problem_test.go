@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Package ipam, the table in this package, the contract and the pages contain the same codes.
+// The same error codes must be in package ipam, in this package's table, in the contract and in the pages.
 func TestErrorCodesAgreeEverywhere(t *testing.T) {
 	t.Parallel()
 	doc, err := gen.GetSpec()

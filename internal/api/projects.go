@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// projectHandlers serves projects, the only kind outside projects.
+// projectHandlers serves projects. A project is the only kind of resource outside a project.
 type projectHandlers struct{ use Projects }
 
 func (s projectHandlers) ListProjects(c echo.Context, p gen.ListProjectsParams) error {

@@ -81,7 +81,7 @@ func TestQuotasShowTheAvailableRest(t *testing.T) {
 	require.Equal(t, tagOf(s.quota.Metadata), w.Header().Get("ETag"))
 }
 
-// refusing implements use cases that refuse claims.
+// refusing implements use cases that refuse every claim.
 type refusing struct {
 	nobody
 	err error

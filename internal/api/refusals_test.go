@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// clerk counts the recorded refusals.
+// clerk counts the refused requests that Admit would record.
 type clerk struct {
 	*scripted
 	recorded int
@@ -29,7 +29,7 @@ func (c *clerk) Admit(ctx context.Context, action tenancy.Action, project string
 func TestRecordedRefusalsAreRateLimited(t *testing.T) {
 	t.Parallel()
 	use := &clerk{scripted: script()}
-	l := limit(t, use) // writes: 4 at once; records: 2 at once, then one a second
+	l := limit(t, use) // alice may make 4 writes at once; the audit trail takes 2 records at once, then one a second
 	refuse := func(who string) {
 		t.Helper()
 		problem(t, l.ask(t, who, here, "DELETE", "/v1/projects/team-b/pools/p"), http.StatusNotFound, gen.ProblemCodeNotFound)

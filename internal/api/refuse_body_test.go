@@ -18,7 +18,7 @@ const (
 	tag        = `"6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"`
 )
 
-// The server refuses each body before a use case is called, with invalid_argument and the position of the error.
+// The server refuses each body before it calls a use case. The error is invalid_argument and points to the fault.
 func TestBadBodiesAreRefused(t *testing.T) {
 	t.Parallel()
 	pool := func(spec string) string { return `{"metadata": {"name": "p"}, "spec": {` + spec + `}}` }

@@ -140,7 +140,7 @@ func TestBadHeadersAreRefused(t *testing.T) {
 func TestMediaTypes(t *testing.T) {
 	t.Parallel()
 	s := serve(t, api.Config{})
-	const body = `{"metadata": {"name": "C"}, "spec": {}}` // the server reads it, and then refuses its name
+	const body = `{"metadata": {"name": "C"}, "spec": {}}` // the server reads this body and then refuses its name
 
 	t.Run("RefusesABodyOfAnotherType", func(t *testing.T) {
 		t.Parallel()
@@ -239,7 +239,7 @@ func (u untouched) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-// broken is a body whose connection breaks.
+// broken is a body whose connection breaks while the server reads it.
 type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
@@ -283,7 +283,7 @@ func TestPathsAndMethods(t *testing.T) {
 	})
 }
 
-// The server serves every operation of the contract: it returns another error than "no such path or method".
+// The server serves every operation of the contract. A request may fail, but not because the path or method does not exist.
 func TestEveryOperationIsServed(t *testing.T) {
 	t.Parallel()
 	s := serve(t, api.Config{})

@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// inRegions implements the use cases of an installation with two regions.
+// inRegions implements the list of regions for an installation with two regions.
 type inRegions struct {
 	*scripted
 	fail error

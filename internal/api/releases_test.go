@@ -19,7 +19,7 @@ import (
 
 const releasesPath = "/v1/projects/team-a/claim-releases"
 
-// manyReleases records the requested releases.
+// manyReleases records the releases that were requested.
 type manyReleases struct {
 	nobody
 	asked   releases.Selection

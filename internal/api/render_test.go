@@ -20,7 +20,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// answering implements use cases with a fixed result for the read of a pool.
+// answering implements the read of a pool by a function that the test sets.
 type answering struct {
 	nobody
 	getPool func(ctx context.Context) (ipam.Pool, error)

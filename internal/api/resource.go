@@ -18,10 +18,10 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// The functions below handle every kind of resource. D is a resource in the use cases, W its form on the wire, B a request's body. A kind
-// supplies its use case and the function that converts a D into a W.
+// The functions below handle every kind of resource. D is the type of a resource in the use cases, W is its type in the API, and B is the type of a
+// request body. A kind supplies its use case and a function that converts a D into a W.
 
-// defaultLimit is the `limit` of lists in the contract.
+// defaultLimit is the default of `limit` in the contract's lists.
 const defaultLimit = 100
 
 // list returns one page of a project's resources.
@@ -41,14 +41,15 @@ func list[D, W any](c echo.Context, limit *int, cursor *string, project string,
 	return codec.Answer(c.Response(), http.StatusOK, &codec.Page[W]{Items: codec.Each(page.Items, show), NextCursor: page.Next})
 }
 
-// reserve reserves memory for a response before the server reads its data, until the response is sent. keep gives back all but the given number of
-// bytes.
+// reserve reserves memory for a response before the server reads the data. The memory stays reserved until the response is sent. keep reduces the
+// reservation to the given number of bytes.
 func reserve(c echo.Context, bytes int) (keep func(bytes int), err error) {
 	ctx := c.Request().Context()
 	return tenancy.BudgetOf(ctx).Reserve(ctx, bytes)
 }
 
-// followed is list for a kind in the feed: the page has a cursor for the changes after it. followed reads the feed's position before the page.
+// followed is list for a kind in the change feed. The page contains a cursor, from which the caller can follow all later changes. followed reads the
+// feed's position before it reads the page, so that no change is lost between the two. A page of stale data has no such cursor.
 func followed[D, W any](c echo.Context, use Changes, limit *int, cursor *string, project string,
 	read func(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[D], error), show func(D) W,
 ) error {
@@ -77,7 +78,7 @@ func followed[D, W any](c echo.Context, use Changes, limit *int, cursor *string,
 	return codec.Answer(c.Response(), http.StatusOK, &answer)
 }
 
-// filtered returns a list function with its filter bound.
+// filtered returns a list function that always uses the filter f.
 func filtered[D any](f paging.Filter,
 	read func(ctx context.Context, project string, f paging.Filter, limit int, cursor string, r usecase.Reading) (paging.Page[D], error),
 ) func(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[D], error) {
@@ -100,7 +101,7 @@ func get[D ipam.Resource, W any](c echo.Context, project, name string,
 // post holds the parameters of a POST outside its body.
 type post struct {
 	project string
-	variant string // the query, where it changes the body's meaning; part of the fingerprint
+	variant string // the query if it changes the meaning of the body; part of the fingerprint
 	key     *string
 	dryRun  *bool
 }
@@ -142,7 +143,7 @@ type conditions struct {
 	dryRun               *bool
 }
 
-// put creates or replaces the named resource, which parse reads from the body.
+// put creates or replaces the named resource. parse reads the resource from the body.
 func put[B any, D ipam.Resource, W any](c echo.Context, p conditions, project, name string, parse func(project, name string, body B) (D, error),
 	use func(ctx context.Context, project string, d D, r usecase.Request) (usecase.Result[D], error), show func(D) W,
 ) error {
@@ -159,7 +160,7 @@ func put[B any, D ipam.Resource, W any](c echo.Context, p conditions, project, n
 	}, show)
 }
 
-// putBare is put for a resource without a body: the path defines it.
+// putBare does the same as put for a resource that the path defines. Such a request has no body, or the caller has read it.
 func putBare[D ipam.Resource, W any](c echo.Context, p conditions,
 	use func(ctx context.Context, r usecase.Request) (usecase.Result[D], error), show func(D) W,
 ) error {
@@ -226,7 +227,7 @@ func answer[D ipam.Resource, W any](c echo.Context, status int, d D, show func(D
 	return codec.Answer(c.Response(), status, &w)
 }
 
-// mark writes the headers that describe how the server handled the request.
+// mark sets the response headers for a dry run and for a repeated request.
 func mark(c echo.Context, dryRun, replayed bool) {
 	if dryRun {
 		setHeader(c, "Dry-Run", "true")
@@ -238,7 +239,7 @@ func mark(c echo.Context, dryRun, replayed bool) {
 
 func locate(c echo.Context, path string) { setHeader(c, "Location", path) }
 
-// segment returns a name as a path segment. It escapes names of members; it leaves the consumer *, which a path may contain.
+// segment returns a name as a path segment. It escapes the names of members. It leaves the consumer * as it is, because * may stand in a path.
 func segment(name string) string {
 	if name == ipam.Everybody {
 		return name

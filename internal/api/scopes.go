@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// scopeHandlers serves the scope pools.
+// scopeHandlers serves the pools that scoped classes create, one for each scope.
 type scopeHandlers struct {
 	use   Claims
 	clock func() time.Time

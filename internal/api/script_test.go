@@ -19,8 +19,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// scripted implements use cases that record the requests and return the configured results. Other tests check the use cases with a database; these
-// tests check how the adapter translates HTTP requests and results.
+// scripted implements use cases that record the requests and return the results that a test sets. The tests with it check how the adapter converts
+// HTTP requests and results. Other tests check the use cases with a database.
 type scripted struct {
 	nobody
 	claim    ipam.Claim
@@ -65,7 +65,7 @@ func (s *scripted) GetPool(context.Context, string, string, usecase.Reading) (ip
 func (s *scripted) PatchPool(_ context.Context, _, _ string, r usecase.Request, mutate func(ipam.Pool) (ipam.Pool, error)) (ipam.Pool, error) {
 	s.request = r
 	was := s.pool
-	was.Stock = ipam.Stock{} // as the use case reads it
+	was.Stock = ipam.Stock{} // the use case passes a pool without its free blocks
 	next, err := mutate(was)
 	next.Stock = s.pool.Stock
 	return next, err

@@ -2,8 +2,8 @@ package api
 
 import "github.com/carve-ipam/carve/internal/api/gen"
 
-// server implements the contract's operations, one method each: translate, call one use case, translate back. A method returns every failure and
-// renders none.
+// server implements the contract's operations, with one method for each. A method converts the request, calls one use case and converts the result.
+// It returns every error and writes none.
 type server struct {
 	projectHandlers
 	spaceHandlers

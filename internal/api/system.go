@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// callerHandlers serves the operations that any caller may use for itself and for the installation.
+// callerHandlers serves the operations that any caller may use, such as search, version and health.
 type callerHandlers struct {
 	use     Callers
 	version Version
@@ -33,10 +33,10 @@ func (callerHandlers) GetHealth(c echo.Context) error {
 // defaultFound is the default number of items in a search result.
 const defaultFound = 20
 
-// ErrDraining is the cause of not being ready while the operator stops the server; it is no fault.
+// ErrDraining is the reason why a server is not ready while an operator stops it. It is not a fault, so it is not logged as an error.
 var ErrDraining = errors.New("the server is stopping")
 
-// GetReadiness reports whether the server can serve requests. Only the log contains the reason.
+// GetReadiness reports whether the server can serve requests. The reason is only in the log.
 func (s callerHandlers) GetReadiness(c echo.Context) error {
 	if s.ready != nil {
 		if err := s.ready(c.Request().Context()); err != nil {

@@ -7,12 +7,12 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// traceparent matches version 00 and later of the W3C header: version, trace id, parent id, flags; more may follow from version 01 on.
+// traceparent matches the W3C header in version 00 and later: version, trace id, parent id, flags. From version 01 on, more fields may follow.
 var traceparent = regexp.MustCompile(`^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}(-.*)?$`)
 
 const noTrace = "00000000000000000000000000000000"
 
-// callersTrace returns the trace id of the caller's traceparent, or "" without a valid one.
+// callersTrace returns the trace id of the caller's traceparent header, or "" if the header is missing or not valid.
 func callersTrace(c echo.Context) string {
 	header := c.Request().Header.Get("Traceparent")
 	if header != "" && len(header) <= 128 {
@@ -33,7 +33,7 @@ func (a *adapter) idsOf(c echo.Context) (trace, span string) {
 	return callersTrace(c), ""
 }
 
-// traceIDOf returns the id that links a problem document with traces and the log: the trace id, or, for a request without a trace, the request id.
+// traceIDOf returns the id that links a problem document with the traces and the log. That is the trace id, or the request id if there is no trace.
 func (a *adapter) traceIDOf(c echo.Context) string {
 	if trace, _ := a.idsOf(c); trace != "" {
 		return trace

@@ -7,25 +7,25 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// Tracer records requests in traces. It must not block, and is safe for concurrent use. It gets no text from the caller except the trace header: no
-// path, no query, no body.
+// Tracer records requests in traces. It must not block, and is safe for concurrent use. The trace header is the only text that it gets from the
+// caller. It gets no path, no query and no body.
 type Tracer interface {
 	// Follows reports whether a context's trace is recorded.
 	Follows(ctx context.Context) bool
-	// IDs returns the ids of a context's trace and span, recorded or not.
+	// IDs returns the ids of a context's trace and span, even if they are not recorded.
 	IDs(ctx context.Context) (trace, span string)
-	// RequestBegan starts a request's span with these headers. The request's work and the next two calls get the returned context.
+	// RequestBegan starts a request's span from the request's headers. The request's work, RequestRefused and RequestEnded get the returned context.
 	RequestBegan(ctx context.Context, header http.Header) context.Context
 	RequestRefused(ctx context.Context, code string)
-	// RequestEnded ends the span. Its arguments equal Meter's.
+	// RequestEnded ends the span. Its arguments mean the same as in Meter.RequestServed.
 	RequestEnded(ctx context.Context, method, route, operation string, status int)
-	// UseCaseBegan starts the span of a recorded request's operation. The operation gets the returned context, and so does UseCaseEnded, with the
-	// code of the refusal or "".
+	// UseCaseBegan starts the span of an operation, if the request is recorded. The operation and UseCaseEnded get the returned context. The code of
+	// UseCaseEnded is the code of the operation's error, or "".
 	UseCaseBegan(ctx context.Context, operation string) context.Context
 	UseCaseEnded(ctx context.Context, code string)
 }
 
-// trace traces a request from its start to its response, except on the paths of alwaysServed, which probes call all the time.
+// trace traces a request from its start to its response. It skips the paths of alwaysServed, because probes call them all the time.
 func (a *adapter) trace(next echo.HandlerFunc) echo.HandlerFunc {
 	to := a.cfg.Tracer
 	if to == nil {
@@ -49,7 +49,7 @@ func (a *adapter) trace(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// follow traces a request's handler, and with it its one use case.
+// follow traces a request's handler and the one use case that the handler calls.
 func (a *adapter) follow(next echo.HandlerFunc) echo.HandlerFunc {
 	to := a.cfg.Tracer
 	if to == nil {
@@ -73,7 +73,7 @@ func (a *adapter) follow(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// refused records a refusal's code in the trace.
+// refused records the code of an error in the trace.
 func (a *adapter) refused(c echo.Context, code string) {
 	if a.cfg.Tracer != nil {
 		a.cfg.Tracer.RequestRefused(c.Request().Context(), code)

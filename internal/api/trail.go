@@ -23,7 +23,8 @@ func (s trailHandlers) ListAuditEvents(c echo.Context, project string, p gen.Lis
 		Kind: string(codec.ValueOr(p.ResourceKind, "")), Name: codec.ValueOr(p.ResourceName, ""), Outcome: string(codec.ValueOr(p.Outcome, "")),
 		Since: codec.ValueOr(p.Since, time.Time{}), Until: codec.ValueOr(p.Until, time.Time{}),
 	}
-	if !f.Until.IsZero() && f.Until.Before(f.Since) { // such a range matches nothing, which would look as if nothing had happened
+	// An empty range would match nothing. To the caller this would look as if nothing had happened.
+	if !f.Until.IsZero() && f.Until.Before(f.Since) {
 		return ipam.Invalid("query:until", "must not be before since.")
 	}
 	return list(c, p.Limit, p.Cursor, project, func(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Event], error) {

@@ -22,7 +22,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// UseCases is the interface to the use cases, kind by kind. Every error is an *ipam.Error.
+// UseCases is the interface to the use cases, with one interface for each kind of resource. Every error is an *ipam.Error.
 type UseCases interface {
 	Projects
 	Spaces
@@ -91,7 +91,8 @@ type Claims interface {
 	PatchClaim(ctx context.Context, project, name string, r usecase.Request, mutate func(ipam.Claim) (ipam.Claim, error)) (ipam.Claim, error)
 	DeleteClaim(ctx context.Context, project, name string, r usecase.Request) error
 	ReleaseClaims(ctx context.Context, project string, q releases.Selection, r usecase.Request) (releases.Report, error)
-	// PutScopePool carves a scope's pool unless it exists, GetScopePool reads it, and ListScopePools lists a class's pools for all scopes.
+	// PutScopePool creates the pool of a scope if it does not exist. GetScopePool reads this pool. ListScopePools lists the pools of a class for all
+	// scopes.
 	PutScopePool(ctx context.Context, project, class string, scope map[string]string, r usecase.Request) (usecase.Result[ipam.Pool], error)
 	GetScopePool(ctx context.Context, project, class string, scope map[string]string) (ipam.Pool, error)
 	ListScopePools(ctx context.Context, project, class string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Pool], error)
@@ -109,8 +110,8 @@ type Allocations interface {
 // Changes is the use cases on the feed of changes.
 type Changes interface {
 	Follow(ctx context.Context, project, cursor string, f feed.Filter) (*feed.Follower, error)
-	// ChangesMark returns a position in the feed that precedes every later read. ChangesCursor converts it into a cursor for a list that was read
-	// after it.
+	// ChangesMark returns a position in the feed that precedes every later read. ChangesCursor converts the position into a cursor for a list that was
+	// read after the call of ChangesMark.
 	ChangesMark(ctx context.Context) (storage.FeedState, error)
 	ChangesCursor(project string, m storage.FeedState) string
 }
@@ -173,7 +174,7 @@ type Consumers interface {
 // Trail is the use cases on the audit trail and the history of addresses.
 type Trail interface {
 	ListEvents(ctx context.Context, project string, f trail.EventFilter, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Event], error)
-	// GetHistory returns the holders of an address: at a time, or at all times if it is zero.
+	// GetHistory returns the holders of an address at the time at. If at is zero, it returns the holders of all times.
 	GetHistory(ctx context.Context, project string, address netip.Addr, at time.Time, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Hold], error)
 }
 
@@ -195,20 +196,20 @@ type Webhooks interface {
 	GetWebhook(ctx context.Context, project, name string) (ipam.Webhook, error)
 	PatchWebhook(ctx context.Context, project, name string, r usecase.Request, mutate func(ipam.Webhook) (ipam.Webhook, error)) (ipam.Webhook, error)
 	DeleteWebhook(ctx context.Context, project, name string, r usecase.Request) error
-	// ListDeliveries lists the failed deliveries; DeleteDelivery drops one, and RetryDelivery sends one again.
+	// ListDeliveries lists the failed deliveries. DeleteDelivery deletes one of them, and RetryDelivery sends one again.
 	ListDeliveries(ctx context.Context, project, webhook string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Delivery], error)
 	DeleteDelivery(ctx context.Context, project, webhook string, id ipam.ID, r usecase.Request) error
 	RetryDelivery(ctx context.Context, project, webhook string, id ipam.ID, r usecase.Request) (ipam.Delivery, error)
 }
 
-// Callers is the use cases that any caller may use for itself and for the installation.
+// Callers is the use cases that any caller may use.
 type Callers interface {
 	Whoami(ctx context.Context) (tenancy.Principal, error)
-	// Search returns a text's first matches in the caller's projects, up to the limit.
+	// Search returns the first matches of a text in the caller's projects, up to the limit.
 	Search(ctx context.Context, asked search.Asked, r usecase.Reading) (search.Found, error)
 	// ListRegions returns the installation's regions, the primary one first, and the region of this server.
 	ListRegions(ctx context.Context) (all []ipam.Region, here string, err error)
-	// Admit authorizes an action before the server reads anything of the request, and records a refused change.
+	// Admit authorizes an action before the server reads the request body. If it refuses a change, it records the attempt.
 	Admit(ctx context.Context, action tenancy.Action, project string) error
 }
 

@@ -63,7 +63,6 @@ func (s webhookHandlers) DeleteWebhookDelivery(c echo.Context, project, webhook 
 	})
 }
 
-// RetryWebhookDelivery implements the operation.
 func (s webhookHandlers) RetryWebhookDelivery(c echo.Context, project, webhook string, delivery gen.DeliveryID, p gen.RetryWebhookDeliveryParams) error {
 	id, err := ipam.ParseID(delivery)
 	if err != nil {
@@ -79,7 +78,7 @@ func (s webhookHandlers) RetryWebhookDelivery(c echo.Context, project, webhook s
 	return codec.Answer(c.Response(), http.StatusOK, &shown)
 }
 
-// WebhookMessages returns a function that makes the webhook message bodies, by a clock.
+// WebhookMessages returns a function that writes the bodies of webhook messages. clock gives the time for fields that depend on it.
 func WebhookMessages(clock func() time.Time) func(webhooks.Message) ([]byte, error) {
 	return func(m webhooks.Message) ([]byte, error) {
 		out := gen.WebhookMessage{Type: gen.WebhookMessageTypeChanges, Webhook: m.Webhook, Project: m.Project, Cursor: m.Cursor}
@@ -97,7 +96,7 @@ func WebhookMessages(clock func() time.Time) func(webhooks.Message) ([]byte, err
 	}
 }
 
-// showChange returns a change in its wire form at a time.
+// showChange converts a change into its wire form. now is the time for fields that depend on it.
 func showChange(c *feed.Change, now time.Time) (gen.Change, error) {
 	out := gen.Change{Kind: gen.ChangeKind(c.Kind), Name: c.Name, Type: gen.ChangeTypePut, At: c.At.UTC(), Operation: c.Operation}
 	var shown any

@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	adminWriteTimeout = 2 * time.Minute // a CPU profile may take as long
-	adminClients      = 256             // probes and metrics collectors; no other client belongs there
+	adminWriteTimeout = 2 * time.Minute // longer than a usual CPU profile
+	adminClients      = 256             // limit on connections: only probes and metrics collectors need the listener
 )
 
-// admin is the second listener: for probes, metrics collectors and profiling. It does not serve the API.
+// admin is the second listener, for probes, metrics collectors and profiling. It does not serve the API.
 type admin struct {
 	listener net.Listener
 	server   *http.Server
@@ -55,13 +55,13 @@ func (a *App) listenAdmin(ctx context.Context, c Config, f files) error {
 	return nil
 }
 
-// adminTLS reports whether the admin listener uses TLS: it does beyond loopback, if the server has a certificate.
+// adminTLS reports whether the admin listener uses TLS. It does if the server has a certificate and the listener is not on loopback.
 func (c Config) adminTLS() bool { return c.tls() && !loopback(c.AdminListen) }
 
-// adminHandler serves the paths without credentials to clients that can reach the listener. The main listener's handler serves the probes.
+// adminHandler serves paths that need no credentials, to all clients that can reach the listener. The main listener's handler serves the probes.
 //
-// pprof serves only callers on this machine, at any listen address: a profile costs CPU time and reveals the work of the process. The handler
-// excludes pprof's cmdline, which would reveal the command line.
+// pprof serves only callers on this machine, at any listen address. A profile costs CPU time and reveals the work of the process. The handler
+// excludes pprof's cmdline, because the command line may contain secrets.
 func (a *App) adminHandler(c Config) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/healthz", a.server.Handler)
@@ -86,7 +86,7 @@ func (a *App) adminHandler(c Config) http.Handler {
 	})
 }
 
-// fromHere serves callers on this machine, which includes kubectl port-forward; others get 404.
+// fromHere serves callers on this machine, which includes kubectl port-forward. Other callers get 404.
 func fromHere(next http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !auth.FromHere(r) {
@@ -110,8 +110,8 @@ func (a *App) serveAdmin() {
 	}
 }
 
-// closeAdmin closes the admin listener. It runs after the last request: until then, probes learn that the server is shutting down. It does not wait
-// for a running profile.
+// closeAdmin closes the admin listener. It runs after the last request of the API. Until then, probes can see that the server is shutting down.
+// closeAdmin does not wait for a running profile.
 func (a *App) closeAdmin() error {
 	if a.admin == nil {
 		return nil
@@ -119,7 +119,7 @@ func (a *App) closeAdmin() error {
 	return errors.Join(a.admin.server.Close(), closed(a.admin.listener))
 }
 
-// closed closes a listener that its server may have closed already.
+// closed closes a listener. It ignores the error if the HTTP server has already closed the listener.
 func closed(l net.Listener) error {
 	if err := l.Close(); !errors.Is(err, net.ErrClosed) {
 		return err
@@ -127,7 +127,7 @@ func closed(l net.Listener) error {
 	return nil
 }
 
-// AdminAddr returns the address of the admin listener, or "" without one.
+// AdminAddr returns the address of the admin listener, or "" if there is none.
 func (a *App) AdminAddr() string {
 	if a.admin == nil {
 		return ""

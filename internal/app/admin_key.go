@@ -11,8 +11,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// makeFirstKey creates a platform admin's key if the embedded database has no admin, and writes its token to the configured file or keeps it for
-// Greet.
+// makeFirstKey creates an API key for a platform admin if the embedded database has no admin. It writes the token to the configured file, or keeps it
+// so that Greet can show it.
 func (a *App) makeFirstKey(ctx context.Context, c Config, service *alloc.Service) error {
 	token, made, err := service.EnsureBootstrap(ctx)
 	if err != nil || !made {
@@ -30,7 +30,7 @@ func (a *App) makeFirstKey(ctx context.Context, c Config, service *alloc.Service
 	return nil
 }
 
-// writeKey creates a file that only the server's user can read. It fails if the file exists.
+// writeKey writes the key to a new file that only the server's user can read. It fails if the file exists.
 func writeKey(name, token string) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

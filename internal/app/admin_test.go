@@ -146,7 +146,7 @@ func TestAdminListenerBeyondLoopbackUsesTLS(t *testing.T) {
 	require.ErrorContains(t, err, "certificate required", "the API still wants one")
 }
 
-// The admin listener, too, refuses a request head that two readers could parse differently, and closes the connection.
+// The admin listener also refuses a request head that two parsers could read differently, and closes the connection.
 func TestAdminListenerRefusesAmbiguousHeaders(t *testing.T) {
 	t.Parallel()
 	a, _ := launch(t, "--auth=dev", "--database-url="+dbtest.New(t), "--admin-listen=127.0.0.1:0")

@@ -36,27 +36,28 @@ const (
 type App struct {
 	Log *slog.Logger
 
-	config    Config
-	listener  net.Listener
-	server    *http.Server
-	service   *alloc.Service
-	clients   *guard.Clients
-	admin     *admin // nil without --admin-listen
-	metrics   *telemetry.Metrics
-	traces    *telemetry.Traces // nil: no traces
-	ran       *telemetry.Jobs   // nil: no job metrics
-	store     *crdb.Store
-	recorder  *utilization.Recorder
-	retention *crdb.Store // user that may delete audit trail records; nil: this server may not
-	retains   bool        // whether the user of --database-url may delete them
+	config   Config
+	listener net.Listener
+	server   *http.Server
+	service  *alloc.Service
+	clients  *guard.Clients
+	admin    *admin // nil without --admin-listen
+	metrics  *telemetry.Metrics
+	traces   *telemetry.Traces // nil: no traces
+	ran      *telemetry.Jobs   // nil: no job metrics
+	store    *crdb.Store
+	recorder *utilization.Recorder
+	// retention connects as the user that may delete audit records. If it is nil, this server may not delete them.
+	retention *crdb.Store
+	retains   bool // whether the user of --database-url may delete audit records
 	keyring   *tenancy.Keyring
 	sessions  *tenancy.Sessions
-	console   bool // whether the build has one
+	console   bool // whether the build contains the console
 	inFlight  *limits.InFlight
 	memory    *limits.Memory
 	embedded  *devdb.DB // nil with --database-url
 	dsn       string
-	bootstrap string // token of the key that this start created
+	bootstrap string // token of the API key that this start has created
 	noAdmin   bool   // no API key and no member is a platform admin
 	failed    chan error
 	draining  atomic.Bool
@@ -64,12 +65,13 @@ type App struct {
 	idle      chan struct{}      // closed when the background jobs have stopped
 }
 
-// Start starts everything in order: database, schema, store, listener. It logs to logTo. If a step fails, Start stops everything that it has started.
+// Start starts everything in this order: database, schema, store, listener. It logs to logTo. If a step fails, Start stops everything that it has
+// started.
 func Start(ctx context.Context, c Config, logTo io.Writer) (_ *App, err error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	_ = floor() // kept for its size, never read
+	_ = floor() // allocates the heap ballast, which stays allocated and is never read
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	a := &App{Log: newLog(logTo, c), config: c, failed: make(chan error, 3), idle: make(chan struct{})}
@@ -114,7 +116,7 @@ func Start(ctx context.Context, c Config, logTo io.Writer) (_ *App, err error) {
 	if err := service.EnsurePlatform(ctx); err != nil {
 		return nil, fmt.Errorf("cannot set up the project %q: %w", ipam.PlatformProject, err)
 	}
-	if _, err := service.ChangesMark(ctx); err != nil { // creates the feed's state, so that no read has to
+	if _, err := service.ChangesMark(ctx); err != nil { // creates the state of the feed, so that reads of the feed find it
 		return nil, fmt.Errorf("cannot set up the feed of changes: %w", err)
 	}
 	if err := a.prepareServer(c, files, service); err != nil {
@@ -134,7 +136,7 @@ func Start(ctx context.Context, c Config, logTo io.Writer) (_ *App, err error) {
 	if err := a.watchClients(); err != nil {
 		return nil, errors.Join(err, a.listener.Close())
 	}
-	if err := a.firstAdmin(ctx, c, service); err != nil { // last, so that a new token is certain to be shown
+	if err := a.firstAdmin(ctx, c, service); err != nil { // the last step that can fail for the listeners, so that a new token is shown
 		return nil, errors.Join(fmt.Errorf("cannot make or find a first admin: %w", err), a.listener.Close())
 	}
 	jobs, err := a.observedJobs(c, service)
@@ -186,7 +188,7 @@ func (a *App) openDatabase(ctx context.Context, c Config) error {
 	return a.metrics.WatchConnections(a.connections)
 }
 
-// prepareServer builds the HTTP server and its dependencies.
+// prepareServer builds the HTTP server, its authentication and its limits.
 func (a *App) prepareServer(c Config, f files, service *alloc.Service) error {
 	may := limitsOf(c)
 	a.memory = may.Memory
@@ -201,7 +203,7 @@ func (a *App) prepareServer(c Config, f files, service *alloc.Service) error {
 	}
 	metrics := a.metrics.Handler()
 	if c.Metrics == metricsAdmin {
-		metrics = nil // the admin listener alone serves them
+		metrics = nil // only the admin listener serves the metrics
 	}
 	a.server = a.newServer(c, a.parting(api.New(api.Config{
 		Service: service, Authenticator: authenticator, Log: a.Log, Clock: a.store.Now, RequestTimeout: c.RequestTimeout, Ready: a.ready,
@@ -227,7 +229,8 @@ func (a *App) serve() {
 	}
 }
 
-// ready returns nil if load balancers should send requests here: the database responds within readyTimeout, and the server is not shutting down.
+// ready returns nil if load balancers should send requests to this server. The database must respond within readyTimeout, and the server must not be
+// shutting down.
 func (a *App) ready(ctx context.Context) error {
 	if a.draining.Load() {
 		return api.ErrDraining
@@ -240,13 +243,13 @@ func (a *App) ready(ctx context.Context) error {
 	return a.store.Ping(ctx)
 }
 
-// Addr returns the service's listen address.
+// Addr returns the address of the service's listener.
 func (a *App) Addr() string { return a.listener.Addr().String() }
 
 // DSN returns the URL of the service's database.
 func (a *App) DSN() string { return a.dsn }
 
-// Wait returns nil when ctx ends, or the error that stops the service.
+// Wait returns nil when ctx ends. If the service must stop before that, Wait returns the reason.
 func (a *App) Wait(ctx context.Context) error {
 	var exited <-chan struct{}
 	if a.embedded != nil {
@@ -265,7 +268,8 @@ func (a *App) Wait(ctx context.Context) error {
 }
 
 // Close stops everything in the reverse order of Start. First it waits for DrainDelay, so that load balancers stop sending requests. Then it accepts
-// no new requests, gives running ones drainTimeout, and stops the background jobs, pending writes, connections and the embedded database.
+// no new requests and gives running requests drainTimeout to end. At last it stops the background jobs, pending writes, connections and the embedded
+// database.
 func (a *App) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, a.config.DrainDelay+stopTimeout)
 	defer cancel()

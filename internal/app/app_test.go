@@ -112,7 +112,7 @@ func TestExternalDatabaseNeedsABootstrapKey(t *testing.T) {
 	})
 }
 
-// If a supervisor stores standard output, the key goes into a file that only the server's user can read.
+// A supervisor may store the standard output. So the key can go into a file that only the server's user can read.
 func TestFirstStartOfAnEmbeddedDatabaseWritesItsKeyToAFile(t *testing.T) {
 	t.Parallel()
 	parent, err := os.MkdirTemp("", "carve")
@@ -213,7 +213,7 @@ func TestRateLimitFlagsApply(t *testing.T) {
 	ask := func() int { return get(t, http.DefaultClient, "http://"+a.Addr()+"/v1/whoami", "").status }
 	require.Equal(t, http.StatusUnauthorized, ask())
 	last := 0
-	for tries := 0; last != http.StatusTooManyRequests && tries < 1000; tries++ { // the requests arrive faster than one a second
+	for tries := 0; last != http.StatusTooManyRequests && tries < 1000; tries++ { // these requests arrive faster than one a second
 		last = ask()
 	}
 	require.Equal(t, http.StatusTooManyRequests, last)

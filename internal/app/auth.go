@@ -17,7 +17,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// files are the files that the configuration names. The server reads them before it starts anything.
+// files contains the contents of the files that the configuration names. The server reads them before it starts anything.
 type files struct {
 	databaseURL string // from the file or the flag; "": the embedded database
 	issuers     oidc.Config
@@ -27,7 +27,7 @@ type files struct {
 
 func (c Config) read(log *slog.Logger) (files, error) { return c.readAt(log, time.Now) }
 
-// readAt is read with a clock for the watched files.
+// readAt does the same as read. Tests give it a clock for the watched files.
 func (c Config) readAt(log *slog.Logger, clock func() time.Time) (f files, err error) {
 	if f.databaseURL, err = c.databaseURL(log); err != nil {
 		return f, err
@@ -48,7 +48,7 @@ func (c Config) readAt(log *slog.Logger, clock func() time.Time) (f files, err e
 	return f, err
 }
 
-// authenticator combines the configured authentication methods, and the console with its sign-in.
+// authenticator combines the configured authentication methods. It also returns the console, whose sign-in uses the same methods.
 func (a *App) authenticator(c Config, issuers oidc.Config, may limits.Limits) (auth.Authenticator, *console.Console, error) {
 	ways, sign := auth.Ways{}, tenancy.SessionWays{Members: a.keyring}
 	page := console.Config{Limits: may, Log: a.Log, Keys: c.by(authKeys)}
@@ -71,13 +71,13 @@ func (a *App) authenticator(c Config, issuers oidc.Config, may limits.Limits) (a
 	return ways, console.New(page), nil
 }
 
-// limitsOf returns the limits of this process. Each server limits separately.
+// limitsOf returns the limits of this process. Each server counts separately.
 func limitsOf(c Config) limits.Limits {
 	return limits.Rates{Reads: c.RateReads, Writes: c.RateWrites, Anonymous: c.RateAnonymous, Work: c.RateWork, Project: c.RateProject}.Limits(nil)
 }
 
-// firstAdmin ensures that there is an admin. In the embedded database it creates the first key. In any other database it creates no key without the
-// operator's request; Greet explains how to create one.
+// firstAdmin ensures that there is an admin. With the embedded database, it creates the first key. With any other database, it creates no key, and
+// Greet explains how an operator can create one.
 func (a *App) firstAdmin(ctx context.Context, c Config, service *alloc.Service) error {
 	if !c.by(authKeys) {
 		return nil
@@ -94,7 +94,8 @@ func (a *App) firstAdmin(ctx context.Context, c Config, service *alloc.Service) 
 	return err
 }
 
-// Bootstrap creates a platform admin's key directly in a database with the current schema, and returns its token. Use it when no admin exists.
+// Bootstrap creates an API key for a platform admin directly in the database, and returns its token. The database must have the current schema. Use
+// Bootstrap if no admin exists.
 func Bootstrap(ctx context.Context, dsn, region string) (token string, err error) {
 	if _, err := schema.CheckUser(ctx, dsn, schema.ServerRole); err != nil {
 		return "", err

@@ -10,15 +10,15 @@ import (
 	"github.com/carve-ipam/carve/internal/telemetry"
 )
 
-// job is periodic background work. Every server runs it, and each run processes the remaining work.
+// job is work that every server repeats in the background. Each run does the work that is due.
 type job struct {
 	name  string // for the metrics
 	what  string // error text for the log
 	every time.Duration
-	run   func(ctx context.Context) (done int64, err error) // done counts the processed items
+	run   func(ctx context.Context) (done int64, err error) // done is the number of processed items
 }
 
-// batch is the number of rows in a job step.
+// batch is the largest number of rows that a job processes in one step.
 const batch = 1000
 
 func (a *App) jobs(c Config, service *alloc.Service) []job {
@@ -64,7 +64,7 @@ func (a *App) jobs(c Config, service *alloc.Service) []job {
 	return jobs
 }
 
-// background starts the jobs. stop stops them, and idle is closed when all have stopped.
+// background starts the jobs. a.stop stops them, and a.idle is closed when all have stopped.
 func (a *App) background(jobs []job) {
 	ctx, cancel := context.WithCancel(context.Background())
 	a.stop = cancel
@@ -78,7 +78,7 @@ func (a *App) background(jobs []job) {
 	}()
 }
 
-// repeat runs a job until ctx ends. It logs a failure; the next run is the retry.
+// repeat runs a job until ctx ends. If a run fails, repeat logs the error, and the next run tries again.
 func (a *App) repeat(ctx context.Context, j job) {
 	tick := time.NewTicker(j.every)
 	defer tick.Stop()
@@ -92,7 +92,7 @@ func (a *App) repeat(ctx context.Context, j job) {
 	}
 }
 
-// once runs a job once, in a separate trace. A run that ctx has cut short is no failure.
+// once runs a job once, in a trace of its own. If ctx ends during a run, the run does not count as failed.
 func (a *App) once(ctx context.Context, j job) {
 	within, traced := ctx, false
 	if a.traces != nil {
@@ -114,12 +114,12 @@ func (a *App) once(ctx context.Context, j job) {
 		return
 	}
 	if !traced {
-		within = ctx // a metric must not link to a trace that was dropped
+		within = ctx // the metric must not link to a trace that was dropped
 	}
 	a.ran.Ran(within, j.name, time.Now(), took, err)
 }
 
-// expireAnswers deletes expired responses of the idempotency table, in batches.
+// expireAnswers deletes stored responses of idempotent requests that have expired.
 func (a *App) expireAnswers(ctx context.Context) (done int64, err error) {
 	for {
 		n, err := a.store.ExpireAnswers(ctx, a.store.Now(), batch)
@@ -129,7 +129,7 @@ func (a *App) expireAnswers(ctx context.Context) (done int64, err error) {
 	}
 }
 
-// expireSessions deletes expired sessions, in batches.
+// expireSessions deletes sessions that have expired.
 func (a *App) expireSessions(ctx context.Context) (done int64, err error) {
 	for {
 		n, err := a.store.ExpireSessions(ctx, a.store.Now(), batch)
@@ -139,7 +139,7 @@ func (a *App) expireSessions(ctx context.Context) (done int64, err error) {
 	}
 }
 
-// freeCooled frees the blocks whose cool-down has ended, in batches.
+// freeCooled frees the blocks whose cool-down has ended.
 func freeCooled(ctx context.Context, service *alloc.Service) (done int64, err error) {
 	for {
 		n, err := service.FreeCooled(ctx, batch)
@@ -149,7 +149,7 @@ func freeCooled(ctx context.Context, service *alloc.Service) (done int64, err er
 	}
 }
 
-// rebalanceStocks moves blocks of multi-region pools to and from this region, at most one for each pool and second.
+// rebalanceStocks moves blocks of multi-region pools to or from this region. It moves at most one block of each pool in a run.
 func (a *App) rebalanceStocks(ctx context.Context, service *alloc.Service) (int64, error) {
 	moved, err := service.RebalanceStocks(ctx)
 	if moved > 0 {
@@ -158,7 +158,7 @@ func (a *App) rebalanceStocks(ctx context.Context, service *alloc.Service) (int6
 	return int64(moved), err
 }
 
-// expireConsumers ends expired consumers and detaches ended ones.
+// expireConsumers ends consumers whose TTL has passed, and detaches ended consumers from their claims.
 func (a *App) expireConsumers(ctx context.Context, service *alloc.Service) (int64, error) {
 	done, err := service.ExpireConsumers(ctx)
 	for _, realm := range done.Opened {
@@ -171,7 +171,7 @@ func (a *App) expireConsumers(ctx context.Context, service *alloc.Service) (int6
 	return int64(done.Expired + done.Drained), err
 }
 
-// forgetConsumers deletes the tombstones of consumers that ended longer ago than keep.
+// forgetConsumers deletes the records of consumers that ended longer ago than keep.
 func (a *App) forgetConsumers(ctx context.Context, keep time.Duration) (done int64, err error) {
 	for {
 		n, err := a.store.ForgetConsumers(ctx, a.store.Now().Add(-keep), batch)
@@ -181,7 +181,7 @@ func (a *App) forgetConsumers(ctx context.Context, keep time.Duration) (done int
 	}
 }
 
-// sweepScopes deletes scope pools that have been empty for longer than their classes allow.
+// sweepScopes deletes the pools of scopes that have been empty for longer than their class allows.
 func (a *App) sweepScopes(ctx context.Context, service *alloc.Service) (int64, error) {
 	marked, removed, err := service.SweepScopes(ctx, batch, 1)
 	if removed > 0 {
@@ -190,7 +190,7 @@ func (a *App) sweepScopes(ctx context.Context, service *alloc.Service) (int64, e
 	return int64(marked + removed), err
 }
 
-// deleteDrained deletes pools that are drained for deletion and are empty.
+// deleteDrained deletes empty pools whose drain mode asks for their deletion.
 func (a *App) deleteDrained(ctx context.Context, service *alloc.Service) (int64, error) {
 	n, err := service.DeleteDrained(ctx, batch)
 	if n > 0 {
@@ -211,7 +211,7 @@ func (a *App) expireEvents(ctx context.Context, keep time.Duration) (int64, erro
 	return n, err
 }
 
-// expireHistory deletes holds that ended longer ago than keep.
+// expireHistory deletes records of holders that ended longer ago than keep.
 func (a *App) expireHistory(ctx context.Context, keep time.Duration) (int64, error) {
 	n, err := a.retention.ExpireHistory(ctx, a.retention.Now().Add(-keep), batch)
 	if n > 0 {

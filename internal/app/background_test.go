@@ -54,7 +54,7 @@ func TestJobsAreRepeatedUntilTheServerStops(t *testing.T) {
 		require.Contains(t, logs.String(), "a reason")
 		<-begun
 		a.stop()
-		<-a.idle // the job that was running has ended, too
+		<-a.idle // the running job has also ended
 		require.NotContains(t, logs.String(), "canceled", "stopping is no failure")
 	})
 }

@@ -11,10 +11,9 @@ import (
 	"time"
 )
 
-// certificate is the server's certificate, from two watched files.
+// certificate is the server's certificate. It comes from two watched files.
 type certificate struct{ *watched[*tls.Certificate] }
 
-// newCertificate reads the two files.
 func newCertificate(certFile, keyFile string, log *slog.Logger, clock func() time.Time) (*certificate, error) {
 	load := func() (*tls.Certificate, error) {
 		c, err := tls.LoadX509KeyPair(certFile, keyFile)
@@ -32,10 +31,10 @@ func (c *certificate) get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) 
 	return c.watched.get(hello.Context()), nil
 }
 
-// clientCAs is the set of CAs that verify client certificates.
+// clientCAs are the CAs that must have signed the certificates of clients.
 type clientCAs struct {
 	pool    *x509.CertPool
-	expires time.Time // earliest expiry
+	expires time.Time // earliest expiry of a CA
 }
 
 // newClientCAs reads the CAs from a watched file.
@@ -54,7 +53,8 @@ func newClientCAs(file string, log *slog.Logger, clock func() time.Time) (*watch
 	return w, nil
 }
 
-// parseCAs returns the certificates in a PEM text. It skips other blocks, as x509.CertPool does; a CertPool does not list its certificates.
+// parseCAs returns the certificates in a PEM text and their earliest expiry. It skips other blocks, as x509.CertPool does. It parses the text itself,
+// because a CertPool does not list its certificates.
 func parseCAs(text []byte) (clientCAs, error) {
 	all := clientCAs{pool: x509.NewCertPool()}
 	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
@@ -76,8 +76,8 @@ func parseCAs(text []byte) (clientCAs, error) {
 	return all, nil
 }
 
-// tls returns the server's TLS configuration. Ciphers and curves are Go's defaults, which its releases maintain; the operator chooses only the oldest
-// version.
+// tls returns the server's TLS configuration. Ciphers and curves are Go's defaults, which Go releases keep up to date. The operator chooses only the
+// minimum version.
 func (f files) tls(c Config) *tls.Config {
 	base := &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: f.certificate.get, NextProtos: []string{"h2", "http/1.1"}}
 	if c.TLSMinVersion == "1.3" {
@@ -90,7 +90,8 @@ func (f files) tls(c Config) *tls.Config {
 	if c.TLSClientAuth == clientsOptional {
 		base.ClientAuth = tls.VerifyClientCertIfGiven
 	}
-	// A resumed session presents no certificate. Without session tickets, the server verifies every connection against the current CAs and time.
+	// If a client resumes a session, it presents no certificate. Without session tickets, the server checks the certificate of every connection against
+	// the current CAs and the current time.
 	base.SessionTicketsDisabled = true
 	base.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
 		mine := base.Clone()

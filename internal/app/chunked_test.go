@@ -10,15 +10,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A client that keeps connections alive and sends chunked bodies succeeds: the server closes each connection after the response, and the client opens
-// a new one.
+// A client may keep connections alive and send chunked bodies. The server closes each connection after the response, and the client must succeed by
+// opening a new one.
 func TestClientsWithChunkedBodiesAreServedOnNewConnections(t *testing.T) {
 	t.Parallel()
 	a, token := launchBounded(t, impatient)
 	client := &http.Client{Transport: &http.Transport{}}
 	defer client.CloseIdleConnections()
 	for i := range 20 {
-		body := io.MultiReader(strings.NewReader(fmt.Sprintf(`{"metadata":{"name":"chunk-%d"}}`, i))) // without a length
+		body := io.MultiReader(strings.NewReader(fmt.Sprintf(`{"metadata":{"name":"chunk-%d"}}`, i))) // a reader without a known length
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+a.Addr()+"/v1/projects", body)
 		require.NoError(t, err)
 		require.EqualValues(t, 0, r.ContentLength, "not known")

@@ -9,11 +9,12 @@ import (
 	"github.com/carve-ipam/carve/internal/telemetry"
 )
 
-// otherFiles is the number of open files reserved for other purposes: the database, the data of an embedded one, certificates, the log.
+// otherFiles is the number of open files that the server needs for other purposes: the database, the data of an embedded database, certificates, the
+// log.
 const otherFiles = 192
 
-// maxClients returns the limit of connections: --max-clients, reduced to the open files that the system allows. Beyond those, accepting would fail,
-// and the guard could not evict an idle connection.
+// maxClients returns the limit on connections. It reduces --max-clients if the system does not allow as many open files. Without the reduction, the
+// server could not accept a connection, and so could not close an idle one for it.
 func (a *App) maxClients(c Config) int {
 	most := c.MaxClients
 	files, known := openFiles()
@@ -43,7 +44,7 @@ func (a *App) outOfClients(listener string) func(guard.Load) {
 	}
 }
 
-// logEvery is the minimum interval between log lines that hostile clients could cause with every connection.
+// logEvery is the minimum interval between log lines that a hostile client could cause with every connection.
 const logEvery = 10 * time.Second
 
 // Names of the listeners, in metrics and in the log.
@@ -63,7 +64,7 @@ func (a *App) watchClients() error {
 	})
 }
 
-// clientsOf converts a listener's load for the metrics.
+// clientsOf converts the load of a listener for the metrics.
 func clientsOf(listener string, l guard.Load) telemetry.Clients {
 	return telemetry.Clients{
 		Listener: listener, Open: int64(l.Open), Max: int64(l.Most), Closed: map[string]int64{"evicted": l.Evicted, "refused": l.Refused},

@@ -19,7 +19,8 @@ func TestClientConnectionsAreCountedByListener(t *testing.T) {
 		t.Cleanup(func() { _ = conn.Close() })
 		return conn
 	}
-	told := func(lines ...string) { // reads the admin listener, so that the reading does not change the figures of the API listener
+	// told reads the metrics from the admin listener, so that its own connections do not change the metrics of the API listener.
+	told := func(lines ...string) {
 		t.Helper()
 		require.Eventually(t, func() bool {
 			text := figuresAt(t, a.AdminAddr())

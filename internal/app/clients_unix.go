@@ -4,7 +4,7 @@ package app
 
 import "syscall"
 
-// openFiles returns this process's limit on open files. Go raises the soft limit to the hard one when the process starts.
+// openFiles returns the limit on this process's open files. Go raises the soft limit to the hard limit when a process starts.
 func openFiles() (n int, known bool) {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || limit.Cur > largestClients {

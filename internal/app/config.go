@@ -16,8 +16,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Config is the server's configuration. Each field is a flag and an environment variable (CARVE_ and the flag's name in upper case, with
-// underscores for dashes); the flag takes precedence.
+// Config is the server's configuration. Each field has a flag and an environment variable: CARVE_ and the flag's name in upper case, with underscores
+// for dashes. The flag takes precedence.
 type Config struct {
 	Listen           string
 	DataDir          string
@@ -35,14 +35,14 @@ type Config struct {
 	InsecureHTTP     bool
 	AdminListen      string // "": no admin listener
 	TrustedProxies   []string
-	RateReads        int // per second and caller; 0: no limit, here and below
+	RateReads        int // per second and caller; 0: no limit, in this field and the next four
 	RateWrites       int // per second and caller
 	RateAnonymous    int // per second and client address
 	RateWork         int // cost per second and caller
 	RateProject      int // cost per second and project
 	AuditRetention   time.Duration
 	HistoryRetention time.Duration
-	// ConsumerRetention is the lifetime of a consumer's tombstone, which keeps an ended consumer from coming back.
+	// ConsumerRetention is the time for which the server keeps the record of an ended consumer. During this time the consumer cannot be created again.
 	ConsumerRetention time.Duration
 	// UtilizationEvery is the interval between records of pool utilization.
 	UtilizationEvery time.Duration
@@ -54,23 +54,23 @@ type Config struct {
 	DrainDelay       time.Duration
 	MaxConnections   int
 	MaxInFlight      int    // 0: no limit
-	MaxWaiting       int    // for one pool; 0: MaxInFlight
+	MaxWaiting       int    // claims and releases that wait for one pool; 0: MaxInFlight
 	MaxClients       int    // connections from clients; 0: as many as the open files allow
 	MaxSpaces        int    // in a project
-	WebhookKeyFile   string // "": no webhooks, except with the embedded database, which gets a key file
+	WebhookKeyFile   string // "": no webhooks; with the embedded database, the server makes a key file
 	WebhookNetworks  []string
 	Metrics          string
 	MetricsPools     int // pools with metrics by name; 0: none
 
 	version    bool   // --version is set
-	mustRetain bool   // a retention was set explicitly
+	mustRetain bool   // a retention is set in a flag or variable
 	bareURL    bool   // the database URL was on the command line, where other users can read it
 	bounds     bounds // timeouts of connections; zero: the defaults; only tests change them
 }
 
 const envPrefix = "CARVE_"
 
-// notOurs are variables with our prefix that belong to other programs of the project.
+// notOurs are environment variables with the prefix CARVE_ that belong to other programs of the project.
 var notOurs = []string{"CARVE_SERVER", "CARVE_PROJECT", "CARVE_POSTGRES_BIN", "CARVE_TEST_ENGINE", "CARVE_OUTPUT", "CARVE_TIMEOUT", "CARVE_API_KEY", "CARVE_API_KEY_FILE", "CARVE_CLIENT_CERT", "CARVE_CLIENT_KEY", "CARVE_CONFIG"}
 
 func (c *Config) flags() *pflag.FlagSet {
@@ -120,14 +120,14 @@ func (c *Config) flags() *pflag.FlagSet {
 	return f
 }
 
-// versionFlag is the one flag without a variable: it requests an action, not a setting.
+// versionFlag is the only flag without an environment variable, because it is an action and not a setting.
 const versionFlag = "version"
 
-// ErrVersion reports that the user asked for the version. It is no failure.
+// ErrVersion means that the user asked for the version. It is not a failure.
 var ErrVersion = errors.New("version requested")
 
-// ParseConfig reads flags and environment (as "NAME=value" pairs). It refuses an unknown flag or CARVE_ variable and suggests the nearest known one.
-// pflag.ErrHelp means that the user asked for help, ErrVersion for the version; usage is the text to print.
+// ParseConfig reads flags and environment variables ("NAME=value"). For an unknown flag or CARVE_ variable, it returns an error that suggests the
+// nearest known one. If the user asked for help, the error is pflag.ErrHelp, and for the version, it is ErrVersion. usage is the text to print.
 func ParseConfig(args, environ []string) (c Config, usage string, err error) {
 	f := c.flags()
 	f.Usage = func() {}

@@ -37,7 +37,7 @@ const (
 // by reports whether an authentication method is enabled.
 func (c Config) by(way string) bool { return slices.Contains(c.Auth, way) }
 
-// checkDatabase refuses two databases.
+// checkDatabase returns an error if both flags name a database.
 func (c Config) checkDatabase() error {
 	if c.DatabaseURL != "" && c.DatabaseFile != "" {
 		return errors.New("--database-url and --database-url-file both name a database; set only one of them (each is also a variable: CARVE_DATABASE_URL, CARVE_DATABASE_URL_FILE)")
@@ -45,7 +45,8 @@ func (c Config) checkDatabase() error {
 	return nil
 }
 
-// checkAuth refuses to start without authentication: no method is the default, and development mode stays on this machine.
+// checkAuth returns an error if the configuration names no authentication method, because there is no default. It also ensures that development mode
+// is used only on this machine.
 func (c Config) checkAuth() error {
 	if len(c.Auth) == 0 {
 		return errors.New("--auth is required: choose a way to identify callers (--auth=keys by API keys; --auth=dev makes every caller platform admin, on loopback only)")
@@ -67,7 +68,7 @@ func (c Config) checkAuth() error {
 	return nil
 }
 
-// checkExposure refuses to send credentials over a network unencrypted, unless the operator asks for it.
+// checkExposure returns an error if credentials would cross a network unencrypted and the operator has not allowed that.
 func (c Config) checkExposure() error {
 	if (c.TLSCert == "") != (c.TLSKey == "") {
 		return errors.New("--tls-cert and --tls-key belong together")
@@ -91,7 +92,7 @@ func (c Config) checkExposure() error {
 	return err
 }
 
-// checkAdmin refuses to expose the admin listener on a network, unless the operator asks for it.
+// checkAdmin returns an error if the admin listener would be open to a network unencrypted and the operator has not allowed that.
 func (c Config) checkAdmin() error {
 	if c.AdminListen == "" {
 		if c.Metrics == metricsAdmin {

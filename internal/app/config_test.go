@@ -14,7 +14,7 @@ func TestParseConfig(t *testing.T) {
 	dev := []string{"--auth=dev"}
 	for name, tc := range map[string]struct {
 		args, env []string
-		wrong     string // part of the refusal; "" = accepted
+		wrong     string // part of the error; "" means that the configuration is accepted
 	}{
 		"DefaultsWithDevAuth":                 {args: dev},
 		"RefusesToStartOpen":                  {wrong: "--auth is required"},
@@ -149,7 +149,7 @@ func TestHelpNamesTheValuesOfFlags(t *testing.T) {
 
 func TestVersionFlagNeedsNoOtherFlags(t *testing.T) {
 	t.Parallel()
-	_, text, err := ParseConfig([]string{"--version"}, nil) // without --auth, which a server needs
+	_, text, err := ParseConfig([]string{"--version"}, nil) // without --auth, which a server would need
 	require.ErrorIs(t, err, ErrVersion)
 	require.Regexp(t, `^carve server dev(, commit [0-9a-f]+)?, go1\.\S+\n$`, text)
 }

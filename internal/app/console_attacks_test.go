@@ -15,8 +15,8 @@ import (
 // consolePaths are the paths that the console adds to a server, and "/".
 var consolePaths = []string{"/", "/console", "/console/", "/console/projects/a", "/console/assets/icon.svg", "/console/session", "/console/login", "/console/callback"}
 
-// A new sign-in at an issuer ends the old session. The browser sends no cookie when it returns from another site, so the server learns of the old
-// session when the sign-in begins.
+// A new sign-in at an issuer ends the old session. When the browser returns from the issuer, it sends no session cookie, because the issuer is
+// another site. So the server must remember the old session when the sign-in begins.
 func TestNewSignInAtAnIssuerEndsTheOldSession(t *testing.T) {
 	t.Parallel()
 	p := startProvider(t, "")
@@ -29,7 +29,7 @@ func TestNewSignInAtAnIssuerEndsTheOldSession(t *testing.T) {
 	for range 2 {
 		before := b.cookies["carve-session"]
 		back := b.there(login)
-		delete(b.cookies, "carve-session") // SameSite=Strict
+		delete(b.cookies, "carve-session") // as for a SameSite=Strict cookie
 		w := b.ask(http.MethodGet, back.RequestURI(), "", "X-Carve-Console", "")
 		require.Equal(t, http.StatusSeeOther, w.StatusCode, w.text)
 		require.NotEqual(t, before, b.cookies["carve-session"])
@@ -64,7 +64,7 @@ func TestCrossSiteLoginLinkAsksForConfirmation(t *testing.T) {
 	require.Equal(t, http.StatusSeeOther, w.StatusCode)
 }
 
-// Guesses of keys and sessions share one limit on all paths. A forged client address does not raise it.
+// Guesses of keys and of sessions share one limit on all paths. A forged client address does not raise the limit.
 func TestConsoleGuessesShareTheAnonymousLimit(t *testing.T) {
 	t.Parallel()
 	guess := "carve_" + strings.Repeat("0", 32) + "_" + strings.Repeat("a", 52)
@@ -87,7 +87,7 @@ func TestConsoleGuessesShareTheAnonymousLimit(t *testing.T) {
 			valid.signIn(key)
 			valid.may(http.StatusOK)
 			b := newBrowser(t, "http://"+a.Addr())
-			// The limit allows two guesses at first and one more each second, so a slow machine allows more.
+			// The limit allows two guesses at once, and one more each second. So a slow machine allows more guesses.
 			began := time.Now()
 			taken := 0
 			for i, refused := 0, 0; refused < 6; i++ {
@@ -145,7 +145,8 @@ func TestConsoleRefusesOtherMethods(t *testing.T) {
 		require.Equal(t, http.StatusOK, b.ask(http.MethodGet, "/console/session?_method=DELETE", "", way[0], way[1]).StatusCode)
 	}
 	b.may(http.StatusOK)
-	for _, kind := range []string{"text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""} { // content types that a form on another page can send
+	// the content types that a form on another page can send
+	for _, kind := range []string{"text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""} {
 		w := b.ask(http.MethodPost, "/console/session", `{"key":"`+key+`"}`, "Content-Type", kind)
 		require.Equal(t, http.StatusUnsupportedMediaType, w.StatusCode, kind)
 	}
@@ -154,7 +155,7 @@ func TestConsoleRefusesOtherMethods(t *testing.T) {
 	b.may(http.StatusOK)
 }
 
-// The server serves only the embedded console files: no path leads outside them.
+// The server serves only the embedded files of the console. No path leads outside them.
 func TestConsolePathsCannotEscape(t *testing.T) {
 	t.Parallel()
 	a, _ := consoleServer(t, dbtest.New(t), "--auth=keys")

@@ -12,14 +12,14 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// neighbour is a project with an object of each kind, and a browser that is signed in with a key of the project.
+// neighbour is a project that has an object of each kind. It also has a browser, which is signed in with a key of the project.
 type neighbour struct {
 	*browser
 
 	project string
 }
 
-// marked returns a name that only this tenant uses.
+// marked returns a name that only this project uses.
 func (t neighbour) marked(what string) string { return what + "-" + t.project }
 
 func newNeighbour(t *testing.T, admin *browser, project, octet string) neighbour {
@@ -46,7 +46,7 @@ func newNeighbour(t *testing.T, admin *browser, project, octet string) neighbour
 // operation is one operation of the contract.
 type operation struct{ method, path string }
 
-// operationsOf reads the operations from the server's own contract.
+// operationsOf reads the operations from the contract that the server serves.
 func operationsOf(b *browser) (all []operation) {
 	b.t.Helper()
 	var document struct {
@@ -66,7 +66,7 @@ func operationsOf(b *browser) (all []operation) {
 
 var parameter = regexp.MustCompile(`\{(\w+)\}`)
 
-// of returns the path with a tenant's names, and with the query parameters that the operation requires.
+// of returns the path with the names of a project, and with the query parameters that the operation requires.
 func (o operation) of(in neighbour) string {
 	path := parameter.ReplaceAllStringFunc(o.path, func(p string) string {
 		switch p = strings.Trim(p, "{}"); p {
@@ -85,7 +85,8 @@ func (o operation) of(in neighbour) string {
 	return path + map[string]string{"/v1/projects/{project}/history": "?address=10.7.0.1", "/v1/search": "?q=heron"}[o.path]
 }
 
-// The test requests every operation with the session of a tenant, without a session, and with a cookie but without the console's header.
+// The test requests every operation three times: with the session of a project, without a session, and with a session cookie but without the
+// console's header.
 func TestConsoleHidesOtherTenants(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
@@ -146,8 +147,8 @@ func TestConsoleHidesOtherTenants(t *testing.T) {
 	require.Greater(t, served, 12, "a matrix of refusals would prove nothing")
 }
 
-// requireSameForAllUsers checks that pages and files do not depend on the session, because caches share them. The one response that depends on it
-// must not be cached.
+// requireSameForAllUsers checks that pages and files do not depend on the session, because caches share them. Only one response depends on the
+// session, and this response must not be cached.
 func requireSameForAllUsers(t *testing.T, nobody *browser, mine, theirs neighbour, admin *browser) {
 	t.Helper()
 	for _, path := range append(consolePaths, "/console/projects/heron/pools/pool-heron", "/docs/", "/openapi.json", "/problems", "/healthz", "/readyz") {
@@ -172,7 +173,7 @@ func requireSameForAllUsers(t *testing.T, nobody *browser, mine, theirs neighbou
 	}
 }
 
-// repeatsOnlySentNames reports whether a refusal contains only names that the caller has sent.
+// repeatsOnlySentNames reports whether an error contains only names that the caller has sent.
 func repeatsOnlySentNames(said, asked string, of neighbour) bool {
 	for _, name := range regexp.MustCompile(`[a-z-]*`+of.project).FindAllString(said, -1) {
 		if !strings.Contains(asked, name) {

@@ -23,7 +23,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// provider is an OpenID Connect issuer that signs in every user without a question. It checks the client's requests strictly.
+// provider is an OpenID Connect issuer that signs in every user without a question. It checks the requests of the console's client strictly.
 type provider struct {
 	*oidctest.Server
 
@@ -33,7 +33,7 @@ type provider struct {
 
 	mu     sync.Mutex
 	codes  map[string]url.Values // parameters of the authorization requests, by code
-	claims map[string]any        // of the next token; they override the defaults
+	claims map[string]any        // claims of the next token; they override the defaults
 	tokens map[string]string     // issued ID tokens, by code
 }
 
@@ -70,7 +70,7 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (p *provider) token(w http.ResponseWriter, r *http.Request) {
 	asked, ok := p.codes[r.FormValue("code")]
-	delete(p.codes, r.FormValue("code")) // a code is valid once
+	delete(p.codes, r.FormValue("code")) // a code is valid only once
 	id, secret, basic := r.BasicAuth()
 	if p.secret == "" {
 		id, basic = r.FormValue("client_id"), true
@@ -121,7 +121,7 @@ func (p *provider) config(t *testing.T) string {
 	return file
 }
 
-// there follows the redirect to the issuer and returns the URL that the issuer redirects to.
+// there requests a sign-in and follows the redirect to the issuer. It returns the URL to which the issuer redirects the browser.
 func (b *browser) there(login string) *url.URL {
 	b.t.Helper()
 	w := b.ask(http.MethodGet, login, "", "X-Carve-Console", "")

@@ -17,7 +17,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/devca"
 )
 
-// browser sends requests as the console's page does, and keeps the server's cookies.
+// browser sends requests as the console's page does, and stores the cookies of the server.
 type browser struct {
 	t       *testing.T
 	base    string
@@ -40,7 +40,7 @@ type reply struct {
 	body map[string]any
 }
 
-// ask sends a request as the page does. headers are pairs of name and value; an empty value removes the header.
+// ask sends a request as the page does. headers are pairs of name and value. An empty value removes the header.
 func (b *browser) ask(method, path, body string, headers ...string) reply {
 	b.t.Helper()
 	r, err := http.NewRequestWithContext(b.t.Context(), method, b.base+path, strings.NewReader(body))
@@ -110,7 +110,7 @@ func TestConsoleSessionLifecycle(t *testing.T) {
 
 	w := b.ask(http.MethodGet, "/console/session", "")
 	require.JSONEq(t, `{"signedIn":false,"methods":["key"],"issuers":[]}`, w.text)
-	b.cookies["carve-session"] = strings.Repeat("A", 43) // an attacker has set it
+	b.cookies["carve-session"] = strings.Repeat("A", 43) // as if an attacker had set it
 	w = b.signIn(key)
 	require.Equal(t, true, w.body["signedIn"])
 	require.Regexp(t, "^key:platform/bootstrap", w.body["subject"])
@@ -214,7 +214,7 @@ func TestInvalidSignInIsRefused(t *testing.T) {
 		require.Equal(t, http.StatusUnauthorized, w.StatusCode, w.text)
 		require.Empty(t, w.Cookies())
 	}
-	for n := 0; ; n++ { // on a slow machine the server may allow more guesses
+	for n := 0; ; n++ { // on a slow machine, the server allows more guesses
 		w := b.ask(http.MethodPost, "/console/session", `{"key":"`+guess+`"}`)
 		if w.StatusCode == http.StatusTooManyRequests {
 			break
@@ -225,7 +225,7 @@ func TestInvalidSignInIsRefused(t *testing.T) {
 	require.NotContains(t, logs.String(), guess)
 }
 
-// A session of a key ends when the key is revoked and when its project is deleted.
+// A session that was started with a key ends when the key is revoked, and when the project of the key is deleted.
 func TestSessionEndsWithItsKey(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
@@ -282,7 +282,7 @@ func TestCookiesOverTLSAreSecure(t *testing.T) {
 	b.may(http.StatusUnauthorized)
 }
 
-// A proxy terminates TLS, so the cookies require TLS.
+// The proxy ends TLS, so the server itself sees plain HTTP. The cookies must still require TLS.
 func TestCookiesBehindAProxyAreSecure(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)

@@ -9,7 +9,8 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/dial"
 )
 
-// databaseURL returns the database URL from --database-url-file, or else from --database-url. "" means that the server starts an embedded database.
+// databaseURL returns the database URL from --database-url-file or, without this flag, from --database-url. "" means that the server starts an
+// embedded database.
 func (c Config) databaseURL(log *slog.Logger) (string, error) {
 	if c.DatabaseFile != "" {
 		dsn, err := dial.URLFromFile(c.DatabaseFile)
@@ -24,7 +25,7 @@ func (c Config) databaseURL(log *slog.Logger) (string, error) {
 	return c.DatabaseURL, nil
 }
 
-// withPassword reports whether a database URL, or a DSN of name=value pairs, has a password in it.
+// withPassword reports whether a database URL or a DSN of name=value pairs contains a password.
 func withPassword(dsn string) bool {
 	if u, err := url.Parse(dsn); err == nil && u.User != nil {
 		_, has := u.User.Password()

@@ -1,3 +1,3 @@
-// Package app is the composition root: it builds the whole service from a Config and is the only package that imports both the HTTP adapter and the
-// SQL adapter. Command server, and the end-to-end tests, start it.
+// Package app is the composition root. It builds the whole service from a Config. No other package imports both the HTTP adapter and the SQL adapter.
+// The command server and the end-to-end tests start the service with it.
 package app

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// drain gives load balancers time to stop sending requests here: Config.DrainDelay. A balancer, such as a Kubernetes Service, sends requests until it
-// has polled /readyz again and updated its targets; until then the server must respond.
+// drain marks the server as not ready and waits for Config.DrainDelay, so that load balancers stop sending requests to it. A balancer, such as a
+// Kubernetes Service, sends requests until it has polled /readyz and updated its targets. Until then, the server must respond.
 func (a *App) drain(ctx context.Context) {
 	a.draining.Store(true)
 	if a.listener == nil || a.config.DrainDelay == 0 {
@@ -22,8 +22,8 @@ func (a *App) drain(ctx context.Context) {
 	}
 }
 
-// parting closes each connection with its next response during shutdown. A client with a kept-alive connection does not ask the balancer again: its
-// requests would come here until the server cuts the connection, possibly during a request.
+// parting closes each connection after its next response during shutdown. A client with a kept-alive connection does not ask the balancer again.
+// Without parting, it would send requests to this server until the server cuts the connection, possibly during a request.
 func (a *App) parting(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if a.draining.Load() {

@@ -8,18 +8,20 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Rate of log lines from net/http about connections, such as a failed TLS handshake: linesPerSecond in the long run, with bursts of linesAtOnce.
+// The rate of log lines from net/http about connections, such as a failed TLS handshake. linesPerSecond applies in the long run, and linesAtOnce
+// limits a burst.
 const (
 	linesPerSecond = 1
 	linesAtOnce    = 20
 )
 
-// ofConnections returns the log handler for net/http's connection errors. It limits the rate, so that a client cannot fill the disk with log lines.
+// ofConnections returns the log handler for net/http's errors about connections. It limits their rate, so that a client cannot fill the disk with log
+// lines.
 func ofConnections(to slog.Handler) slog.Handler {
 	return &throttled{Handler: to, lines: rate.NewLimiter(linesPerSecond, linesAtOnce), left: &atomic.Int64{}}
 }
 
-// throttled drops lines beyond a rate, and adds the number of dropped lines to the next line.
+// throttled drops log lines beyond a rate. The next line that it writes contains the number of dropped lines.
 type throttled struct {
 	slog.Handler
 	lines *rate.Limiter

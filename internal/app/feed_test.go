@@ -21,7 +21,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// tenant is a caller in a project.
+// tenant is a caller who works in projects.
 type tenant struct {
 	t            *testing.T
 	base, bearer string
@@ -81,7 +81,7 @@ func (c tenant) claim(project, name string, spec map[string]any, labels map[stri
 	return c.do(http.MethodPost, "/v1/projects/"+project+"/claims", map[string]any{"metadata": meta, "spec": all})
 }
 
-// listed returns all objects in the lists, by kind and name, and the cursor to follow from.
+// listed returns all objects of a project from the lists, by kind and name. It also returns the cursor from which to follow the changes.
 func (c tenant) listed(project string) (all map[string]any, cursor string) {
 	all = map[string]any{}
 	for kind, path := range map[string]string{"IPPool": "pools?", "IPClaim": "claims?", "IPAllocation": "allocations?holder=self&", "IPClass": "classes?", "Quota": "quotas?"} {
@@ -105,7 +105,7 @@ func (c tenant) listed(project string) (all map[string]any, cursor string) {
 	return all, cursor
 }
 
-// plain removes the figures that change with every claim.
+// plain removes the status of kinds whose status changes with every claim.
 func plain(kind string, one map[string]any) map[string]any {
 	if kind == "IPPool" || kind == "IPClass" || kind == "Quota" {
 		delete(one, "status")
@@ -113,7 +113,7 @@ func plain(kind string, one map[string]any) map[string]any {
 	return one
 }
 
-// replica is a copy of the objects that the feed keeps up to date.
+// replica is a copy of a project's objects. The feed of changes keeps it up to date.
 type replica struct {
 	objects map[string]any
 	cursor  string
@@ -129,7 +129,7 @@ func (r *replica) apply(change map[string]any) {
 	r.objects[name] = plain(kind, change["object"].(map[string]any))
 }
 
-// poll requests the next changes once, and reports whether any came.
+// poll requests the next changes once. It reports whether there were any.
 func (r *replica) poll(c tenant, project string, wait int) bool {
 	page := c.must(http.StatusOK, http.MethodGet, fmt.Sprintf("/v1/projects/%s/changes?after=%s&waitSeconds=%d&limit=20", project, url.QueryEscape(r.cursor), wait), nil)
 	for _, item := range page["items"].([]any) {
@@ -139,7 +139,7 @@ func (r *replica) poll(c tenant, project string, wait int) bool {
 	return len(page["items"].([]any)) > 0
 }
 
-// A replica that follows the feed equals the lists on every server, even if one server stops in between.
+// A replica that follows the feed must equal the lists of every server, even if one server stops meanwhile.
 func TestReplicaKeptByTheFeedEqualsTheLists(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
@@ -216,7 +216,7 @@ func work(c tenant, project string, worker int) {
 	}
 }
 
-// retained releases one of the project's retained allocations.
+// retained deletes one of the project's retained allocations.
 func (c tenant) retained(project string) {
 	_, page := c.do(http.MethodGet, "/v1/projects/"+project+"/allocations?holder=self&phase=Retained&limit=1", nil)
 	if items, _ := page["items"].([]any); len(items) > 0 {
@@ -272,7 +272,7 @@ func (c tenant) events(ctx context.Context, path string, header ...string) <-cha
 	return out
 }
 
-// next returns the next event other than a bookmark. The server sends bookmarks while no change happens.
+// next returns the next event that is not a bookmark. The server sends bookmarks while there are no changes.
 func next(t *testing.T, events <-chan event) event {
 	t.Helper()
 	for {
@@ -301,7 +301,7 @@ func TestEventStreamReportsChangesAndIsResumed(t *testing.T) {
 		require.Equal(t, http.StatusCreated, status, answer)
 	}
 	told := map[string]bool{}
-	fresh := func(events <-chan event) event { // skips repeats: the feed may send a change more than once
+	fresh := func(events <-chan event) event { // skips repeats, because the feed may send a change more than once
 		for {
 			e := next(t, events)
 			if what := fmt.Sprint(e.data["type"], e.data["name"]); e.name != "change" || !told[what] {

@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// Greet prints the service's addresses, for people and scripts. The first line is for scripts and does not change. Only Greet shows the token of
-// a key that this start has created.
+// Greet prints the service's addresses, for people and scripts. The first line is for scripts, so its form never changes. If this start has created
+// an API key, only Greet shows its token.
 func (a *App) Greet(w io.Writer) {
 	say := func(format string, args ...any) { _, _ = fmt.Fprintf(w, format+"\n", args...) }
 	scheme := "http"
@@ -46,5 +46,5 @@ func (a *App) Greet(w io.Writer) {
 	}
 }
 
-// BootstrapToken returns the token of the key that this start has created, or "".
+// BootstrapToken returns the token of the API key that this start has created, or "".
 func (a *App) BootstrapToken() string { return a.bootstrap }

@@ -5,16 +5,19 @@ import (
 	"sync"
 )
 
-// heapFloor is the size of a ballast that raises the garbage collector's view of the live heap. A server's live heap is some 20 MB. With Go's default
-// rule (collect when the heap has doubled), the collector would run every few hundred requests and take a third of a claim's CPU time over HTTP. With
-// the ballast it runs once for each 64 MiB or more of garbage, and the memory use grows by that amount whatever the heap's size. A higher GOGC
-// would multiply the heap by four when ten thousand clients are connected. docs/performance.md has the figures.
+// heapFloor is the size in bytes of a ballast: memory that is allocated and never used. The ballast makes the live heap look larger to the garbage
+// collector. Without it, the live heap is some 20 MB. Go collects when the heap has doubled, so the collector would run every few hundred requests.
+// It would take a third of the CPU time of a claim over HTTP.
+//
+// With the ballast, the collector runs after 64 MiB of garbage or more. The memory use grows by that amount, whatever the size of the heap. A higher
+// GOGC would be worse, because with ten thousand connected clients it would multiply the heap by four. docs/performance.md has the figures.
 const heapFloor = 64 << 20
 
-// floor allocates the ballast once for the process, which keeps it. The process never touches its pages, so the system assigns no memory to them.
+// floor allocates the ballast. The process does it once and keeps the ballast. It never touches the pages of the ballast, so the system assigns no
+// memory to them.
 var floor = sync.OnceValue(func() []byte { return newFloor(os.Getenv) })
 
-// newFloor returns nil if the operator has set GOGC or GOMEMLIMIT: their values apply as the runtime defines them.
+// newFloor returns the ballast. If the operator has set GOGC or GOMEMLIMIT, it returns nil, so that these settings have their usual effect.
 func newFloor(env func(name string) string) []byte {
 	if env("GOGC") != "" || env("GOMEMLIMIT") != "" {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A caller that requests large pages and does not read them uses only its own share of the memory for responses.
+// A caller may request large pages and not read them. It then uses only its own share of the memory for responses.
 func TestUnreadResponsesUseLimitedMemory(t *testing.T) {
 	t.Parallel()
 	a, token := launchBounded(t, bounds{header: enough, read: enough, idle: enough, slack: enough, grace: enough})

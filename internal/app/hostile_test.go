@@ -19,10 +19,10 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// impatient are timeouts that a test can wait for. They are long enough for requests that a slow machine sends without a pause.
+// impatient are timeouts for which a test can wait. They are long enough for a slow machine that sends its requests without a pause.
 var impatient = bounds{header: 10 * time.Second, read: 30 * time.Second, idle: 10 * time.Second, slack: 10 * time.Second, grace: 5 * time.Second}
 
-// launchBounded is launch with connection timeouts. It also returns an admin's token.
+// launchBounded does the same as launch, with the given timeouts of connections. It also returns the token of an admin.
 func launchBounded(t *testing.T, b bounds, flags ...string) (a *App, token string) {
 	t.Helper()
 	dsn := dbtest.New(t)
@@ -37,10 +37,10 @@ func launchBounded(t *testing.T, b bounds, flags ...string) (a *App, token strin
 	return a, token
 }
 
-// enough is a deadline for operations that the server must end. A test fails when it expires.
+// enough is a deadline for operations that the server must end earlier. If it passes, the test fails.
 const enough = time.Minute
 
-// raw sends bytes unchanged and returns the response. whole reports whether the server closed the connection.
+// raw sends bytes unchanged and returns the response. whole is true if the server closed the connection after the response.
 func raw(t *testing.T, address string, request io.Reader) (status int, said string, whole bool) {
 	t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", address)
@@ -50,7 +50,7 @@ func raw(t *testing.T, address string, request io.Reader) (status int, said stri
 	sent := make(chan struct{})
 	go func() {
 		defer close(sent)
-		_, _ = io.Copy(conn, request) // a server that has refused the request stops reading it
+		_, _ = io.Copy(conn, request) // the server stops reading a request that it has refused
 	}()
 	reader := bufio.NewReader(conn)
 	if w, err := http.ReadResponse(reader, nil); err == nil {
@@ -78,7 +78,7 @@ func gzipped(n int) string {
 	return b.String()
 }
 
-// endless returns a head and n body bytes without holding them in memory.
+// endless returns the head of a request and a body of n bytes. It does not hold the body in memory.
 func endless(head string, n int64) io.Reader {
 	return io.MultiReader(strings.NewReader(head), io.LimitReader(same('x'), n))
 }
@@ -93,7 +93,8 @@ func (s same) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestHostileRequestsAreRefused checks the response, and that the server closes the connection. Afterwards the server serves other requests.
+// TestHostileRequestsAreRefused checks each response, and that the server closes the connection. Afterwards the server must still serve other
+// requests.
 func TestHostileRequestsAreRefused(t *testing.T) {
 	t.Parallel()
 	a, token := launchBounded(t, impatient)
@@ -153,8 +154,8 @@ func TestHostileRequestsAreRefused(t *testing.T) {
 	require.Zero(t, a.inFlight.Load().Now, "nobody has a place that is not worked for")
 }
 
-// The server refuses a request that two readers of one connection could parse differently, and closes the connection: the bytes that follow belong to
-// no request.
+// Two readers of one connection could parse such a request differently. The server refuses it and closes the connection, so that the bytes that
+// follow become no request.
 func TestAmbiguousRequestsEndTheConnection(t *testing.T) {
 	t.Parallel()
 	a, token := launchBounded(t, impatient)
@@ -204,8 +205,8 @@ func TestAmbiguousRequestsEndTheConnection(t *testing.T) {
 	}
 }
 
-// A client that sends requests and does not read the responses loses its connection when the write timeout expires. Only then does the handler
-// release its slot.
+// A client sends requests and does not read the responses. When the write timeout expires, the server closes the connection. Only then does the
+// handler return its slot.
 func TestSlowReadersAreDisconnected(t *testing.T) {
 	t.Parallel()
 	a, _ := launchBounded(t, bounds{header: enough, read: enough, idle: enough, slack: 5 * time.Second, grace: enough}, "--request-timeout=5s")
@@ -239,10 +240,10 @@ func TestSlowReadersAreDisconnected(t *testing.T) {
 	<-sent
 }
 
-// slowly is a request whose end never arrives.
+// slowly is a request that never ends.
 func slowly(beginning string) io.Reader { return io.MultiReader(strings.NewReader(beginning), never{}) }
 
-// never is the rest of a request: it contains nothing, and the connection stays open. Its sender ends when the reader of the response does.
+// never is the rest of a request that never arrives. It contains nothing, and the connection stays open.
 type never struct{}
 
 // Read implements io.Reader.

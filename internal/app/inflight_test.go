@@ -14,7 +14,7 @@ func TestMetricsReportTheLoad(t *testing.T) {
 	a, _ := launch(t, "--auth=dev", "--database-url="+dbtest.New(t), "--max-in-flight=7")
 	lines := strings.Split(figures(t, a), "\n")
 	for _, line := range []string{
-		`carve_requests_in_flight 0`, // a request for metrics needs no slot
+		`carve_requests_in_flight 0`, // the request for metrics itself needs no slot
 		`carve_requests_in_flight_max 7`,
 		`carve_queue_waiting 0`,
 		`carve_queue_longest 0`,

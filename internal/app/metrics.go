@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/telemetry"
 )
 
-// Values of --metrics: the clients that may read the metrics.
+// Values of --metrics. Each names the clients that may read the metrics.
 const (
 	metricsLoopback = "loopback"
 	metricsAdmin    = "admin"
@@ -17,18 +17,17 @@ const (
 	metricsOff      = "off"
 )
 
-// attempted records the end of an attempt at a transaction or read.
+// attempted records in the metrics that an attempt at a transaction or read has ended.
 func (a *App) attempted(t crdb.Attempt) {
 	a.metrics.AttemptEnded(context.Background(), t.Op, t.End, t.SQLState)
 }
 
-// connections returns the state of the store's connections, for the metrics.
 func (a *App) connections() telemetry.Connections {
 	return telemetry.Connections(a.store.Connections())
 }
 
-// maxWaiting returns the limit of claims and releases that wait for one pool. The default is the limit of requests in flight: then an overload is
-// refused at the front, which costs much less than a refusal after validation and resolution. 0 selects the limit of package alloc.
+// maxWaiting returns the limit of claims and releases that wait for one pool. The default is the limit of concurrent requests. Then that limit
+// refuses an overload first, which costs much less than a refusal after the checks of the request. 0 selects the limit of package alloc.
 func maxWaiting(c Config) int {
 	if c.MaxWaiting > 0 {
 		return c.MaxWaiting
@@ -36,7 +35,6 @@ func maxWaiting(c Config) int {
 	return c.MaxInFlight
 }
 
-// load returns the server's load, for the metrics.
 func (a *App) load(service *alloc.Service) telemetry.Load {
 	requests, queues := a.inFlight.Load(), service.Queues()
 	followers, followed := service.Followers()
@@ -49,6 +47,6 @@ func (a *App) load(service *alloc.Service) telemetry.Load {
 	}
 }
 
-// placeWait is the time that a request without a slot waits for one or for its refusal; Retry-After has the same value. By measurement (ADR 19), at
-// four times the saturation the throughput falls to a third without this wait.
+// placeWait is the time that a request without a slot waits for one before it is refused. Retry-After has the same value. ADR 19 has a measurement at
+// four times the load that saturates the server. Without this wait, the throughput falls to a third.
 const placeWait = time.Second

@@ -12,13 +12,13 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// figures returns a server's metrics.
+// figures returns the metrics of a server.
 func figures(t *testing.T, a *App) string {
 	t.Helper()
 	return figuresAt(t, a.Addr())
 }
 
-// figuresAt returns the metrics at one of a server's listeners.
+// figuresAt returns the metrics from one listener of a server.
 func figuresAt(t *testing.T, address string) string {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+"/metrics", http.NoBody)
@@ -32,7 +32,7 @@ func figuresAt(t *testing.T, address string) string {
 	return string(data)
 }
 
-// post creates an object in development mode.
+// post creates an object, with a server in development mode.
 func post(t *testing.T, a *App, path, body string, want int) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+a.Addr()+path, strings.NewReader(body))
@@ -69,13 +69,13 @@ func TestMetricsReportClaims(t *testing.T) {
 		`carve_claims_total{class="",outcome="not_found"} 1`,
 		`http_server_request_duration_seconds_count{http_request_method="POST",http_response_status_code="201",http_route="/v1/projects/:project/claims",operation="createClaim"} 2`,
 		`http_server_request_duration_seconds_count{http_request_method="POST",http_response_status_code="409",http_route="/v1/projects/:project/claims",operation="createClaim"} 2`,
-		`db_client_connection_max 6`, // four, and two for stale reads
+		`db_client_connection_max 6`, // --max-connections is 4, and stale reads have 2 more
 	} {
 		require.Contains(t, strings.Split(text, "\n"), line)
 	}
 	for _, line := range []string{
 		`carve_tx_attempts_total\{end="committed",op="claim_group",sqlstate=""\} [2-9]`,
-		`carve_group_size_count [2-9]`, // two were bound; a refused claim may need a transaction, too
+		`carve_group_size_count [2-9]`, // two claims were bound, each in a transaction; a refused claim may also need a transaction
 	} {
 		require.Regexp(t, `(?m)^`+line+`$`, text)
 	}
@@ -95,7 +95,7 @@ func TestMetricsReportTheFullestPoolsAndJobs(t *testing.T) {
 	post(t, a, "/v1/projects/team-a/pools", `{"metadata": {"name": "fuller"}, "spec": {"cidr": "10.0.0.0/24", "reservations": [{"cidr": "10.0.0.0/25", "reason": "kept"}]}}`, http.StatusCreated)
 	post(t, a, "/v1/projects/team-a/pools", `{"metadata": {"name": "emptier"}, "spec": {"cidr": "10.1.0.0/24"}}`, http.StatusCreated)
 	var text string
-	require.Eventually(t, func() bool { // waits for a complete pass that began after the creation of the second pool
+	require.Eventually(t, func() bool { // waits for a complete pass that began after the second pool was created
 		text = figures(t, a)
 		return strings.Contains(text, `carve_pool_utilization_ratio{pool="fuller",project="team-a",region="local"} 0.5`) &&
 			strings.Contains(text, `carve_pools{fullness="under_50"} 1`) && strings.Contains(text, `carve_job_runs_total{outcome="ok",task="sample_pools"}`)

@@ -22,7 +22,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// collector receives OTLP exports over HTTP and keeps them.
+// collector receives OTLP exports over HTTP and stores them.
 type collector struct {
 	*httptest.Server
 
@@ -32,7 +32,7 @@ type collector struct {
 	service map[string]bool // service names in the exports
 }
 
-// collect starts a collector. Servers of this test export to it.
+// collect starts a collector. The servers of this test export to it.
 func collect(t *testing.T) *collector {
 	t.Helper()
 	c := &collector{metrics: map[string]*metricspb.Metric{}, service: map[string]bool{}}
@@ -94,7 +94,7 @@ func (c *collector) trace(id string) []*tracespb.Span {
 	return out
 }
 
-// tree returns the names of the spans below a span, indented.
+// tree returns the names of the spans below a span. Each level is indented.
 func tree(spans []*tracespb.Span, parent []byte, depth int) (lines []string) {
 	for _, s := range spans {
 		if string(s.GetParentSpanId()) == string(parent) {
@@ -105,7 +105,7 @@ func tree(spans []*tracespb.Span, parent []byte, depth int) (lines []string) {
 	return lines
 }
 
-// the returns the only span with a name.
+// the returns the only span that has a name.
 func the(t *testing.T, spans []*tracespb.Span, name string) *tracespb.Span {
 	t.Helper()
 	found := named(spans, name)

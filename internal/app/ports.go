@@ -6,8 +6,8 @@ import (
 	"net"
 )
 
-// canListen checks that the addresses are free, before the server creates or migrates a database that it could not serve. The server listens on them
-// only when it can serve requests: until then no client should connect.
+// canListen checks that the listen addresses are free. It runs early, so that the server does not create or migrate a database and then fail to
+// listen. The server opens its listeners only when it can serve requests, because clients should not connect before.
 func (c Config) canListen(ctx context.Context) error {
 	for _, l := range []struct{ address, flag string }{{c.Listen, ""}, {c.AdminListen, " (--admin-listen)"}} {
 		if l.address == "" {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A server whose port is in use creates no database.
+// If the port is in use, the server must not create a database before it fails.
 func TestPortInUseIsReportedBeforeADatabaseIsCreated(t *testing.T) {
 	t.Parallel()
 	taken, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")

@@ -10,7 +10,8 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/schema"
 )
 
-// Reconcile unfences the pools that are fenced off from a region, directly in a database with the current schema (alloc.Service.Reconcile).
+// Reconcile makes pools usable again in a region that could not use them after a restore from different backups. It works directly in a database with
+// the current schema. See alloc.Service.Reconcile.
 func Reconcile(ctx context.Context, dsn, region string, repair bool, forget []netip.Prefix) ([]regions.Reconciled, error) {
 	if _, err := schema.CheckUser(ctx, dsn, schema.ServerRole); err != nil {
 		return nil, err

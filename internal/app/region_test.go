@@ -13,8 +13,8 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// A server with the wrong region would look for names and keys in the wrong places, so it does not start. The gateway is a PostgreSQL database that
-// responds like a CockroachDB node in "east".
+// A server with the wrong region would look for names and keys in the wrong partition, so it must not start. In this test, the gateway is a
+// PostgreSQL database that responds like a CockroachDB node in the region "east".
 func TestServerStartsOnlyInItsRegion(t *testing.T) {
 	t.Parallel()
 	if dbtest.Engine() != devdb.Postgres {

@@ -8,14 +8,14 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/schema"
 )
 
-// Default retention: a quarter of a year for the audit trail, and a year for the holders of addresses, because such questions come late. Unlimited
-// retention would mean an unbounded database.
+// Default retention. The audit trail stays for a quarter of a year. The holders of addresses stay for a year, because questions about them come late.
+// An unlimited retention would let the database grow without limit.
 const (
 	AuditRetention   = 90 * 24 * time.Hour
 	HistoryRetention = 365 * 24 * time.Hour
 )
 
-// Flags of the retention.
+// Names of the retention flags.
 const (
 	auditRetention   = "audit-retention"
 	historyRetention = "history-retention"
@@ -23,16 +23,16 @@ const (
 	consumerRetention = "consumer-retention"
 )
 
-// Retained counts the deleted records.
+// Retained has the numbers of deleted records.
 type Retained struct {
 	Events int64 // expired audit trail records
-	Holds  int64 // expired holds
-	Purged int64 // records and holds of deleted projects
+	Holds  int64 // expired records of holders
+	Purged int64 // records of events and holders in deleted projects
 }
 
-// Retain deletes the records of deleted projects, and the audit trail records and the holds that are older than events and holds (0 deletes
-// none). It works in every region, directly in a database with the current schema. It may be interrupted, and may run while servers work and in
-// several places at once.
+// Retain deletes the records of deleted projects. It also deletes audit records that are older than events, and records of holders that are older
+// than holds. A duration of 0 keeps all of them. Retain works in all regions, directly in a database with the current schema. It may be interrupted.
+// It may run while servers work, and several times at once.
 func Retain(ctx context.Context, dsn string, events, holds time.Duration) (done Retained, err error) {
 	if _, err := schema.CheckUser(ctx, dsn, schema.RetentionRole); err != nil {
 		return done, err

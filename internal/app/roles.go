@@ -10,16 +10,17 @@ import (
 	"github.com/carve-ipam/carve/internal/devdb"
 )
 
-// rolePrefix is the prefix of the roles' names in the embedded database.
+// rolePrefix is the prefix of the role names in the embedded database.
 const rolePrefix = "carve"
 
-// embeddedRoles returns the roles for the embedded database. With them the server has only the rights that it needs, so that a missing right shows up
-// here and not in production. They are no protection: anyone who can reach that database is its owner.
+// embeddedRoles returns the roles for the embedded database. With them, the server has only the rights that it needs. So a missing right shows up in
+// development and not only in production. The roles protect nothing, because everyone who can reach the embedded database is its owner.
 func embeddedRoles() schema.RoleOptions {
 	return schema.RoleOptions{Mode: schema.RolesAuto, Prefix: rolePrefix}
 }
 
-// role returns the server's database role: the server role in an embedded PostgreSQL, otherwise the connecting user's own rights.
+// role returns the database role that the server takes on. That is the server role in an embedded PostgreSQL. In any other database it is "", which
+// keeps the rights of the connecting user.
 func (a *App) role(c Config) string {
 	if a.embedded == nil || devdb.Engine(c.Embedded) != devdb.Postgres {
 		return ""
@@ -27,7 +28,8 @@ func (a *App) role(c Config) string {
 	return schema.ServerRole.Name(rolePrefix)
 }
 
-// checkUser refuses a database user without the needed rights, and warns about one with more rights than a server needs.
+// checkUser returns an error if the database user lacks a right that the server needs. It logs a warning if the user has more rights than a server
+// needs.
 func (a *App) checkUser(ctx context.Context, c Config) error {
 	standing, err := schema.CheckUser(ctx, a.dsn, schema.ServerRole)
 	if err != nil {
@@ -46,11 +48,11 @@ func (a *App) checkUser(ctx context.Context, c Config) error {
 	return nil
 }
 
-// openRetention selects the store that deletes expired records. It selects none if the database user may not delete them; `ipamctl retention` does it
-// then.
+// openRetention selects the store that deletes expired records. If the database user may not delete them, it selects none, and an operator must run
+// `ipamctl retention`.
 func (a *App) openRetention(ctx context.Context, c Config) (err error) {
 	switch {
-	case a.role(c) != "": // the store's sessions may not delete, but their user may
+	case a.role(c) != "": // a.store takes on the server role, which may not delete records; the connecting user may
 		a.retention, err = crdb.Open(ctx, a.dsn, crdb.Options{Region: c.Region, MaxConnections: 2, Log: a.Log, Tracer: a.statementTracer()})
 	case a.embedded != nil || a.retains:
 		a.retention = a.store

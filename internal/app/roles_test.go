@@ -16,7 +16,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// users creates the login users of an installation. It returns the superuser's DSN and the DSN of each user.
+// users creates the database users of an installation. It returns the DSN of the superuser and the DSN of each user.
 func users(t *testing.T) (root string, as map[string]string) {
 	t.Helper()
 	if dbtest.Engine() != devdb.Postgres {
@@ -92,7 +92,7 @@ func TestServerAdaptsToItsUsersPrivileges(t *testing.T) {
 	require.NotContains(t, err.Error(), "SQLSTATE")
 }
 
-// The counterexample: one grant is missing.
+// The server must not start if one grant is missing.
 func TestServerWithAMissingGrantDoesNotStart(t *testing.T) {
 	t.Parallel()
 	root, as := users(t)
@@ -104,8 +104,8 @@ func TestServerWithAMissingGrantDoesNotStart(t *testing.T) {
 	require.ErrorContains(t, err, "lacks INSERT on audit_events; `ipamctl migrate --server-user ")
 }
 
-// The server uses its production roles in an embedded database, too: its sessions have only the server's rights, and the jobs that delete records
-// have others.
+// The server also uses its production roles in an embedded database. Its sessions have only the rights of the server. The jobs that delete records
+// have other rights.
 func TestServerOnAnEmbeddedDatabaseUsesTheServerRole(t *testing.T) {
 	t.Parallel()
 	if dbtest.Engine() != devdb.Postgres {
@@ -127,7 +127,7 @@ func TestRetainDeletesInEveryRegion(t *testing.T) {
 	require.NoError(t, schema.Migrate(t.Context(), root, schema.MigrateOptions{Regions: []string{"local", "east"}}))
 	_, _, err := started(t, "--database-url="+as["app"])
 	require.NoError(t, err)
-	for _, region := range []string{"local", "east"} { // an existing project, and a deleted one
+	for _, region := range []string{"local", "east"} { // of each region, the records of an existing project and of a deleted one
 		for _, project := range []string{"(SELECT id FROM projects LIMIT 1)", "'deadbeef-0000-4000-8000-000000000000'"} {
 			execute(t, root, "INSERT INTO audit_events SELECT '"+region+"', "+project+", '0190163d-8694-739b-aea5-966c26f8ad91', 1, ''") // the id contains the date 2024-06-14
 		}

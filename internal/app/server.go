@@ -8,13 +8,13 @@ import (
 	"github.com/carve-ipam/carve/internal/guard"
 )
 
-// bounds are a connection's timeouts. Requests are small, and have a separate deadline, Config.RequestTimeout.
+// bounds are the timeouts of a connection. Requests are small. Config.RequestTimeout is the deadline of their work, separate from these timeouts.
 type bounds struct {
-	header time.Duration // for a request's headers, and for the TLS handshake before them
+	header time.Duration // for the headers of a request, and before them for the TLS handshake
 	read   time.Duration // for a whole request
 	idle   time.Duration // between two requests
 	slack  time.Duration // for a response, beyond the request's deadline
-	grace  time.Duration // for a body, before slowestBody applies
+	grace  time.Duration // for a body, before the minimum rate slowestBody applies
 }
 
 var bounded = bounds{header: 5 * time.Second, read: 30 * time.Second, idle: 2 * time.Minute, slack: 15 * time.Second, grace: 5 * time.Second}
@@ -27,13 +27,13 @@ const (
 	largeAtOnce = 32
 )
 
-// Limits of one HTTP/2 connection. Its buffers hold one body of the largest size, for all streams together.
+// Limits of one HTTP/2 connection. All streams of a connection together may buffer one body of the largest size.
 var http2 = http.HTTP2Config{
 	MaxConcurrentStreams: 100, MaxReceiveBufferPerConnection: 1 << 20, MaxReceiveBufferPerStream: 256 << 10,
 	SendPingTimeout: time.Minute, PingTimeout: 15 * time.Second, WriteByteTimeout: 30 * time.Second,
 }
 
-// newServer returns the HTTP server for clients that may be slow or hostile. docs/security.md explains each limit.
+// newServer returns the HTTP server. Its limits expect clients that are slow or hostile. docs/security.md explains each limit.
 func (a *App) newServer(c Config, handler http.Handler) *http.Server {
 	b := c.bounds
 	if b == (bounds{}) {

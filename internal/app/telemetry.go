@@ -11,10 +11,11 @@ import (
 	"github.com/carve-ipam/carve/internal/telemetry"
 )
 
-// exportLimit limits the last export to a collector during shutdown. The rest is lost: no request depends on it.
+// exportLimit is the time for the last export to a collector during shutdown. Data that is not exported by then is lost, and no request depends on
+// it.
 const exportLimit = 3 * time.Second
 
-// observe sets up metrics and traces. With traces, log lines contain the ids of their trace.
+// observe sets up metrics and traces. If traces are on, log lines contain the id of their trace.
 func (a *App) observe(ctx context.Context, c Config) (err error) {
 	o := telemetry.Options{Version: version, Commit: commit, Log: a.Log, NoScrape: c.Metrics == metricsOff}
 	if a.metrics, err = telemetry.New(ctx, o); err != nil {
@@ -27,7 +28,7 @@ func (a *App) observe(ctx context.Context, c Config) (err error) {
 	return nil
 }
 
-// unobserve exports the remaining data, traces first, because metrics count the trace exports.
+// unobserve exports the remaining data. It exports traces first, because metrics count the exports of traces.
 func (a *App) unobserve(ctx context.Context) {
 	ctx, done := context.WithTimeout(ctx, exportLimit)
 	defer done()
@@ -43,7 +44,8 @@ func (a *App) unobserve(ctx context.Context) {
 	}
 }
 
-// The three tracers. Each returns a nil interface without traces: an interface with a nil pointer inside would be called.
+// The functions below return the tracers for three packages. Without traces they return a nil interface, because an interface with a nil pointer
+// inside would not be equal to nil.
 
 func (a *App) requestTracer() api.Tracer {
 	if a.traces == nil {

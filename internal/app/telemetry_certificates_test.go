@@ -21,7 +21,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/devca"
 )
 
-// expiryOf returns the expiry of the first certificate in a PEM text, in the metrics' format.
+// expiryOf returns the expiry of the first certificate in a PEM text, as the metrics write it.
 func expiryOf(t *testing.T, text []byte) string {
 	t.Helper()
 	block, _ := pem.Decode(text)
@@ -38,7 +38,8 @@ func expiryIn(t *testing.T, file string) string {
 	return expiryOf(t, text)
 }
 
-// toldOf returns a function that reads the certificate metrics, by series. No client connects: reading the metrics is enough to check the files.
+// toldOf returns a function that reads the metrics of certificates, by series. No client connects, because reading the metrics is enough to check the
+// files.
 func (d *frontDoor) toldOf(t *testing.T) func() map[string]string {
 	t.Helper()
 	m, err := telemetry.New(t.Context(), telemetry.Options{Env: func(string) string { return "" }})

@@ -16,7 +16,8 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// await waits until a job's trace with an attribute has arrived, and returns its root span. A slow run without work may have a trace, too.
+// await waits until the trace of a job has arrived whose root span has an attribute. It returns this span. It needs the attribute, because a slow run
+// without work may also have a trace.
 func (c *collector) await(t *testing.T, name, attribute string, value any) (begin *tracespb.Span) {
 	t.Helper()
 	require.Eventually(t, func() bool {
@@ -50,7 +51,7 @@ func TestOnlyJobRunsWithWorkAreTraced(t *testing.T) {
 	require.Equal(t, map[string]any{
 		"carve.job.task": "free_cooled", "carve.outcome": "ok", "carve.job.done": int64(1), "carve.tx.attempts": int64(1),
 	}, attributes(root))
-	for _, task := range []string{"free_cooled", "keep_stocks", "sample_pools"} { // each runs every second
+	for _, task := range []string{"free_cooled", "keep_stocks", "sample_pools"} { // these jobs run every second
 		require.Eventually(t, func() bool {
 			text := figures(t, f.App)
 			return strings.Contains(text, `carve_job_runs_total{outcome="ok",task="`+task+`"}`) &&

@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/telemetry"
 )
 
-// largestSample is the maximum number of pools with metrics by name: each has several series on every server.
+// largestSample is the largest number of pools that the metrics may name. It is limited because each pool has several series on every server.
 const largestSample = 1000
 
 func (c Config) checkSample() error {
@@ -22,7 +22,7 @@ func (c Config) checkSample() error {
 	return nil
 }
 
-// sampling returns the job that samples pools for the metrics. It returns false if the metrics are off or need no sample.
+// sampling returns the job that samples pools for the metrics. It returns false if the metrics are off or show no pools.
 func (a *App) sampling(c Config) (job, bool, error) {
 	if c.MetricsPools == 0 || !a.metrics.Measures() {
 		return job{}, false, nil
@@ -35,7 +35,7 @@ func (a *App) sampling(c Config) (job, bool, error) {
 		now := sampler.Sample()
 		for _, p := range now.Fenced {
 			if !slices.Contains(fenced, p) {
-				done++ // a sample is no work, but this finding is worth a trace
+				done++ // counted as work, so that the trace of this run is kept
 				a.Log.WarnContext(ctx, "a pool cannot be used in this region: its data here and its loan records come from different backups; see `ipamctl region reconcile`",
 					"pool", p.String(), "region", c.Region)
 			}
@@ -78,7 +78,7 @@ func (a *App) watchJobs(jobs []job) error {
 	return err
 }
 
-// observedJobs returns all jobs, including the sampling, with their metrics registered.
+// observedJobs returns all jobs, including the sampling of pools, and registers the metrics of the jobs.
 func (a *App) observedJobs(c Config, service *alloc.Service) ([]job, error) {
 	jobs := a.jobs(c, service)
 	sample, wanted, err := a.sampling(c)

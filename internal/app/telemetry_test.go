@@ -22,9 +22,9 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// These tests set environment variables of the process, so they do not run in parallel.
+// These tests set environment variables of the process, so they cannot run in parallel.
 
-// journal is a log that a test reads while the server writes it.
+// journal is a log that a test may read while the server writes it.
 type journal struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -80,7 +80,7 @@ const (
 	caller    = "00f067aa0ba902b7"
 )
 
-// ask sends a request that is part of a caller's trace, and returns the status and body.
+// ask sends a request with a caller's trace header, and returns the status and the body.
 func (f followed) ask(t *testing.T, trace, method, path, body string) (int, map[string]any) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, "http://"+f.Addr()+path, strings.NewReader(body))
@@ -130,11 +130,12 @@ func TestClaimTraceIsComplete(t *testing.T) {
 	require.NoError(t, err)
 	lines := tree(spans, parent, 0)
 	require.Len(t, lines, len(spans), "all belong together")
-	for i := range lines { // the numbers of the locks determine their order
+	for i := range lines { // a transaction takes its locks in the order of their numbers, so the order of their names varies
 		lines[i] = regexp.MustCompile("lock_(alone|shared|idle)").ReplaceAllString(lines[i], "lock")
 	}
 	begin, end, system := []string{"begin", "lock", "lock"}, []string{"commit"}, "postgresql"
-	if dbtest.Engine() == devdb.Cockroach { // CockroachDB has no such locks: the transaction locks the fence row, and cockroach-go sets a savepoint
+	// CockroachDB does not have these locks. The transaction locks the version row instead (fence_list), and cockroach-go sets a savepoint.
+	if dbtest.Engine() == devdb.Cockroach {
 		begin, end, system = []string{"begin", "savepoint", "fence_list"}, []string{"release", "commit"}, "cockroachdb"
 	}
 	want := []string{"createClaim", "  use_case createClaim", "    claim_group", "      attempt claim_group"}
@@ -219,7 +220,7 @@ func TestReadsRecordAttempts(t *testing.T) {
 	}
 }
 
-// spanOf returns the name of the use case's span.
+// spanOf returns the name of the span of the use case.
 func spanOf(spans []*tracespb.Span) string {
 	for _, s := range spans {
 		if strings.HasPrefix(s.GetName(), "use_case ") {
@@ -229,7 +230,7 @@ func spanOf(spans []*tracespb.Span) string {
 	return ""
 }
 
-// ofClaims limits a fault of COMMIT to transactions that write holds, because background jobs commit transactions, too.
+// ofClaims restricts a fault at COMMIT to transactions that write holds. Without it, the fault could hit a background job.
 func ofClaims(f pgfault.Fault) pgfault.Fault {
 	holds := map[int]bool{} // by connection
 	return func(e pgfault.Event) pgfault.Action {
@@ -246,7 +247,7 @@ func ofClaims(f pgfault.Fault) pgfault.Fault {
 }
 
 func TestRetryRecordsTwoAttempts(t *testing.T) {
-	dbtest.OnPostgres(t) // CockroachDB reports the failure at RELEASE, and the same attempt continues at its savepoint
+	dbtest.OnPostgres(t) // on CockroachDB, the failure comes at RELEASE, and the same attempt continues at its savepoint
 	f := follow(t)
 	f.proxy.SetRules(pgfault.Once(ofClaims(pgfault.CommitSerializationFailure())))
 	id := traceNumber("c1")
@@ -268,8 +269,8 @@ func TestRetryRecordsTwoAttempts(t *testing.T) {
 	require.Equal(t, attempts[0].GetParentSpanId(), the(t, spans, "claim_group").GetSpanId())
 }
 
-// The test delays the COMMIT of the first claim until two others wait. Those two form one group. The group's span is in the trace of one request, and
-// links connect it with the other request.
+// The test delays the COMMIT of the first claim until two other claims wait. These two form one group. The span of the group is in the trace of one
+// request, and links connect it with the span of the other request.
 func TestClaimsOfOneGroupAreLinked(t *testing.T) {
 	f := follow(t)
 	gate := pgfault.NewGate()
@@ -334,7 +335,7 @@ func TestRefusalNamesItsTraceID(t *testing.T) {
 func TestMetricsAreExportedByOTLP(t *testing.T) {
 	f := follow(t)
 	f.claim(t, traceNumber("f1"), "measured")
-	// of the traces in a bucket, one at random is the exemplar
+	// A bucket shows the trace of one random request as its exemplar.
 	example := regexp.MustCompile(`http_server_request_duration_seconds_bucket\{[^}]*operation="createClaim"[^}]*\} \d+ # \{[^}]*trace_id="([0-9a-f]{32})"`).FindStringSubmatch(f.withExemplars(t))
 	require.NotNil(t, example, "an exemplar")
 	f.stop()

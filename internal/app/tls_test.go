@@ -19,7 +19,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/devca"
 )
 
-// frontDoor is a TLS server with the configured flags and the test's clock.
+// frontDoor is a TLS server with the flags and the clock of the test.
 type frontDoor struct {
 	address string
 	config  Config
@@ -59,7 +59,8 @@ func (d *frontDoor) clock() time.Time {
 	return d.now
 }
 
-// openFrontDoor starts a server with a certificate from one CA. If clients is set, the server verifies client certificates with it.
+// openFrontDoor starts a server whose certificate the CA server has signed. If clients is not nil, the server verifies the certificates of clients
+// with this CA.
 func openFrontDoor(t *testing.T, server, clients *devca.CA, flags ...string) *frontDoor {
 	t.Helper()
 	dir := t.TempDir()
@@ -107,7 +108,7 @@ func newCA(t *testing.T, name string) *devca.CA {
 	return ca
 }
 
-// holding returns a client's TLS configuration: the trusted CA and the client's certificate, if any.
+// holding returns the TLS configuration of a client. The client trusts the CA trusted. If own is not nil, the client has a certificate from it.
 func holding(t *testing.T, trusted, own *devca.CA, l devca.Leaf) *tls.Config {
 	t.Helper()
 	c := &tls.Config{RootCAs: trusted.Pool(), MinVersion: tls.VersionTLS12}
@@ -116,7 +117,7 @@ func holding(t *testing.T, trusted, own *devca.CA, l devca.Leaf) *tls.Config {
 		require.NoError(t, err)
 		pair, err := tls.X509KeyPair(certificate, key)
 		require.NoError(t, err)
-		// The client sends this certificate even if the server does not list its CA, as an attacker would.
+		// The client sends its certificate even if the server does not list the CA of the certificate. An attacker would do the same.
 		c.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil }
 	}
 	return c
@@ -135,7 +136,8 @@ func (d *frontDoor) visit(t *testing.T, c *tls.Config) (*tls.Conn, error) {
 	return secure, ask(secure)
 }
 
-// ask sends a request on a connection and reads the response. In TLS 1.3 the client learns here that the server refused its certificate.
+// ask sends a request on a connection and reads the response. With TLS 1.3, the client finds out only now that the server has refused its
+// certificate.
 func ask(conn net.Conn) error {
 	if _, err := io.WriteString(conn, "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"); err != nil {
 		return err

@@ -5,7 +5,7 @@ import (
 	"runtime"
 )
 
-// version and commit are set by the build (-ldflags -X).
+// version and commit are set by the build, with -ldflags -X.
 var (
 	version = "dev"
 	commit  = ""
@@ -14,7 +14,7 @@ var (
 // Version returns the version of this build and its commit ("" if the build did not set it).
 func Version() (build, revision string) { return version, commit }
 
-// versionText returns the output of --version: the content of /v1/version, in one line.
+// versionText returns the output of --version. It has the same content as /v1/version, in one line.
 func versionText() string {
 	built := ""
 	if commit != "" {

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// lookAgain is the minimum interval between checks for changed files.
+// lookAgain is the minimum interval between two checks of the files.
 const lookAgain = 10 * time.Second
 
-// watched is a value that is loaded from files, and loaded again when they change, so that a renewal needs no restart. While the files are invalid,
-// such as in the middle of a renewal, it keeps the last valid value.
+// watched is a value that is loaded from files. It is loaded again when the files change, so that a renewal needs no restart. In the middle of a
+// renewal the files may be invalid, and watched keeps the last valid value.
 type watched[T any] struct {
 	what  string // for the log
 	files []string
@@ -41,20 +41,20 @@ type stamp struct {
 	size    int64
 }
 
-// watch loads the files for the first time.
+// watch loads the files for the first time. It returns an error if they are invalid.
 func watch[T any](what string, files []string, load func() (T, error), log *slog.Logger, clock func() time.Time) (*watched[T], error) {
 	w := &watched[T]{what: what, files: files, load: load, log: log, clock: clock, looked: clock()}
 	err := w.read()
 	return w, err
 }
 
-// get returns the current value. It checks the files at most once in lookAgain.
+// get returns the current value. It first checks the files, at most once in lookAgain.
 func (w *watched[T]) get(ctx context.Context) T {
 	held, _ := w.look(ctx)
 	return held
 }
 
-// look is get, and also returns the renewal results.
+// look does the same as get, and also returns the results of the renewals.
 func (w *watched[T]) look(ctx context.Context) (T, renewals) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -20,11 +20,11 @@ import (
 // shortestKey is the minimum length of the webhook key in bytes.
 const shortestKey = 32
 
-// madeKey is the file in the data directory with the key that the server created.
+// madeKey is the name of the key file that the server creates in the data directory.
 const madeKey = "webhook-key"
 
-// webhookKey reads the key from which the server derives the webhook secrets. With an embedded database it creates the key file if none exists.
-// Without a key there are no webhooks.
+// webhookKey reads the key from which the server derives the secrets of webhooks. With an embedded database, it creates the key file if none exists.
+// Without a key, the server sends no webhooks.
 func (a *App) webhookKey(c Config) ([]byte, error) {
 	name := c.WebhookKeyFile
 	if name == "" && a.embedded == nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// log is a server's log, for a test that reads it.
+// log is the log of a server. A test may read it while the server writes it.
 type log struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -31,7 +31,7 @@ func (l *log) Write(b []byte) (int, error) {
 	return l.text.Write(b)
 }
 
-// The client verifies and reads a delivery of the server. The server's log does not contain the secret.
+// The client package must be able to verify and read a delivery of the server. The secret must not be in the server's log.
 func TestWebhookDeliveryIsVerifiedByTheClient(t *testing.T) {
 	t.Parallel()
 	key := filepath.Join(t.TempDir(), "key")

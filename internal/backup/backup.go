@@ -8,15 +8,15 @@ import (
 // Options configures a backup.
 type Options struct {
 	DSN string
-	// To is a directory that does not exist yet or is empty. On CockroachDB it is the URI of a collection, to which the nodes write.
+	// To is a directory that does not exist yet or is empty. On CockroachDB it is the URI of a backup collection, and the database nodes write to it.
 	To string
-	// Manifest is the file for the manifest of a CockroachDB backup. A PostgreSQL backup contains its manifest.
+	// Manifest is the file for the manifest of a CockroachDB backup. A PostgreSQL backup contains its manifest, so it needs no such file.
 	Manifest string
 	// Carve is the version of this program.
 	Carve string
 }
 
-// Create makes a backup of a database while servers use it.
+// Create makes a backup of a database. Servers may use the database meanwhile.
 func Create(ctx context.Context, o Options) (Manifest, error) {
 	c, engine, err := connect(ctx, o.DSN)
 	if err != nil {

@@ -8,20 +8,20 @@ import (
 	"strings"
 )
 
-// libpqParameters are the URL parameters that PostgreSQL's programs know and that contain no secret. pgx knows others (pools, caches, session
-// settings), which those programs refuse.
+// libpqParameters are the URL parameters that PostgreSQL's programs know and that contain no secret. pgx knows more parameters (pools, caches,
+// session settings), but PostgreSQL's programs would refuse them.
 var libpqParameters = []string{
 	"host", "hostaddr", "port", "user", "dbname", "passfile", "sslmode", "sslcert", "sslkey", "sslrootcert", "sslcrl", "sslcrldir", "sslsni",
 	"ssl_min_protocol_version", "ssl_max_protocol_version", "channel_binding", "connect_timeout", "keepalives", "keepalives_idle",
 	"keepalives_interval", "keepalives_count", "tcp_user_timeout", "target_session_attrs", "gssencmode", "krbsrvname", "requirepeer",
 }
 
-// forTools converts a database URL for PostgreSQL's programs. It moves the password from the URL, which other users could read on the command line,
-// into the environment, which they cannot read.
+// forTools converts a database URL for PostgreSQL's programs. It moves the password from the URL into the environment. Other users could read the URL
+// on the command line, but they cannot read the environment.
 func forTools(dsn string) (public string, env []string, err error) {
 	u, err := url.Parse(dsn)
 	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
-		// The error omits the reason: it may repeat a password.
+		// The error does not contain the parser's reason, because the reason may repeat a password.
 		return "", nil, fmt.Errorf("%w: PostgreSQL's programs need the database as a URL, like postgresql://user@host/carve", ErrUsage)
 	}
 	env = os.Environ()
@@ -48,5 +48,5 @@ func forTools(dsn string) (public string, env []string, err error) {
 	return u.String(), append(env, "PGAPPNAME=carve-backup"), nil
 }
 
-// isURI distinguishes a URI, which database nodes reach, from a directory on this machine.
+// isURI reports whether a target is a URI, to which database nodes write, and not a directory on this machine.
 func isURI(to string) bool { return strings.Contains(to, "://") }

@@ -11,7 +11,7 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/cockroach.txt anew")
 
-// PostgreSQL's programs get the URL on the command line, which others can read, and the password in the environment.
+// PostgreSQL's programs get the URL on the command line, which other users can read. They get the password in the environment.
 func TestPasswordIsNeverOnACommandLine(t *testing.T) {
 	t.Parallel()
 	for dsn, want := range map[string]struct{ url, password string }{
@@ -47,7 +47,8 @@ func TestSecretInACollectionURIIsRefused(t *testing.T) {
 	}
 }
 
-// The file records the statements for CockroachDB, which does not run in this test: tools/sqlcheck checks the file with CockroachDB's grammar.
+// The file records the statements for CockroachDB, because no CockroachDB runs in this test. tools/sqlcheck checks the file with CockroachDB's
+// grammar.
 func TestCockroachStatementsAreRecorded(t *testing.T) {
 	t.Parallel()
 	text := ""

@@ -1,9 +1,10 @@
 // Package backup wraps the engines' own tools: pg_dump and pg_restore on PostgreSQL, BACKUP and RESTORE on CockroachDB. It adds a manifest that
-// describes a backup, and checks before a restore: the same engine, a schema that this program knows, and the same regions, added in the same order.
-// It does not overwrite a database with data by accident.
+// describes the backup. Before a restore, it checks that the backup fits the database. The engine must be the same, this program must know the
+// schema, and the regions must be the same, added in the same order. It replaces existing data only if the caller allows that.
 //
-// The caller does the work after a restore (migrations, new epochs, the audit): it needs this program's schema, and this package does not.
+// The caller does the work after a restore. It migrates the schema, renews the versions (epochs) that servers compare with their caches, and runs the
+// audit. That work needs the current schema, and this package does not.
 //
-// A backup is one state of the database, as of the time in its manifest. It lacks all later changes: after a restore, addresses that were allocated
-// since then count as free. docs/runbooks/restore.md explains how to handle that.
+// A backup is one state of the database, at the time in its manifest. It lacks all later changes. After a restore, addresses that were allocated
+// later count as free. docs/runbooks/restore.md explains how to handle that.
 package backup

@@ -14,7 +14,7 @@ import (
 // connect opens a database session for this package, and returns the engine.
 func connect(ctx context.Context, dsn string) (*pgx.Conn, string, error) {
 	cfg, err := pgx.ParseConfig(dsn)
-	if err != nil { // the error omits the reason: it may repeat a password
+	if err != nil { // the error does not contain the parser's reason, because the reason may repeat a password
 		return nil, "", errors.New("the database URL is not valid; this message does not repeat it, because it may contain a password. A valid URL looks like postgresql://user@host:26257/carve?sslmode=verify-full")
 	}
 	return connectTo(ctx, cfg)

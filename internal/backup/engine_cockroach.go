@@ -12,32 +12,33 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// CockroachDB's grammar has parsed all statements in this file, but no CockroachDB has run them: docs/cockroachdb.md.
+// CockroachDB's parser has accepted all statements in this file, but no CockroachDB has run them. See docs/cockroachdb.md.
 
-// behind is the age of the state in a backup: old enough that no transaction has to wait for it.
+// behind is the age of the state that a backup contains. The state is old enough that no transaction has to wait for the backup.
 const behind = 10 * time.Second
 
-// BackupStatement backs a database up into a collection, with the revisions to restore it as of any time since the previous backup.
+// BackupStatement returns the statement that backs up a database into a collection. The backup contains the revisions since the previous backup, so
+// that a restore can choose any time between the two.
 func BackupStatement(database, collection string) string {
 	return fmt.Sprintf("BACKUP DATABASE %s INTO %s AS OF SYSTEM TIME '-%ds' WITH revision_history",
 		pgx.Identifier{database}.Sanitize(), literal(collection), int(behind.Seconds()))
 }
 
-// BackupsStatement lists the backups in a collection, oldest first.
+// BackupsStatement returns the statement that lists the backups in a collection, oldest first.
 func BackupsStatement(collection string) string { return "SHOW BACKUPS IN " + literal(collection) }
 
-// RestoreStatement restores a database from a collection under an unused name.
+// RestoreStatement returns the statement that restores a database from a collection under a name that is not in use.
 func RestoreStatement(database, subdirectory, collection, as string) string {
 	return fmt.Sprintf("RESTORE DATABASE %s FROM %s IN %s WITH new_db_name = %s",
 		pgx.Identifier{database}.Sanitize(), literal(subdirectory), literal(collection), literal(as))
 }
 
-// DropStatement drops a database and its content.
+// DropStatement returns the statement that drops a database with its content.
 func DropStatement(database string) string {
 	return "DROP DATABASE IF EXISTS " + pgx.Identifier{database}.Sanitize() + " CASCADE"
 }
 
-// Queries of a restore to a cluster.
+// Queries that a restore sends to the cluster.
 const (
 	databasesStatement      = "SELECT count(*) FROM [SHOW DATABASES] WHERE database_name = $1"
 	clusterRegionsStatement = "SELECT region FROM [SHOW REGIONS FROM CLUSTER] ORDER BY region"
@@ -47,7 +48,7 @@ func literal(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + 
 
 var secretName = regexp.MustCompile(`(?i)secret|password|token|credential|_key$|sas`)
 
-// noSecret refuses a URI with a secret in it: other users can read command lines and job descriptions.
+// noSecret returns an error if a URI contains a secret, because other users can read command lines and the descriptions of jobs.
 func noSecret(collection string) error {
 	u, err := url.Parse(collection)
 	if err != nil {
@@ -63,7 +64,7 @@ func noSecret(collection string) error {
 	return nil
 }
 
-// collect makes a backup with BACKUP.
+// collect makes a backup with CockroachDB's BACKUP.
 func collect(ctx context.Context, c *pgx.Conn, o Options) (Manifest, error) {
 	m := Manifest{Format: manifestFormat, Carve: o.Carve, Engine: CockroachDB, Tool: "BACKUP", Database: c.Config().Database, Collection: o.To}
 	if err := noSecret(o.To); err != nil {
@@ -102,7 +103,7 @@ func collect(ctx context.Context, c *pgx.Conn, o Options) (Manifest, error) {
 	return m, m.write(o.Manifest)
 }
 
-// restoreCockroach restores with RESTORE, which creates the database. It drops an existing database of that name first.
+// restoreCockroach restores a backup with RESTORE, which creates the database. If a database of that name exists, restoreCockroach first drops it.
 func restoreCockroach(ctx context.Context, m Manifest, o RestoreOptions) error {
 	collection := o.From
 	if collection == "" {
@@ -124,7 +125,7 @@ func restoreCockroach(ctx context.Context, m Manifest, o RestoreOptions) error {
 		return fmt.Errorf("%w: a backup of CockroachDB cannot be restored into %s", ErrUsage, engine)
 	}
 	into := cfg.Database
-	cfg.Database = "system" // always exists
+	cfg.Database = "system" // the database system always exists
 	if c, _, err = connectTo(ctx, cfg); err != nil {
 		return err
 	}

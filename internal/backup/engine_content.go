@@ -17,16 +17,17 @@ type querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-// content describes a database's content, as far as a backup or restore depends on it.
+// content describes the content of a database, as far as a backup or restore depends on it.
 type content struct {
 	tables  []string // Carve's tables
 	foreign []string // other tables
-	filled  string   // a table of Carve's with user data; "": none
+	filled  string   // one of Carve's tables with user data; "": none
 	regions []string // in the order in which they were added; nil: none
 	schema  int64    // number of the last migration; 0: none
 }
 
-// bookkeeping are the tables that have rows before the service's first use: the service's internal state and the platform project.
+// bookkeeping lists the tables that have rows even if nobody has used the service yet. The rows are the service's internal state and the platform
+// project.
 var bookkeeping = []string{"goose_db_version", "goose_lock", "regions", "projects", "spaces", "project_regions", "compatibility", "feed", "audit_events", "removals"}
 
 func contentOf(ctx context.Context, c querier) (content, error) {
@@ -77,8 +78,8 @@ func holdsData(ctx context.Context, c querier, table string) (found bool, err er
 	return found, err
 }
 
-// regionsOf reads the regions in the order in which they were added. `ipamctl migrate` writes them to a table. An older schema has only the enum
-// type, with one region.
+// regionsOf reads the regions in the order in which they were added. `ipamctl migrate` writes them to a table. A database with an older schema has
+// only the enum type, with one region.
 func regionsOf(ctx context.Context, c querier, written bool) ([]string, error) {
 	if written {
 		rows, err := c.Query(ctx, "SELECT name::TEXT FROM regions ORDER BY ordinal")

@@ -15,7 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// partial is the suffix of a backup in progress. The finished backup gets its final name.
+// partial is the suffix of a backup's directory while the backup is in progress. At the end, the directory gets its final name.
 const partial = ".partial"
 
 // dump makes a backup with pg_dump, from the same snapshot as the manifest.
@@ -59,7 +59,7 @@ func dump(ctx context.Context, c *pgx.Conn, o Options) (m Manifest, err error) {
 	if err := pgDump.run(ctx, "--format=custom", "--no-owner", "--no-privileges", "--snapshot="+snapshot, "--file="+file); err != nil {
 		return m, err
 	}
-	if err := os.Chmod(file, 0o600); err != nil { // it contains names, and the hashes of API keys
+	if err := os.Chmod(file, 0o600); err != nil { // the file contains names and the hashes of API keys
 		return m, err
 	}
 	if m.Size, m.SHA256, err = digest(file, true); err != nil {
@@ -71,11 +71,11 @@ func dump(ctx context.Context, c *pgx.Conn, o Options) (m Manifest, err error) {
 	return m, os.Rename(unfinished, to)
 }
 
-// makeRoom creates the directory of a backup in progress, beside its final path.
+// makeRoom creates the directory for a backup in progress, next to its final path.
 func makeRoom(to string) error {
 	there, err := os.Lstat(to)
 	if err == nil && there.IsDir() {
-		err = os.Remove(to) // fails unless it is empty
+		err = os.Remove(to) // fails unless the directory is empty
 	} else if err == nil {
 		err = os.ErrExist
 	}
@@ -91,13 +91,13 @@ func makeRoom(to string) error {
 	return nil
 }
 
-// describePostgres starts the manifest, and returns the server's major version.
+// describePostgres begins the manifest. It also returns the server's major version.
 func describePostgres(ctx context.Context, c *pgx.Conn, o Options) (m Manifest, major int, err error) {
 	m = Manifest{Format: manifestFormat, Carve: o.Carve, Engine: PostgreSQL, Database: c.Config().Database}
 	if err := c.QueryRow(ctx, "SHOW server_version").Scan(&m.EngineVersion); err != nil {
 		return m, 0, err
 	}
-	m.EngineVersion, _, _ = strings.Cut(m.EngineVersion, " ") // the rest names the package's distributor
+	m.EngineVersion, _, _ = strings.Cut(m.EngineVersion, " ") // after the blank comes the distributor of the package
 	first, _, _ := strings.Cut(m.EngineVersion, ".")
 	if major, err = strconv.Atoi(first); err != nil {
 		return m, 0, fmt.Errorf("the server's version is %q", m.EngineVersion)
@@ -105,7 +105,7 @@ func describePostgres(ctx context.Context, c *pgx.Conn, o Options) (m Manifest, 
 	return m, major, nil
 }
 
-// read fills in the schema and the regions from the database.
+// read sets the schema and the regions of the manifest from the database.
 func (m *Manifest) read(ctx context.Context, c querier) error {
 	has, err := contentOf(ctx, c)
 	if err != nil {
@@ -118,7 +118,7 @@ func (m *Manifest) read(ctx context.Context, c querier) error {
 	return nil
 }
 
-// digest returns the size and the hash of a file. With sync it also syncs the file.
+// digest returns the size and the SHA-256 of a file. If sync is true, it also syncs the file to the disk.
 func digest(file string, sync bool) (size int64, sum string, err error) {
 	f, err := os.Open(file)
 	if err != nil {

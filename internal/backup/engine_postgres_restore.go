@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// load restores a dump with pg_restore.
+// load restores a PostgreSQL backup with pg_restore.
 func load(ctx context.Context, m Manifest, o RestoreOptions) error {
 	file := filepath.Join(o.From, dumpName)
 	size, sum, err := digest(file, false)
@@ -35,7 +35,7 @@ func load(ctx context.Context, m Manifest, o RestoreOptions) error {
 	if err := mayBeReplaced(ctx, c, m, o, here.Database); err != nil {
 		return err
 	}
-	// The pg_dump of the backup may be newer than the server, and an older pg_restore cannot read its files.
+	// The pg_dump that made the backup may be newer than the server. An older pg_restore could not read its file.
 	pgRestore, err := findTool(ctx, "pg_restore", o.DSN, max(major, majorOf(m.Tool)))
 	if err != nil {
 		return err
@@ -46,12 +46,12 @@ func load(ctx context.Context, m Manifest, o RestoreOptions) error {
 	if err := pgRestore.run(ctx, "--single-transaction", "--exit-on-error", "--no-owner", "--no-privileges", file); err != nil {
 		return fmt.Errorf("nothing was restored, and the database is empty now: %w", err)
 	}
-	// Until the first ANALYZE, PostgreSQL has no statistics and reads every claim to delete one.
+	// PostgreSQL has no statistics before the first ANALYZE. Without them, it would read every claim to delete one.
 	_, err = c.Exec(ctx, "ANALYZE")
 	return err
 }
 
-// mayBeReplaced checks that no server uses the database and that its content may be replaced.
+// mayBeReplaced checks that no server uses the database, and that its content may be replaced.
 func mayBeReplaced(ctx context.Context, c *pgx.Conn, m Manifest, o RestoreOptions, database string) error {
 	if err := noServers(ctx, c, database); err != nil {
 		return err
@@ -63,7 +63,7 @@ func mayBeReplaced(ctx context.Context, c *pgx.Conn, m Manifest, o RestoreOption
 	return has.allows(m, o, database)
 }
 
-// Idle refuses a PostgreSQL database that a server uses. On CockroachDB it cannot check this and returns nil.
+// Idle returns an error if a server uses a PostgreSQL database. On CockroachDB it cannot check this, and returns nil.
 func Idle(ctx context.Context, dsn string) error {
 	c, engine, err := connect(ctx, dsn)
 	if err != nil {
@@ -87,7 +87,7 @@ func noServers(ctx context.Context, c *pgx.Conn, database string) error {
 	return nil
 }
 
-// dropAll drops all of Carve's tables and types in one transaction.
+// dropAll drops all tables and types of Carve in one transaction.
 func dropAll(ctx context.Context, c *pgx.Conn) error {
 	has, err := contentOf(ctx, c)
 	if err != nil {
@@ -102,7 +102,7 @@ func dropAll(ctx context.Context, c *pgx.Conn) error {
 	return err
 }
 
-// majorOf parses 15 from "pg_dump (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)".
+// majorOf parses the major version from the output of a program: 15 from "pg_dump (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)".
 func majorOf(version string) (major int) {
 	_, rest, _ := strings.Cut(version, "(PostgreSQL) ")
 	_, _ = fmt.Sscanf(rest, "%d", &major)

@@ -4,14 +4,14 @@ import "errors"
 
 // Errors that a caller can distinguish with errors.Is.
 var (
-	// ErrUsage reports options that do not fit together.
+	// ErrUsage reports that the options do not fit together or do not fit the database.
 	ErrUsage = errors.New("not possible")
-	// ErrNotEmpty reports a database with data that the caller has not allowed to replace.
+	// ErrNotEmpty reports that the database has data, and the caller has not allowed the restore to replace it.
 	ErrNotEmpty = errors.New("the database is not empty")
-	// ErrInUse reports a database that a server uses.
+	// ErrInUse reports that a server uses the database.
 	ErrInUse = errors.New("a server is running on the database")
-	// ErrRegions reports that backup and database do not have the same regions in the same order.
+	// ErrRegions reports that the backup and the database do not have the same regions in the same order.
 	ErrRegions = errors.New("the regions differ")
-	// ErrDamaged reports a backup that differs from its manifest.
+	// ErrDamaged reports that a backup differs from its manifest.
 	ErrDamaged = errors.New("the backup is damaged")
 )

@@ -23,7 +23,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// The databases of these tests start empty, because the tests check their content.
+// The databases of these tests are empty at the start, because the tests compare the whole content.
 func TestMain(m *testing.M) { dbtest.Main(m, dbtest.Config{}) }
 
 const (
@@ -31,7 +31,7 @@ const (
 	project = ipam.PlatformProject
 )
 
-// migrated returns a database with the schema and no other content.
+// migrated returns a database that has the schema and no other content.
 func migrated(t *testing.T, regions ...string) (dsn string) {
 	t.Helper()
 	if dbtest.Engine() != devdb.Postgres {
@@ -49,7 +49,7 @@ func admin(t *testing.T) context.Context {
 	})
 }
 
-// serve returns a server's use cases on a database, and a function that stops them.
+// serve returns the use cases of a server on a database. stop ends their sessions.
 func serve(t *testing.T, dsn string) (svc *alloc.Service, stop func()) {
 	t.Helper()
 	store, err := crdb.Open(t.Context(), dsn, crdb.Options{Region: region, MaxConnections: 8})
@@ -59,7 +59,7 @@ func serve(t *testing.T, dsn string) (svc *alloc.Service, stop func()) {
 	return svc, func() {
 		store.Close()
 		ctx := context.WithoutCancel(t.Context())
-		require.Eventually(t, func() bool { // the database notices later that its sessions have ended
+		require.Eventually(t, func() bool { // the database notices only after a while that the sessions have ended
 			return !errors.Is(backup.Idle(ctx, dsn), backup.ErrInUse)
 		}, time.Minute, 10*time.Millisecond)
 	}
@@ -73,7 +73,7 @@ func withPool(t *testing.T, svc *alloc.Service) {
 	require.NoError(t, err)
 }
 
-// claim makes a claim with an idempotency key derived from its name.
+// claim creates a claim. The idempotency key depends on the name.
 func claim(t *testing.T, svc *alloc.Service, name string) (ipam.Claim, error) {
 	t.Helper()
 	bits := 28
@@ -101,7 +101,7 @@ func restore(t *testing.T, dsn, dir string, more ...func(*backup.RestoreOptions)
 	return err
 }
 
-// finish does the work after a restore, and checks that the audit has no findings.
+// finish does the work that follows a restore, and checks that the audit has no findings.
 func finish(t *testing.T, dsn string) {
 	t.Helper()
 	require.NoError(t, schema.Migrate(t.Context(), dsn, schema.MigrateOptions{Regions: []string{region}}))

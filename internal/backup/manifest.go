@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// manifestFormat is the manifest format that this program writes and reads.
+// manifestFormat is the version of the manifest's format that this program writes and reads.
 const manifestFormat = 1
 
-// Names in a backup's directory.
+// Names of the files in a backup's directory.
 const (
 	manifestName = "manifest.json"
-	dumpName     = "carve.dump" // pg_dump's custom format
+	dumpName     = "carve.dump" // in pg_dump's custom format
 )
 
-// The engines, as in manifests.
+// Names of the engines in manifests.
 const (
 	PostgreSQL  = "postgresql"
 	CockroachDB = "cockroachdb"
@@ -35,18 +35,18 @@ type Manifest struct {
 	Database      string    `json:"database"`
 	Schema        int64     `json:"schema"`  // number of the last migration
 	Regions       []string  `json:"regions"` // in the order in which they were added; the first is the primary one
-	TakenAt       time.Time `json:"takenAt"` // time of the backed-up state
+	TakenAt       time.Time `json:"takenAt"` // time of the state in the backup
 
-	// PostgreSQL: the file beside the manifest.
+	// Size and SHA256 describe the dump next to the manifest, on PostgreSQL.
 	Size   int64  `json:"size,omitempty"`
 	SHA256 string `json:"sha256,omitempty"`
 
-	// CockroachDB: the backup's location.
+	// Collection and Subdirectory are the location of the backup, on CockroachDB.
 	Collection   string `json:"collection,omitempty"`
 	Subdirectory string `json:"subdirectory,omitempty"`
 }
 
-// ReadManifest reads a backup's manifest, from its directory or from the file itself.
+// ReadManifest reads the manifest of a backup. from is the directory of the backup or the file of the manifest.
 func ReadManifest(from string) (m Manifest, err error) {
 	if fi, err := os.Stat(from); err == nil && fi.IsDir() {
 		from = filepath.Join(from, manifestName)
@@ -67,7 +67,7 @@ func ReadManifest(from string) (m Manifest, err error) {
 	return m, nil
 }
 
-// write writes a new file that only its owner can read, and syncs it.
+// write writes the manifest to a new file that only its owner can read, and syncs the file to the disk.
 func (m Manifest) write(path string) error {
 	text, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {

@@ -16,14 +16,14 @@ import (
 // stopLimit is the time that a program has to stop before it is killed.
 const stopLimit = 10 * time.Second
 
-// tool is one of PostgreSQL's programs with its database.
+// tool is one of PostgreSQL's programs, with the database on which it works.
 type tool struct {
 	program devdb.Program
 	url     string
 	env     []string
 }
 
-// findTool finds a program with at least the server's major version: an older one cannot read the server.
+// findTool finds a program whose major version is at least the server's, because an older program cannot read the server.
 func findTool(ctx context.Context, name, dsn string, major int) (tool, error) {
 	url, env, err := forTools(dsn)
 	if err != nil {
@@ -33,7 +33,7 @@ func findTool(ctx context.Context, name, dsn string, major int) (tool, error) {
 	return tool{p, url, env}, err
 }
 
-// run runs the program. The error for a failure contains the program's output, which names tables and hosts, but no password.
+// run runs the program. If it fails, the error contains its output. The output names tables and hosts, but contains no password.
 func (t tool) run(ctx context.Context, args ...string) error {
 	cmd := exec.CommandContext(ctx, t.program.Path, append(args, "--no-password", "--dbname="+t.url)...) //nolint:gosec // G204: the program and the URL are the operator's own
 	var said bytes.Buffer

@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/schema"
 )
 
-// whole returns a backup of a database with content.
+// whole returns a backup of a database that has content.
 func whole(t *testing.T) (dir string, m backup.Manifest) {
 	t.Helper()
 	dsn := migrated(t, region)
@@ -25,7 +25,7 @@ func whole(t *testing.T) (dir string, m backup.Manifest) {
 	return create(t, dsn)
 }
 
-// Every refusal comes before any change.
+// If a restore is refused, it must not have changed anything.
 func TestRefusedRestoreChangesNothing(t *testing.T) {
 	t.Parallel()
 	dir, m := whole(t)
@@ -125,7 +125,7 @@ func rewrite(t *testing.T, dir string, change func(*backup.Manifest)) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "manifest.json"), text, 0o600))
 }
 
-// A backup depends on the order in which regions were added: a restore is refused if the database has another order.
+// A backup contains the order in which the regions were added. If the database has another order, the restore is refused.
 func TestRestoreNeedsTheSameRegionsInOrder(t *testing.T) {
 	t.Parallel()
 	dir, m := create(t, migrated(t, "eu-west", "us-east", "ap-south"))
@@ -186,7 +186,7 @@ func TestBackupIsCompleteInItsOwnDirectoryOrAbsent(t *testing.T) {
 	require.ErrorIs(t, err, backup.ErrUsage, "a file is no directory")
 	require.FileExists(t, older)
 
-	empty := t.TempDir() // an existing empty directory is allowed
+	empty := t.TempDir() // an existing directory is allowed if it is empty
 	_, err = backup.Create(t.Context(), backup.Options{DSN: dsn, To: empty})
 	require.NoError(t, err)
 

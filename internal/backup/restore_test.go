@@ -12,15 +12,15 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Servers make claims during a backup. The backup is one consistent state: it contains every claim whose response came before the backup, and no
-// partial change. A server on the restored database can continue from it.
+// Servers create claims during a backup. The backup must be one consistent state. It contains every claim whose response came before the backup, and
+// no partial change. A server on the restored database can continue from this state.
 func TestBackupUnderLoadIsOneSnapshot(t *testing.T) {
 	t.Parallel()
 	source, target := migrated(t, region), migrated(t, region)
 	svc, stop := serve(t, source)
 	withPool(t, svc)
 
-	var before, all sync.Map // name of a claim to its block
+	var before, all sync.Map // from the name of a claim to its block
 	begun, done := make(chan struct{}), make(chan struct{})
 	var claimants sync.WaitGroup
 	for i := range 4 {
@@ -42,7 +42,7 @@ func TestBackupUnderLoadIsOneSnapshot(t *testing.T) {
 					before.Store(c.Name, c.Block)
 				}
 				all.Store(c.Name, c.Block)
-				if n%3 == 2 { // also releases claims, but none that the test looks for
+				if n%3 == 2 { // also releases claims, but only claims that the test does not look for
 					name := fmt.Sprintf("gone-%d-%d", i, n)
 					if _, err := claim(t, svc, name); err != nil {
 						t.Error(err)
@@ -54,7 +54,7 @@ func TestBackupUnderLoadIsOneSnapshot(t *testing.T) {
 			}
 		})
 	}
-	for first := 0; first < 40; first = size(&before) { // until the load has begun
+	for first := 0; first < 40; first = size(&before) { // waits until the load has begun
 		if t.Failed() {
 			break
 		}
@@ -97,7 +97,7 @@ func size(m *sync.Map) (n int) {
 	return n
 }
 
-// A restored database lacks all changes since the backup, and the server responds to later requests accordingly.
+// A restored database lacks all changes since the backup. The server responds to later requests accordingly.
 func TestRestoreForgetsChangesSinceTheBackup(t *testing.T) {
 	t.Parallel()
 	source, target := migrated(t, region), migrated(t, region)

@@ -14,8 +14,8 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// The owner of the tables can back up and restore without being a superuser. It sees the running servers of another user, and restores the roles'
-// rights that the restore has removed. No other user can make a backup.
+// The owner of the tables can back up and restore without being a superuser. The owner sees running servers of another user. A restore removes the
+// rights of the roles, and the owner grants them again. No other user can make a backup.
 func TestOwnerBacksUpAndRestoresWithTheRoles(t *testing.T) {
 	t.Parallel()
 	root := migrated(t, region)
@@ -59,7 +59,7 @@ func TestOwnerBacksUpAndRestoresWithTheRoles(t *testing.T) {
 	require.Equal(t, before, dump(t, empty))
 	_, err = schema.CheckUser(t.Context(), app, schema.ServerRole)
 	require.ErrorIs(t, err, schema.ErrPrivileges, "a backup holds no privileges")
-	o.Roles.Users = nil // the cluster stores the members of the roles, and a restore does not change them
+	o.Roles.Users = nil // the members of roles belong to the cluster, so a restore does not change them
 	require.NoError(t, schema.Migrate(t.Context(), owner, o))
 	_, err = crdb.RenewEpochs(t.Context(), owner)
 	require.NoError(t, err)

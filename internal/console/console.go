@@ -22,7 +22,7 @@ type Config struct {
 	Sessions *tenancy.Sessions
 	Keys     bool                    // users can sign in with API keys
 	Issuers  map[string]*oidc.SignIn // issuers at which users can sign in, by name
-	Dev      auth.Authenticator      // authenticates requests without a session; nil: they are refused
+	Dev      auth.Authenticator      // authenticates requests without a session; nil: these requests are refused
 	Limits   limits.Limits           // the API's limits
 	Log      *slog.Logger
 
@@ -38,7 +38,7 @@ type Console struct {
 	files map[string]*file // empty: the build has no console
 }
 
-// New returns the console. It panics only on a broken build.
+// New returns the console. It panics only if the build is broken.
 func New(cfg Config) *Console {
 	if cfg.files == nil {
 		within, err := fs.Sub(built, "dist")
@@ -50,7 +50,7 @@ func New(cfg Config) *Console {
 	return &Console{cfg: cfg, files: load(cfg.files)}
 }
 
-// There reports whether the build has a console.
+// There reports whether the build contains the console.
 func (c *Console) There() bool { return c.files[index] != nil }
 
 // Register implements api.Console.
@@ -73,12 +73,12 @@ func (c *Console) Register(e *echo.Echo) {
 	e.GET(oidc.CallbackPath, with(bare, pageOfFailure(c.cfg.Log, c.callback)))
 }
 
-// status informs the page about the session.
+// status is the response about the browser's session, for the console's page.
 type status struct {
 	SignedIn  bool       `json:"signedIn"`
 	Subject   string     `json:"subject,omitempty"`
 	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
-	Methods   []string   `json:"methods"` // ways to sign in; dev: not needed
+	Methods   []string   `json:"methods"` // ways to sign in; with dev, no sign-in is needed
 	Issuers   []issuer   `json:"issuers"`
 }
 
@@ -86,7 +86,7 @@ type issuer struct {
 	Name string `json:"name"`
 }
 
-// ways returns the status without a session: the ways to sign in.
+// ways returns the status of a browser without a session. It lists the ways to sign in.
 func (c *Console) ways() status {
 	s := status{Methods: []string{}, Issuers: []issuer{}}
 	if c.cfg.Keys {

@@ -1,5 +1,6 @@
-// Package console serves the web console: its files, which are in the binary if they were built before it, and its sessions.
+// Package console serves the web console: its files and its sessions. The binary contains the files only if they were built before the binary.
 //
-// A signed-in browser has a session token in a cookie that no script can read. The console sends it with requests to the API, together with a header
-// that pages of other origins cannot send (internal/api/auth). The browser stores no keys or tokens, and the database stores no secret of a key.
+// A signed-in browser has a session token in a cookie that no script can read. The console's requests to the API carry the cookie, and a header that
+// pages of other origins cannot send (internal/api/auth). The browser stores no API keys and no tokens of issuers. The database stores no secret of a
+// key.
 package console

@@ -17,7 +17,7 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// Path is the console's path.
+// Path is the path of the console.
 const Path = "/console/"
 
 const (
@@ -26,21 +26,21 @@ const (
 	smallest = 1024 // minimum size for compression, in bytes
 )
 
-// Content security policies: policy for the console, which loads itself and calls its own server, and bare for all other responses.
+// Content security policies. policy is for the console, which loads its own files and calls its own server. bare is for all other responses.
 const (
 	policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; " +
 		"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 	bare = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
-// kinds is fixed because mime.TypeByExtension also reads the host's own tables, and its results differ by host.
+// kinds is a fixed table, because the results of mime.TypeByExtension depend on the host.
 var kinds = map[string]string{
 	".css": "text/css; charset=utf-8", ".html": "text/html; charset=utf-8", ".ico": "image/x-icon", ".js": "text/javascript; charset=utf-8",
 	".json": "application/json", ".png": "image/png", ".svg": "image/svg+xml", ".txt": "text/plain; charset=utf-8",
 	".webmanifest": "application/manifest+json", ".woff2": "font/woff2",
 }
 
-// hashed matches file names that contain a hash of the content, as the build makes them.
+// hashed matches the names of files that contain a hash of their content. The build makes such names.
 var hashed = regexp.MustCompile(`-[0-9A-Za-z_-]{8}\.\w+$`)
 
 // file is one of the console's files.
@@ -50,7 +50,7 @@ type file struct {
 	compressed          func() []byte // nil: sent uncompressed
 }
 
-// load reads the files. It panics only on a broken build.
+// load reads the files. It panics only if the build is broken.
 func load(from fs.FS) map[string]*file {
 	files := map[string]*file{}
 	err := fs.WalkDir(from, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -93,7 +93,7 @@ func compress(body []byte) []byte {
 	return out.Bytes()
 }
 
-// serve serves a file, or the page for any other path: the page has its own routes.
+// serve sends a file. For a path that is no file, it sends the console's page, because the page has routes of its own.
 func (c *Console) serve(ec echo.Context) error {
 	name := strings.TrimPrefix(ec.Request().URL.Path, Path)
 	if !c.There() {
@@ -104,7 +104,7 @@ func (c *Console) serve(ec echo.Context) error {
 	}
 	f, ok := c.files[name]
 	if !ok && strings.HasPrefix(name, assets) {
-		return echo.ErrNotFound // a file of another build: the page would be no valid script
+		return echo.ErrNotFound // a file of another build; the page must not be sent as a script
 	}
 	if !ok {
 		f = c.files[index]
@@ -128,7 +128,7 @@ func (f *file) send(ec echo.Context) {
 	http.ServeContent(ec.Response(), ec.Request(), "", time.Time{}, bytes.NewReader(body))
 }
 
-// accepts reports whether a browser accepts gzip, as all of them do. A client that adds a quality value gets the uncompressed file.
+// accepts reports whether a browser accepts gzip. All browsers do. If a client adds a quality value to gzip, it gets the uncompressed file.
 func accepts(h http.Header) bool {
 	for each := range strings.SplitSeq(h.Get(echo.HeaderAcceptEncoding), ",") {
 		if strings.EqualFold(strings.TrimSpace(each), "gzip") {

@@ -26,16 +26,18 @@ const (
 	longestReturn = 1024
 )
 
-// attempt is the state that a browser keeps while it is at the issuer. Hashes of the seed become the parameters sent to the issuer, so that no
-// parameter reveals another or the seed. A callback without the seed did not start here.
+// attempt is the state that a browser stores while it is at the issuer. The parameters for the issuer are hashes of the seed, so that no parameter
+// reveals another one or the seed. If a callback comes without the seed, its sign-in did not start in this browser.
 type attempt struct {
 	Seed   []byte `json:"s"`
 	Issuer string `json:"i"`
 	Return string `json:"r"`
-	Before []byte `json:"b,omitempty"` // mark of the browser's previous session: the browser does not send its cookie when it returns from another site
+	// Before is the hash of the browser's previous session; see tenancy.EndTokenOf. The browser does not send its session cookie when it returns from
+	// another site, so attempt keeps the hash.
+	Before []byte `json:"b,omitempty"`
 }
 
-// of derives the sign-in's parameters from the seed.
+// of derives the parameters of the sign-in from the seed.
 func (a attempt) of(r *http.Request) oidc.Attempt {
 	part := func(of string) string {
 		m := hmac.New(sha256.New, a.Seed)
@@ -49,14 +51,15 @@ func (a attempt) of(r *http.Request) oidc.Attempt {
 	return oidc.Attempt{State: part("state"), Nonce: part("nonce"), Verifier: part("verifier"), Redirect: scheme + "://" + r.Host + oidc.CallbackPath}
 }
 
-// login redirects the browser to an issuer.
+// login redirects the browser to an issuer for the sign-in.
 func (c *Console) login(ec echo.Context) error {
 	r := ec.Request()
 	at, ok := c.cfg.Issuers[ec.QueryParam("issuer")]
 	if !ok {
 		return ipam.Errorf(ipam.CodeNotFound, "No issuer for sign-in has this name.")
 	}
-	if fromElsewhere(r) { // a link on another page must not change the session; and the browser sends no session cookie from there
+	// A link on another page must not change the session. And the browser does not send its session cookie from such a page.
+	if fromElsewhere(r) {
 		return show(ec, http.StatusOK, message{"Sign in to Carve", "Another page sent you here. Continue only if you want to sign in.", r.URL.RequestURI(), "Sign in with " + ec.QueryParam("issuer")})
 	}
 	_, tries := c.trying(ec)
@@ -76,18 +79,19 @@ func (c *Console) login(ec echo.Context) error {
 	if err != nil {
 		return err
 	}
-	// Lax: the browser comes back from another site.
+	// The cookie must be Lax, because the browser comes back from another site.
 	setCookie(ec, attemptCookie, base64.RawURLEncoding.EncodeToString(text), attemptLasts, http.SameSiteLaxMode)
 	return ec.Redirect(http.StatusSeeOther, there)
 }
 
-// fromElsewhere reports whether a page of another origin has sent the browser here. A typed address has no origin.
+// fromElsewhere reports whether a page of another origin has sent the browser here. If the user typed the address, there is no such page.
 func fromElsewhere(r *http.Request) bool {
 	site := r.Header.Get("Sec-Fetch-Site")
 	return site != "" && site != "same-origin" && site != "none"
 }
 
-// callback completes the sign-in of a browser that returns from the issuer. The browser can use it once.
+// callback completes the sign-in of a browser that returns from the issuer. It deletes the attempt's cookie, so that the browser can call it only
+// once.
 func (c *Console) callback(ec echo.Context) error {
 	r := ec.Request()
 	a, ok := attemptOf(r)
@@ -124,7 +128,7 @@ func (c *Console) callback(ec echo.Context) error {
 	return ec.Redirect(http.StatusSeeOther, within(a.Return))
 }
 
-// attemptOf reads the attempt from the browser's cookie.
+// attemptOf reads the attempt from the browser's cookie. ok is false if there is no valid attempt.
 func attemptOf(r *http.Request) (a attempt, ok bool) {
 	name, _ := auth.CookieOf(r, attemptCookie)
 	given := r.CookiesNamed(name)
@@ -138,7 +142,7 @@ func attemptOf(r *http.Request) (a attempt, ok bool) {
 	return a, len(a.Seed) == sha256.Size
 }
 
-// within returns the path to open after the sign-in: the requested one if it is in the console, and else the console's start page.
+// within returns the path to open after the sign-in. If the requested path is not in the console, it returns the console's start page.
 func within(asked string) string {
 	u, err := url.Parse(asked)
 	if err != nil || len(asked) > longestReturn || u.Scheme != "" || u.Host != "" || u.User != nil || u.Opaque != "" || strings.ContainsAny(asked, "\\\x00\r\n\t") {

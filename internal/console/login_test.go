@@ -58,7 +58,7 @@ func TestRedirectsStayInTheConsole(t *testing.T) {
 	}
 }
 
-// A link on another page must not sign a user in: the user first has to click on this site.
+// A link on another page must not sign a user in. The user must first click on a page of the console.
 func TestCrossSiteRequestsAreRecognized(t *testing.T) {
 	t.Parallel()
 	for site, elsewhere := range map[string]bool{"": false, "same-origin": false, "none": false, "same-site": true, "cross-site": true, "unheard-of": true} {

@@ -16,10 +16,10 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// largestSignIn is the maximum size of a sign-in's body; an API key needs less.
+// largestSignIn is the largest body of a sign-in in bytes. The body contains one API key, which is much shorter.
 const largestSignIn = 4 << 10
 
-// look returns the current session and the ways to sign in. It removes the cookie of an ended session.
+// look returns the browser's session and the ways to sign in. If the session has ended, look removes its cookie.
 func (c *Console) look(ec echo.Context) error {
 	r, s := ec.Request(), c.ways()
 	token := auth.SessionOf(r)
@@ -75,7 +75,7 @@ func (c *Console) signIn(ec echo.Context) error {
 	return ec.JSON(http.StatusOK, now)
 }
 
-// keyOf reads the body of a sign-in.
+// keyOf reads the API key from the body of a sign-in.
 func keyOf(r *http.Request) (string, error) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get(echo.HeaderContentType)); err != nil || kind != echo.MIMEApplicationJSON {
 		return "", ipam.Errorf(ipam.CodeUnsupportedMediaType, "The body must be application/json.")
@@ -83,14 +83,15 @@ func keyOf(r *http.Request) (string, error) {
 	var body struct {
 		Key string `json:"key"`
 	}
-	err := json.UnmarshalRead(io.LimitReader(r.Body, largestSignIn), &body, json.RejectUnknownMembers(true)) // refuses duplicate names and wrong case too
+	// refuses duplicate names and wrong case too
+	err := json.UnmarshalRead(io.LimitReader(r.Body, largestSignIn), &body, json.RejectUnknownMembers(true))
 	if err != nil || body.Key == "" {
 		return "", ipam.Errorf(ipam.CodeInvalidArgument, `The body must be {"key": "..."}, with an API key.`).At("/key", "is missing.")
 	}
 	return body.Key, nil
 }
 
-// replace sets the browser's new session cookie and ends the previous session.
+// replace ends the browser's previous session and sets the cookie of the new one. before is the hash of the previous session; see tenancy.EndTokenOf.
 func (c *Console) replace(ec echo.Context, begun tenancy.Begun, before []byte) error {
 	if err := c.cfg.Sessions.EndByToken(ec.Request().Context(), before); err != nil {
 		return err
@@ -113,14 +114,14 @@ func (c *Console) signOut(ec echo.Context) error {
 	return ec.NoContent(http.StatusNoContent)
 }
 
-// trying returns the context for an authentication attempt, and the limit of attempts for the client's address.
+// trying returns the context for an authentication attempt, and the attempts that the client's address has left.
 func (c *Console) trying(ec echo.Context) (context.Context, *limits.Attempts) {
 	ctx := ec.Request().Context()
 	tries := c.cfg.Limits.AttemptsFrom(tenancy.OriginOf(ctx).Remote)
 	return tenancy.WithAttempts(ctx, &tries), &tries
 }
 
-// admit counts a successful sign-in as a write of the subject.
+// admit counts a successful sign-in as one write of the subject, so that the write rate limit also limits sign-ins.
 func (c *Console) admit(ec echo.Context) tenancy.Admit {
 	return func(subject string) error {
 		if c.cfg.Limits.Writes == nil {

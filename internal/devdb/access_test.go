@@ -23,7 +23,8 @@ func socketOf(t *testing.T, dsn string) string {
 	return u.Query().Get("host")
 }
 
-// ownedByNobody returns a data directory and the user that owns it: nobody if the test runs as root, else the test's user (nil).
+// ownedByNobody returns a data directory and the user that owns it. If the test runs as root, that is nobody. Otherwise it is the test's user, and
+// nil is returned.
 func ownedByNobody(t *testing.T) (string, *syscall.Credential) {
 	t.Helper()
 	dir := filepath.Join(sharedDir(t), "data")

@@ -12,7 +12,7 @@ import (
 	"syscall"
 )
 
-// account is the user that the database runs as: this process's user unless switched.
+// account is the user as which the database runs. If switched is false, it is the user of this process.
 type account struct {
 	switched bool
 	uid, gid uint32 // valid if switched
@@ -25,10 +25,11 @@ func (a account) userID() int {
 	return os.Geteuid()
 }
 
-// candidates are the users that a root server may run PostgreSQL as, best first.
+// candidates are the users as which a server of root may run PostgreSQL, best first.
 var candidates = []string{"postgres", "nobody"}
 
-// accountFor selects the user: this process's user; for root, the owner of the existing cluster, or else the first of candidates.
+// accountFor selects the user as which the database runs. For an ordinary user, it is the user of this process. For root, it is the owner of the
+// existing cluster, or else the first user of candidates that exists.
 func (h *home) accountFor(cluster string) (account, error) {
 	self, root := account{}, os.Geteuid() == 0
 	owner, found, err := h.ownerOf(cluster)
@@ -75,7 +76,7 @@ func (h *home) ownerOf(name string) (owner account, found bool, err error) {
 	return account{switched: true, uid: st.Uid, gid: st.Gid}, true, nil
 }
 
-// credential returns nil if the account is not switched. Otherwise it also drops all groups of root.
+// credential returns nil if the account is not switched. Otherwise the credential also removes all of root's groups.
 func (a account) credential() *syscall.Credential {
 	if !a.switched {
 		return nil
@@ -83,7 +84,7 @@ func (a account) credential() *syscall.Credential {
 	return &syscall.Credential{Uid: a.uid, Gid: a.gid}
 }
 
-// explain adds a remedy to the error of starting a program as this account.
+// explain adds a remedy to the error of a program that could not start as this account.
 func (a account) explain(err error) error {
 	switch {
 	case a.switched && errors.Is(err, syscall.EPERM):

@@ -18,7 +18,7 @@ import (
 // Names of the PostgreSQL cluster in a data directory.
 const (
 	clusterName    = "postgres"
-	newClusterName = "postgres.new" // while initdb has not finished
+	newClusterName = "postgres.new" // until initdb has finished
 )
 
 // clusterMajor returns the major version that wrote the cluster, or 0 if there is none.
@@ -43,7 +43,7 @@ func (h *home) clusterMajor() (int, error) {
 
 // initCluster runs initdb in a temporary directory and renames the result, so that after any interruption the cluster is either complete or missing.
 //
-// Connections need no password: only the socket's directory protects the socket.
+// Connections need no password, because the socket is in a directory that only the database's user can enter.
 func (h *home) initCluster(ctx context.Context, bin programs, volatile bool) error {
 	if err := h.root.RemoveAll(newClusterName); err != nil {
 		return err
@@ -69,12 +69,12 @@ func (h *home) initCluster(ctx context.Context, bin programs, volatile bool) err
 	return h.sync()
 }
 
-// clearStalePID removes a postmaster.pid that PostgreSQL would wrongly take for a running server's. Its process id may now belong to another process
-// of the same user, which is likely in a container whose process ids start from 1 again. Or it still belongs to the dead process, because no process
-// has waited for that one.
+// clearStalePID removes a postmaster.pid that a dead PostgreSQL has left, if PostgreSQL would take it for the file of a running server. This happens
+// if the process id in the file now belongs to another process of the same user. That is likely in a container, where process ids start from 1 again.
+// It also happens if no process has waited for the dead process, so that its id is still in use.
 //
-// This process holds engine.lock, so no database of Carve is alive. But the process may be a PostgreSQL that a user has started by hand: then
-// clearStalePID returns [ErrForeign]. PostgreSQL itself recognizes all other stale files.
+// This process holds engine.lock, so no database of Carve is alive. But a user may have started a PostgreSQL by hand. In that case clearStalePID
+// returns [ErrForeign]. PostgreSQL itself recognizes all other stale files.
 func (h *home) clearStalePID(ctx context.Context, log *slog.Logger) error {
 	const name = clusterName + "/postmaster.pid"
 	text, err := h.root.ReadFile(name)
@@ -87,9 +87,11 @@ func (h *home) clearStalePID(ctx context.Context, log *slog.Logger) error {
 	}
 	first, _, _ := strings.Cut(string(text), "\n")
 	pid, _ := strconv.Atoi(strings.TrimSpace(first))
-	if pid <= 0 { // The machine lost power or the disk was full in the middle of a start. PostgreSQL would require a user to remove the file.
+	// The file has no process id if the machine lost power or the disk was full during a start. PostgreSQL would then require a user to remove the file.
+	if pid <= 0 {
 		if someone, known := anyoneIn(cluster, h.account.userID()); !known || someone != 0 {
-			return nil // a running process in the cluster, which can only belong to the cluster's owner, may be about to write the file
+			// A process that runs in the cluster may be about to write the file. Only the cluster's owner can run one.
+			return nil
 		}
 		log.WarnContext(ctx, "removing a postmaster.pid without a process id", "dir", h.dir)
 		return h.root.Remove(name)

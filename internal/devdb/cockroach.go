@@ -32,9 +32,9 @@ func startCockroach(ctx context.Context, cfg Config, h *home) (*process, string,
 		return nil, "", err
 	}
 	cmd := exec.Command(bin, cockroachArgs(cfg.Region)...)
-	cmd.Dir = h.dir // the paths in its arguments are relative: a store path has a syntax of its own
+	cmd.Dir = h.dir // the paths in its arguments are relative, because the path of a store has a syntax of its own
 	cmd.Env = append(os.Environ(), "COCKROACH_SKIP_ENABLING_DIAGNOSTIC_REPORTING=true")
-	// SIGTERM drains: sessions finish, leases move, then it exits.
+	// SIGTERM drains the node. Its sessions end, its leases move, and then it exits.
 	proc, err := h.spawnLogged(cmd, syscall.SIGTERM, cockroachLog)
 	if err != nil {
 		return nil, "", err
@@ -54,7 +54,7 @@ func startCockroach(ctx context.Context, cfg Config, h *home) (*process, string,
 	return proc, dsn, nil
 }
 
-// cockroachArgs returns the command line. Region types need a node with a region, even a single node.
+// cockroachArgs returns the command line. Even a single node needs a region, because the schema uses region types.
 func cockroachArgs(region string) []string {
 	return []string{
 		"start-single-node",

@@ -22,12 +22,12 @@ type Config struct {
 	Engine Engine
 	// Log receives lines about starts, stops and repairs; nil: no log.
 	Log *slog.Logger
-	// MaxConnections bounds concurrent sessions; 0 means 100. PostgreSQL only.
+	// MaxConnections limits concurrent sessions. 0 means 100. It is only for PostgreSQL.
 	MaxConnections int
-	// Region is the locality of the node; empty means "local". CockroachDB only.
+	// Region is the locality of the node. "" means "local". It is only for CockroachDB.
 	Region string
-	// Volatile turns off fsync: the database is faster, but may not survive a crash of the machine. It is for tests: a killed process loses no data, a
-	// power cut may lose all. PostgreSQL only.
+	// Volatile turns off fsync, which makes the database faster. A killed process loses no data, but a power cut may destroy all data. Use it only for
+	// tests, with PostgreSQL.
 	Volatile bool
 }
 

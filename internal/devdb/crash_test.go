@@ -78,7 +78,7 @@ func TestStartWaitsForOrphansOfAKilledPostmaster(t *testing.T) {
 	dir := dataDir(t)
 	server := serveAndRemember(t, "serve-untied", dir)
 	server.kill()
-	// The postmaster is gone and its children remain: they hold the lock.
+	// This kills only the postmaster. Its child processes remain and hold the lock.
 	require.NoError(t, syscall.Kill(server.Postgres, syscall.SIGKILL))
 
 	require.Equal(t, "kept", ask(t, start(t, dir), recall))

@@ -87,9 +87,9 @@ func (db *DB) Err() error {
 	return fmt.Errorf("embedded database in %s ended by itself: %w", db.home.dir, db.proc.report)
 }
 
-// Stop shuts the database down. It ends the sessions and writes all data; when it returns, another server may use the data directory. A database that
-// does not end gets stronger signals (see ladder), immediately when ctx ends. The recovery at the next start then loses no committed data. Stop may
-// be called more than once, and after the database ended by itself.
+// Stop shuts the database down. It ends the sessions and writes all data. When it returns, another server may use the data directory. If the database
+// does not end in time, or when ctx ends, Stop sends stronger signals (see ladder). Even then no committed data is lost, because the next start
+// recovers it. Stop may be called more than once, and after the database ended by itself.
 func (db *DB) Stop(ctx context.Context) error {
 	db.stop.Do(func() {
 		// If the database ended by itself, Err still returns the error.

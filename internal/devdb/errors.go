@@ -9,7 +9,7 @@ import (
 var (
 	// ErrInUse reports that another server uses the data directory; see [InUseError].
 	ErrInUse = errors.New("data directory is in use")
-	// ErrMissing reports that no suitable database program was found; the message names the program to install.
+	// ErrMissing reports that no suitable database program was found. The message names the program to install.
 	ErrMissing = errors.New("database program not found")
 	// ErrVersion reports that a major version that is not installed wrote the data.
 	ErrVersion = errors.New("data directory belongs to another database version")

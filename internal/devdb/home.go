@@ -61,8 +61,8 @@ func lockHome(abs string) (*home, error) {
 	return h, nil
 }
 
-// close releases the directory. It unlocks the server lock and does not only close the file: a child that starts at this moment still has a copy of
-// every descriptor, and with it the lock.
+// close releases the directory. It unlocks server.lock and does not only close the file. A child process that starts at this moment still has a copy
+// of every descriptor, and a copy of this one would keep the lock.
 func (h *home) close() error {
 	h.handOver()
 	var errs []error

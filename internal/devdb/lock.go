@@ -31,7 +31,8 @@ func tryLock(f *os.File) (bool, error) {
 	}
 }
 
-// unlock releases tryLock's lock for every copy of the descriptor. It must not be used for engine.lock, which the database also holds.
+// unlock releases the lock of tryLock, for all copies of the descriptor. Do not use it for engine.lock, because the database has a copy and needs the
+// lock.
 func unlock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }
 
 // claimServer takes server.lock, or returns an InUseError.
@@ -63,7 +64,7 @@ func (h *home) sign(dsn string) error {
 	return err
 }
 
-// inUse reads the data from sign.
+// inUse reads the data that sign has written, and returns them as an error.
 func (h *home) inUse() *InUseError {
 	e := &InUseError{Dir: h.dir}
 	text, err := h.root.ReadFile(serverLockName)
@@ -116,7 +117,8 @@ func (h *home) handOver() {
 	}
 }
 
-// settle waits until no process of a stopped or killed database is left: PostgreSQL's children may outlive it by some milliseconds.
+// settle waits until no process of a stopped or killed database is left. PostgreSQL's child processes may live some milliseconds longer than their
+// parent.
 func (h *home) settle() error {
 	h.handOver()
 	f, err := h.root.OpenFile(engineLockName, os.O_RDWR|os.O_CREATE, 0o600)

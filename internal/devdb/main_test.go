@@ -117,7 +117,7 @@ func (a *actor) kill() {
 }
 
 // sharedTestBinary returns a copy of the test binary that another user may run, because `go test` puts the binary into a private directory. Another
-// process makes the copy: a file that this process has open for writing cannot be executed while another test starts a process.
+// process makes the copy. If this process had the file open for writing while another test starts a process, the file could not be executed.
 func sharedTestBinary(t *testing.T) string {
 	t.Helper()
 	self, err := os.Executable()

@@ -62,11 +62,11 @@ func (h *home) servePostgres(bin programs, socketDir string, cfg Config) (*proce
 		return nil, err
 	}
 	defer closeAll(cmd.ExtraFiles[1:])
-	// SIGINT requests the fast shutdown: it ends the sessions and writes a checkpoint. (SIGTERM waits until all clients have disconnected.)
+	// SIGINT requests the fast shutdown, which ends the sessions and writes a checkpoint. SIGTERM would wait until all clients have disconnected.
 	return h.spawnLogged(cmd, syscall.SIGINT, postgresLog)
 }
 
-// dirOption is an option of a program and the directory that follows it without a space.
+// dirOption is an option of a program, followed by a directory without a space in between.
 type dirOption struct{ option, dir string }
 
 // passDirs gives cmd a minimal environment, and adds options with directories that the account can open. ExtraFiles[0] is engine.lock.

@@ -26,22 +26,23 @@ var parentDeathSignal = true
 type process struct {
 	cmd     *exec.Cmd
 	gentle  syscall.Signal // requests a proper end
-	onDeath syscall.Signal // the kernel sends it when this process dies
+	onDeath syscall.Signal // the kernel sends this signal to the child when this process dies
 
-	log     *os.File // output; nil: none. It is closed when the process has ended.
+	log     *os.File // output; nil: none; closed when the process has ended
 	logFrom int64    // size of the log before the start
 
-	exited chan struct{} // closed when the process has ended; err and report are valid then
+	exited chan struct{} // closed when the process has ended; only then err and report are valid
 	err    error         // result of Wait
 	report error         // err with the last log lines
 }
 
-// spawn starts a process that holds engine.lock, in a separate process group.
+// spawn starts a process that holds engine.lock. The process gets its own process group.
 //
-// Ctrl-C at a terminal signals the whole foreground group. In that group, the database would stop while the server still finishes requests.
+// A Ctrl-C at a terminal signals the whole foreground group. If the database were in that group, it would stop while the server still finishes
+// requests.
 //
-// The parent death signal depends on the *thread* that forked, which must therefore live as long as the child. So the goroutine that starts the child
-// is locked to its thread and stays in Wait until the child has ended.
+// The kernel sends the parent death signal when the *thread* that started the child ends. So that thread must live as long as the child. The
+// goroutine that starts the child is locked to its thread and stays in Wait until the child has ended.
 func (h *home) spawn(p *process) error {
 	if len(p.cmd.ExtraFiles) == 0 {
 		p.cmd.ExtraFiles = []*os.File{h.engine}
@@ -69,7 +70,7 @@ func (h *home) spawn(p *process) error {
 	return nil
 }
 
-// spawnLogged is spawn for the database, with its output in a log.
+// spawnLogged does the same as spawn for the database, and writes the output of the database to a log file.
 func (h *home) spawnLogged(cmd *exec.Cmd, gentle syscall.Signal, logName string) (*process, error) {
 	log, err := h.openLog(logName)
 	if err != nil {
@@ -89,7 +90,7 @@ func (h *home) spawnLogged(cmd *exec.Cmd, gentle syscall.Signal, logName string)
 	return p, nil
 }
 
-// run spawns a short-lived helper, waits for it, and returns its output. It kills the helper when ctx ends.
+// run runs a short program, waits for it and returns its output. If ctx ends, run kills the program.
 func (h *home) run(ctx context.Context, cmd *exec.Cmd) (output string, err error) {
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
@@ -128,19 +129,19 @@ func (p *process) explain() error {
 	return fmt.Errorf("process %d: %w; its log is empty", p.pid(), how)
 }
 
-// step is one signal to end a process, and the time that the process then has.
+// step is one signal that should end a process, and the time that the process then has.
 type step struct {
 	signal syscall.Signal
 	grace  time.Duration
 }
 
-// ladder returns the steps to stop a database. The first signal requests a proper end. The second requests an immediate end: PostgreSQL skips the
-// checkpoint, and recovers from its log at the next start. The third is SIGKILL.
+// ladder returns the steps to stop a database. The first signal requests a proper end. The second requests an immediate end. PostgreSQL then skips
+// the checkpoint, and recovers from its log at the next start. The third is SIGKILL.
 func ladder(gentle syscall.Signal) []step {
 	return []step{{gentle, 30 * time.Second}, {syscall.SIGQUIT, 10 * time.Second}, {syscall.SIGKILL, 10 * time.Second}}
 }
 
-// stop ends the process and waits for the end. When ctx ends, it skips the rest of the first wait; the later steps have their full time.
+// stop ends the process and waits for its end. If ctx ends, stop skips the rest of the first wait. The later steps keep their full time.
 func (p *process) stop(ctx context.Context, log *slog.Logger) error {
 	for i, step := range ladder(p.gentle) {
 		if p.hasExited() {

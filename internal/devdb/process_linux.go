@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// tieToParent asks the kernel to send the child a signal when the thread that forks it ends.
+// tieToParent asks the kernel to send the child a signal when the thread that starts the child ends.
 func tieToParent(attr *syscall.SysProcAttr, sig syscall.Signal) {
 	if parentDeathSignal {
 		attr.Pdeathsig = sig
@@ -26,8 +26,8 @@ func passDir(dir *os.File, files []*os.File) (path string, all []*os.File) {
 
 // signalOrphan signals the database process that has inherited the engine lock from a dead server, and returns its id, or 0 if none is left.
 //
-// It recognizes a process by its descriptor: only spawn opens the lock file there. A database's children have it, too; the database is the process
-// whose parent does not have it.
+// It recognizes a process by its descriptor inheritedLockFD, because only spawn opens the lock file there. The child processes of a database have
+// this descriptor too. The database itself is the process whose parent does not have it.
 func signalOrphan(lock *os.File, sig syscall.Signal) (pid int, err error) {
 	files, err := filepath.Glob("/proc/[0-9]*/fd/" + strconv.Itoa(inheritedLockFD))
 	if err != nil {
@@ -44,7 +44,7 @@ func signalOrphan(lock *os.File, sig syscall.Signal) (pid int, err error) {
 		if holders[parentOf(pid)] {
 			continue
 		}
-		// FindProcess pins the process, and then holds checks it again. So no other process can get the signal, even if the id is reused in between.
+		// FindProcess pins the process, and then holds checks the process again. If the id is reused in between, the new process therefore gets no signal.
 		proc, err := os.FindProcess(pid)
 		if err != nil || !holds(pid, lock) {
 			continue
@@ -66,7 +66,8 @@ func holds(pid int, lock *os.File) bool {
 	return err == nil && os.SameFile(theirs, ours)
 }
 
-// parentOf reads the fourth field in /proc/PID/stat. The second field, in brackets, may contain any text.
+// parentOf reads the fourth field of /proc/PID/stat. The second field is in brackets and may contain any text, so parentOf starts after the last
+// bracket.
 func parentOf(pid int) int {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
@@ -85,7 +86,7 @@ func parentOf(pid int) int {
 func worksIn(pid int, dir os.FileInfo) (here, known bool) {
 	at, err := os.Stat("/proc/" + strconv.Itoa(pid) + "/cwd")
 	if errors.Is(err, fs.ErrNotExist) {
-		return false, true // the process has ended: a live process has a working directory
+		return false, true // the process has ended, because a live process has a working directory
 	}
 	return err == nil && os.SameFile(at, dir), err == nil
 }

@@ -25,7 +25,8 @@ type programs struct {
 
 func (p programs) path(name string) string { return filepath.Join(p.dir, name) }
 
-// findPostgres returns the first usable programs: with exactly the wanted major version or, if want is 0, with any supported one.
+// findPostgres returns the first usable programs, best first. If want is 0, it accepts any supported major version, and otherwise only the version
+// want.
 func (h *home) findPostgres(ctx context.Context, want int) (programs, error) {
 	var seen []string
 	var others []string
@@ -71,10 +72,14 @@ func programDirs() []string {
 	})
 }
 
-// clientDirs returns the directories that may contain programs, best first: the configured one, or else the search path's, Debian's from the newest
-// to the oldest, and the directories of tools/postgres/install.sh for the machine and for this user.
+// clientDirs returns the directories that may contain PostgreSQL's programs, best first. If EnvPostgresBin is set, it returns only that directory.
+// Otherwise it returns:
 //
-// No path is relative to the working directory: otherwise this user would run programs that another user has put there.
+//   - the directory of postgres on the search path
+//   - Debian's directories, newest version first
+//   - the directories of tools/postgres/install.sh, for the machine and for this user
+//
+// No path is relative to the working directory. Otherwise this user could run programs that another user has put there.
 func clientDirs() []string {
 	if dir := os.Getenv(EnvPostgresBin); dir != "" {
 		return []string{dir}

@@ -12,11 +12,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// startLimit limits a start whose context ends later. Recovery after a crash replays at most the log between two checkpoints.
+// startLimit limits the time of a start if the context has a later end. A recovery after a crash replays at most the log between two checkpoints.
 const startLimit = 2 * time.Minute
 
-// makeReady waits until the database responds, creates Carve's database if it is missing, and returns its DSN. dsn returns the DSN for a database
-// name; initial is the name of a database that every server has.
+// makeReady waits until the database responds, creates Carve's database if it is missing, and returns its DSN. dsn returns the DSN for the name of a
+// database. initial is the name of a database that every server has.
 func makeReady(ctx context.Context, p *process, dsn func(name string) string, initial string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
@@ -36,7 +36,7 @@ func makeReady(ctx context.Context, p *process, dsn func(name string) string, in
 
 // ensureDatabase creates Carve's database if it is missing.
 func ensureDatabase(ctx context.Context, dsn string) error {
-	// One blocked connection must not use up the whole time.
+	// Each attempt has its own timeout, so that one blocked connection does not use up the whole time.
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, dsn)

@@ -11,8 +11,9 @@ import (
 	"strings"
 )
 
-// Remove deletes a data directory with its content, unless a server or a database uses it ([ErrInUse]). It refuses a directory that is no data
-// directory, and accepts one that does not exist. Tests use it to remove their directories, and those of killed tests.
+// Remove deletes a data directory with its content. If a server or a database uses the directory, it returns an [ErrInUse]. It also returns an error
+// if the directory is no data directory, but not if the directory does not exist. Tests remove their own directories with it, and the directories of
+// killed tests.
 func Remove(dir string) (err error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {

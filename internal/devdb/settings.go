@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// postgresSettings returns the settings of every start. The command line overrides the cluster's own files, so that a cluster behaves as the release
-// that runs it expects.
+// postgresSettings returns the settings of every start. The command line overrides the cluster's own files. So a cluster that an older release
+// created behaves as this release expects.
 func postgresSettings(cfg Config) []string {
 	settings := [][2]string{
 		{"cluster_name", "carve"},
@@ -20,26 +20,27 @@ func postgresSettings(cfg Config) []string {
 		// Serializable transactions take predicate locks. When these run out, PostgreSQL merges them into coarser ones, which cause false conflicts.
 		{"max_pred_locks_per_transaction", "256"},
 		{"default_transaction_isolation", "serializable"},
-		{"jit", "off"}, // costs more than it saves for short statements
+		{"jit", "off"}, // JIT costs more time than it saves for short statements
 		{"timezone", "UTC"},
 		{"log_timezone", "UTC"},
 		{"log_destination", "stderr"},
 		{"logging_collector", "off"},
 		{"log_line_prefix", "%m [%p] "},
-		// A failed statement returns its error to the client, which logs the relevant ones. Under load, logging serialization failures here again would
-		// fill the disk.
+		// A failed statement returns its error to the client, and the client logs the errors that matter. Under load, a second log of serialization
+		// failures would fill the disk.
 		{"log_min_messages", "log"},
 		{"log_checkpoints", "off"},
 	}
 	durable := "on"
 	if cfg.Volatile {
 		durable = "off"
-		// Without durability a long WAL is useless, and it may be in memory.
+		// Without durability, a long WAL is useless. In tests the directory may be in memory, so the WAL must stay small.
 		settings = append(settings, [2]string{"wal_level", "minimal"}, [2]string{"max_wal_senders", "0"}, [2]string{"max_wal_size", "256MB"})
 	}
 	if !cfg.Volatile {
-		// A new database has no statistics, and plans made without them stay until the first ANALYZE. With the default of a minute, each deletion would
-		// read every claim until then. In a test database, autovacuum must not run while a test compares plans.
+		// A new database has no statistics until the first ANALYZE. Its plans are bad until then, so that each deletion reads every claim. Autovacuum runs
+		// ANALYZE, by default after up to a minute. In a test database, autovacuum must not run while a test compares plans, so this setting is not for
+		// tests.
 		settings = append(settings, [2]string{"autovacuum_naptime", "5s"})
 	}
 	for _, name := range []string{"fsync", "synchronous_commit", "full_page_writes"} {

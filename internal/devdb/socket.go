@@ -10,20 +10,21 @@ import (
 	"syscall"
 )
 
-// socketName is PostgreSQL's name for the socket of port 5432. It is only a name: PostgreSQL does not listen on a port.
+// socketName is PostgreSQL's name for the socket of port 5432. It is only a name, because PostgreSQL does not listen on a port.
 const socketName = ".s.PGSQL.5432"
 
-// socketPathLimit is the maximum length of a socket path in bytes. Linux allows 107, other systems 103; some clients need a few bytes themselves.
+// socketPathLimit is the maximum length of a socket path in bytes. Linux allows 107, and other systems allow 103. Some clients need a few bytes
+// themselves.
 const socketPathLimit = 99
 
 // outsidePrefix is the prefix of socket directories outside a data directory.
 const outsidePrefix = "carve-"
 
-// makeSocketDir creates a new directory for the socket that only the database's user can enter: run/ in the data directory, or, if that path is
-// unsuitable, a directory with a short path, which run.path records.
+// makeSocketDir creates a new directory for the socket. Only the database's user can enter it. It is run/ in the data directory if that path is
+// suitable. Otherwise it is a directory with a short path, and run.path stores that path.
 //
-// It first removes the socket directory of an earlier run. This process holds engine.lock, so no database uses it. PostgreSQL would refuse to start
-// if a socket lock file remained there whose process id now belongs to another process.
+// makeSocketDir first removes the socket directory of an earlier run. This process holds engine.lock, so no database uses that directory. PostgreSQL
+// would refuse to start if the directory contained a socket lock file with a process id that now belongs to another process.
 func (h *home) makeSocketDir() (string, error) {
 	h.forgetSocketDir()
 	if err := h.root.RemoveAll(socketDirName); err != nil {
@@ -62,7 +63,8 @@ func (h *home) adoptSocketDir(dir string) error {
 	return os.Lchown(dir, int(h.account.uid), int(h.account.gid))
 }
 
-// forgetSocketDir removes the directory in run.path if it belongs to Carve: the file may be old, and another program may use the name now.
+// forgetSocketDir removes the directory that run.path names, if it belongs to Carve. It checks this because run.path may be old, and another program
+// may use the directory's name now.
 func (h *home) forgetSocketDir() {
 	text, err := h.root.ReadFile(socketPathName)
 	if err != nil {
@@ -79,8 +81,8 @@ func (h *home) forgetSocketDir() {
 	_ = h.root.Remove(socketPathName)
 }
 
-// shortDirs returns the parents for a socket directory, best first: the system's directory for this user's sockets, then the directories for
-// temporary files.
+// shortDirs returns the directories in which a socket directory may be created, best first. The first is the system's directory for this user's
+// sockets. Then come the directories for temporary files.
 func shortDirs() []string {
 	var dirs []string
 	if dir := os.Getenv("XDG_RUNTIME_DIR"); dir != "" {
@@ -94,8 +96,8 @@ func shortDirs() []string {
 	return append(dirs, os.TempDir(), "/tmp")
 }
 
-// socketDirFits reports whether clients and the server can use a socket in dir. Both accept lists of directories separated by commas, with different
-// rules for quoting, so the path must not need any.
+// socketDirFits reports whether clients and the server can use a socket in dir. Both accept lists of directories, separated by commas, but with
+// different rules for quotes. So the path must contain only characters that need no quotes.
 func socketDirFits(dir string) bool {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+", r)

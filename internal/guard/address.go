@@ -6,17 +6,18 @@ import (
 	"net/netip"
 )
 
-// addressConns groups the connections from one address, or from one IPv6 /64, because the owner of one address usually has its whole /64.
+// addressConns has the connections from one address. An IPv6 /64 counts as one address, because the owner of an IPv6 address usually has the whole
+// /64.
 type addressConns struct {
 	address netip.Prefix
 	open    int
-	waiting *list.List // of *client, longest wait first
-	index   int        // index in crowds, while a connection waits
+	waiting *list.List // of *client without a request, longest wait first
+	index   int        // index in Clients.waiting, while a connection waits
 }
 
 const sharedIPv6 = 64
 
-// connsOf returns the crowd of an address.
+// connsOf returns the connections of an address. It creates the entry if there is none.
 func (c *Clients) connsOf(remote net.Addr) *addressConns {
 	address := addressOf(remote)
 	found, ok := c.byWaiting[address]
@@ -27,7 +28,7 @@ func (c *Clients) connsOf(remote net.Addr) *addressConns {
 	return found
 }
 
-// addressOf returns a connection's client address. All connections without an IP address, such as unix sockets, share one.
+// addressOf returns the client address of a connection. All connections without an IP address, such as unix sockets, count as one address.
 func addressOf(remote net.Addr) netip.Prefix {
 	tcp, ok := remote.(*net.TCPAddr)
 	if !ok {
@@ -45,22 +46,22 @@ func addressOf(remote net.Addr) netip.Prefix {
 	return p
 }
 
-// addressHeap is a heap of the crowds with waiting connections, the largest first.
+// addressHeap is a heap of addresses with waiting connections. The address with the most waiting connections is first.
 type addressHeap []*addressConns
 
-// Len, Less, Swap, Push and Pop implement heap.Interface.
+// Len implements sort.Interface, which heap.Interface includes.
 func (h addressHeap) Len() int { return len(h) }
 
-// Less orders by the number of waiting connections, the larger first.
+// Less puts the address with more waiting connections first.
 func (h addressHeap) Less(i, j int) bool { return h[i].waiting.Len() > h[j].waiting.Len() }
 
-// Swap updates the indexes too.
+// Swap swaps two addresses and updates their indexes.
 func (h addressHeap) Swap(i, j int) {
 	h[i], h[j] = h[j], h[i]
 	h[i].index, h[j].index = i, j
 }
 
-// Push appends a crowd.
+// Push appends an address.
 func (h *addressHeap) Push(x any) {
 	if one, ok := x.(*addressConns); ok {
 		one.index = len(*h)
@@ -68,7 +69,7 @@ func (h *addressHeap) Push(x any) {
 	}
 }
 
-// Pop removes the last crowd.
+// Pop removes the last address.
 func (h *addressHeap) Pop() any {
 	last := (*h)[len(*h)-1]
 	(*h)[len(*h)-1] = nil

@@ -10,23 +10,24 @@ import (
 	"time"
 )
 
-// Pace is the minimum speed of a body.
+// Pace is the minimum speed at which a client must send a body.
 type Pace struct {
 	Grace time.Duration // time before the rate applies
 	Rate  int64         // bytes per second
 	Most  time.Duration // maximum time for a whole body
 }
 
-// Bodies reads bodies before the handler runs: a request without its body has no work yet, and should not take a slot of concurrent requests.
-// Meanwhile its connection counts as waiting (Clients).
+// Bodies reads bodies before the handler runs. Before its body has arrived, a request has no work to do, so it should not take a slot of concurrent
+// requests. During this time its connection counts as waiting (Clients).
 //
-//   - It reads up to Small bytes ahead for every request. The buffer grows with the received bytes, so it costs only the bytes that the client sent.
-//   - It reads up to Large bytes ahead for LargeAtOnce requests at once. Other requests wait up to the pace's grace for their turn, and then reading
-//     their body fails with ErrTooManyBodies. A client that sends large bodies slowly blocks only other large bodies.
-//   - It does not read ahead a larger body, or one whose client expects 100-continue.
+//   - Bodies reads up to Small bytes ahead for every request. The buffer grows with the received bytes, so it costs only the bytes that the client
+//     has sent.
+//   - Bodies reads up to Large bytes ahead for at most LargeAtOnce requests at the same time. Another request waits up to Pace.Grace for its turn.
+//     After that, a read of its body fails with ErrTooManyBodies. So a client that sends large bodies slowly blocks only other large bodies.
+//   - Bodies does not read ahead if the body is larger than Large, or if the client expects 100-continue.
 //
-// Reading a body fails with os.ErrDeadlineExceeded if the body is slower than the pace. http.Server.ReadTimeout alone cannot do this: it must leave
-// time for the largest body, and so gives the smallest one as much.
+// A read of a body fails with os.ErrDeadlineExceeded if the client is slower than Pace. The ReadTimeout of http.Server alone is not enough. It must
+// leave time for the largest body, and so it gives the same time to the smallest body.
 type Bodies struct {
 	Pace        Pace
 	Small       int64
@@ -34,17 +35,18 @@ type Bodies struct {
 	LargeAtOnce int
 }
 
-// ErrTooManyBodies is the error of reading a large body while too many others are in progress.
+// ErrTooManyBodies is the error from a read of a large body while the server already receives too many large bodies.
 var ErrTooManyBodies = errors.New("the server already receives too many large bodies")
 
-// rest is the time to wait for the rest of a body that the handler did not read, so that the client finishes sending and reads the response.
+// rest is the time that a client has to send the rest of a body that the handler did not read. Then the client reads the response.
 const rest = time.Second
 
-// Handler wraps next so that it runs after its body was read ahead.
+// Handler returns a handler that reads the body ahead and then runs next.
 func (b Bodies) Handler(next http.Handler) http.Handler {
 	turns := make(chan struct{}, b.LargeAtOnce)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.ProtoMajor == 1 && len(r.TransferEncoding) > 0 { // the server has removed any Content-Length beside it: RFC 9112, 6.1
+		// If a request also has a Content-Length, the server has already removed it. After such a request the connection must end (RFC 9112, 6.1).
+		if r.ProtoMajor == 1 && len(r.TransferEncoding) > 0 {
 			w.Header().Set("Connection", "close")
 		}
 		deadline, ok := w.(deadliner)
@@ -53,7 +55,8 @@ func (b Bodies) Handler(next http.Handler) http.Handler {
 			return
 		}
 		body := &heldBody{ReadCloser: r.Body, deadline: deadline, pace: b.Pace}
-		mine := r.WithContext(r.Context()) // a shallow copy: the server inspects its own request's body to decide whether to keep the connection
+		// This is a shallow copy. The server inspects the body of its own request to decide whether it can keep the connection.
+		mine := r.WithContext(r.Context())
 		mine.Body = body
 		if r.ContentLength <= b.Large && r.Header.Get("Expect") == "" {
 			done := waiting(r.Context())
@@ -61,13 +64,14 @@ func (b Bodies) Handler(next http.Handler) http.Handler {
 			done()
 		}
 		next.ServeHTTP(w, mine)
-		if !body.ended { // the handler did not read all of it; the server reads some of the rest before it sends the response
+		// If the handler did not read the whole body, the server reads some of the rest before it sends the response.
+		if !body.ended {
 			_ = deadline.SetReadDeadline(time.Now().Add(min(rest, b.Pace.Grace)))
 		}
 	})
 }
 
-// readAhead reads the part of a body that may be read ahead. length is -1 if unknown.
+// readAhead reads the part of a body that may be read ahead. length is -1 if it is not known.
 func (b Bodies) readAhead(body *heldBody, length int64, turns chan struct{}) {
 	if length <= b.Small {
 		body.readAhead(b.Small)
@@ -86,10 +90,10 @@ func (b Bodies) readAhead(body *heldBody, length int64, turns chan struct{}) {
 	}
 }
 
-// deadliner is implemented by the server's own ResponseWriters.
+// deadliner is implemented by net/http's own ResponseWriters.
 type deadliner interface{ SetReadDeadline(at time.Time) error }
 
-// heldBody is a body with a part read ahead.
+// heldBody is a request body. A part of it may have been read ahead.
 type heldBody struct {
 	io.ReadCloser
 	deadline deadliner
@@ -97,8 +101,8 @@ type heldBody struct {
 	ahead    bytes.Buffer
 	begun    time.Time
 	read     int64
-	ended    bool  // the client's data has ended: the server has removed the deadline, and nothing may set it again
-	err      error // the error that ended the reading ahead, unless it is io.EOF
+	ended    bool  // the body has ended; the server has removed the read deadline, and nothing may set it again
+	err      error // the error that ended the reading ahead, unless it was io.EOF
 }
 
 // Read implements io.Reader.
@@ -113,7 +117,7 @@ func (b *heldBody) Read(p []byte) (int, error) {
 	}
 }
 
-// readNow reads from the client, and sets the deadline by the pace.
+// readNow reads from the client. It first sets the read deadline by the pace.
 func (b *heldBody) readNow(p []byte) (int, error) {
 	if b.ended {
 		return b.ReadCloser.Read(p)
@@ -131,7 +135,7 @@ func (b *heldBody) readNow(p []byte) (int, error) {
 	return n, err
 }
 
-// readAhead reads until it has more than most bytes, or the body ends.
+// readAhead reads until it has more than most bytes, or until the body ends.
 func (b *heldBody) readAhead(most int64) {
 	if _, err := b.ahead.ReadFrom(io.LimitReader(reading(b.readNow), most+1-b.read)); err != nil {
 		b.err = err
@@ -143,10 +147,10 @@ type reading func(p []byte) (int, error)
 // Read implements io.Reader.
 func (r reading) Read(p []byte) (int, error) { return r(p) }
 
-// connection is the context key of a request's own connection.
+// connection is the context key for the connection of a request.
 type connection struct{}
 
-// Context implements http.Server.ConnContext: it lets a request mark its connection as waiting.
+// Context implements http.Server.ConnContext. It stores the connection in the context, so that Bodies can mark the connection as waiting.
 func (c *Clients) Context(ctx context.Context, conn net.Conn) context.Context {
 	if mine := own(conn); mine != nil {
 		return context.WithValue(ctx, connection{}, mine)
@@ -154,7 +158,7 @@ func (c *Clients) Context(ctx context.Context, conn net.Conn) context.Context {
 	return ctx
 }
 
-// waiting marks a request's connection as waiting until done.
+// waiting marks a request's connection as waiting. done ends this.
 func waiting(ctx context.Context) (done func()) {
 	k, ok := ctx.Value(connection{}).(*client)
 	if !ok {

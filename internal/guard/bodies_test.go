@@ -17,7 +17,7 @@ import (
 	"github.com/carve-ipam/carve/internal/guard"
 )
 
-// reader is a handler that records the body that it read, and the error.
+// reader is a handler that records the body that it has read, and the error.
 type reader struct {
 	read string
 	err  error
@@ -32,7 +32,8 @@ func (h *reader) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 func TestStalledBodyIsAborted(t *testing.T) {
 	t.Parallel()
 	h, done := &reader{}, make(chan struct{})
-	pace := guard.Pace{Grace: 5 * time.Second, Rate: 1 << 20, Most: time.Hour} // long enough for the beginning to arrive, even in several reads
+	// long enough for the beginning of the body to arrive, even in several reads
+	pace := guard.Pace{Grace: 5 * time.Second, Rate: 1 << 20, Most: time.Hour}
 	s := httptest.NewServer(guard.Bodies{Small: 8, Large: 1 << 20, LargeAtOnce: 1, Pace: pace}.Handler(
 		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			defer close(done)
@@ -83,8 +84,8 @@ func TestBodyAtItsMinimumRateIsRead(t *testing.T) {
 	}
 }
 
-// The server removes the deadline when a body has ended, so that it notices when the client disconnects. If Bodies set it again, a handler that works
-// longer than the pace allows would lose its context.
+// When a body has ended, the server removes the read deadline, so that it notices when the client disconnects. Bodies must not set the deadline
+// again. Otherwise a handler that works longer than Pace allows would lose its context.
 func TestHandlerMayWorkLongerThanTheBodyDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -112,7 +113,7 @@ func TestHandlerMayWorkLongerThanTheBodyDeadline(t *testing.T) {
 	})
 }
 
-// behind is a server behind Bodies, with the number of bytes that its handler read and the error.
+// behind is a server whose handler is wrapped by Bodies. The channels receive the number of bytes that the handler has read, or the error.
 type behind struct {
 	address string
 	arrived chan int64
@@ -141,14 +142,16 @@ func (h *behind) begin(t *testing.T, announced int, body string) {
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", h.address)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
-	_, _ = fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", announced, body) // fails if the server has closed the connection for lack of room
+	// The write fails if the server has closed the connection because the limit is reached.
+	_, _ = fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", announced, body)
 }
 
 func TestSmallBodiesDoNotWaitForLargeOnes(t *testing.T) {
 	t.Parallel()
 	pace := guard.Pace{Grace: 300 * time.Millisecond, Rate: 1, Most: time.Minute}
 	h := newBehind(t, guard.Bodies{Small: 16, Large: 1 << 10, LargeAtOnce: 1, Pace: pace}, guard.NewClients(16, func(guard.Load) {}))
-	for range 2 { // the first one reads ahead for a long time, because it sent bytes faster than its pace; the second one waits for its turn
+	// Bodies reads the first request ahead for a long time, because its bytes arrived faster than Pace requires. The second request waits for its turn.
+	for range 2 {
 		h.begin(t, 1000, strings.Repeat("x", 999))
 	}
 	require.Zero(t, <-h.arrived)

@@ -32,7 +32,7 @@ func (p pipes) Close() error {
 // Addr implements net.Listener.
 func (p pipes) Addr() net.Addr { return &net.UnixAddr{Name: "bubble", Net: "pipe"} }
 
-// inBubble starts a server in the test's synthetic time, and returns a client. The server runs until the test ends.
+// inBubble starts a server in the synthetic time of the test, and returns a client. The server runs until the test ends.
 func inBubble(t *testing.T, h http.Handler) *http.Client {
 	t.Helper()
 	p := pipes{accepted: make(chan net.Conn), closed: make(chan struct{})}

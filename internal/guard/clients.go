@@ -9,14 +9,14 @@ import (
 	"sync"
 )
 
-// Clients limits a server's connections. When a new connection exceeds the limit, Clients closes one without a request: the one that has waited
-// longest at the address with the most waiting connections. So a client that opens connections to block others loses its own. Only if all connections
-// have a request does it close the new one.
+// Clients limits the connections of a server. If a new connection exceeds the limit, Clients closes a connection that has no request. It chooses the
+// address with the most waiting connections, and closes the one that has waited longest there. So a client that opens many connections to block other
+// clients loses its own connections. If all connections have a request, Clients closes the new one.
 //
-// A listener that stops accepting at its limit, such as netutil.LimitListener, could be blocked by idle connections.
+// A listener that stops accepting at its limit, such as netutil.LimitListener, would be blocked by idle connections.
 type Clients struct {
 	most   int
-	refuse func(Load) // called for each connection that was closed for lack of room
+	refuse func(Load) // called for each connection that was closed at the limit
 
 	mu        sync.Mutex
 	load      Load
@@ -24,7 +24,7 @@ type Clients struct {
 	byWaiting map[netip.Prefix]*addressConns
 }
 
-// Load counts the connections, and the connections that were closed for lack of room.
+// Load counts the open connections, and the connections that were closed at the limit.
 type Load struct {
 	Open    int
 	Most    int
@@ -32,7 +32,7 @@ type Load struct {
 	Refused int64 // new connections that were closed because all others had a request
 }
 
-// NewClients returns a limit. It calls refuse, from the goroutine that accepts, for each connection that it closes for lack of room.
+// NewClients returns a limit of most connections. It calls refuse for each connection that it closes at the limit, from the goroutine that accepts.
 func NewClients(most int, refuse func(Load)) *Clients {
 	return &Clients{most: most, refuse: refuse, load: Load{Most: most}, byWaiting: map[netip.Prefix]*addressConns{}}
 }
@@ -44,16 +44,16 @@ func (c *Clients) Load() Load {
 	return c.load
 }
 
-// Listener applies the limit to l. The server that accepts from it must have State as its ConnState.
+// Listener applies the limit to l. The HTTP server that uses the listener must have State as its ConnState.
 func (c *Clients) Listener(l net.Listener) net.Listener { return &listener{Listener: l, clients: c} }
 
-// PlainListener is Listener for HTTP without TLS; it also checks the heads of requests (heads). Under TLS it cannot, because the server needs the TLS
-// connection itself.
+// PlainListener does the same as Listener for HTTP without TLS. It also checks the heads of requests (requestHeads). Under TLS it cannot check them,
+// because the server needs the TLS connection itself.
 func (c *Clients) PlainListener(l net.Listener) net.Listener {
 	return &listener{Listener: l, clients: c, plain: true}
 }
 
-// State implements http.Server.ConnState: it tracks the connections with a request.
+// State implements http.Server.ConnState. It records which connections have a request.
 func (c *Clients) State(conn net.Conn, state http.ConnState) {
 	mine := own(conn)
 	if mine == nil {
@@ -64,11 +64,11 @@ func (c *Clients) State(conn net.Conn, state http.ConnState) {
 		c.wait(mine)
 	case http.StateActive, http.StateHijacked:
 		c.work(mine)
-	case http.StateNew, http.StateClosed: // admit and Close track these
+	case http.StateNew, http.StateClosed: // admit and Close record these
 	}
 }
 
-// own returns the connection that admit made, or nil if admit did not make it.
+// own returns the client that admit has made for a connection, or nil.
 func own(conn net.Conn) *client {
 	if wrapped, ok := conn.(interface{ NetConn() net.Conn }); ok { // TLS
 		conn = wrapped.NetConn()
@@ -77,8 +77,8 @@ func own(conn net.Conn) *client {
 	return mine
 }
 
-// sendBuffer is the size of the system's buffer for responses that a client has not read. By default Linux keeps up to 4 MB of kernel memory for each
-// connection, which no limit of this process counts. With a round trip of 100 ms this size still lets a client read more than a megabyte a second.
+// sendBuffer is the size in bytes of the kernel's buffer for data that a client has not received yet. By default, Linux uses up to 4 MB for each
+// connection, which no limit of this process counts. With a round trip of 100 ms, sendBuffer still allows more than a megabyte a second.
 const sendBuffer = 128 << 10
 
 type listener struct {
@@ -107,12 +107,12 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 }
 
-// client is one connection. Only Clients accesses its fields, under its lock.
+// client is one connection. Only Clients uses its fields, and holds its lock when it does.
 type client struct {
 	net.Conn
 	clients *Clients
 	from    *addressConns
-	place   *list.Element // its element in the crowd's waiting list; nil: it has a request, or is gone
+	place   *list.Element // its element in the waiting list of its address; nil: it has a request or is closed
 	gone    bool
 }
 
@@ -122,7 +122,7 @@ func (k *client) Close() error {
 	return k.Conn.Close()
 }
 
-// admit admits a connection, or returns nil if there is no room.
+// admit counts a new connection and returns it. It returns nil if the connection must be refused.
 func (c *Clients) admit(conn net.Conn) net.Conn {
 	c.mu.Lock()
 	var victim *client
@@ -176,7 +176,7 @@ func (c *Clients) work(k *client) {
 	c.unqueue(k)
 }
 
-// remove removes a connection from the counts.
+// remove removes a connection from all counts.
 func (c *Clients) remove(k *client) {
 	if k.gone {
 		return
@@ -211,7 +211,7 @@ func (c *Clients) unqueue(k *client) {
 	}
 }
 
-// longest returns the connection to close for a new one, or nil.
+// longest returns the connection to close for a new one. It returns nil if no connection waits.
 func (c *Clients) longest() *client {
 	if len(c.waiting) == 0 {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/guard"
 )
 
-// arriving is a listener whose connections have the addresses that a test chooses.
+// arriving is a listener whose connections come from the addresses that a test chooses.
 type arriving struct {
 	net.Listener
 	queue chan *pretended
@@ -28,7 +28,7 @@ func (a *arriving) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// pretended is a connection that has only a client address, and records whether it was closed.
+// pretended is a connection that only has a client address. It records whether it was closed.
 type pretended struct {
 	net.Conn
 	from   string
@@ -41,7 +41,7 @@ func (p *pretended) RemoteAddr() net.Addr { return &net.TCPAddr{IP: net.ParseIP(
 // Close implements net.Conn.
 func (p *pretended) Close() error { p.closed = true; return nil }
 
-// door is a limit to which a test adds connections one after another.
+// door is a limit on connections. A test opens connections to it one after another.
 type door struct {
 	*guard.Clients
 	l     net.Listener
@@ -56,7 +56,7 @@ func newDoor(most int) *door {
 	return d
 }
 
-// come adds a connection, and returns it together with the server's view of it.
+// come opens a connection from an address. It returns the connection, and the connection that the server sees.
 func (d *door) come(from string) (*pretended, net.Conn) {
 	p := &pretended{from: from}
 	accepted := make(chan net.Conn, 1)
@@ -130,7 +130,7 @@ func TestNewConnectionIsRefusedIfAllAreActive(t *testing.T) {
 	}()
 	one, two := &pretended{from: "192.0.2.2"}, &pretended{from: "192.0.2.3"}
 	d.queue <- one
-	d.queue <- two // the server receives it after it has refused the one before
+	d.queue <- two // the server receives this connection after it has refused the one before
 	close(d.queue)
 	require.Nil(t, <-accepted)
 	require.Equal(t, []bool{false, true, true}, closedOf(working, one, two))
@@ -176,7 +176,7 @@ func TestServerServesDespiteIdleConnections(t *testing.T) {
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = conn.Close() })
 		if i%2 == 0 {
-			continue // sends nothing
+			continue // this client sends nothing
 		}
 		_, err = io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
 		require.NoError(t, err)

@@ -1,3 +1,3 @@
-// Package guard protects an HTTP server's clients from slow and hostile ones: it limits open connections and the time that a body may take. It works
-// on the transport; inner layers identify callers and limit their requests.
+// Package guard protects an HTTP server from slow and hostile clients. It limits the open connections and the time that a body may take. It works on
+// connections. Other packages identify callers and limit their requests.
 package guard

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// piped is a connection that reads from another reader.
+// piped is a connection that reads from any reader.
 type piped struct {
 	net.Conn
 	io.Reader
@@ -28,8 +28,8 @@ func throughHeads(t testing.TB, from io.Reader) []byte {
 	return out
 }
 
-// FuzzHeads reads any input in different divisions. The output is the same each time: the whole input, or the input up to the first fault and then
-// bytes that the server refuses.
+// FuzzHeads passes an input to requestHeads in parts of different sizes. The output must be the same each time. It is the whole input, or the input
+// up to the first fault, followed by bytes that the server refuses.
 func FuzzHeads(f *testing.F) {
 	for _, s := range []string{
 		"GET / HTTP/1.1\r\nHost: x\r\n\r\n", "\r\nPOST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\na\nbGET / HTTP/1.1\r\nHost: x\r\n\r\n",

@@ -7,16 +7,18 @@ import (
 	"strconv"
 )
 
-// requestHeads is an HTTP/1 connection without TLS that replaces ambiguous input. If two parsers could read a request's head differently, heads replaces the
-// rest with bytes that the server refuses (400, and the connection ends). net/http accepts a line feed as the end of a line, and a line that begins
-// with a blank as the rest of the line before it. With both a length and chunks, it uses the chunks and keeps the connection. A proxy in front that
-// parses these differently would let one caller's bytes become another's request (RFC 9112, 2.2, 5.2 and 6.1).
+// requestHeads is an HTTP/1 connection without TLS that stops ambiguous input. If two parsers could read the head of a request differently,
+// requestHeads replaces the rest of the input with bytes that the server refuses. The server then returns 400 and closes the connection.
 //
-// requestHeads does not check the bytes after a chunked request: Bodies closes the connection there.
+// net/http accepts a line feed alone as the end of a line. It accepts a line that begins with a blank as the rest of the line before. If a request
+// has both a length and chunks, net/http uses the chunks and keeps the connection. A proxy in front of the server may parse such input differently.
+// Then the bytes of one caller could become the request of another (RFC 9112, 2.2, 5.2 and 6.1).
+//
+// requestHeads does not check the bytes after a chunked request. It need not, because Bodies closes the connection there.
 type requestHeads struct {
 	net.Conn
 	scan headScan
-	rest []byte // next bytes to read
+	rest []byte // bytes of refusedHead that Read has not returned yet
 }
 
 // Read implements io.Reader.
@@ -42,26 +44,26 @@ func (h *requestHeads) Read(p []byte) (int, error) {
 // refusedHead ends any line and any head in a way that every server refuses.
 var refusedHead = []byte("\x00\r\n\x00\r\n\r\n")
 
-// maxNote is the number of bytes kept from a line: more than the name and value of any Content-Length.
+// maxNote is the number of bytes that the scan keeps from a line. The name and value of any valid Content-Length are shorter.
 const maxNote = 64
 
-// headScan finds the heads of requests in a connection's bytes, and their faults.
+// headScan finds the heads of requests in the bytes of a connection, and finds faults in the heads.
 type headScan struct {
-	passing bool  // no more heads follow
-	bad     bool  // a fault was found; nothing more is read
-	body    int64 // remaining bytes of a body
+	passing bool  // after a chunked request, the scan passes on all bytes
+	bad     bool  // a fault was found; all later bytes are dropped
+	body    int64 // remaining bytes of the current body
 
-	lines   int // completed lines of this head
-	column  int // in this line
+	lines   int // number of complete lines of the current head
+	column  int // number of bytes in the current line
 	cr      bool
-	note    []byte // start of this line
-	old     bool   // HTTP/1.0
+	note    []byte // kept part of the current line
+	old     bool   // the request is HTTP/1.0
 	length  bool
 	chunked bool
 	want    int64 // the Content-Length
 }
 
-// look returns the number of bytes that may be read: all, or those before a fault.
+// look returns the number of bytes in p that the server may read: all bytes, or the bytes before a fault.
 func (s *headScan) look(p []byte) (good int) {
 	for at := 0; at < len(p); {
 		switch {
@@ -87,7 +89,7 @@ func (s *headScan) look(p []byte) (good int) {
 	return len(p)
 }
 
-// middle consumes the bytes within a line, up to its possible end. It has the same effect as next for each byte.
+// middle consumes the bytes inside a line, up to the next carriage return or line feed. It has the same effect as next for each byte, but is faster.
 func (s *headScan) middle(p []byte) (n int) {
 	if s.column == 0 || s.cr {
 		return 0
@@ -103,12 +105,12 @@ func (s *headScan) middle(p []byte) (n int) {
 		s.note = append(s.note, p[:min(n, maxNote-len(s.note))]...)
 		return n
 	}
-	s.note = append(s.note, p[max(0, n-maxNote):n]...) // the scan needs the end of the first line
+	s.note = append(s.note, p[max(0, n-maxNote):n]...) // of the first line, the scan needs the end
 	s.note = s.note[:copy(s.note, s.note[max(0, len(s.note)-maxNote):])]
 	return n
 }
 
-// next consumes one byte of a head. It returns false for a fault.
+// next consumes one byte of a head. It returns false if the byte is a fault.
 func (s *headScan) next(b byte) bool {
 	switch {
 	case b == '\n':
@@ -122,7 +124,7 @@ func (s *headScan) next(b byte) bool {
 		return false
 	}
 	s.column++
-	s.note = append(s.note, b) // the first byte of its line: middle consumes the others
+	s.note = append(s.note, b) // only the first byte of a line; middle consumes the others
 	return true
 }
 
@@ -130,7 +132,7 @@ func (s *headScan) next(b byte) bool {
 func (s *headScan) endLine() bool {
 	empty := s.column == 0
 	switch {
-	case empty && s.lines == 0: // between requests; the server skips it
+	case empty && s.lines == 0: // an empty line before a request, which the server skips
 	case empty:
 		return s.endHead()
 	case s.lines == 0:
@@ -146,7 +148,7 @@ func (s *headScan) endLine() bool {
 	return true
 }
 
-// header checks the fields that set the end of the body.
+// header checks the header fields that decide where the body ends.
 func (s *headScan) header() bool {
 	name, value, _ := bytes.Cut(s.note, []byte(":"))
 	switch {
@@ -162,7 +164,7 @@ func (s *headScan) header() bool {
 	return !s.chunked || !s.length && !s.old
 }
 
-// endHead starts the part after a head.
+// endHead resets the scan at the end of a head. Next comes the body, if there is one.
 func (s *headScan) endHead() bool {
 	*s = headScan{passing: s.chunked, body: s.want, note: s.note[:0]}
 	return true

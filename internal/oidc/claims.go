@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// find returns the claim with a name, or the value at a JSON pointer into the claims. It returns nil if there is no such claim. A dot in a name is no
-// separator, because names with dots are common (https://example.com/roles).
+// find returns the claim with a name, or the value at a JSON pointer into the claims. It returns nil if there is none. A dot in a name does not
+// separate names, because names with dots are common (https://example.com/roles).
 func find(claims map[string]any, path string) any {
 	if !strings.HasPrefix(path, "/") {
 		return claims[path]
@@ -29,7 +29,7 @@ func find(claims map[string]any, path string) any {
 // unescape decodes a token of a JSON pointer (RFC 6901).
 var unescape = strings.NewReplacer("~1", "/", "~0", "~")
 
-// texts returns the strings of a claim: a single string or the strings in a list. It returns none for other types.
+// texts returns the strings of a claim. The claim may be a string or a list with strings. For any other type, texts returns nil.
 func texts(claim any) []string {
 	switch v := claim.(type) {
 	case string:
@@ -47,7 +47,7 @@ func texts(claim any) []string {
 	}
 }
 
-// decode reads claims and keeps numbers as written.
+// decode parses claims. It keeps numbers as they are written.
 func decode(data []byte) (map[string]any, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
@@ -56,7 +56,7 @@ func decode(data []byte) (map[string]any, error) {
 	return claims, err
 }
 
-// unverifiedIssuer reads `iss` of an unverified token. Its only use is to select the issuer that verifies the token.
+// unverifiedIssuer reads the claim `iss` of a token that is not verified yet. Use the result only to select the issuer that verifies the token.
 func unverifiedIssuer(token string) (string, error) {
 	_, rest, _ := strings.Cut(token, ".")
 	payload, _, _ := strings.Cut(rest, ".")
@@ -71,7 +71,8 @@ func unverifiedIssuer(token string) (string, error) {
 	return claims.Issuer, err
 }
 
-// checkTimes refuses a token before its `nbf` and after its `exp`. It refuses a token without `exp`, which would never expire.
+// checkTimes returns an error before the token's `nbf` and after its `exp`. It also returns an error if there is no `exp`, because the token would
+// never expire.
 func checkTimes(claims map[string]any, now time.Time, skew time.Duration) error {
 	at := func(name string) (seconds float64, given bool, err error) {
 		v, given := claims[name]

@@ -18,40 +18,42 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Config is the file that lists the trusted issuers.
+// Config is the content of the file that lists the trusted issuers.
 type Config struct {
 	Issuers []Issuer `yaml:"issuers"`
 }
 
 // Issuer is one OpenID Connect issuer, with the rules for its tokens.
 type Issuer struct {
-	Name     string `yaml:"name"`     // a DNS label; the first part of its subjects
+	Name     string `yaml:"name"`     // a DNS label; the first part of the subjects of this issuer's users
 	URL      string `yaml:"url"`      // exactly as in `iss`; the base of the discovery URL
-	Audience string `yaml:"audience"` // `aud` must include it
-	// AuthorizedParties are the clients that the issuer may issue tokens to (`azp`). None: any client, as is usual for an API that other services call.
+	Audience string `yaml:"audience"` // the token's `aud` must include it
+	// AuthorizedParties are the clients for which the issuer may have issued a token (`azp`). If the list is empty, every client is accepted, as is
+	// usual for an API that other services call.
 	AuthorizedParties []string      `yaml:"authorizedParties"`
 	Algorithms        []string      `yaml:"algorithms"`   // default: RS256, ES256, EdDSA
 	SubjectClaim      string        `yaml:"subjectClaim"` // default: sub
 	ClockSkew         time.Duration `yaml:"clockSkew"`    // tolerance for `exp` and `nbf`; default: 30s, at most 5m
 	CAFile            string        `yaml:"caFile"`       // CA certificates that verify the issuer; default: the system's
 	Roles             []Rule        `yaml:"roles"`
-	SignIn            Client        `yaml:"signIn"` // client for the sign-in to the console; none: no sign-in at this issuer
+	SignIn            Client        `yaml:"signIn"` // the console's client for the sign-in; without it, nobody can sign in at this issuer
 }
 
-// Client is the console as a client of an issuer.
+// Client describes the console as a client of an issuer.
 type Client struct {
 	ClientID         string   `yaml:"clientId"`         // the audience of its ID tokens
-	ClientSecretFile string   `yaml:"clientSecretFile"` // none: a public client, protected only by PKCE
+	ClientSecretFile string   `yaml:"clientSecretFile"` // none: a public client, which only PKCE protects
 	Scopes           []string `yaml:"scopes"`           // default: openid, profile, email; every request includes openid
-	// RedirectURL is the redirect URL that is registered at the issuer. None: /console/callback at the host of the browser's request.
+	// RedirectURL is the URL of the console that is registered at the issuer. If it is empty, the console uses /console/callback at the host of the
+	// browser's request.
 	RedirectURL string `yaml:"redirectUrl"`
 }
 
-// CallbackPath is the path that issuers redirect browsers to.
+// CallbackPath is the path to which issuers redirect browsers after the sign-in.
 const CallbackPath = "/console/callback"
 
-// Rule gives a role to tokens with a claim that equals Value or matches Pattern. Groups of the pattern named project and role may contain the project
-// and the role. Claim is a top-level name or a JSON pointer (/realm_access/roles); the claim is a string or a list of strings.
+// Rule gives a role to a token if a claim equals Value or matches Pattern. If Pattern has groups named project and role, the matched text gives the
+// project and the role. Claim is the name of a claim or a JSON pointer (/realm_access/roles). The value must be a string or a list of strings.
 type Rule struct {
 	Claim   string `yaml:"claim"`
 	Value   string `yaml:"value"`
@@ -60,7 +62,8 @@ type Rule struct {
 	Role    string `yaml:"role"`
 }
 
-// asymmetric lists the algorithms that a configuration may allow. With a symmetric algorithm, everyone who can verify a token could also sign one.
+// asymmetric lists the algorithms that a configuration may allow. A symmetric algorithm is not allowed, because everyone who can verify a token could
+// then also sign one.
 var asymmetric = []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
 
 const (
@@ -68,7 +71,7 @@ const (
 	largestSkew = 5 * time.Minute
 )
 
-// Load reads the file and checks the files that it refers to, by paths relative to it.
+// Load reads the configuration and checks the files that it names. A relative path starts at the folder of the configuration.
 func Load(path string) (Config, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -181,7 +184,8 @@ func (c *Client) complete() error {
 	return nil
 }
 
-// secret reads the client's secret from its file, or returns "" without one. It reads the file on each call, so the operator can replace the secret.
+// secret reads the client's secret from its file. It returns "" if no file is configured. It reads the file on each call, so that the operator can
+// replace the secret.
 func (c Client) secret() (string, error) {
 	if c.ClientSecretFile == "" {
 		return "", nil
@@ -197,13 +201,13 @@ func (c Client) secret() (string, error) {
 	return secret, nil
 }
 
-// mark identifies the settings that determine the subject and roles of a signed-in user. Sessions that began under other settings have ended.
+// mark returns a hash of the settings that determine the subject and the roles of a user. If these settings change, sessions of earlier sign-ins end.
 func (is Issuer) mark() ipam.ID {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q %q", is.URL, is.Name, is.SubjectClaim, is.SignIn.ClientID, is.Roles))
 	return ipam.ID(sum[:16])
 }
 
-// secure reports whether a response from a URL can be trusted: the URL uses TLS, or its host is this machine.
+// secure reports whether responses from a URL can be trusted. The URL must use TLS, or its host must be this machine.
 func secure(u *url.URL) bool {
 	if u.Host == "" {
 		return false

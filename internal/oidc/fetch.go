@@ -72,7 +72,7 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// keys reads the URL of the issuer's keys, and then the keys. It reads the URL each time, because the issuer may change it.
+// keys reads the URL of the issuer's keys and then the keys. It reads the URL each time, because the issuer may change it.
 func (s *source) keys(ctx context.Context) ([]jose.JSONWebKey, error) {
 	provider, err := oidc.NewProvider(oidc.ClientContext(ctx, s.client), s.issuer)
 	if err != nil {

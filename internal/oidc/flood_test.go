@@ -20,7 +20,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// holdFirst lets the first fetch read its response, and then holds it until goOn is closed.
+// holdFirst lets the first fetch read its response. Then it holds the fetch until goOn is closed.
 func holdFirst(fetch func(context.Context) ([]jose.JSONWebKey, error), once *sync.Once, answered, goOn chan struct{}) func(context.Context) ([]jose.JSONWebKey, error) {
 	return func(ctx context.Context) ([]jose.JSONWebKey, error) {
 		found, err := fetch(ctx)
@@ -51,7 +51,8 @@ func offline(t *testing.T, published ...signer) (*provider, *Verifier) {
 	return p, v
 }
 
-// Forged tokens with unknown keys cause fewer and fewer fetches. The server still finds a new key soon after the issuer publishes it.
+// If many forged tokens have unknown keys, they cause fewer and fewer fetches. The server must still find a new key soon after the issuer has
+// published it.
 func TestFloodOfUnknownKeysCausesOneFetchPerHalfMinute(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -89,7 +90,7 @@ func TestFloodOfUnknownKeysCausesOneFetchPerHalfMinute(t *testing.T) {
 	})
 }
 
-// Forged tokens without a key id are limited like tokens with an unknown one.
+// Forged tokens without a key id are limited in the same way as tokens with an unknown key.
 func TestFloodOfTokensWithoutAKeyCausesOneFetchPerHalfMinute(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -112,7 +113,7 @@ func TestFloodOfTokensWithoutAKeyCausesOneFetchPerHalfMinute(t *testing.T) {
 	})
 }
 
-// Occasional tokens with a withdrawn key must not delay tokens with a new key.
+// Tokens with a withdrawn key arrive now and then. They must not delay tokens with a new key.
 func TestOccasionalUnknownKeysDoNotDelayNewOnes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -201,7 +202,7 @@ func TestRequestsWaitingForKeysAreLimited(t *testing.T) {
 		p, v := offline(t, good)
 		token := p.token(good, nil)
 		keys := v.issuers[p.url].keys
-		keys.began = time.Now() // a fetch has just begun: the next one may begin a second later
+		keys.began = time.Now() // as if a fetch had just begun, so that the next one begins a second later
 		var wg sync.WaitGroup
 		var accepted atomic.Int64
 		for range maxWaiting {
@@ -221,7 +222,7 @@ func TestRequestsWaitingForKeysAreLimited(t *testing.T) {
 	})
 }
 
-// none is the limit of an address without remaining attempts.
+// none is the attempts of an address that has none left.
 type none struct{}
 
 func (none) Check() error   { return ipam.Errorf(ipam.CodeRateLimited, "Too many.") }

@@ -11,14 +11,14 @@ import (
 	"strings"
 )
 
-// types are the accepted values of the header `typ`: the types of ID tokens and access tokens (RFC 9068). An issuer signs other tokens, such as
-// logout tokens, with the same keys for the same audience; their type distinguishes them (RFC 8725, section 3.11).
+// types are the accepted values of the header `typ`: the types of ID tokens and access tokens (RFC 9068). An issuer also signs other tokens, such as
+// logout tokens, with the same keys and for the same audience. Their type distinguishes them (RFC 8725, section 3.11).
 var types = []string{"jwt", "at+jwt"}
 
-// logout is the event in a logout token, which may have no `typ` (OpenID Connect Back-Channel Logout 1.0, section 2.4).
+// logout is the event that identifies a logout token. Such a token may have no `typ` (OpenID Connect Back-Channel Logout 1.0, section 2.4).
 const logout = "http://schemas.openid.net/event/backchannel-logout"
 
-// checkHeader refuses a token by its header. The library reads the header only for the signature.
+// checkHeader returns an error if the header of a token is not acceptable. The library reads the header only to verify the signature.
 func checkHeader(token string) error {
 	first, _, _ := strings.Cut(token, ".")
 	data, err := base64.RawURLEncoding.DecodeString(first)
@@ -34,12 +34,12 @@ func checkHeader(token string) error {
 	}
 	folded := map[string]bool{}
 	for name := range header {
-		if name = strings.ToLower(name); folded[name] { // JSON readers differ on whether case counts
+		if name = strings.ToLower(name); folded[name] { // readers of JSON differ on whether case matters
 			return errors.New("has a header with one name in two spellings")
 		}
 		folded[name] = true
 	}
-	if _, given := header["crit"]; given { // RFC 7515, section 4.1.11: never empty, and the server supports no extension
+	if _, given := header["crit"]; given { // RFC 7515, section 4.1.11: crit is never empty, and the server supports no extension
 		return errors.New("has a header with critical extensions")
 	}
 	kind, given := header["typ"]
@@ -53,7 +53,7 @@ func checkHeader(token string) error {
 	return nil
 }
 
-// checkPurpose refuses a token that its claims assign to another purpose or another client.
+// checkPurpose returns an error if the claims show that the token is for another purpose or another client.
 func (is *issuer) checkPurpose(claims map[string]any) error {
 	if events, ok := claims["events"].(map[string]any); ok {
 		if _, out := events[logout]; out {
@@ -69,11 +69,11 @@ func (is *issuer) checkPurpose(claims map[string]any) error {
 	return nil
 }
 
-// readOneWay refuses JSON with a repeated name in one object: readers differ on which value counts.
+// readOneWay returns an error if an object in the JSON repeats a name, because readers differ on which value counts.
 func readOneWay(data []byte) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
-	var open []map[string]bool // the names of each open object; nil: a list
+	var open []map[string]bool // names of each open object; nil for a list
 	name := false              // the next text is a name
 	for {
 		token, err := d.Token()

@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// signed returns a token with this header and these claims, unchanged.
+// signed returns a token with exactly this header and these claims.
 func signed(t *testing.T, by signer, header, claims string) string {
 	t.Helper()
 	b := base64.RawURLEncoding.EncodeToString
@@ -28,7 +28,7 @@ func signed(t *testing.T, by signer, header, claims string) string {
 	return text + "." + b(append(r.FillBytes(make([]byte, 32)), s.FillBytes(make([]byte, 32))...))
 }
 
-// The verifier refuses a token that its issuer has made for another purpose, and a token that readers could parse differently.
+// The verifier must refuse a token that its issuer has made for another purpose, and a token that two readers could parse differently.
 func TestTokensForOtherPurposesAreRefused(t *testing.T) {
 	t.Parallel()
 	key := elliptical("one")
@@ -78,7 +78,7 @@ func TestTokensForOtherPurposesAreRefused(t *testing.T) {
 	}
 }
 
-// If the configuration lists authorized parties, a token for this service that the issuer gave to another client is refused.
+// The configuration lists authorized parties. A token for this service is refused if the issuer gave it to a client that is not in the list.
 func TestAuthorizedPartyMustBeConfigured(t *testing.T) {
 	t.Parallel()
 	key := elliptical("one")

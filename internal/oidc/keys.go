@@ -12,21 +12,21 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// Limits on an issuer's keys and documents.
+// Limits of an issuer's keys and documents.
 const (
 	maxKeys      = 100
 	smallestRSA  = 2048 // bits; NIST SP 800-131A
 	maxDocuments = 1 << 20
 )
 
-// keys are the public keys that may have signed one token. They implement oidc.KeySet, so that the library verifies a signature without fetching
-// keys.
+// keys are the public keys that may have signed one token. They implement oidc.KeySet, so that the library verifies a signature with them and fetches
+// no keys.
 type keys struct {
 	candidates []jose.JSONWebKey
 	algorithms []jose.SignatureAlgorithm
 }
 
-// VerifySignature implements oidc.KeySet. The caller has checked that the token has the compact form and an allowed algorithm.
+// VerifySignature implements oidc.KeySet. The caller must have checked that the token has the compact form and an allowed algorithm.
 func (k keys) VerifySignature(_ context.Context, token string) ([]byte, error) {
 	signed, err := jose.ParseSignedCompact(token, k.algorithms)
 	if err != nil {
@@ -43,8 +43,8 @@ func (k keys) VerifySignature(_ context.Context, token string) ([]byte, error) {
 	return nil, errors.New("no published key matches this signature")
 }
 
-// parseKeys reads a JSON Web Key Set. It skips all but public keys for signatures. An issuer may publish other keys, but none of them may serve as a
-// shared secret.
+// parseKeys reads a JSON Web Key Set. It returns only public keys for signatures. An issuer may publish other keys, but no published key may serve as
+// a shared secret.
 func parseKeys(data []byte) ([]jose.JSONWebKey, error) {
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
@@ -82,7 +82,7 @@ func usable(key jose.JSONWebKey) bool {
 	}
 }
 
-// named returns the keys with an id, or all keys if id is empty.
+// named returns the keys with the given id. If id is empty, it returns all keys.
 func named(all []jose.JSONWebKey, id string) []jose.JSONWebKey {
 	if id == "" {
 		return all

@@ -15,12 +15,12 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Times and limits of fetches.
+// Times and limits of the fetches of keys.
 const (
 	fetchEvery   = time.Second      // minimum interval between the beginnings of fetches from one issuer
 	fetchTimeout = 10 * time.Second // for discovery and keys together
-	retryLatest  = 30 * time.Second // maximum wait after failures; it doubles with each
-	vainLatest   = 30 * time.Second // maximum wait after fetches without the wanted key; it doubles with each
+	retryLatest  = 30 * time.Second // maximum wait after failures; the wait doubles with each failure
+	vainLatest   = 30 * time.Second // maximum wait after fetches without the wanted key; the wait doubles with each
 	believedFor  = 5 * time.Minute  // age at which the next use of the keys starts a fetch in the background
 	maxWaiting   = 1000             // requests that wait for one fetch
 )
@@ -35,20 +35,20 @@ type keySet struct {
 
 	mu       sync.Mutex
 	known    []jose.JSONWebKey
-	readAt   time.Time // when the fetch of known began
+	readAt   time.Time // when the fetch that returned known began
 	began    time.Time // when the last fetch began
-	failures int       // consecutive
-	retryAt  time.Time // after a failure
+	failures int       // number of consecutive failures
+	retryAt  time.Time // after a failure, no fetch begins before this time
 	failure  error
-	vain     int       // consecutive fetches with no new key and without the wanted key
-	vainAt   time.Time // when the last of them ended
-	next     *round    // has not begun; nil: no request waits
+	vain     int       // consecutive fetches that brought neither a new key nor the wanted key
+	vainAt   time.Time // when the last fetch in vain ended
+	next     *round    // the next fetch, which has not begun; nil: no request waits for one
 }
 
-// round is one fetch with the requests that wait for it.
+// round is one fetch, with the requests that wait for it.
 type round struct {
 	waiting int
-	wanted  []string // ids of keys
+	wanted  []string // ids of the keys that the requests want
 	done    chan struct{}
 	err     error // valid after done is closed
 }
@@ -57,22 +57,22 @@ func newKeySet(issuer string, log *slog.Logger, fetch func(context.Context) ([]j
 	return &keySet{issuer: issuer, log: log, every: fetchEvery, fetch: fetch, turn: make(chan struct{}, 1)}
 }
 
-// find returns the issuer's keys with an id. If it knows none, it waits for a fetch that begins after the call, because a running fetch may have read
-// the keys before the issuer published this one.
+// find returns the issuer's keys with an id. If it knows none, it waits for a fetch that begins after the call. It does not use the result of a
+// running fetch, because that fetch may have read the keys before the issuer published this one.
 func (s *keySet) find(ctx context.Context, id string) ([]jose.JSONWebKey, error) {
 	s.mu.Lock()
 	found, old := named(s.known, id), time.Since(s.readAt) > believedFor
 	s.mu.Unlock()
 	if len(found) > 0 {
 		if old {
-			_, _ = s.join() // does not wait; learn logs a failure
+			_, _ = s.join() // does not wait; if the fetch fails, learn logs it
 		}
 		return found, nil
 	}
 	return s.refresh(ctx, id)
 }
 
-// refresh waits for a fetch that begins after the call, and returns the keys with an id, possibly none.
+// refresh waits for a fetch that begins after the call. It returns the keys with an id, which may be none.
 func (s *keySet) refresh(ctx context.Context, id string) ([]jose.JSONWebKey, error) {
 	if err := tenancy.AttemptsOf(ctx).Check(); err != nil {
 		return nil, err
@@ -94,10 +94,10 @@ func (s *keySet) refresh(ctx context.Context, id string) ([]jose.JSONWebKey, err
 	return named(s.known, id), nil
 }
 
-// join returns the next fetch, which it starts if necessary. It returns nil for an unknown key while fetches for such keys pause: otherwise forged
-// tokens would cause a fetch as often as they arrive.
+// join adds a request to the next fetch, and starts that fetch if necessary. While fetches for unknown keys pause, join returns nil for such a key.
+// Without the pause, every forged token would cause a fetch.
 //
-// wanted is the id of the key, "" for a token without one. Without wanted, join only refreshes the keys.
+// wanted is the id of the key, or "" for a token without an id. Without wanted, join only refreshes the keys.
 func (s *keySet) join(wanted ...string) (*round, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,7 +119,7 @@ func (s *keySet) join(wanted ...string) (*round, error) {
 	return s.next, nil
 }
 
-// pause returns for how long after the last fetch in vain an unknown key causes no fetch. The caller holds mu.
+// pause returns the time for which unknown keys cause no fetch. It starts at the end of the last fetch in vain. The caller holds mu.
 func (s *keySet) pause() time.Duration {
 	if s.vain == 0 {
 		return 0
@@ -127,7 +127,7 @@ func (s *keySet) pause() time.Duration {
 	return min(s.every<<min(s.vain-1, 10), vainLatest)
 }
 
-// refused returns an unavailable error while the issuer is not asked after a failure. The caller holds mu.
+// refused returns an error with the code unavailable while no fetch may begin after a failure. The caller holds mu.
 func (s *keySet) refused() error {
 	if wait := time.Until(s.retryAt); wait > 0 {
 		return unavailable(wait, s.failure)
@@ -141,7 +141,7 @@ func unavailable(wait time.Duration, cause error) error {
 	return e.Because(cause)
 }
 
-// run makes one fetch, after the previous one has ended and at least s.every after it began.
+// run makes one fetch. It waits until the previous fetch has ended, and until at least s.every has passed since the previous fetch began.
 func (s *keySet) run(r *round) {
 	defer close(r.done)
 	s.turn <- struct{}{}
@@ -153,7 +153,7 @@ func (s *keySet) run(r *round) {
 		<-time.After(wait)
 	}
 	s.mu.Lock()
-	s.next = nil // later requests need the next fetch
+	s.next = nil // requests that arrive from now on need another fetch
 	began := time.Now()
 	r.err = s.refused()
 	if r.err == nil {
@@ -169,7 +169,7 @@ func (s *keySet) run(r *round) {
 	r.err = s.learn(ctx, r, began, found, err)
 }
 
-// learn records the result of a fetch. After a failure, the cached keys stay valid.
+// learn records the result of a fetch. If the fetch failed, the cached keys stay valid.
 func (s *keySet) learn(ctx context.Context, r *round, began time.Time, found []jose.JSONWebKey, err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -185,7 +185,7 @@ func (s *keySet) learn(ctx context.Context, r *round, began time.Time, found []j
 	return unavailable(wait, err)
 }
 
-// weigh counts a fetch in vain: one with no new key and without a wanted key. If the last such fetch was long ago, the count restarts. The caller
+// weigh counts fetches in vain, which bring neither a new key nor a wanted key. If the last one was long ago, the count starts again. The caller
 // holds mu.
 func (s *keySet) weigh(r *round, found []jose.JSONWebKey) {
 	unknown := func(id string) bool { return id == "" || len(named(found, id)) == 0 }
@@ -204,7 +204,7 @@ func (s *keySet) weigh(r *round, found []jose.JSONWebKey) {
 	}
 }
 
-// sameKey compares keys without ids.
+// sameKey compares two keys that have no ids.
 func sameKey(a, b jose.JSONWebKey) bool {
 	x, errX := a.Thumbprint(crypto.SHA256)
 	y, errY := b.Thumbprint(crypto.SHA256)

@@ -24,7 +24,7 @@ import (
 
 const audience = "carve"
 
-// signer is a key of an issuer.
+// signer is one signing key of an issuer.
 type signer struct {
 	id, alg string
 	private crypto.Signer
@@ -46,11 +46,11 @@ var rsaKey = sync.OnceValue(func() *rsa.PrivateKey {
 	return private
 })
 
-// provider is a real OpenID Connect issuer on loopback.
+// provider is a complete OpenID Connect issuer on loopback.
 type provider struct {
 	url     string
 	now     atomic.Pointer[oidctest.Server]
-	fetches atomic.Int64 // of keys
+	fetches atomic.Int64 // number of fetches of keys
 	down    atomic.Bool
 }
 
@@ -86,7 +86,7 @@ func (p *provider) publish(published ...signer) {
 	p.now.Store(s)
 }
 
-// claims returns the claims of a valid token with changes; a nil value removes a claim.
+// claims returns the claims of a valid token, with changes. A nil value removes a claim.
 func (p *provider) claims(change map[string]any) string {
 	c := map[string]any{"iss": p.url, "aud": audience, "sub": "alice@example.com", "exp": time.Now().Add(time.Hour).Unix()}
 	maps.Copy(c, change)
@@ -98,7 +98,7 @@ func (p *provider) claims(change map[string]any) string {
 	return string(data)
 }
 
-// token signs the claims of a valid token with changes.
+// token signs the claims of a valid token, with changes.
 func (p *provider) token(by signer, change map[string]any) string {
 	return oidctest.SignIDToken(by.private, by.id, by.alg, p.claims(change))
 }

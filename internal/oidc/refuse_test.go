@@ -21,10 +21,10 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// at returns a time claim at an offset from now.
+// at returns the value of a time claim, which is by later than now.
 func at(by time.Duration) any { return time.Now().Add(by).Unix() }
 
-// unsigned encodes a token with any header and signature.
+// unsigned returns a token with any header and any signature.
 func unsigned(t *testing.T, header map[string]any, claims, signature string) string {
 	t.Helper()
 	h, err := json.Marshal(header)
@@ -33,7 +33,7 @@ func unsigned(t *testing.T, header map[string]any, claims, signature string) str
 	return b(h) + "." + b([]byte(claims)) + "." + b([]byte(signature))
 }
 
-// hs256 signs with a shared secret.
+// hs256 returns a token that is signed with a shared secret.
 func hs256(t *testing.T, id string, secret []byte, claims string) string {
 	t.Helper()
 	body, _, _ := strings.Cut(unsigned(t, map[string]any{"alg": "HS256", "kid": id}, claims, "x"), ".eA")

@@ -13,14 +13,15 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// ring is the key that an issuer signs with. A signer holds the read lock until the verifier has checked its token, so that rotate does not withdraw
-// the key earlier.
+// ring is the current signing key of an issuer. A worker that signs a token holds the read lock until the verifier has checked the token. So rotate
+// cannot withdraw the key earlier.
 type ring struct {
 	mu  sync.RWMutex
 	now atomic.Pointer[signer]
 }
 
-// rotate publishes a new key together with the old one, and signs with the new one. It withdraws the old key once no worker verifies a token of it.
+// rotate publishes a new key together with the old one, and signs with the new one from then on. It withdraws the old key when no worker verifies a
+// token of the old key any more.
 func (r *ring) rotate(p *provider, n int) {
 	old, fresh := *r.now.Load(), elliptical(fmt.Sprintf("key-%d", n))
 	p.publish(old, fresh)
@@ -73,7 +74,7 @@ func TestTokensOfPublishedKeysAreAcceptedWhileKeysRotate(t *testing.T) {
 	require.Equal(t, ipam.CodeUnauthenticated, ipam.CodeOf(err))
 }
 
-// A fetch that read the keys before the issuer published a new one must not cause the refusal of the new key's tokens.
+// A fetch may have read the keys before the issuer published a new one. Tokens of the new key must not be refused because of that fetch.
 func TestUnknownKeyWaitsForAFetchStartedAfterItsToken(t *testing.T) {
 	t.Parallel()
 	old, fresh := elliptical("old"), elliptical("fresh")
@@ -91,7 +92,7 @@ func TestUnknownKeyWaitsForAFetchStartedAfterItsToken(t *testing.T) {
 		_, err := v.Authenticate(t.Context(), p.token(old, nil))
 		first <- err
 	}()
-	<-answered // the first fetch has read the old key alone, and is not done
+	<-answered // the first fetch has read only the old key, and has not ended
 	p.publish(old, fresh)
 	second := make(chan error, 1)
 	go func() {

@@ -20,13 +20,13 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// SignIn signs users in at one issuer, by an authorization code with PKCE. It keeps only the claims about the user from the ID token, and checks that
-// token like any other, with the client as the audience.
+// SignIn signs users in at one issuer, by an authorization code with PKCE. It verifies the ID token in the same way as other tokens, but the audience
+// is the console's client. From the ID token it keeps only the claims about the user.
 type SignIn struct {
 	from     *source
 	verifier *Verifier
 	client   Client
-	as       *issuer // with the client as its audience
+	as       *issuer // the issuer, with the client as its audience
 
 	asking singleflight.Group
 	mu     sync.Mutex
@@ -37,7 +37,7 @@ type SignIn struct {
 type endpoints struct {
 	oauth2.Endpoint
 
-	signs  bool // authorization responses name their issuer (RFC 9207)
+	signs  bool // whether authorization responses contain the issuer (RFC 9207)
 	failed error
 	at     time.Time
 }
@@ -45,12 +45,12 @@ type endpoints struct {
 // failureKept is the time for which a failed discovery is cached.
 const failureKept = 2 * time.Second
 
-// Attempt is the state of one sign-in. The browser keeps it.
+// Attempt is the state of one sign-in. The browser stores it.
 type Attempt struct {
 	State    string
 	Nonce    string
-	Verifier string // of PKCE
-	Redirect string // redirect URL if the configuration has none
+	Verifier string // code verifier of PKCE
+	Redirect string // redirect URL, used if the configuration has none
 }
 
 func newSignIn(v *Verifier, is *issuer, from *source) *SignIn {
@@ -65,7 +65,7 @@ func (v *Verifier) Stands(url string, rules ipam.ID) bool {
 	return ok && is.signIn != nil && is.mark == rules
 }
 
-// SignIns returns the issuers with sign-in, by name.
+// SignIns returns the issuers at which users can sign in, by name.
 func (v *Verifier) SignIns() map[string]*SignIn {
 	out := map[string]*SignIn{}
 	for is := range maps.Values(v.issuers) {
@@ -76,7 +76,7 @@ func (v *Verifier) SignIns() map[string]*SignIn {
 	return out
 }
 
-// Begin returns the URL that the browser must go to.
+// Begin returns the URL of the issuer to which the browser must go.
 func (s *SignIn) Begin(ctx context.Context, a Attempt) (string, error) {
 	there, err := s.endpoints(ctx)
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *SignIn) Begin(ctx context.Context, a Attempt) (string, error) {
 	return s.config(there, "", a).AuthCodeURL(a.State, oauth2.S256ChallengeOption(a.Verifier), oidc.Nonce(a.Nonce)), nil
 }
 
-// End exchanges the code that the browser has returned with. from is the issuer in the authorization response, or "".
+// End exchanges the code from the authorization response for an ID token. from is the issuer in the response, or "" if the response has none.
 func (s *SignIn) End(ctx context.Context, code, from string, a Attempt) (tenancy.Proof, error) {
 	there, err := s.endpoints(ctx)
 	switch {
@@ -106,7 +106,7 @@ func (s *SignIn) End(ctx context.Context, code, from string, a Attempt) (tenancy
 	return s.proof(ctx, token, a.Nonce)
 }
 
-// refusedCode explains a failed exchange without any secret of the request or the response.
+// refusedCode returns the error for a failed exchange. The error contains no secret from the request or the response.
 func refusedCode(err error) error {
 	if answer, ok := errors.AsType[*oauth2.RetrieveError](err); ok && answer.Response != nil && answer.Response.StatusCode < 500 {
 		return tenancy.NotValid(fmt.Sprintf("was not issued: the issuer returned %d %q", answer.Response.StatusCode, answer.ErrorCode))
@@ -117,7 +117,7 @@ func refusedCode(err error) error {
 	return unavailable(0, err)
 }
 
-// proof verifies an ID token and returns the user's identity and roles.
+// proof verifies an ID token and returns the identity and the roles of the user.
 func (s *SignIn) proof(ctx context.Context, token, nonce string) (tenancy.Proof, error) {
 	if len(token) > maxToken || !compact(token) {
 		return tenancy.Proof{}, tenancy.NotValid("is not an ID token")
@@ -153,7 +153,7 @@ func (s *SignIn) config(there endpoints, secret string, a Attempt) *oauth2.Confi
 	return &oauth2.Config{ClientID: s.client.ClientID, ClientSecret: secret, Endpoint: there.Endpoint, RedirectURL: redirect, Scopes: s.client.Scopes}
 }
 
-// endpoints returns the cached endpoints, or asks the issuer. Concurrent calls share one request.
+// endpoints returns the cached endpoints. If they are too old, it asks the issuer. Concurrent calls share one request.
 func (s *SignIn) endpoints(ctx context.Context) (endpoints, error) {
 	asked := s.asking.DoChan("", func() (any, error) {
 		s.mu.Lock()

@@ -19,7 +19,7 @@ import (
 // maxToken is the maximum length of a token in bytes.
 const maxToken = 16 << 10
 
-// Members returns the roles of a subject as a member, by project.
+// Members returns the roles of a subject as a member of projects, by project.
 type Members interface {
 	MemberRoles(ctx context.Context, subject string) (map[string]tenancy.Held, error)
 }
@@ -47,11 +47,11 @@ type issuer struct {
 	algorithms []jose.SignatureAlgorithm
 	rules      []rule
 	keys       *keySet
-	mark       ipam.ID // identifies the settings that determine subjects and roles
+	mark       ipam.ID // hash of the settings that determine subjects and roles
 	signIn     *SignIn // nil: no sign-in at this issuer
 }
 
-// New makes a Verifier. It sends no request to an issuer.
+// New returns a Verifier. It sends no request to an issuer.
 func New(c Config, o Options) (*Verifier, error) {
 	if err := c.complete(); err != nil {
 		return nil, err
@@ -88,8 +88,8 @@ func New(c Config, o Options) (*Verifier, error) {
 	return v, nil
 }
 
-// Authenticate returns the principal of a token. The error is unauthenticated if the token is invalid, and unavailable if verification needs the
-// issuer and the issuer does not respond.
+// Authenticate returns the principal of a token. If the token is not valid, the error has the code unauthenticated. If the verification needs keys
+// from the issuer and the issuer does not respond, the code is unavailable.
 func (v *Verifier) Authenticate(ctx context.Context, token string) (tenancy.Principal, error) {
 	var nobody tenancy.Principal
 	if len(token) > maxToken {
@@ -143,7 +143,7 @@ func (v *Verifier) read(ctx context.Context, is *issuer, token string) (subject 
 	return subject, claims, nil
 }
 
-// compact reports whether a token is in compact form. JSON serializations of signatures are not valid in an HTTP header.
+// compact reports whether a token has the compact form. The JSON form of signatures is not allowed in an HTTP header.
 func compact(token string) bool {
 	for i := range len(token) {
 		c := token[i]
@@ -154,7 +154,7 @@ func compact(token string) bool {
 	return strings.Count(token, ".") == 2
 }
 
-// verify returns the claims of a token with a valid signature, issuer and audience. It does not check the times.
+// verify returns the claims of a token whose signature, issuer and audience are valid. It does not check the times.
 func (is *issuer) verify(ctx context.Context, token string) (map[string]any, error) {
 	signed, err := jose.ParseSignedCompact(token, is.algorithms)
 	if err != nil {
@@ -167,7 +167,7 @@ func (is *issuer) verify(ctx context.Context, token string) (map[string]any, err
 	}
 	payload, err := is.check(ctx, token, candidates)
 	if err != nil && id == "" {
-		// The token has no key id, so only now it is certain that no cached key has signed it.
+		// The token names no key. So only now it is certain that none of the cached keys has signed it.
 		if candidates, err = is.keys.refresh(ctx, id); err != nil {
 			return nil, err
 		}
@@ -183,7 +183,8 @@ func (is *issuer) verify(ctx context.Context, token string) (map[string]any, err
 	if err != nil {
 		return nil, tenancy.NotValid("has claims that cannot be read")
 	}
-	// The library accepts `ISS` and `AUD` for `iss` and `aud`. A claim with a name that a user chose must not replace another.
+	// The library also accepts `ISS` and `AUD` for `iss` and `aud`. A user may be able to choose the names of some claims. Such a claim must not replace
+	// another one.
 	if claims["iss"] != is.URL || !slices.Contains(texts(claims["aud"]), is.Audience) {
 		return nil, tenancy.NotValid("has another issuer or another audience")
 	}
@@ -193,7 +194,7 @@ func (is *issuer) verify(ctx context.Context, token string) (map[string]any, err
 func (is *issuer) check(ctx context.Context, token string, candidates []jose.JSONWebKey) ([]byte, error) {
 	verified, err := oidc.NewVerifier(is.URL, keys{candidates, is.algorithms}, &oidc.Config{
 		ClientID: is.Audience, SupportedSigningAlgs: is.Algorithms,
-		SkipExpiryCheck: true, // checkTimes applies the configured skew, and no extra five minutes for `nbf`
+		SkipExpiryCheck: true, // checkTimes applies the configured skew; the library would add five minutes for `nbf`
 	}).Verify(ctx, token)
 	if err != nil {
 		return nil, err

@@ -25,11 +25,13 @@ func TestValidTokenYieldsSubjectAndRoles(t *testing.T) {
 	who, err := v.Authenticate(t.Context(), p.token(key, map[string]any{"groups": []string{"staff", "netops"}}))
 	require.NoError(t, err)
 	for _, p := range []ipam.ProjectKey{{ID: acme, Name: "acme"}, {ID: lab, Name: "lab"}, {ID: other, Name: "other"}} {
-		want := map[string]tenancy.Role{"acme": tenancy.Provider, "lab": tenancy.Admin, "other": tenancy.Consumer}[p.Name] // the larger of the token's role and the member's role
+		// the higher of the token's role and the member's role
+		want := map[string]tenancy.Role{"acme": tenancy.Provider, "lab": tenancy.Admin, "other": tenancy.Consumer}[p.Name]
 		require.Equal(t, want, who.RoleInThe(p))
 	}
 	for _, p := range []ipam.ProjectKey{{ID: ipam.NewID(), Name: "acme"}, {ID: ipam.NewID(), Name: "lab"}, {ID: ipam.NewID(), Name: "other"}} {
-		want := map[string]tenancy.Role{"acme": tenancy.Provider, "lab": tenancy.Viewer}[p.Name] // a token's role applies to a project's name, a member's role to its id
+		// a token's role applies to the name of a project, a member's role to its id
+		want := map[string]tenancy.Role{"acme": tenancy.Provider, "lab": tenancy.Viewer}[p.Name]
 		require.Equal(t, want, who.RoleInThe(p))
 	}
 	require.Equal(t, []string{"acme", "lab", "other"}, who.Projects())
@@ -56,7 +58,7 @@ func TestSubjectIsTheConfiguredClaim(t *testing.T) {
 	for name, tc := range map[string]struct {
 		claim   string
 		change  map[string]any
-		subject string // "" = refused
+		subject string // "" means that the token is refused
 	}{
 		"Another":             {"email", map[string]any{"email": "bob@example.com"}, "corp:bob@example.com"},
 		"Nested":              {"/user/name", map[string]any{"user": map[string]any{"name": "bob"}}, "corp:bob"},

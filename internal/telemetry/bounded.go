@@ -7,19 +7,19 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// maxClasses is the maximum number of classes with separate labels. The SDK's own limit (maxSeries) counts label combinations, and series
-// beyond it lose all labels: without maxClasses, many classes would hide the claim outcomes.
+// maxClasses is the largest number of classes with labels of their own. The SDK has a limit too (maxSeries), but it counts combinations of labels.
+// Series beyond that limit lose all labels. So without maxClasses, a large number of classes would hide the outcomes of claims.
 const maxClasses = 1000
 
-// otherNames stands for all names beyond the limit. It cannot be a class, since classes are named project/name.
+// otherNames replaces all names beyond the limit. It cannot be the name of a class, because classes are named project/name.
 const otherNames = "other"
 
-// shareOfRoom divides the remaining room: one project may fill a sixteenth of it. A tenant creates as many classes as it likes, and later tenants
-// still find nearly as much room. Many projects together use it up in the end, each with less than the one before.
+// shareOfRoom limits one project to a sixteenth of the room that is left. A tenant may create any number of classes, and later tenants still find
+// nearly as much room. Many projects together use up the room, and each of them gets less than the one before.
 const shareOfRoom = 16
 
-// names limits distinct names, in total and by project. A name stays for the life of the process, because the SDK keeps its series that long anyway.
-// The platform project has no share of its own, since only its admins create names there.
+// names limits the number of distinct names, in total and for each project. A name stays for the life of the process, because the SDK keeps its
+// series that long anyway. The platform project has no limit of its own, because only platform admins create names there.
 type names struct {
 	limit int
 	mu    sync.Mutex
@@ -31,7 +31,7 @@ func newNames(limit int) *names {
 	return &names{limit: limit, known: map[string]bool{}, of: map[string]int{}}
 }
 
-// bounded returns the name (project/name) while there is room for it, and otherNames otherwise. It always returns "" for "".
+// bounded returns the name, in the form project/name, if there is room for it. Otherwise it returns otherNames. It returns "" for "".
 func (n *names) bounded(name string) string {
 	if name == "" {
 		return ""

@@ -6,16 +6,16 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
-// Certificate is the state of a server certificate and its renewals.
+// Certificate is the state of one certificate file and its renewals, for the metrics.
 type Certificate struct {
 	Name    string // server or client_ca
 	Expires time.Time
-	Waiting bool  // the files have changed and are invalid
+	Waiting bool  // the files have changed and are invalid, so the previous certificate is in use
 	Taken   int64 // renewals since the start
 	Failed  int64 // failed attempts to read the files
 }
 
-// WatchCertificates registers the certificate metrics; each scrape calls read. Call it once.
+// WatchCertificates registers the metrics of certificates. Each scrape calls read. Call WatchCertificates once.
 func (m *Metrics) WatchCertificates(read func() []Certificate) error {
 	k := maker{meter: m.meter}
 	expires, waiting, renewals := k.figure(ofExpiry), k.gauge(ofReloadFailed), k.count(ofReloads)

@@ -2,15 +2,15 @@ package telemetry
 
 import "go.opentelemetry.io/otel/metric"
 
-// Clients is the state of one listener's client connections.
+// Clients is the state of the connections from clients to one listener.
 type Clients struct {
 	Listener string // api or admin
 	Open     int64
 	Max      int64
-	Closed   map[string]int64 // connections closed for lack of room since the start, by reason: evicted or refused
+	Closed   map[string]int64 // connections closed at the limit since the start, by reason: evicted or refused
 }
 
-// WatchClients registers the client connection metrics; each scrape calls read. Call it once.
+// WatchClients registers the metrics of client connections. Each scrape calls read. Call WatchClients once.
 func (m *Metrics) WatchClients(read func() []Clients) error {
 	k := maker{meter: m.meter}
 	open, limit, closed := k.gauge(ofClients), k.gauge(ofMaxClients), k.count(ofClosedClients)

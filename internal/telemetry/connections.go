@@ -16,7 +16,7 @@ type Connections struct {
 	Waited time.Duration // total time of the waits
 }
 
-// WatchConnections registers the metrics of the connection pool; each scrape calls read. Call it once.
+// WatchConnections registers the metrics of the connection pool. Each scrape calls read. Call WatchConnections once.
 func (m *Metrics) WatchConnections(read func() Connections) error {
 	k := maker{meter: m.meter}
 	open, limit, waits, waited := k.level(ofConnections), k.level(ofMaxConnections), k.count(ofWaits), k.sum(ofWaited)

@@ -1,11 +1,11 @@
-// Package telemetry records metrics and traces with OpenTelemetry. It serves metrics in Prometheus' text format or sends them by OTLP, and exports
-// traces. Other packages declare small interfaces for the events that they report and do not import OpenTelemetry; internal/app connects them to this
-// package.
+// Package telemetry records metrics and traces with OpenTelemetry. It serves metrics in the text format of Prometheus or sends them by OTLP, and
+// exports traces. Other packages do not import OpenTelemetry. They declare small interfaces for the events that they report, and internal/app
+// connects these interfaces to this package.
 //
-// No label contains text that a caller can invent: routes are templates, operations and codes come from the contract, and the number of classes and
-// pools with labels is limited. No span contains text from a request or a statement. That is why this package makes the spans itself: the libraries
-// for echo and pgx write paths, SQL texts and error messages into them. All names are in names.go.
+// No label contains text that a caller can choose freely. Routes are templates, operations and codes come from the contract, and the number of
+// classes and pools in labels is limited. No span contains text from a request or a statement. The usual libraries for echo and pgx write paths, SQL
+// texts and error messages into spans, so this package makes the spans itself. All names are in names.go.
 //
-// Without an exporter for traces, other packages get a nil tracer. For a request that is not sampled, Follows returns false, and its statements cause
-// no allocations.
+// Without an exporter for traces, other packages get a nil tracer. If a request is not sampled, Follows returns false, and its statements allocate
+// nothing.
 package telemetry

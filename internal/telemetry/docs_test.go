@@ -24,7 +24,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// everything returns metrics in which each instrument has a value.
+// everything returns metrics in which each instrument has at least one value.
 func everything(t *testing.T) map[string]*dto.MetricFamily {
 	t.Helper()
 	m, err := New(t.Context(), Options{Version: "1.2.3", Commit: "abc", Env: environment("", "")})
@@ -70,7 +70,8 @@ var (
 	code      = regexp.MustCompile("`([^`]+)`")
 )
 
-// table returns the rows under a table header in docs/telemetry.md: the other columns, by each name quoted in the first column.
+// table returns the rows of a table in docs/telemetry.md, which it finds by its header. The first column has one or several names in quotes. For each
+// name, table returns the other columns.
 func table(t *testing.T, header string) map[string][]string {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/telemetry.md")
@@ -124,7 +125,7 @@ func TestDocumentedMetricsMatch(t *testing.T) {
 	}
 }
 
-// namedIn returns the constants in names.go whose names have a prefix.
+// namedIn returns the constants in names.go that have a prefix.
 func namedIn(t *testing.T, prefix string) (out []string) {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "names.go", nil, 0)

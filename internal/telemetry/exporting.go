@@ -18,7 +18,7 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// The exported signals, as in the names of OpenTelemetry's variables.
+// The exported signals, spelled as in the names of OpenTelemetry's environment variables.
 const (
 	traces  = "TRACES"
 	metrics = "METRICS"
@@ -32,8 +32,8 @@ const (
 	byScrape  = "prometheus" // --metrics decides
 )
 
-// OpenTelemetry's variables that this package reads. The SDK reads the variables of the exporters, the batches (OTEL_EXPORTER_OTLP_*, OTEL_BSP_*,
-// OTEL_METRIC_EXPORT_*) and the sampler.
+// The environment variables of OpenTelemetry that this package reads itself. The SDK reads the variables of the exporters, of the batches
+// (OTEL_EXPORTER_OTLP_*, OTEL_BSP_*, OTEL_METRIC_EXPORT_*) and of the sampler.
 const (
 	sdkDisabled  = "OTEL_SDK_DISABLED"
 	otlpEndpoint = "OTEL_EXPORTER_OTLP_ENDPOINT"
@@ -43,13 +43,13 @@ const (
 	propagators  = "OTEL_PROPAGATORS"
 )
 
-// disabled reports whether OpenTelemetry's own switch is set; the Go SDK does not read it.
+// disabled reports whether OTEL_SDK_DISABLED is set. The Go SDK itself does not read this variable.
 func disabled(env func(string) string) bool {
 	return strings.EqualFold(strings.TrimSpace(env(sdkDisabled)), "true")
 }
 
-// exporters returns a signal's exporters: those in OTEL_<signal>_EXPORTER, or else OTLP if an endpoint is set. OpenTelemetry's own default would
-// be OTLP to this machine, where usually no collector listens.
+// exporters returns the exporters of a signal, which OTEL_<signal>_EXPORTER lists. If the variable is not set, but an OTLP endpoint is, the exporter
+// is OTLP. OpenTelemetry's own default is OTLP to this machine, where usually no collector listens, so exporters does not use it.
 func exporters(env func(string) string, signal string) ([]string, error) {
 	name := "OTEL_" + signal + "_EXPORTER"
 	known := []string{byOTLP, toConsole, nowhere}
@@ -75,7 +75,7 @@ func exporters(env func(string) string, signal string) ([]string, error) {
 	return out, nil
 }
 
-// isSupported refuses the OTLP protocols that are not built in: gRPC would add a second HTTP stack, and every collector accepts HTTP.
+// isSupported returns an error for an OTLP protocol that is not built in. gRPC would add a second HTTP stack, and every collector accepts HTTP.
 func isSupported(env func(string) string, signal string) error {
 	name := "OTEL_EXPORTER_OTLP_" + signal + "_PROTOCOL"
 	if env(name) == "" {
@@ -87,7 +87,7 @@ func isSupported(env func(string) string, signal string) error {
 	return nil
 }
 
-// checkSampler refuses settings that the SDK would ignore with a line on stderr.
+// checkSampler returns an error for a setting that the SDK would ignore, with only a line on stderr.
 func checkSampler(env func(string) string) error {
 	known := []string{"always_on", "always_off", "traceidratio", "parentbased_always_on", "parentbased_always_off", "parentbased_traceidratio"}
 	which := strings.ToLower(strings.TrimSpace(env(sampler)))
@@ -102,7 +102,7 @@ func checkSampler(env func(string) string) error {
 	return nil
 }
 
-// accepts reports whether the server continues callers' traces.
+// accepts reports whether the server continues the traces of callers.
 func accepts(env func(string) string) (bool, error) {
 	text := strings.TrimSpace(env(propagators))
 	if text == "" {
@@ -113,7 +113,7 @@ func accepts(env func(string) string) (bool, error) {
 		switch strings.ToLower(strings.TrimSpace(each)) {
 		case "tracecontext":
 			found = true
-		case "none", "baggage", "": // baggage comes from callers; nothing here reads it
+		case "none", "baggage", "": // callers may send baggage, but nothing in Carve reads it
 		default:
 			return false, fmt.Errorf("%s %q is not supported; use tracecontext or none", propagators, strings.TrimSpace(each))
 		}
@@ -124,8 +124,8 @@ func accepts(env func(string) string) (bool, error) {
 // logEvery is the minimum interval between log lines about failed exports.
 const logEvery = 30 * time.Second
 
-// outcomes counts the exported batches of one signal by result, and logs failures now and then. A failed export stops neither the exporter nor the
-// service.
+// outcomes counts the exported batches of one signal by result. It logs failures, but not each one. A failed export stops neither the exporter nor
+// the service.
 type outcomes struct {
 	signal string
 	log    *slog.Logger
@@ -162,7 +162,7 @@ func shortened(s string) string {
 	return s
 }
 
-// loggedSpans is an exporter that reports its failures to outcomes and hides them from the SDK, which would print each one.
+// loggedSpans is an exporter that reports its failures to outcomes. It hides them from the SDK, which would print each one.
 type loggedSpans struct {
 	sdktrace.SpanExporter
 	outcomes *outcomes
@@ -175,7 +175,7 @@ func (t loggedSpans) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlyS
 	return nil
 }
 
-// loggedMetrics does the same for metrics.
+// loggedMetrics does the same as loggedSpans, for metrics.
 type loggedMetrics struct {
 	sdkmetric.Exporter
 	outcomes *outcomes

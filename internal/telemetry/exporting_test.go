@@ -13,7 +13,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// quiet returns a log that discards its lines.
+// quiet returns a log that discards all lines.
 func (Options) quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 // variables returns an environment with these variables.

@@ -63,7 +63,7 @@ func TestOTELSDKDisabledTurnsMetricsOff(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, off, m.Handler() == nil, "%q", value)
 		require.NoError(t, m.WatchConnections(func() Connections { return Connections{} }))
-		m.ClaimDecided(t.Context(), "platform/small", "") // recording works even without a reader
+		m.ClaimDecided(t.Context(), "platform/small", "") // recording must work even if nothing reads the metrics
 		require.NoError(t, m.Shutdown(t.Context()))
 	}
 }
@@ -78,7 +78,7 @@ type slowReader struct {
 func (s slowReader) Write(b []byte) (int, error) {
 	select {
 	case s.begun <- struct{}{}:
-	default: // an earlier write has reported the begin
+	default: // an earlier write has already reported the beginning
 	}
 	<-s.read
 	return s.ResponseRecorder.Write(b)

@@ -15,7 +15,7 @@ const (
 	failed   = "failed"
 )
 
-// Jobs records the runs of a server's background jobs. Make one with WatchJobs; it is safe for concurrent use.
+// Jobs records the runs of a server's background jobs. WatchJobs makes one. It is safe for concurrent use.
 type Jobs struct {
 	metrics *Metrics
 	mu      sync.Mutex
@@ -28,7 +28,8 @@ type Job struct {
 	Every time.Duration
 }
 
-// WatchJobs registers the metrics of each job's interval and last success. Until the first success, the last success is now. Call it once.
+// WatchJobs registers two metrics of each job: its interval and the time of its last success. Before the first success, the latter is now. Call
+// WatchJobs once.
 func (m *Metrics) WatchJobs(all []Job, now time.Time) (*Jobs, error) {
 	j := &Jobs{metrics: m, last: make(map[string]time.Time, len(all))}
 	for _, each := range all {

@@ -8,7 +8,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Load is the server's load, and the requests that it has refused because of it.
+// Load is the server's load, with the number of requests that the server has refused because of it.
 type Load struct {
 	InFlight    int64                     // requests in progress
 	MaxInFlight int64                     // limit of InFlight; 0: no limit
@@ -23,7 +23,7 @@ type Load struct {
 	Shed        map[string]int64          // refused requests since the start, by reason
 }
 
-// WatchLoad registers the load's metrics; each scrape calls read. Call it once.
+// WatchLoad registers the metrics of the load. Each scrape calls read. Call WatchLoad once.
 func (m *Metrics) WatchLoad(read func() Load) error {
 	k := maker{meter: m.meter}
 	inFlight, limit, door := k.gauge(ofInFlight), k.gauge(ofMaxInFlight), k.gauge(ofAtTheDoor)

@@ -25,16 +25,16 @@ import (
 
 const (
 	serviceName = "carve"
-	// meterName names the meter for all instruments and the tracer for all spans.
+	// meterName names the meter of all instruments and the tracer of all spans.
 	meterName = "github.com/carve-ipam/carve"
-	// maxSeries limits one instrument's label combinations. Values beyond it count in one series whose only label is otel_metric_overflow. So
-	// sums over all series stay correct, and memory stays bounded whatever the labels contain.
+	// maxSeries limits the combinations of labels of one instrument. Further combinations count in one series whose only label is otel_metric_overflow.
+	// So the sum over all series stays correct, and the memory is limited, whatever the labels contain.
 	maxSeries = 5000
-	// maxScrapes limits the concurrent responses of Handler.
+	// maxScrapes limits how many responses Handler sends at the same time.
 	maxScrapes = 4
 )
 
-// Metrics records metrics. Make one with New or Off, and Shutdown it; it is safe for concurrent use.
+// Metrics records metrics. Make one with New or Off, and call Shutdown at the end. It is safe for concurrent use.
 type Metrics struct {
 	instruments
 	classes  *names
@@ -48,7 +48,7 @@ type Metrics struct {
 // Options configures Metrics and Traces.
 type Options struct {
 	Version, Commit string                   // version of this build
-	Env             func(name string) string // OpenTelemetry's variables; nil: the process's environment
+	Env             func(name string) string // reads an environment variable of OpenTelemetry; nil: os.Getenv
 	Log             *slog.Logger             // for failed exports; nil: no log
 	Console         io.Writer                // output of the exporter `console`; nil: stderr
 	NoScrape        bool                     // make no Handler
@@ -66,7 +66,7 @@ func (o *Options) complete() {
 	}
 }
 
-// New returns Metrics that record, or the same as Off if OTEL_SDK_DISABLED is set or nothing reads the metrics. OTEL_SERVICE_NAME and
+// New returns Metrics. If OTEL_SDK_DISABLED is set or nothing reads the metrics, New returns the result of Off. OTEL_SERVICE_NAME and
 // OTEL_RESOURCE_ATTRIBUTES set the service's name.
 func New(ctx context.Context, o Options) (*Metrics, error) {
 	o.complete()
@@ -115,7 +115,7 @@ func New(ctx context.Context, o Options) (*Metrics, error) {
 	return m, nil
 }
 
-// metricReaders returns the readers of the configured exporters.
+// metricReaders returns one reader for each configured exporter.
 func (o Options) metricReaders(ctx context.Context, told *outcomes) ([]sdk.Reader, error) {
 	ways, err := exporters(o.Env, metrics)
 	if err != nil {
@@ -150,7 +150,7 @@ func (o Options) about(ctx context.Context) (*resource.Resource, error) {
 // Off returns Metrics that record nothing and have no Handler.
 func Off() (*Metrics, error) { return measure(noop.NewMeterProvider()) }
 
-// measure creates a provider's instruments.
+// measure creates the instruments of a provider.
 func measure(provider metric.MeterProvider) (*Metrics, error) {
 	meter := provider.Meter(meterName)
 	i, err := newInstruments(meter)
@@ -163,7 +163,7 @@ func measure(provider metric.MeterProvider) (*Metrics, error) {
 	}, nil
 }
 
-// build registers the metric with the build's version.
+// build registers the metric that contains the version of this build.
 func (m *Metrics) build(o Options) error {
 	k := maker{meter: m.meter}
 	info := k.gauge(ofBuild)
@@ -171,10 +171,11 @@ func (m *Metrics) build(o Options) error {
 	return k.watch("the build", func(to metric.Observer) { to.ObserveInt64(info, 1, labels) })
 }
 
-// Handler serves all metrics in Prometheus' text format, or, on request, in OpenMetrics with exemplars. It is nil if there are none to read.
+// Handler serves all metrics in the text format of Prometheus. If a scraper asks for OpenMetrics, it serves that, with exemplars. Handler is nil if
+// the metrics are off or NoScrape is set.
 func (m *Metrics) Handler() http.Handler { return m.handler }
 
-// Shutdown stops recording and exports the remaining metrics until ctx ends. Later events are lost.
+// Shutdown stops recording and exports the remaining metrics until ctx ends. Later events are not recorded.
 func (m *Metrics) Shutdown(ctx context.Context) error { return m.shutdown(ctx) }
 
 // Measures reports whether metrics are recorded.

@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// measured returns metrics and a function that reads one of them.
+// measured returns metrics, and a function that reads one of them.
 func measured(t *testing.T, options ...sdk.Option) (m *Metrics, read func(name string) metricdata.Metrics) {
 	t.Helper()
 	reader := sdk.NewManualReader()
@@ -37,7 +37,7 @@ func measured(t *testing.T, options ...sdk.Option) (m *Metrics, read func(name s
 	}
 }
 
-// values returns a sum's points, by the text of their labels.
+// values returns the points of a sum, by their labels as text.
 func values(t *testing.T, m metricdata.Metrics) map[string]int64 {
 	t.Helper()
 	sum, ok := m.Data.(metricdata.Sum[int64])
@@ -64,7 +64,7 @@ func TestClaimsAreCountedByClassAndOutcome(t *testing.T) {
 	}, values(t, read("carve.claims")))
 }
 
-// However many classes one tenant creates and deletes, the classes of other tenants keep their own labels.
+// One tenant may create and delete any number of classes. The classes of other tenants must keep labels of their own.
 func TestManyClassesOfOneTenantDoNotHideOthers(t *testing.T) {
 	t.Parallel()
 	n := newNames(maxClasses)
@@ -104,9 +104,9 @@ func TestClassesBeyondTheLimitAreCountedTogether(t *testing.T) {
 	for labels, want := range map[string]int64{
 		"class=team-0/class,outcome=bound":            1,
 		"class=team-999/class,outcome=bound":          1,
-		"class=team-999/class,outcome=pool_exhausted": 1, // a class with its own label keeps it
+		"class=team-999/class,outcome=pool_exhausted": 1, // a class that has a label of its own keeps it
 		"class=other,outcome=bound":                   50,
-		"class=other,outcome=pool_exhausted":          1, // the outcome of the others is still visible
+		"class=other,outcome=pool_exhausted":          1, // the outcome of the other classes is still visible
 		"class=,outcome=bound":                        1, // a claim without a class does not count as other
 	} {
 		require.Equal(t, want, got[labels], labels)

@@ -7,8 +7,8 @@ import (
 	"go.opentelemetry.io/otel/semconv/v1.43.0/httpconv"
 )
 
-// This file contains the name of every metric, span and attribute, both our own and those from OpenTelemetry's conventions. docs/telemetry.md
-// explains them, and a test compares the two.
+// This file contains the names of all metrics, spans and attributes: Carve's own names and those from OpenTelemetry's conventions. docs/telemetry.md
+// explains them, and a test compares the page with this file.
 
 // about is the name, unit and description of an instrument.
 type about struct{ name, unit, text string }
@@ -29,7 +29,7 @@ var (
 	ofExports  = about{"carve.telemetry.exports", "", "OTLP batches of traces and metrics, by outcome."}
 )
 
-// Instruments that each scrape reads by callback.
+// Instruments that each scrape reads by a callback.
 var (
 	ofBuild          = about{"carve.build.info", "", "1, with the version and commit of this build."}
 	ofConnections    = about{dbconv.ClientConnectionCount{}.Name(), "", "Connections to the database, by state: used or idle."}
@@ -66,7 +66,7 @@ var (
 	ofStockRunway    = about{"carve.stock.runway", "s", "Time for which the free space in this region of a pool with another home region lasts at the pace of the last loans."}
 )
 
-// Labels of metrics that are not from OpenTelemetry.
+// Labels of Carve's own, not from OpenTelemetry's conventions.
 const (
 	labelClass       = attribute.Key("class")
 	labelOutcome     = attribute.Key("outcome")
@@ -79,7 +79,7 @@ const (
 	labelListener    = attribute.Key("listener")
 	labelCertificate = attribute.Key("certificate")
 	labelMove        = attribute.Key("move")
-	labelTask        = attribute.Key("task") // job name; Prometheus uses the label job for its own targets
+	labelTask        = attribute.Key("task") // name of a background job; not "job", because Prometheus uses that label for its own targets
 	labelSignal      = attribute.Key("signal")
 	labelProject     = attribute.Key("project")
 	labelPool        = attribute.Key("pool")
@@ -90,16 +90,16 @@ const (
 	labelGo          = attribute.Key("go_version")
 )
 
-// Names of spans. A request's span has its operation's name, and a statement's span the name of the statement's file.
+// Names of spans. The span of a request has the name of its operation. The span of a statement has the name of the statement's file.
 const (
 	spanUnmatched = "unmatched"   // a request that matches no operation
 	spanUseCase   = "use_case "   // followed by the operation
 	spanAttempt   = "attempt "    // followed by the name of the transaction or read
 	spanJob       = "job "        // followed by the name of the background job
-	spanGroup     = "claim_group" // the transaction that serves a pool's queue, with all its attempts
+	spanGroup     = "claim_group" // the transaction that serves the queue of a pool, with all its attempts
 )
 
-// Attributes of spans that are not from OpenTelemetry.
+// Attributes of spans of Carve's own, not from OpenTelemetry's conventions.
 const (
 	attrErrorCode    = attribute.Key("carve.error.code")
 	attrClass        = attribute.Key("carve.class")
@@ -129,7 +129,7 @@ const (
 	attrPipelined = semconv.DBOperationBatchSizeKey
 )
 
-// Keys of the trace's ids in log lines.
+// Keys of the ids of trace and span in log lines.
 const (
 	logTrace = "trace_id"
 	logSpan  = "span_id"

@@ -6,13 +6,13 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
-// Pools is the state of a region's pools in the server's last sample.
+// Pools is the state of the pools in one region, from the server's last sample.
 type Pools struct {
-	Fullest []PoolFigures    // pools whose home is this region
-	Scarce  []PoolFigures    // pools with another home: the blocks lent to this region
-	Fenced  []PoolName       // the first pools that are fenced off here
+	Fullest []PoolFigures    // fullest pools whose home is this region
+	Scarce  []PoolFigures    // pools with another home that have the least free space in this region
+	Fenced  []PoolName       // the first pools that cannot be used in this region; see ofFenced
 	Count   map[string]int64 // pools whose home is this region, by fullness; nil: no complete sample yet
-	Closed  map[string]int64 // fenced pools, by region; nil: no complete sample yet
+	Closed  map[string]int64 // number of pools that cannot be used, by region; nil: no complete sample yet
 	Ended   time.Time        // end of the last complete sample; zero: none
 	Took    time.Duration
 }
@@ -32,7 +32,8 @@ func (p PoolName) labels() metric.MeasurementOption {
 	return metric.WithAttributes(labelProject.String(p.Project), labelPool.String(p.Pool), labelRegion.String(p.Region))
 }
 
-// WatchPools registers the pool metrics; each scrape calls read. A pool that read no longer returns loses its series. Call it once.
+// WatchPools registers the metrics of pools. Each scrape calls read. If read no longer returns a pool, the pool has no series any more. Call
+// WatchPools once.
 func (m *Metrics) WatchPools(read func() Pools) error {
 	k := maker{meter: m.meter}
 	utilization, runway, stock, stockRunway := k.figure(ofUtilization), k.figure(ofRunway), k.figure(ofStock), k.figure(ofStockRunway)

@@ -12,10 +12,11 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// bound is the outcome of a claim that succeeded.
+// bound is the outcome of a claim that received a block.
 const bound = "bound"
 
-// ClaimDecided counts a claim. class is project/name, or "" without a class; refusal is "" for a bound claim.
+// ClaimDecided counts a claim. class is project/name, or "" if the claim has no class. refusal is the error code, or "" for a claim that received a
+// block.
 func (m *Metrics) ClaimDecided(ctx context.Context, class string, refusal ipam.Code) {
 	outcome := string(refusal)
 	if outcome == "" {
@@ -37,7 +38,7 @@ func (m *Metrics) ConsumersEnded(ctx context.Context, because ipam.EndReason, n 
 	m.ended.Add(ctx, int64(n), metric.WithAttributeSet(attribute.NewSet(labelReason.String(string(because)))))
 }
 
-// RealmHeld counts a realm whose consumers expired in large numbers at once.
+// RealmHeld counts a realm in which so many consumers expired at once that Carve ends none of them before a confirmation.
 func (m *Metrics) RealmHeld(ctx context.Context) { m.held.Add(ctx, 1) }
 
 // WebhookTried counts a delivery attempt to a webhook, by outcome.
@@ -53,13 +54,13 @@ func (m *Metrics) AttemptEnded(ctx context.Context, op, end, sqlState string) {
 	m.attempts.Add(ctx, 1, metric.WithAttributeSet(attribute.NewSet(labelOp.String(op), labelEnd.String(end), labelSQLState.String(sqlState))))
 }
 
-// RequestServed records a response and its duration. route is the matched template or ""; operation is the contract's operationId, or "" outside of
-// the contract.
+// RequestServed records a response and its duration. route is the path's template, or "" for an unknown path. operation is the operationId, or ""
+// outside the contract.
 func (m *Metrics) RequestServed(ctx context.Context, method, route, operation string, status int, took time.Duration) {
 	m.requests.Record(ctx, took.Seconds(), m.served.of(responseKey{knownMethod(method), route, operation, status})...)
 }
 
-// knownMethod limits the values of the method label, as the conventions require.
+// knownMethod limits the label to the known methods, as the conventions require. Otherwise a caller could invent values.
 func knownMethod(method string) string {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions,

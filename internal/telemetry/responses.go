@@ -8,16 +8,16 @@ import (
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 )
 
-// responseKey is a response's label values.
+// responseKey has the label values of a response.
 type responseKey struct {
 	method, route, operation string
 	status                   int
 }
 
-// responseAttributes caches the label sets of responses. Making a label set costs more than counting, because it is sorted and copied several times. The cache
-// has a few hundred entries at most, because all values are fixed in this build.
+// responseAttributes caches the label sets of responses. Without the cache, a label set would cost more than the count itself, because it is sorted
+// and copied several times. The cache has a few hundred entries at most, because this build fixes all values.
 type responseAttributes struct {
-	kept sync.Map // from answered to []metric.RecordOption
+	kept sync.Map // from responseKey to []metric.RecordOption
 }
 
 func (k *responseAttributes) of(a responseKey) []metric.RecordOption {

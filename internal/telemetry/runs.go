@@ -14,22 +14,22 @@ import (
 )
 
 // Jobs that run every second usually find no work. The trace of a sampled run is kept only if the run did work, failed or was slow. Otherwise each
-// idle server would export eight spans a second, and more for each multi-region pool. Only the end of a run shows whether it did work, so its spans
-// wait until then.
+// idle server would export eight spans a second, and more for each multi-region pool. Whether a run did work is known only at its end, so its spans
+// are buffered until then.
 const (
-	slowRun = time.Second // a run that takes this long is kept even without work
-	maxHeld = 512         // limit for the buffered spans of one run; a run with more has done work and is kept
+	slowRun = time.Second // a run that takes at least this long is kept even if it did no work
+	maxHeld = 512         // largest number of buffered spans in one run; a run with more spans is kept, because it has done work
 )
 
-// Run is the result of a background job's run.
+// Run is the result of one run of a background job.
 type Run struct {
-	Done    int64 // number of processed items: blocks, rows, pools
+	Done    int64 // number of processed items, such as blocks, rows or pools
 	Took    time.Duration
 	Err     error
 	Stopped bool // the server's shutdown cut the run short
 }
 
-// stopped is the outcome of a run that was cut short. Only spans have it. The other outcomes have the same names in the metrics.
+// stopped is the outcome of a run that the shutdown cut short. Only spans have this outcome. The metrics do not count such a run.
 const stopped = "stopped"
 
 func (r Run) outcome() string {
@@ -43,7 +43,7 @@ func (r Run) outcome() string {
 	}
 }
 
-// JobBegan starts the trace of a background job's run. The run's work and JobEnded get the returned context.
+// JobBegan starts the trace of one run of a background job. The run and JobEnded get the returned context.
 func (t *Traces) JobBegan(ctx context.Context, task string) context.Context {
 	ctx, span := t.tracer.Start(ctx, spanJob+task, inside, trace.WithNewRoot(), trace.WithAttributes(attrTask.String(task)))
 	if !span.IsRecording() {
@@ -66,27 +66,27 @@ func (t *Traces) JobEnded(ctx context.Context, r Run) (kept bool) {
 	}
 	if outcome == failed {
 		span.SetAttributes(attrErrorCode.String(string(ipam.CodeOf(r.Err))))
-		span.SetStatus(codes.Error, "") // the log has the error: its text may contain data that must not be in a span
+		span.SetStatus(codes.Error, "") // without a text: the error may contain data that must not be in a span, and is in the log
 	}
 	span.End()
 	return t.runs.end(span.SpanContext().TraceID(), r.Done > 0 || outcome == failed || r.Took >= slowRun)
 }
 
-// runs buffers the spans of a job run until the run ends. It passes on all other spans immediately. It implements sdktrace.SpanProcessor.
+// runs buffers the spans of a job's run until the run ends. It passes on all other spans at once. It implements sdktrace.SpanProcessor.
 type runs struct {
 	next []sdktrace.SpanProcessor
-	held sync.Map // *heldRun by trace.TraceID; every span that ends looks up its trace here, without a lock
+	held sync.Map // *heldRun by trace.TraceID; a sync.Map, because every span that ends looks up its trace here
 }
 
 type heldRun struct {
 	mu    sync.Mutex
 	spans []sdktrace.ReadOnlySpan
-	large bool // the run had more than maxHeld spans: nothing is buffered any more
+	large bool // the run had more than maxHeld spans, so nothing is buffered any more
 }
 
 func (r *runs) begin(id trace.TraceID) { r.held.Store(id, &heldRun{}) }
 
-// end passes on the buffered spans, or drops them.
+// end passes on the buffered spans of a run or, if keep is false, drops them. A run with too many spans is always kept.
 func (r *runs) end(id trace.TraceID, keep bool) (kept bool) {
 	found, _ := r.held.LoadAndDelete(id)
 	run, ok := found.(*heldRun)

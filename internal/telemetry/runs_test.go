@@ -16,7 +16,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// following returns traces with a sampler, and the exporter that receives them.
+// following returns traces with a sampler, and the exporter that receives the spans.
 func following(t *testing.T, sampler sdktrace.Sampler) (*Traces, *tracetest.InMemoryExporter) {
 	t.Helper()
 	arrived := tracetest.NewInMemoryExporter()
@@ -25,7 +25,7 @@ func following(t *testing.T, sampler sdktrace.Sampler) (*Traces, *tracetest.InMe
 	return tr, arrived
 }
 
-// attempt records one transaction of a run.
+// attempt records one transaction of a job's run.
 func attempt(ctx context.Context, tr *Traces) {
 	within := tr.AttemptBegan(ctx, "cooldown_free", 0, false)
 	tr.StatementRan(within, "free_delete_one", time.Now(), time.Now(), 1, 1, "")

@@ -16,11 +16,11 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Traces makes spans for requests and background jobs, for their waits and for their statements. Make it with NewTraces, and Shutdown it; it is safe
-// for concurrent use.
+// Traces makes spans for requests and background jobs, for their waits and for their statements. Make it with NewTraces, and call Shutdown at the
+// end. It is safe for concurrent use.
 //
-// The traced packages declare the interfaces and pass the returned context on. A request that is not sampled leaves no data: callers check Follows
-// first, and the methods return the context unchanged.
+// Each traced package declares the interface that it needs, and passes on the returned context. A request that is not sampled allocates nothing.
+// Callers check Follows first, or the methods return the context unchanged.
 type Traces struct {
 	tracer   trace.Tracer
 	runs     *runs
@@ -29,7 +29,7 @@ type Traces struct {
 	shutdown func(context.Context) error
 }
 
-// NewTraces returns Traces if an exporter is configured, and nil otherwise. m counts the exports.
+// NewTraces returns Traces. If no exporter is configured, it returns nil. m counts the exports.
 func NewTraces(ctx context.Context, o Options, m *Metrics) (*Traces, error) {
 	o.complete()
 	if disabled(o.Env) {
@@ -65,7 +65,7 @@ func NewTraces(ctx context.Context, o Options, m *Metrics) (*Traces, error) {
 	return newTraces(sdktrace.NewTracerProvider(sdktrace.WithResource(about), sdktrace.WithSpanProcessor(runs)), runs, accepted), nil
 }
 
-// newTraces returns Traces for a provider. All its spans pass through runs.
+// newTraces returns Traces for a provider. All spans of the provider must pass through runs.
 func newTraces(provider *sdktrace.TracerProvider, runs *runs, accepted bool) *Traces {
 	t := &Traces{
 		runs: runs, tracer: provider.Tracer(meterName), accept: propagation.NewCompositeTextMapPropagator(),
@@ -77,7 +77,7 @@ func newTraces(provider *sdktrace.TracerProvider, runs *runs, accepted bool) *Tr
 	return t
 }
 
-// Database sets the engine that runs the statements. Call it before the first statement.
+// Database sets the name of the database engine in the spans of statements. Call it before the first statement.
 func (t *Traces) Database(engine string) { t.database = attrDatabase.String(engine) }
 
 // Shutdown exports the remaining spans until ctx ends.
@@ -86,7 +86,7 @@ func (t *Traces) Shutdown(ctx context.Context) error { return t.shutdown(ctx) }
 // Follows reports whether the spans of ctx are recorded.
 func (t *Traces) Follows(ctx context.Context) bool { return trace.SpanFromContext(ctx).IsRecording() }
 
-// IDs returns the ids of ctx's trace and span, sampled or not; "" for none.
+// IDs returns the ids of the trace and span in ctx, even if they are not sampled. It returns "" if ctx has none.
 func (t *Traces) IDs(ctx context.Context) (traceID, spanID string) {
 	at := trace.SpanContextFromContext(ctx)
 	if !at.IsValid() {
@@ -95,26 +95,26 @@ func (t *Traces) IDs(ctx context.Context) (traceID, spanID string) {
 	return at.TraceID().String(), at.SpanID().String()
 }
 
-// Span options by kind, made once.
+// Options of spans by kind, allocated once.
 var (
 	asServer = []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindServer)}
 	inside   = trace.WithSpanKind(trace.SpanKindInternal)
 )
 
-// RequestBegan starts a request's span. It is a child of the caller's span, if the request has one.
+// RequestBegan starts the span of a request. If the caller has sent a trace header, the span is a child of the caller's span.
 func (t *Traces) RequestBegan(ctx context.Context, header http.Header) context.Context {
 	ctx, _ = t.tracer.Start(t.accept.Extract(ctx, propagation.HeaderCarrier(header)), spanUnmatched, asServer...)
 	return ctx
 }
 
-// RequestRefused adds a refusal's code to the request's span.
+// RequestRefused adds the code of an error to the request's span.
 func (t *Traces) RequestRefused(ctx context.Context, code string) {
 	if span := trace.SpanFromContext(ctx); span.IsRecording() {
 		span.SetAttributes(attrErrorCode.String(code))
 	}
 }
 
-// RequestEnded ends a request's span. operation is "" outside the contract, route is "" for an unknown path.
+// RequestEnded ends the span of a request. operation is "" outside the contract, and route is "" for an unknown path.
 func (t *Traces) RequestEnded(ctx context.Context, method, route, operation string, status int) {
 	span := trace.SpanFromContext(ctx)
 	if !span.IsRecording() {

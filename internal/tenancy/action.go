@@ -1,6 +1,6 @@
 package tenancy
 
-// Action is a permission to check. Each operation in the contract names its action (x-permission), and each use case does too.
+// Action is a permission that the server checks. Each operation in the contract names its action (x-permission), and so does each use case.
 type Action string
 
 // The actions.
@@ -45,7 +45,7 @@ const (
 	Search           Action = "search"
 )
 
-// reach is the project in which the caller must hold an action's role.
+// reach is the project in which the caller must have the role.
 type reach int
 
 const (
@@ -54,13 +54,13 @@ const (
 	anywhere                // no role: any authenticated caller may do it
 )
 
-// permission is the requirement of an action.
+// permission describes the role that an action needs.
 type permission struct {
 	least Role
 	reach reach
 }
 
-// permissions is the whole policy. An action that it lacks is refused to every caller.
+// permissions is the whole policy. If the policy has no entry for an action, the action is refused to every caller.
 var permissions = map[Action]permission{
 	ProjectsList:     {reach: anywhere}, // returns only projects that the caller may see
 	ProjectsCreate:   {Admin, inPlatform},
@@ -102,9 +102,9 @@ var permissions = map[Action]permission{
 	Search:           {reach: anywhere}, // finds only resources that the caller may see
 }
 
-// Lasting reports whether an action's effect outlives the caller's rights: it gives rights to others or to another identity of the caller, or sends
-// the project's data somewhere. Authentication for such an action bypasses the caches. Otherwise a caller could use a right that was just revoked to
-// get it back.
+// Lasting reports whether the effect of an action outlives the caller's rights. Such an action gives rights to others or to another identity of the
+// caller, or it sends the project's data somewhere. For such an action, authentication does not use the caches. Otherwise a caller could use a right
+// that was just revoked to get it back.
 func (a Action) Lasting() bool {
 	switch a {
 	case KeysWrite, MembersWrite, GrantsWrite, QuotasWrite, ProjectsCreate, ProjectsDelete, WebhooksWrite:
@@ -114,7 +114,7 @@ func (a Action) Lasting() bool {
 	}
 }
 
-// Known reports whether the policy has the action.
+// Known reports whether the policy has an entry for the action.
 func (a Action) Known() bool {
 	_, ok := permissions[a]
 	return ok

@@ -6,12 +6,14 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Authorize makes every authorization decision. It returns a pass for the caller, or
-//   - unauthenticated if the context has no caller,
-//   - not_found if the caller may not know that the project exists, with the same message as for a missing project,
-//   - permission_denied if the caller may know it, but its role is too low.
+// Authorize makes every authorization decision. It returns a Pass for the caller, or one of these errors:
 //
-// It reads only the context, so it knows a project by its name alone. The pass makes the final decision when the project is found.
+//   - unauthenticated if the context has no caller
+//   - not_found if the caller may not know that the project exists, with the same message as for a missing project
+//   - permission_denied if the caller may know the project, but has a role that is too low
+//
+// Authorize reads only the context, so it knows a project only by its name. A use case finds the project and then calls CheckProject for the final
+// decision.
 func Authorize(ctx context.Context, action Action, project string) (Pass, error) {
 	p, ok := From(ctx)
 	if !ok || p.Subject == "" {
@@ -23,8 +25,9 @@ func Authorize(ctx context.Context, action Action, project string) (Pass, error)
 	return Pass{Principal: p, Project: project, action: action}, nil
 }
 
-// Pass permits a caller one action in a project with a name, if the caller's role belongs to the project that has the name now. After a deletion,
-// another tenant may make a project with the same name: a role in the first gives none in the second.
+// Pass permits a caller one action in the project with a name. The permission is valid only if the caller's role belongs to the project that has the
+// name now. After a project is deleted, another tenant may create a project with the same name. A role in the first project gives no role in the
+// second.
 type Pass struct {
 	Principal
 
@@ -32,8 +35,8 @@ type Pass struct {
 	action  Action
 }
 
-// CheckProject checks the pass against the project that a use case has found. It returns the error that Authorize would have returned for that project. Every
-// use case calls it, and then continues with the project's id.
+// CheckProject checks the Pass against the project that a use case has found. It returns the error that Authorize would have returned for that
+// project. Every use case calls it, and then continues with the project's id.
 func (p Pass) CheckProject(project ipam.ProjectKey) error {
 	return decide(p.Principal, p.action, project.Name, p.RoleInThe(project))
 }
@@ -67,7 +70,8 @@ func decide(p Principal, action Action, project string, role Role) error {
 	return denied(p, least, where, role)
 }
 
-// ProjectNotFound is the error for a missing project, and for one that the caller may not see: the two are indistinguishable.
+// ProjectNotFound returns the error for a missing project. A project that the caller may not see has the same error, so that the caller cannot find
+// out whether it exists.
 func ProjectNotFound(name string) *ipam.Error {
 	return ipam.Errorf(ipam.CodeNotFound, "Project %q was not found.", name)
 }

@@ -21,7 +21,8 @@ const (
 	platform = ipam.PlatformProject
 )
 
-// least repeats the policy by hand from the design: the lowest role for each action, in the project of the request or in "platform".
+// least repeats the policy, written by hand from the design. For each action it has the lowest role, and the project in which the caller needs this
+// role.
 var least = map[tenancy.Action]struct {
 	in   string
 	role tenancy.Role
@@ -66,7 +67,7 @@ var least = map[tenancy.Action]struct {
 	tenancy.AlertsRead:       {project, tenancy.Viewer},
 }
 
-// declared has every action in the source, so that the table above must include a new one.
+// declared returns all actions in the source file, so that the test fails if the table above lacks a new action.
 func declared(t *testing.T) []tenancy.Action {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "action.go", nil, 0)
@@ -207,7 +208,7 @@ func TestRefusalNamesTheRequiredRole(t *testing.T) {
 	}
 }
 
-// An invalid role gives no rights, from any source.
+// A role with an invalid name gives no rights, whether it comes from a rule or from a membership.
 func TestMisspelledRoleGivesNoRights(t *testing.T) {
 	t.Parallel()
 	for _, role := range []tenancy.Role{"Admin", "owner", " admin", "admin\x00"} {
@@ -239,7 +240,7 @@ func TestOriginComesFromTheContext(t *testing.T) {
 	require.Equal(t, from, tenancy.OriginOf(tenancy.WithOrigin(t.Context(), from)))
 }
 
-// A name does not identify a project: a role in one gives none in the next one with its name.
+// A name does not identify a project. A role in one project gives no role in a later project that has the same name.
 func TestHeldRoleAppliesToOneProject(t *testing.T) {
 	t.Parallel()
 	first, second := ipam.ProjectKey{ID: ipam.NewID(), Name: project}, ipam.ProjectKey{ID: ipam.NewID(), Name: project}

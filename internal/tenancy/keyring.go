@@ -8,14 +8,14 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Limits for a Keyring's caches: the maximum age of an entry, and the maximum number of keys (and of subjects).
+// Limits of a Keyring's caches: the maximum age of an entry, and the maximum number of keys and of subjects.
 const (
 	knownFor  = 5 * time.Second
 	knownSize = 16384
 )
 
-// Keyring authenticates API keys and reads the roles of members. Its caches are at most five seconds old, so a revoked key and a removed member lose
-// their rights within five seconds on every server. Expiry needs no look-up and is exact.
+// Keyring authenticates API keys and reads the roles of members. Its cached data is at most five seconds old. So a revoked key and a removed member
+// lose their rights within five seconds on every server. An expired key loses its rights at once, because the cache contains the time of expiry.
 type Keyring struct {
 	store   KeyStore
 	clock   func() time.Time
@@ -26,14 +26,15 @@ type Keyring struct {
 
 // keyFacts is a key's cached state.
 type keyFacts struct {
-	key ipam.APIKey // its hash and expiry
+	key ipam.APIKey // only its hash and spec are set
 	who Principal
 }
 
-// dummyHash is compared when a key does not exist, so that the refusal takes the same time. No known secret has this hash.
+// dummyHash stands in for the hash of a key that does not exist, so that the refusal takes the same time. No known secret has this hash.
 var dummyHash = make([]byte, 32)
 
-// NewKeyring makes a Keyring. If clock is nil, keys expire by the database's clock, and cache entries by this process's own, which is monotonic.
+// NewKeyring returns a Keyring. If clock is nil, keys expire by the database's clock. Cache entries then expire by this process's own clock, which is
+// monotonic.
 func NewKeyring(store KeyStore, clock func() time.Time) *Keyring {
 	ticks := clock
 	if clock == nil {
@@ -46,8 +47,8 @@ func NewKeyring(store KeyStore, clock func() time.Time) *Keyring {
 	}
 }
 
-// Authenticate returns the caller for a token. It returns the same unauthenticated error whether the key does not exist, the secret is wrong, or the
-// key has expired.
+// Authenticate returns the caller for a token. It returns the same unauthenticated error if the key does not exist, if the secret is wrong, and if
+// the key has expired.
 func (k *Keyring) Authenticate(ctx context.Context, token string) (Principal, error) {
 	_, facts, err := k.authenticate(ctx, token)
 	return facts.who, err
@@ -76,7 +77,7 @@ func (k *Keyring) authenticate(ctx context.Context, token string) (id ipam.ID, f
 	return id, facts, nil
 }
 
-// held returns the caller for a key that has already been authenticated; found is false if the key is gone or has expired.
+// held returns the caller for a key that was authenticated earlier, for a console session. found is false if the key was deleted or has expired.
 func (k *Keyring) held(ctx context.Context, id ipam.ID) (who Principal, found bool, err error) {
 	facts, found, err := k.keys.get(ctx, string(id[:]), unlimited{}.Reserve, func(ctx context.Context) (keyFacts, bool, error) {
 		return k.load(ctx, id)
@@ -89,23 +90,23 @@ func (k *Keyring) held(ctx context.Context, id ipam.ID) (who Principal, found bo
 	return facts.who, true, nil
 }
 
-// facts returns a key's cached state, or looks it up.
+// facts returns the cached state of a key, or reads it from the database.
 func (k *Keyring) facts(ctx context.Context, id ipam.ID, name string, hash []byte) (facts keyFacts, found bool, err error) {
-	if !skipsCache(ctx) { // checked here as in get, to avoid the work for a look-up
+	if !skipsCache(ctx) { // get checks this too; checked here to avoid the preparations for a look-up
 		if facts, found, known := k.keys.fresh(name); known {
 			return facts, found, nil
 		}
 	}
 	admit := AttemptsOf(ctx).Reserve
 	if last, ok := k.keys.last(name); same(hash, last, ok) {
-		admit = unlimited{}.Reserve // it was valid recently, so this is not a guess
+		admit = unlimited{}.Reserve // the token was valid recently, so this is no guess
 	}
 	return k.keys.get(ctx, name, admit, func(ctx context.Context) (keyFacts, bool, error) {
 		return k.load(ctx, id)
 	})
 }
 
-// same compares the hash of a secret with a key's, in the same time whether the key exists or not.
+// same compares the hash of a secret with the hash of a key. It takes the same time if the key does not exist.
 func same(hash []byte, facts keyFacts, found bool) bool {
 	stored := dummyHash
 	if found {
@@ -114,7 +115,7 @@ func same(hash []byte, facts keyFacts, found bool) bool {
 	return subtle.ConstantTimeCompare(hash, stored) == 1 && found
 }
 
-// NotValid makes the error for invalid credentials. All such errors look the same to the caller; why is for the log alone, and must not contain the
+// NotValid returns the error for invalid credentials. All such errors look the same to the caller. why is only for the log, and must not contain the
 // credentials.
 func NotValid(why string) error {
 	return ipam.Errorf(ipam.CodeUnauthenticated, "The credentials in the header Authorization are not valid.").Because(reason(why))
@@ -137,7 +138,7 @@ func (k *Keyring) load(ctx context.Context, id ipam.ID) (keyFacts, bool, error) 
 	return keyFacts{key: ipam.APIKey{Hash: key.Hash, Spec: key.Spec}, who: who}, true, nil
 }
 
-// MemberRoles returns the roles of a subject as a member, by project. Callers share the map and must not write it.
+// MemberRoles returns the roles of a subject as a member, by project. Callers share the map and must not change it.
 func (k *Keyring) MemberRoles(ctx context.Context, subject string) (map[string]Held, error) {
 	roles, _, err := k.members.get(ctx, subject, unlimited{}.Reserve, func(ctx context.Context) (map[string]Held, bool, error) {
 		roles, err := k.store.MemberRoles(ctx, subject)
@@ -146,7 +147,8 @@ func (k *Keyring) MemberRoles(ctx context.Context, subject string) (map[string]H
 	return roles, err
 }
 
-// Flush writes the last use of keys in one call, and returns the number of keys. If the write fails, it keeps them for the next call.
+// Flush writes the times at which keys were last used, in one call, and returns the number of keys. If the write fails, the times stay for the next
+// call.
 func (k *Keyring) Flush(ctx context.Context) (written int64, err error) {
 	return k.used.flush(ctx, k.store.KeysUsed)
 }

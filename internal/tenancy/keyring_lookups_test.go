@@ -26,7 +26,7 @@ func TestConcurrentRequestsShareOneLookup(t *testing.T) {
 				ends <- err
 			}()
 		}
-		synctest.Wait() // all requests wait
+		synctest.Wait() // waits until all requests are blocked
 		require.EqualValues(t, 1, v.lookups.Load())
 		close(v.hold)
 		for range 50 {
@@ -72,7 +72,7 @@ func TestHangingLookupTimesOut(t *testing.T) {
 	})
 }
 
-// purse is an address with some attempts left.
+// purse is the attempts of an address that has some left.
 type purse struct{ left, asked atomic.Int64 }
 
 func (p *purse) Check() error { return nil }
@@ -112,7 +112,7 @@ func TestLookupsChargeTheAddress(t *testing.T) {
 	require.True(t, ipam.IsCode(err, ipam.CodeRateLimited), "a guess does, whatever key it names")
 }
 
-// slowPoor is an address without attempts, whose check is slow.
+// slowPoor is the attempts of an address that has none left. Its check is slow.
 type slowPoor struct{ decide chan struct{} }
 
 func (slowPoor) Check() error { return nil }
@@ -132,12 +132,12 @@ func TestSharedLookupDoesNotShareItsRateLimit(t *testing.T) {
 			_, err := k.Authenticate(tenancy.WithAttempts(t.Context(), poor), token)
 			first <- err
 		}()
-		synctest.Wait() // the look-up has begun
+		synctest.Wait() // the first request has started the look-up
 		go func() {
 			_, err := k.Authenticate(t.Context(), token)
 			second <- err
 		}()
-		synctest.Wait() // and is shared
+		synctest.Wait() // the second request shares the look-up
 		close(poor.decide)
 		require.True(t, ipam.IsCode(<-first, ipam.CodeRateLimited))
 		require.NoError(t, <-second)

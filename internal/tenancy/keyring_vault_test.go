@@ -18,7 +18,7 @@ type vault struct {
 	roles   map[string]map[string]tenancy.Held
 	used    []map[ipam.ID]time.Time
 	failure error
-	hold    chan struct{} // if set, look-ups wait for it
+	hold    chan struct{} // if set, look-ups wait until it is closed
 
 	lookups atomic.Int64
 }
@@ -54,7 +54,7 @@ func (v *vault) KeysUsed(_ context.Context, used map[ipam.ID]time.Time) error {
 	return v.failure
 }
 
-// fail makes every call fail from now on; nil restores them.
+// fail makes every later call fail with err. If err is nil, calls succeed again.
 func (v *vault) fail(err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -77,7 +77,7 @@ func (v *vault) make(project, name string, role tenancy.Role, expires time.Time)
 // uidOf returns the UID of a project in the vault.
 func uidOf(project string) ipam.ID { return ipam.DerivedID(ipam.ID{}, project) }
 
-// held returns a role in one project of the vault.
+// held returns a role in one project of the vault, as MemberRoles returns it.
 func held(project string, role tenancy.Role) map[string]tenancy.Held {
 	return map[string]tenancy.Held{project: {Project: uidOf(project), Role: role}}
 }
@@ -88,7 +88,7 @@ func (v *vault) remove(id ipam.ID) {
 	delete(v.keys, id)
 }
 
-// hands is a clock that only moves when the test moves it.
+// hands is a clock that only the test moves.
 type hands struct{ at atomic.Int64 }
 
 func (h *hands) now() time.Time        { return time.Unix(1_800_000_000, h.at.Load()).UTC() }

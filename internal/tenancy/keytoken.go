@@ -9,8 +9,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// The token of an API key is carve_<id>_<secret>: the key's id as 32 hexadecimal digits, and 256 random bits in lower-case base32 without padding.
-// The id finds the key; the secret proves that the caller has it.
+// The token of an API key is carve_<id>_<secret>. The id is the key's id as 32 hexadecimal digits. The secret is 256 random bits in lower-case base32
+// without padding. The server finds the key by its id, and the secret proves that the caller has the key.
 const (
 	tokenPrefix  = "carve_"
 	idDigits     = 32
@@ -29,18 +29,19 @@ func (Secret) String() string { return "[secret]" }
 // GoString implements fmt.GoStringer.
 func (Secret) GoString() string { return "[secret]" }
 
-// NewToken makes a token for the key with an id, and its secret.
+// NewToken returns a token for the key with the given id, and the secret in the token.
 func NewToken(id ipam.ID) (token string, secret Secret) {
 	_, _ = rand.Read(secret[:]) // crypto/rand.Read never fails; it aborts the process instead (Go 1.24).
 	return tokenPrefix + hex.EncodeToString(id[:]) + "_" + tokenAlphabet.EncodeToString(secret[:]), secret
 }
 
-// ParseToken splits a token. It accepts only tokens that NewToken could have made, so each token has one spelling. It checks the length first.
+// ParseToken splits a token. It accepts only a token that NewToken could have returned, so that two different tokens never have the same id and
+// secret.
 func ParseToken(token string) (id ipam.ID, secret Secret, ok bool) {
 	if len(token) != tokenLength || token[:len(tokenPrefix)] != tokenPrefix || token[len(tokenPrefix)+idDigits] != '_' {
 		return ipam.ID{}, Secret{}, false
 	}
-	// Arrays avoid allocations: every request has a token.
+	// Arrays avoid allocations, because every request has a token.
 	var digits, sameDigits [idDigits]byte
 	copy(digits[:], token[len(tokenPrefix):])
 	if _, err := hex.Decode(id[:], digits[:]); err != nil {
@@ -48,7 +49,7 @@ func ParseToken(token string) (id ipam.ID, secret Secret, ok bool) {
 	}
 	var word, sameWord [secretDigits]byte
 	copy(word[:], token[tokenLength-secretDigits:])
-	var raw [len(secret) + 1]byte // 52 digits are 32 bytes and 4 bits, which must be zero
+	var raw [len(secret) + 1]byte // 52 digits are 32 bytes and 4 more bits, which must be zero
 	n, err := tokenAlphabet.Decode(raw[:], word[:])
 	if err != nil || n != len(secret) {
 		return ipam.ID{}, Secret{}, false
@@ -62,8 +63,7 @@ func ParseToken(token string) (id ipam.ID, secret Secret, ok bool) {
 	return id, secret, true
 }
 
-// HashSecret returns the hash of a secret for the database: its SHA-256. A secret with 256 random bits cannot be guessed, so no slow hash is
-// necessary.
+// HashSecret returns the hash of a secret for the database, a SHA-256. A slow hash is not necessary, because nobody can guess 256 random bits.
 func HashSecret(secret Secret) []byte {
 	sum := sha256.Sum256(secret[:])
 	return sum[:]

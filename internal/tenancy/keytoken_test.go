@@ -66,7 +66,8 @@ func TestParseTokenRefusesMalformedTokens(t *testing.T) {
 	}
 }
 
-// The last digit of a secret contains one bit of the secret and four bits that must be zero: another spelling of the same secret is no token.
+// The last digit of a secret contains one bit of the secret, and four bits that must be zero. A token with other values of these four bits is not
+// valid.
 func TestTokenHasOneTextForm(t *testing.T) {
 	t.Parallel()
 	token, _ := tenancy.NewToken(ipam.NewID())

@@ -4,7 +4,7 @@ import "context"
 
 type withoutCacheKey struct{}
 
-// WithoutCache makes authenticators look up the caller of ctx, without their caches.
+// WithoutCache makes authenticators read the caller's key and roles from the database and not from their caches.
 func WithoutCache(ctx context.Context) context.Context {
 	return context.WithValue(ctx, withoutCacheKey{}, true)
 }
@@ -16,12 +16,12 @@ func skipsCache(ctx context.Context) bool {
 
 type unrecordedKey struct{}
 
-// WithoutRecord prevents the recording of a refusal, for a caller with too many recorded refusals.
+// WithoutRecord prevents that a refused request is recorded in the audit trail. It is for a caller with too many such records.
 func WithoutRecord(ctx context.Context) context.Context {
 	return context.WithValue(ctx, unrecordedKey{}, true)
 }
 
-// Recorded reports whether a refusal of the request should be recorded.
+// Recorded reports whether the audit trail should record the request if it is refused.
 func Recorded(ctx context.Context) bool {
 	without, _ := ctx.Value(unrecordedKey{}).(bool)
 	return !without

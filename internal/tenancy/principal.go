@@ -8,30 +8,32 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Principal is an authenticated caller with its current roles. An authenticator makes one for each request; later steps look up nothing about the
+// Principal is an authenticated caller with its current roles. An authenticator makes it once for each request. Later steps need no look-up about the
 // caller.
 type Principal struct {
-	Subject string  // the name in createdBy and in the audit trail
+	Subject string  // name in createdBy and in the audit trail
 	Method  string  // method of authentication: "dev", "api-key", "oidc"
-	Key     ipam.ID // the API key used; a later key with the same name has another id. Zero: none
-	// Roles has the roles from a configuration, by project name: they apply to any project with the name.
+	Key     ipam.ID // the API key, or zero; a later key with the same name has another id
+	// Roles has the roles from a configuration, by project name. Such a role applies to any project that has the name.
 	Roles map[string]Role
-	// Held has the roles of a key or a member, by the project's name when it was read. Requests share both maps and never write them.
+	// Held has the roles of an API key or a member, by the name that the project had when the role was read. Requests share both maps and never change
+	// them.
 	Held map[string]Held
 }
 
-// Held is a role in one project; it does not apply to a later project with the same name.
+// Held is a role in one project. It does not apply to a later project with the same name.
 type Held struct {
 	Project ipam.ID
 	Role    Role
 }
 
-// PlatformAdmin reports whether the caller may act in every project. The project "platform" is never deleted, so its name is enough.
+// PlatformAdmin reports whether the caller may act in every project. It may compare the name "platform", because that project is never deleted.
 func (p Principal) PlatformAdmin() bool {
 	return p.Roles[ipam.PlatformProject] == Admin || p.Held[ipam.PlatformProject].Role == Admin
 }
 
-// RoleIn returns the caller's possible role in a project with this name, or "" for none. Another project may have the name by now: RoleInThe decides.
+// RoleIn returns the role that the caller may have in a project with this name, or "". Meanwhile another project may have the name, so only RoleInThe
+// decides.
 func (p Principal) RoleIn(project string) Role {
 	if p.PlatformAdmin() {
 		return Admin
@@ -39,7 +41,7 @@ func (p Principal) RoleIn(project string) Role {
 	return Larger(p.Roles[project], p.Held[project].Role)
 }
 
-// RoleInThe returns the caller's role in a project that was found, or "" for none.
+// RoleInThe returns the caller's role in a project that a use case has found, or "".
 func (p Principal) RoleInThe(project ipam.ProjectKey) Role {
 	if p.PlatformAdmin() {
 		return Admin
@@ -57,7 +59,7 @@ func (p Principal) Projects() []string {
 	return slices.Compact(names)
 }
 
-// System is the service itself: the audit trail has this name for its actions at the start and in the background.
+// System returns the service itself as a caller. The audit trail has this name for actions of the service at its start and in the background.
 func System() Principal {
 	return Principal{Subject: "system", Method: "system", Roles: map[string]Role{ipam.PlatformProject: Admin}}
 }
@@ -67,7 +69,7 @@ type Origin struct {
 	RequestID string
 	Remote    string // the client's address
 	Operation string // operationId of the contract
-	Resource  string // name of the resource in the path, below the project; empty if it has none
+	Resource  string // name of the resource in the path, after the project; "" if there is none
 }
 
 type (
@@ -75,12 +77,12 @@ type (
 	originKey    struct{}
 )
 
-// WithPrincipal sets the caller in a request's context.
+// WithPrincipal stores the caller in a request's context.
 func WithPrincipal(ctx context.Context, p Principal) context.Context {
 	return context.WithValue(ctx, principalKey{}, &p)
 }
 
-// From returns the caller of a request's context; ok is false if it has none.
+// From returns the caller from a request's context. ok is false if the context has none.
 func From(ctx context.Context) (p Principal, ok bool) {
 	if found, ok := ctx.Value(principalKey{}).(*Principal); ok {
 		return *found, true
@@ -88,12 +90,12 @@ func From(ctx context.Context) (p Principal, ok bool) {
 	return Principal{}, false
 }
 
-// WithOrigin sets the origin in a request's context.
+// WithOrigin stores the origin in a request's context.
 func WithOrigin(ctx context.Context, o Origin) context.Context {
 	return context.WithValue(ctx, originKey{}, &o)
 }
 
-// OriginOf returns the origin of the request; zero outside a request.
+// OriginOf returns the origin of the request. It is zero outside a request.
 func OriginOf(ctx context.Context) Origin {
 	if o, ok := ctx.Value(originKey{}).(*Origin); ok {
 		return *o

@@ -6,10 +6,11 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// RequestContext is the context of one request with the facts found during its processing. It replaces nested contexts from WithOrigin, WithAttempts, WithoutCache
-// and WithPrincipal, each of which would be another context (and, over HTTP, another copy of the request).
+// RequestContext is the context of one request, with the facts that the server finds while it processes the request. It replaces the nested contexts
+// of WithOrigin, WithAttempts, WithoutCache and WithPrincipal. Each of those would allocate another context and, over HTTP, another copy of the
+// request.
 //
-// The goroutine that serves the request writes it, before other goroutines may read it.
+// Only the goroutine that serves the request writes it, and only before other goroutines may read it.
 type RequestContext struct {
 	context.Context //nolint:containedctx // RequestContext is a context
 
@@ -22,27 +23,27 @@ type RequestContext struct {
 	payer     ipam.ID
 }
 
-// NewRequestContext makes the context of a request with an origin.
+// NewRequestContext returns the context of a request with an origin.
 func NewRequestContext(ctx context.Context, o Origin) RequestContext {
 	return RequestContext{Context: ctx, origin: o}
 }
 
-// SetAttempts is WithAttempts and, if skipCache is set, WithoutCache.
+// SetAttempts has the effect of WithAttempts. If now is true, it also has the effect of WithoutCache.
 func (v *RequestContext) SetAttempts(a Attempts, now bool) { v.attempts, v.skipCache = a, now }
 
-// SetPrincipal is WithPrincipal; it also clears the attempts, which authentication no longer needs.
+// SetPrincipal has the effect of WithPrincipal. It also clears the attempts, because they are only for the authentication.
 func (v *RequestContext) SetPrincipal(p Principal) {
 	v.who, v.known = p, true
 	v.attempts, v.skipCache = nil, false
 }
 
-// SetBudget is WithBudget.
+// SetBudget has the effect of WithBudget.
 func (v *RequestContext) SetBudget(b Budget) { v.budget = b }
 
-// SetPayer is WithPayer.
+// SetPayer has the effect of WithPayer.
 func (v *RequestContext) SetPayer(project ipam.ID) { v.payer = project }
 
-// RequestContextOf returns the visit of a context, through all wrappers; ok is false outside a request.
+// RequestContextOf returns the RequestContext inside a context. ok is false outside a request.
 func RequestContextOf(ctx context.Context) (v *RequestContext, ok bool) {
 	v, ok = ctx.Value(requestContextKey{}).(*RequestContext)
 	return v, ok

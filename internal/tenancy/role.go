@@ -1,17 +1,17 @@
 package tenancy
 
-// Role determines the actions of a subject in one project. Each role includes the ones before it.
+// Role determines the actions that a subject may do in one project. Each role may do everything that the roles before it may do.
 type Role string
 
 // The roles.
 const (
 	Viewer   Role = "viewer"   // reads
 	Consumer Role = "consumer" // also claims
-	Provider Role = "provider" // also carves pools, shares them, and releases retained blocks
-	Admin    Role = "admin"    // also manages access; as admin of the project "platform", in every project
+	Provider Role = "provider" // also creates pools, shares them, and releases retained blocks
+	Admin    Role = "admin"    // also manages access; an admin of the project "platform" is admin of every project
 )
 
-// rank orders the roles; an invalid role ranks below all.
+// rank orders the roles. An invalid role has rank 0.
 var rank = map[Role]int{Viewer: 1, Consumer: 2, Provider: 3, Admin: 4}
 
 // Roles lists the roles, the smallest first.
@@ -20,12 +20,12 @@ func Roles() []Role { return []Role{Viewer, Consumer, Provider, Admin} }
 // Valid reports whether r is one of the roles.
 func (r Role) Valid() bool { return rank[r] > 0 }
 
-// Includes reports whether r permits everything that least permits. An invalid role includes nothing, and no role includes it.
+// Includes reports whether r permits everything that least permits. It is false if one of them is not a role.
 func (r Role) Includes(least Role) bool {
 	return rank[r] > 0 && rank[least] > 0 && rank[r] >= rank[least]
 }
 
-// Larger returns the role that includes the other.
+// Larger returns the higher of two roles.
 func Larger(a, b Role) Role {
 	if rank[a] >= rank[b] {
 		return a

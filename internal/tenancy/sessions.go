@@ -10,7 +10,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Limits for sessions: the maximum duration, and the number for each key or subject. A new session beyond that ends the oldest.
+// Limits of sessions: the maximum duration, and the number of sessions for each key or subject. If a new session exceeds the number, the oldest one
+// ends.
 const (
 	sessionLasts = 12 * time.Hour
 	mostSessions = 32
@@ -18,25 +19,25 @@ const (
 
 // SessionStore has the database functions for sessions.
 type SessionStore interface {
-	// SessionByHash finds a session; ok is false if it does not exist.
+	// SessionByHash finds a session. ok is false if it does not exist.
 	SessionByHash(ctx context.Context, hash []byte) (session ipam.Session, ok bool, err error)
-	// SessionBegin adds a session, and ends the oldest ones of its holder beyond most.
+	// SessionBegin adds a session. If its holder then has more than most sessions, SessionBegin ends the oldest ones.
 	SessionBegin(ctx context.Context, session ipam.Session, most int) error
 	// SessionEnd deletes a session if it exists.
 	SessionEnd(ctx context.Context, hash []byte) error
-	// SessionsUsed records the last use of sessions by their hashes, never backwards. It ignores deleted sessions.
+	// SessionsUsed records when sessions were last used, by their hashes. It never replaces a time by an earlier one, and ignores deleted sessions.
 	SessionsUsed(ctx context.Context, used map[string]time.Time) error
-	// Now returns the time of the database's clock, without a request to it.
+	// Now returns the time of the database's clock. It sends no request to the database.
 	Now() time.Time
 }
 
-// Issuers checks the issuers that users signed in at.
+// Issuers knows the OIDC issuers at which users sign in.
 type Issuers interface {
-	// Stands reports whether an issuer is still configured with the rules that gave a session its roles.
+	// Stands reports whether an issuer is still configured, with the same rules that gave a session its roles.
 	Stands(issuer string, rules ipam.ID) bool
 }
 
-// Proof has the claims of an issuer's token that a user signed in with.
+// Proof has the facts from the issuer's token of a user that has signed in.
 type Proof struct {
 	Subject string
 	Issuer  string  // its URL
@@ -45,17 +46,17 @@ type Proof struct {
 	Expires time.Time
 }
 
-// SessionWays has the ways to sign in. A nil way is disabled, and so are the existing sessions that used it.
+// SessionWays has the ways to sign in. If a way is nil, nobody can sign in with it, and sessions that used it are refused.
 type SessionWays struct {
 	Keys    *Keyring
 	Issuers Issuers
-	// Members reads the roles of users that signed in at an issuer.
+	// Members reads the roles of users that have signed in at an issuer.
 	Members *Keyring
 }
 
-// Sessions authenticates the signed-in users of the console. A session is a row that all servers read, with a cache of at most five seconds. So a
-// sign-out or the revocation of a key takes effect everywhere within that time. A session does not store the rights of a key: it has the key's
-// current rights.
+// Sessions authenticates the signed-in users of the console. A session is a database row that all servers read, with a cache of at most five seconds.
+// So a sign-out or the revocation of a key takes effect everywhere within that time. A session that was started with a key has the current rights of
+// the key, because it stores only the id of the key.
 type Sessions struct {
 	store SessionStore
 	ways  SessionWays
@@ -64,7 +65,7 @@ type Sessions struct {
 	used  lastUses[string]
 }
 
-// NewSessions makes Sessions. If clock is nil, they expire by the database's clock.
+// NewSessions returns Sessions. If clock is nil, they expire by the database's clock.
 func NewSessions(store SessionStore, ways SessionWays, clock func() time.Time) *Sessions {
 	ticks := clock
 	if clock == nil {
@@ -73,13 +74,13 @@ func NewSessions(store SessionStore, ways SessionWays, clock func() time.Time) *
 	return &Sessions{store: store, ways: ways, clock: clock, known: newTTLCache[ipam.Session](ticks, knownFor, knownSize)}
 }
 
-// Authenticate returns the caller for a session token. It returns the same unauthenticated error for every reason.
+// Authenticate returns the caller for a session token. Whatever the reason for a refusal, it returns the same unauthenticated error.
 func (s *Sessions) Authenticate(ctx context.Context, token string) (Principal, error) {
 	who, _, err := s.Find(ctx, token)
 	return who, err
 }
 
-// Find is Authenticate, and also returns when the session expires.
+// Find does the same as Authenticate, and also returns when the session expires.
 func (s *Sessions) Find(ctx context.Context, token string) (who Principal, until time.Time, err error) {
 	hash, ok := hashSession(token)
 	if !ok {
@@ -87,7 +88,8 @@ func (s *Sessions) Find(ctx context.Context, token string) (who Principal, until
 	}
 	admit := AttemptsOf(ctx).Reserve
 	if _, was := s.known.last(string(hash)); was {
-		admit = unlimited{}.Reserve // it was valid recently, so this is not a guess; other clients at the same address cannot lock it out
+		// The session was valid recently, so this is no guess. Other clients at the same address can use up the attempts, but cannot lock out the session.
+		admit = unlimited{}.Reserve
 	}
 	session, found, err := s.known.get(ctx, string(hash), admit, func(ctx context.Context) (ipam.Session, bool, error) {
 		return s.store.SessionByHash(ctx, hash)
@@ -109,7 +111,7 @@ func (s *Sessions) Find(ctx context.Context, token string) (who Principal, until
 	return who, session.ExpiresAt, nil
 }
 
-// holderOf returns the caller for a session, with its current rights.
+// holderOf returns the caller for a session, with the rights that the caller has now.
 func (s *Sessions) holderOf(ctx context.Context, session ipam.Session) (Principal, error) {
 	if session.Issuer == "" {
 		if s.ways.Keys == nil {
@@ -140,13 +142,13 @@ type Begun struct {
 	Token   string // the session token; only the browser receives it
 	Subject string
 	Expires time.Time
-	Lasts   time.Duration // until then, by the database's clock
+	Lasts   time.Duration // time until Expires, by the database's clock
 }
 
-// Admit checks whether a subject may start a session now.
+// Admit returns an error if a subject may not start a session now.
 type Admit func(subject string) error
 
-// BeginWithKey starts a session for the holder of an API key. It does not store the key's token.
+// BeginWithKey starts a session for the holder of an API key. It does not store the token of the key.
 func (s *Sessions) BeginWithKey(ctx context.Context, key string, admit Admit) (Begun, error) {
 	if s.ways.Keys == nil {
 		return Begun{}, NotValid("is an API key, and this server does not accept API keys")
@@ -159,7 +161,7 @@ func (s *Sessions) BeginWithKey(ctx context.Context, key string, admit Admit) (B
 	return s.begin(ctx, session, Begun{Subject: facts.who.Subject, Expires: facts.key.Spec.ExpiresAt}, admit)
 }
 
-// BeginWithProof starts a session for a user of an issuer.
+// BeginWithProof starts a session for a user that has signed in at an issuer.
 func (s *Sessions) BeginWithProof(ctx context.Context, p Proof, admit Admit) (Begun, error) {
 	session := ipam.Session{Holder: p.Subject, Issuer: p.Issuer, Rules: p.Rules, Roles: make(map[string]string, len(p.Roles))}
 	for project, role := range p.Roles {
@@ -168,7 +170,8 @@ func (s *Sessions) BeginWithProof(ctx context.Context, p Proof, admit Admit) (Be
 	return s.begin(ctx, session, Begun{Subject: p.Subject, Expires: p.Expires}, admit)
 }
 
-// begin stores a session with a new token, whatever the browser had before. The session ends no later than the key or token; end has that expiry.
+// begin stores a session with a new token. It never reuses a session of the browser. The session ends no later than end.Expires, which is the expiry
+// of the key or of the issuer's token.
 func (s *Sessions) begin(ctx context.Context, session ipam.Session, end Begun, admit Admit) (Begun, error) {
 	var secret Secret
 	_, _ = rand.Read(secret[:]) // never fails
@@ -189,18 +192,18 @@ func (s *Sessions) begin(ctx context.Context, session ipam.Session, end Begun, a
 	return Begun{Token: base64.RawURLEncoding.EncodeToString(secret[:]), Subject: end.Subject, Expires: session.ExpiresAt, Lasts: session.ExpiresAt.Sub(now)}, nil
 }
 
-// End ends a session: at once on this server, and on others when their caches expire.
+// End ends a session. It takes effect at once on this server, and on other servers when their cache entries expire.
 func (s *Sessions) End(ctx context.Context, token string) error {
 	return s.EndByToken(ctx, EndTokenOf(token))
 }
 
-// EndTokenOf returns the hash that can end a session; it does not reveal the token. It returns nil if no server can have issued the token.
+// EndTokenOf returns the hash by which EndByToken ends a session. The hash does not reveal the token. It is nil if the token cannot be from a server.
 func EndTokenOf(token string) []byte {
 	mark, _ := hashSession(token)
 	return mark
 }
 
-// EndByToken is End with the hash from EndTokenOf.
+// EndByToken does the same as End, with the hash from EndTokenOf.
 func (s *Sessions) EndByToken(ctx context.Context, mark []byte) error {
 	if len(mark) == 0 {
 		return nil
@@ -212,12 +215,12 @@ func (s *Sessions) EndByToken(ctx context.Context, mark []byte) error {
 	return nil
 }
 
-// Flush writes the last use of sessions in one call, and returns their number.
+// Flush writes the times at which sessions were last used, in one call, and returns the number of sessions.
 func (s *Sessions) Flush(ctx context.Context) (written int64, err error) {
 	return s.used.flush(ctx, s.store.SessionsUsed)
 }
 
-// hashSession returns the stored hash of a session token; ok is false if no server can have issued it.
+// hashSession returns the stored hash of a session token. ok is false if the token cannot be from a server.
 func hashSession(token string) (hash []byte, ok bool) {
 	if len(token) != base64.RawURLEncoding.EncodedLen(len(Secret{})) {
 		return nil, false
@@ -229,7 +232,7 @@ func hashSession(token string) (hash []byte, ok bool) {
 	return HashSecret(Secret(raw)), true
 }
 
-// ended makes the error for an invalid session. why is for the log alone.
+// ended returns the error for an invalid session. why is only for the log.
 func ended(why string) error {
 	return ipam.Errorf(ipam.CodeUnauthenticated, "The session of the console has ended: sign in again.").Because(errors.New("the session " + why))
 }

@@ -54,7 +54,7 @@ func (b *book) SessionsUsed(_ context.Context, used map[string]time.Time) error 
 	return nil
 }
 
-// standing implements Issuers with one valid version of the rules.
+// standing implements Issuers. Only one version of the rules is valid.
 type standing ipam.ID
 
 func (s standing) Stands(issuer string, rules ipam.ID) bool {
@@ -133,7 +133,7 @@ func TestSessionIsNotLimitedByOtherClientsAtItsAddress(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.Authenticate(t.Context(), begun.Token)
 	require.NoError(t, err)
-	ctx := tenancy.WithAttempts(t.Context(), &purse{}) // other clients have used up all attempts
+	ctx := tenancy.WithAttempts(t.Context(), &purse{}) // as if other clients at this address had used up all attempts
 	h.pass(time.Minute)
 	_, err = s.Authenticate(ctx, begun.Token)
 	require.NoError(t, err, "it was valid a while ago: this is no guess")
@@ -145,7 +145,7 @@ func TestSessionIsNotLimitedByOtherClientsAtItsAddress(t *testing.T) {
 
 func TestCookieLifetimeUsesTheDatabaseClock(t *testing.T) {
 	t.Parallel()
-	s, _, v, h := sessions() // its clock is years ahead
+	s, _, v, h := sessions() // the clock h is years ahead
 	_, key := v.make("acme", "ci", tenancy.Viewer, h.now().Add(time.Hour))
 	begun, err := s.BeginWithKey(t.Context(), key, admitAll)
 	require.NoError(t, err)

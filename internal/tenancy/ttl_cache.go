@@ -10,10 +10,10 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// ttlCache is a cache of database reads. An entry is valid for ttl from the beginning of its read, so that ttl limits the data's age rather than the
-// entry's.
+// ttlCache is a cache of database reads. An entry is valid for ttl from the beginning of its read. So the data is never older than ttl, even after a
+// slow read.
 //
-// Found and missing keys have separate caches: anyone can ask for missing keys, and must not evict the existing ones.
+// Found and missing keys have separate caches. Everyone can ask for missing keys, and such requests must not evict the keys that exist.
 type ttlCache[V any] struct {
 	clock   func() time.Time
 	ttl     time.Duration
@@ -22,7 +22,7 @@ type ttlCache[V any] struct {
 	flights singleflight.Group
 }
 
-// reading is a value and the time when its read began.
+// reading is a value from the database, with the time when its read began.
 type reading[V any] struct {
 	value V
 	at    time.Time
@@ -35,22 +35,22 @@ func newTTLCache[V any](clock func() time.Time, ttl time.Duration, size int) *tt
 	return r
 }
 
-// last returns the last value found, however old it is.
+// last returns the last value that was found for a key, even if it is too old for fresh.
 func (r *ttlCache[V]) last(key string) (V, bool) {
 	got, ok := r.found.Get(key)
 	return got.value, ok
 }
 
-// markMissing marks a key as missing.
+// markMissing records that a key is missing.
 func (r *ttlCache[V]) markMissing(key string) {
 	r.found.Remove(key)
 	r.missing.Add(key, r.clock())
 }
 
-// get returns the cached value, or looks it up. At most one look-up of a key runs at a time, and concurrent callers wait for it. It does not end with
-// the request that started it, because others may wait.
+// get returns the cached value, or looks it up. At most one look-up of a key runs at a time, and concurrent callers wait for its result. Since other
+// callers may wait, a look-up continues after the request that started it has ended.
 //
-// The request that starts a look-up calls admit once, before it. A context from WithoutCache gets its own look-up, which starts now.
+// The request that starts a look-up calls admit once before it. A context from WithoutCache always starts a look-up of its own.
 func (r *ttlCache[V]) get(ctx context.Context, key string, admit func() error, load loader[V]) (value V, found bool, err error) {
 	if skipsCache(ctx) {
 		got, err := r.read(ctx, key, admit, load)
@@ -70,7 +70,7 @@ func (r *ttlCache[V]) get(ctx context.Context, key string, admit func() error, l
 			return value, false, ctx.Err()
 		case end := <-flight:
 			if !mine && ipam.IsCode(end.Err, ipam.CodeRateLimited) {
-				continue // the limit of the first caller does not apply to this one
+				continue // the first caller was refused by its own limit, which does not apply here
 			}
 			if got, ok := end.Val.(answer[V]); ok && end.Err == nil {
 				return got.value, got.found, nil
@@ -80,7 +80,7 @@ func (r *ttlCache[V]) get(ctx context.Context, key string, admit func() error, l
 	}
 }
 
-// loader reads one value from the database; found is false if it does not exist.
+// loader reads one value from the database. found is false if the value does not exist.
 type loader[V any] func(ctx context.Context) (value V, found bool, err error)
 
 type answer[V any] struct {
@@ -89,7 +89,7 @@ type answer[V any] struct {
 }
 
 func (r *ttlCache[V]) look(ctx context.Context, key string, admit func() error, load loader[V]) (answer[V], error) {
-	if value, found, known := r.fresh(key); known { // another request was faster
+	if value, found, known := r.fresh(key); known { // another request has looked it up meanwhile
 		return answer[V]{value, found}, nil
 	}
 	return r.read(ctx, key, admit, load)
@@ -117,7 +117,7 @@ func (r *ttlCache[V]) read(ctx context.Context, key string, admit func() error, 
 	return answer[V]{value, found}, nil
 }
 
-// fresh returns the cached result for a key if it is still valid.
+// fresh returns the cached result for a key. known is false if there is no result or it is too old.
 func (r *ttlCache[V]) fresh(key string) (value V, found, known bool) {
 	now := r.clock()
 	if got, ok := r.found.Get(key); ok && now.Sub(got.at) < r.ttl {

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// lastUses collects the time of the last use by key until the next flush, so that a use costs no write.
+// lastUses collects when things, such as keys, were last used. Until the next flush it keeps the times in memory, so that a use costs no database
+// write.
 type lastUses[K comparable] struct {
 	mu sync.Mutex
 	at map[K]time.Time
@@ -23,7 +24,7 @@ func (u *lastUses[K]) note(thing K, at time.Time) {
 	}
 }
 
-// flush writes all times in one call, and returns their number. If the write fails, it keeps them for the next call.
+// flush writes all times in one call and returns their number. If the write fails, the times stay for the next call.
 func (u *lastUses[K]) flush(ctx context.Context, write func(context.Context, map[K]time.Time) error) (written int64, err error) {
 	u.mu.Lock()
 	at := u.at

@@ -6,19 +6,19 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Work counts the work of a request. One unit of cost corresponds to 4 to 8 µs of a processor, in the server and the database together. The weights
-// follow measurements (docs/evidence.md). docs/tenancy.md lists them.
+// Work counts the work of a request. One unit of cost is 4 to 8 µs of a processor, in the server and the database together. The weights come from
+// measurements (docs/evidence.md). docs/tenancy.md lists them.
 type Work struct {
 	Reads, Writes int // requests
-	Blocks        int // claimed in a batch: each is a claim, an allocation and two records
-	Rows          int // read, whether they match or not
+	Blocks        int // blocks claimed in a batch: each is a claim, an allocation and two records
+	Rows          int // rows read, even if they do not match the filter
 	Probes        int // blocks around an address: the database makes some 4 index look-ups for each
-	Selectors     int // the database compares the labels of all the project's pools for each
+	Selectors     int // label selectors: for each, the database compares the labels of all the project's pools
 	Counted       int // claims and pools that the database counts for a quota
-	Bytes         int // of a body, which the server reads, validates and decodes
+	Bytes         int // bytes of a body, which the server reads, validates and decodes
 }
 
-// The weights of work.
+// The cost of each kind of work.
 const (
 	readCost  = 10
 	writeCost = 20
@@ -28,45 +28,47 @@ const (
 	probeCost = 3   // an IPv6 address has 129 blocks around it, which take 2 to 3 ms
 	selCost   = 300 // a selector that none of 1,500 pools matches takes 1.5 to 2.5 ms
 
-	countedForOne = 4 // 20,000 claims take 10 ms or more, 100,000 claims 50 ms or more
+	countedForOne = 4 // claims and pools for one unit: 20,000 claims take 10 ms or more, 100,000 claims 50 ms or more
 )
 
-// Cost returns the cost of the work. It does not depend on the load, so the same request always costs the same.
+// Cost returns the cost of the work. The same request always has the same cost, because the cost does not depend on the load.
 func (w Work) Cost() int {
 	return w.Reads*readCost + w.Writes*writeCost + w.Blocks*blockCost + w.Rows*rowCost + w.Probes*probeCost + w.Selectors*selCost +
 		w.Counted/countedForOne + w.Bytes*kibCost/1024
 }
 
-// Budget limits the cost of requests for a caller and the caller's project.
+// Budget limits the cost of requests, for a caller and for a project.
 type Budget interface {
-	// Charge takes the cost of work before it is done, or returns an *ipam.Error with code rate_limited and takes nothing. Work that costs more than
-	// a full budget may begin when the budget is full.
+	// Charge takes the cost of work before it is done. If the budget is too low, it takes nothing and returns an *ipam.Error with code rate_limited.
+	// Work that costs more than a full budget may begin when the budget is full.
 	Charge(w Work) error
-	// Add takes the cost of work after it is done. It never refuses; the next request waits for the budget to recover.
+	// Add takes the cost of work after it is done. It never refuses. Instead the next request must wait until the budget has recovered.
 	Add(w Work)
-	// Reserve reserves memory for a response, and waits for it for some seconds: the responses to one caller, to one project and to all callers may
-	// hold a bounded number of bytes at once. keep releases the reservation except for so many bytes; the caller must finally call it with 0. Without
-	// memory Reserve returns an *ipam.Error with code rate_limited, or unavailable if other callers hold it.
+	// Reserve reserves memory for a response. The responses to one caller, to one project and to all callers may hold a limited number of bytes. If
+	// there is no memory, Reserve waits some seconds. After that it returns an *ipam.Error with code rate_limited, or unavailable if other callers hold
+	// the memory.
+	//
+	// keep reduces the reservation to the given number of bytes. The caller must finally call it with 0.
 	Reserve(ctx context.Context, bytes int) (keep func(bytes int), err error)
 }
 
 type payerKey struct{}
 
-// PayerOf returns the project that pays for a request: the project of the API key, or for users the project in the path. Background work has none:
-// zero.
+// PayerOf returns the project that pays for a request. For an API key, that is the key's project. For a user, it is the project in the path. For
+// background work, it is zero.
 func PayerOf(ctx context.Context) ipam.ID {
 	payer, _ := ctx.Value(payerKey{}).(ipam.ID)
 	return payer
 }
 
-// WithPayer makes a project pay for the work in a context.
+// WithPayer stores the project that pays for the work in a context.
 func WithPayer(ctx context.Context, project ipam.ID) context.Context {
 	return context.WithValue(ctx, payerKey{}, project)
 }
 
 type budgetKey struct{}
 
-// BudgetOf returns the budget of a request; unlimited if the context has none.
+// BudgetOf returns the budget of a request. If the context has none, the budget is unlimited.
 func BudgetOf(ctx context.Context) Budget {
 	if b, ok := ctx.Value(budgetKey{}).(Budget); ok {
 		return b
@@ -74,7 +76,7 @@ func BudgetOf(ctx context.Context) Budget {
 	return boundless{}
 }
 
-// WithBudget sets the budget in a request's context.
+// WithBudget stores the budget in a request's context.
 func WithBudget(ctx context.Context, b Budget) context.Context {
 	return context.WithValue(ctx, budgetKey{}, b)
 }

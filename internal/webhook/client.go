@@ -16,18 +16,18 @@ import (
 
 const (
 	longestDelivery = 10 * time.Second
-	mostRead        = 4 << 10  // bytes of a response's body
-	mostHeaders     = 16 << 10 // bytes
-	mostKept        = 32       // idle connections for the next delivery, one for a receiver
+	mostRead        = 4 << 10  // bytes of a response's body that are read
+	mostHeaders     = 16 << 10 // bytes of a response's headers
+	mostKept        = 32       // idle connections kept for the next delivery, at most one for each receiver
 	longestKept     = 30 * time.Second
 )
 
 // Delivery is one message to a receiver.
 type Delivery struct {
 	URL    string
-	ID     string    // the same for every retry; without a dot, which the signature uses as a separator
-	Secret string    // from Secret
-	At     time.Time // time of this attempt: receivers refuse old messages
+	ID     string    // the same for every retry; contains no dot, because the signature uses the dot as a separator
+	Secret string    // the result of the function Secret
+	At     time.Time // time of this attempt; receivers refuse messages that are too old
 	Body   []byte    // JSON
 }
 
@@ -40,7 +40,7 @@ type Client struct {
 	http          http.Client
 }
 
-// NewClient returns a client that connects to the public Internet and the allowed networks.
+// NewClient returns a client that may connect to the public Internet and to the allowed networks.
 func NewClient(allowed Networks) *Client {
 	c := &Client{
 		allowed: allowed,
@@ -50,7 +50,7 @@ func NewClient(allowed Networks) *Client {
 		limit:   longestDelivery,
 	}
 	c.http = http.Client{
-		Transport: &http.Transport{ // no proxy: a proxy would connect to any requested address
+		Transport: &http.Transport{ // without a proxy, because a proxy would connect to any address
 			DialContext:            c.plain.DialContext,
 			DialTLSContext:         c.dialTLS,
 			DisableCompression:     true,
@@ -64,8 +64,8 @@ func NewClient(allowed Networks) *Client {
 	return c
 }
 
-// Send makes one attempt at a delivery, and waits at most 10 s for the response. It checks the URL again, because the operator may have changed the
-// allowed networks.
+// Send makes one attempt at a delivery, and waits at most 10 s for the response. It checks the URL, because the operator may have changed the allowed
+// networks since the URL was stored.
 func (c *Client) Send(ctx context.Context, d Delivery) Outcome {
 	if CheckURL(d.URL, c.allowed) != nil {
 		return Outcome{Reason: Unresolved}
@@ -81,8 +81,9 @@ func (c *Client) Send(ctx context.Context, d Delivery) Outcome {
 		return Outcome{Reason: reasonOf(err)}
 	}
 	defer answer.Body.Close()
-	if answer.StatusCode >= http.StatusOK { // the body of a 101 is the connection itself, which no context ends
-		_, _ = io.CopyN(io.Discard, answer.Body, mostRead) // lets the connection be reused; only the status matters
+	// The body of a 101 is the connection itself, and no context ends a read of it.
+	if answer.StatusCode >= http.StatusOK {
+		_, _ = io.CopyN(io.Discard, answer.Body, mostRead) // only the status matters; reading the body allows the reuse of the connection
 	}
 	return outcomeOf(answer, d.At)
 }
@@ -108,10 +109,10 @@ func signed(ctx context.Context, d Delivery) (*http.Request, error) {
 	return request, nil
 }
 
-// untrusted marks the error of a failed TLS handshake.
+// untrusted wraps the error of a failed TLS handshake, so that reasonOf recognizes it.
 type untrusted struct{ error }
 
-// dialTLS has a timeout of its own: the transport may continue a dial after its request has ended.
+// dialTLS connects with TLS. It has its own timeout, because the transport may continue a dial after the request has ended.
 func (c *Client) dialTLS(ctx context.Context, network, address string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, longestDelivery)
 	defer cancel()

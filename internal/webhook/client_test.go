@@ -31,14 +31,14 @@ func delivery(url string) Delivery {
 	return Delivery{URL: url, ID: "msg_1", Secret: secret, At: sent, Body: []byte(`{"type":"changes"}`)}
 }
 
-// receive sends a delivery to a receiver with this handler and returns the outcome.
+// receive sends a delivery to a receiver that has this handler, and returns the outcome.
 func receive(t *testing.T, handle http.HandlerFunc) Outcome {
 	t.Helper()
 	receiver := httptest.NewServer(handle)
 	t.Cleanup(receiver.Close)
 	c := NewClient(loopback)
 	require.Equal(t, 10*time.Second, c.limit)
-	c.limit = time.Hour // no test may fail by this timeout on a slow machine
+	c.limit = time.Hour // long, so that no test fails by this timeout on a slow machine
 	return c.Send(t.Context(), delivery(receiver.URL))
 }
 
@@ -130,7 +130,7 @@ func TestHangingReceiverTimesOut(t *testing.T) {
 			c.limit = 100 * time.Millisecond
 			want := Outcome{Reason: Timeout}
 			if name == "AfterTheResponse" {
-				c.limit = 5 * time.Second // the receiver responds within it
+				c.limit = 5 * time.Second // the receiver responds within this time
 				want = Outcome{Status: http.StatusOK}
 			}
 			require.Equal(t, want, c.Send(t.Context(), delivery(receiver.URL)))
@@ -141,7 +141,7 @@ func TestHangingReceiverTimesOut(t *testing.T) {
 	}
 }
 
-// The client reads nothing from a connection that has switched protocols, and closes it.
+// If the receiver switches protocols, the client reads nothing more from the connection and closes it.
 func TestProtocolSwitchEndsTheDelivery(t *testing.T) {
 	t.Parallel()
 	closed := make(chan struct{})
@@ -161,7 +161,7 @@ func TestProtocolSwitchEndsTheDelivery(t *testing.T) {
 	<-closed
 }
 
-// The client closes the connection of an endless body without reading it all. It refuses endless headers.
+// If the body of a response never ends, the client stops reading and closes the connection. It refuses headers that never end.
 func TestReceiverResponseIsReadUpToALimit(t *testing.T) {
 	t.Parallel()
 	ended := make(chan struct{})

@@ -1,14 +1,15 @@
-// Package webhook sends one delivery to one receiver. It defines the allowed addresses of receivers, signs as Standard Webhooks defines, and reports
-// the result as a fixed word. Other packages decide on content, time and retries.
+// Package webhook sends one delivery to one receiver. It defines the addresses that a receiver may have. It signs deliveries as Standard Webhooks
+// defines, and reports the result as one of a few words. Other packages decide on content, time and retries.
 //
 // # Allowed receivers
 //
-// A tenant with the right to write webhooks chooses an address that this server connects to. So the package checks the address twice: as it is written
-// (CheckURL), and at connection time, after the name was resolved. A name that resolves differently the second time therefore gains nothing. Public
-// addresses require TLS; the operator's networks do not. The client follows no redirects and uses no proxies.
+// A tenant with the right to write webhooks chooses an address, and this server connects to it. So the package checks the address twice. CheckURL
+// checks the URL as it is written. The dialer checks the address again after the name was resolved. So an attacker gains nothing from a name that
+// later resolves to another address. Public addresses require TLS, and the operator's networks do not. The client follows no redirects and uses no
+// proxies.
 //
 // # Information in an outcome
 //
-// An Outcome contains no text from a resolver or a receiver. A name without an address and a name with a forbidden address have the same outcome, so
-// that a caller cannot find out which internal names exist.
+// An Outcome contains no text from a resolver or a receiver. If a name has no address or a forbidden address, the outcome is the same. So a caller
+// cannot find out which internal names exist.
 package webhook

@@ -8,27 +8,28 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// Networks are private networks that the operator allows deliveries to, besides the public Internet. Write an IPv4 network as IPv4: an IPv4-mapped
-// IPv6 network matches no address.
+// Networks are the private networks to which the operator allows deliveries, in addition to the public Internet. Write an IPv4 network as IPv4,
+// because an IPv4-mapped IPv6 network matches no address.
 type Networks []netip.Prefix
 
 var errRefused = errors.New("webhooks may not be delivered to this address")
 
-// guard decides which addresses the client connects to. An address is public unless IANA's registries reserve it for a special purpose.
+// guard decides to which addresses the client may connect. An address is public unless IANA's registries reserve it for a special purpose.
 type guard struct {
 	allowed Networks
 	public  *ssrf.Guardian // nil: only the allowed networks
 }
 
-// guardPlain returns the guard of connections without TLS.
+// guardPlain returns the guard for connections without TLS.
 func guardPlain(allowed Networks) guard { return guard{allowed: allowed} }
 
-// guardTLS returns the guard of TLS connections, whose certificate proves the receiver's name.
+// guardTLS returns the guard for connections with TLS. It allows public addresses, because the certificate proves the receiver's name.
 func guardTLS(allowed Networks) guard {
 	return guard{allowed: allowed, public: ssrf.New(ssrf.WithAnyPort())}
 }
 
-// check refuses an address outside the allowed ones. It refuses every address with a zone, which is valid only on one link.
+// check returns an error if the client may not connect to an address. It refuses every address with a zone, because such an address is valid only on
+// one link.
 func (g guard) check(address netip.Addr) error {
 	address = address.Unmap()
 	for _, network := range g.allowed {
@@ -42,7 +43,7 @@ func (g guard) check(address netip.Addr) error {
 	return nil
 }
 
-// control implements net.Dialer.Control, which the dialer calls with the resolved address before it connects.
+// control implements net.Dialer.Control. The dialer calls it with the resolved address before it connects.
 func (g guard) control(_, address string, _ syscall.RawConn) error {
 	to, err := netip.ParseAddrPort(address)
 	if err != nil {

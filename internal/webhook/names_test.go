@@ -11,8 +11,8 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// names is a resolver with a name server on loopback. Each lookup of a name returns the name's next address; after the last address, every lookup
-// returns that one.
+// names is a resolver with a name server on loopback. A name has a list of addresses, and each look-up returns the next address. At the end of the
+// list, every look-up returns the last address.
 type names struct {
 	*net.Resolver
 
@@ -45,7 +45,8 @@ func newNames(t *testing.T, known map[string][]netip.Addr) *names {
 	return n
 }
 
-// answer builds the response to a DNS query: an address of the requested family for a known name, otherwise no address or an error.
+// answer returns the response to a DNS query. For a known name, it contains an address of the requested family, if there is one. For other names, it
+// is an error.
 func (n *names) answer(question []byte) []byte {
 	var m dnsmessage.Message
 	if m.Unpack(question) != nil || len(m.Questions) != 1 {

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// Reasons of failed deliveries.
+// Reasons for failed deliveries.
 const (
 	Unresolved  = "unresolved"  // the name has no allowed address
 	Unreachable = "unreachable" // no connection, or it broke
 	Timeout     = "timeout"     // no response in time, or the caller's context ended
-	TLS         = "tls"         // no trusted connection: its certificate, its version
+	TLS         = "tls"         // no trusted connection, because of the certificate or the TLS version
 	Status      = "status"      // a response other than success
 	Redirect    = "redirect"    // a redirect to another address
 )
@@ -21,7 +21,7 @@ const longestRetryAfter = time.Hour
 
 // Outcome is the result of a delivery.
 type Outcome struct {
-	Status     int           // of the response; 0: no response
+	Status     int           // status of the response; 0: no response
 	Reason     string        // one of the reasons above; "": delivered
 	Gone       bool          // the receiver wants no more deliveries (410)
 	RetryAfter time.Duration // the delay that the receiver asks for, at most an hour; 0: none
@@ -30,7 +30,7 @@ type Outcome struct {
 // Delivered reports whether the receiver has accepted the delivery.
 func (o Outcome) Delivered() bool { return o.Status/100 == 2 }
 
-// outcomeOf reads a response to a delivery that was sent at a time.
+// outcomeOf returns the outcome of a response. sent is the time of the delivery.
 func outcomeOf(answer *http.Response, sent time.Time) Outcome {
 	o := Outcome{Status: answer.StatusCode}
 	switch o.Status / 100 {
@@ -46,7 +46,7 @@ func outcomeOf(answer *http.Response, sent time.Time) Outcome {
 	return o
 }
 
-// retryAfter parses seconds or a date: RFC 9110, 10.2.3.
+// retryAfter parses the header Retry-After, which contains seconds or a date (RFC 9110, 10.2.3).
 func retryAfter(text string, sent time.Time) time.Duration {
 	var wait time.Duration
 	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {

@@ -70,7 +70,7 @@ func requireRefusedURL(t *testing.T, raw string, allowed Networks) {
 	require.NotContains(t, refusal.Message, "secret", "a URL may have credentials in it")
 }
 
-// A name with a forbidden address is refused, whether or not a server listens at that address.
+// A name with a forbidden address is refused. The outcome does not depend on whether a server listens at that address.
 func TestHostWithANonpublicAddressIsRefused(t *testing.T) {
 	t.Parallel()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -108,7 +108,7 @@ func TestHostWithANonpublicAddressIsRefused(t *testing.T) {
 	require.Equal(t, Outcome{Reason: Unresolved}, NewClient(nil).Send(t.Context(), delivery("https://localhost:"+port)))
 }
 
-// A delivery without TLS, which others on the path could read, does not go to the public Internet.
+// Without TLS, the network could read a delivery. So it must not go to the public Internet.
 func TestPublicAddressNeedsTLS(t *testing.T) {
 	t.Parallel()
 	resolver := newNames(t, map[string][]netip.Addr{"public.example.": {netip.MustParseAddr("2606:4700::1111")}})
@@ -117,7 +117,7 @@ func TestPublicAddressNeedsTLS(t *testing.T) {
 	require.Equal(t, Outcome{Reason: Unresolved}, c.Send(t.Context(), delivery("http://public.example")))
 }
 
-// A URL that was valid when the webhook was created may be invalid now.
+// A URL may have been valid when the webhook was created, and be invalid now.
 func TestWebhookURLIsCheckedAgainBeforeDelivery(t *testing.T) {
 	t.Parallel()
 	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it was sent") }))
@@ -128,7 +128,7 @@ func TestWebhookURLIsCheckedAgainBeforeDelivery(t *testing.T) {
 	}
 }
 
-// The client checks the address that it connects to, not an address that the name had earlier.
+// The client checks the address to which it connects. It does not rely on an address that the name had earlier.
 func TestHostReboundToAPrivateAddressIsRefused(t *testing.T) {
 	t.Parallel()
 	var taken atomic.Int32

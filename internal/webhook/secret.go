@@ -9,13 +9,14 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// purpose separates webhook secrets from other values derived from the same key.
+// purpose separates the secrets of webhooks from other values that are derived from the same key.
 const purpose = "carve webhook secret 1\x00"
 
-// urlPurpose separates fingerprints of URLs.
+// urlPurpose separates the fingerprints of URLs from other values that are derived from the same key.
 const urlPurpose = "carve webhook url 1\x00"
 
-// Fingerprint distinguishes the URLs that a webhook has had. Checking a guessed URL against it requires the server's key.
+// Fingerprint distinguishes the URLs that a webhook has had. Only the server's key makes it possible to check whether a guessed URL has a
+// fingerprint.
 func Fingerprint(key []byte, id ipam.ID, url string) string {
 	h := hmac.New(sha256.New, key)
 	h.Write([]byte(urlPurpose))
@@ -24,7 +25,8 @@ func Fingerprint(key []byte, id ipam.ID, url string) string {
 	return hex.EncodeToString(h.Sum(nil)[:6])
 }
 
-// Secret derives a webhook's secret from the server's key; the database does not store it. It has the form of Standard Webhooks, 32 bytes in base64.
+// Secret derives the secret of a webhook from the server's key, so the database does not store the secret. It has the form that Standard Webhooks
+// defines: 32 bytes in base64.
 func Secret(key []byte, id ipam.ID) string {
 	h := hmac.New(sha256.New, key)
 	h.Write([]byte(purpose))

@@ -16,11 +16,13 @@ const (
 	longest    = 253  // characters of a name: RFC 1035, 2.3.4
 )
 
-// nameShape matches a host name whose last label is not a number in any notation: resolvers treat 127.1 and 0x7f000001 as addresses.
+// nameShape matches a host name whose last label is not a number in any notation. Resolvers would treat names such as 127.1 and 0x7f000001 as
+// addresses.
 var nameShape = regexp.MustCompile(`^([A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?\.)*[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$`)
 
-// CheckURL checks a webhook's URL without resolving its name. It returns nil or an *ipam.Error that points to the field. The URL must be https. If
-// the operator allows networks it may also be http, to an address in them or to a name, whose address the guard checks at connection time.
+// CheckURL checks the URL of a webhook without resolving its name. It returns nil or an *ipam.Error that points to the field. The URL must be https.
+// If the operator allows networks, the URL may also be http, with an address in these networks or with a name. The guard checks the address of a name
+// when it connects.
 func CheckURL(raw string, allowed Networks) error {
 	if len(raw) > longestURL {
 		return ipam.Invalid(place, "must have at most %d bytes; it has %d.", longestURL, len(raw))
@@ -44,8 +46,8 @@ func CheckURL(raw string, allowed Networks) error {
 	return checkHost(u, allowed)
 }
 
-// Concealed returns a URL without possible secrets: the scheme, host and port, and /... instead of a path or query. It returns "" for a text that is
-// not a URL.
+// Concealed returns a URL without its possible secrets. It keeps the scheme, host and port, and replaces the path and the query by /... It returns ""
+// if raw is not a URL.
 func Concealed(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -58,7 +60,7 @@ func Concealed(raw string) string {
 	return shown.String()
 }
 
-// checkPort refuses ports that usually serve other protocols than HTTP.
+// checkPort returns an error for a port that usually serves another protocol than HTTP.
 func checkPort(u *url.URL) error {
 	if u.Port() == "" {
 		return nil

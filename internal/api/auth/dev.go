@@ -1,4 +1,4 @@
-// Package auth authenticates callers: API keys, tokens of issuers, console sessions, or anybody in development mode.
+// Package auth authenticates callers: by API keys, by tokens of OIDC issuers, by console sessions, or without credentials in development mode.
 package auth
 
 import (
@@ -11,14 +11,14 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// MethodDev is the Method of callers in development mode. They have no rate limits.
+// MethodDev is the Method of callers in development mode. These callers have no rate limits.
 const MethodDev = "dev"
 
-// Dev accepts every caller as platform admin "dev" and announces this in every response. It is for a server that listens on loopback alone; the
-// caller of this package ensures that.
+// Dev accepts every caller as the platform admin "dev" and announces this in every response. Use it only for a server that listens on loopback alone.
+// The caller of this package must ensure that.
 type Dev struct {
-	// LocalOnly refuses requests to any host but localhost or a loopback address: a web page whose host name resolves to 127.0.0.1 must not become
-	// platform admin.
+	// LocalOnly refuses requests to any host but localhost or a loopback address. Otherwise a web page whose host name resolves to 127.0.0.1 could act
+	// as platform admin.
 	LocalOnly bool
 }
 
@@ -47,8 +47,8 @@ func local(hostport string) bool {
 // Announce implements Announcer.
 func (Dev) Announce(h http.Header) { h.Set("Carve-Auth", "dev (insecure)") }
 
-// FromHere reports whether a request was made on this machine: over loopback, to a loopback name (and not to a name that a stranger has pointed
-// there), and not through a proxy.
+// FromHere reports whether a request was made on this machine. Such a request comes over loopback and not through a proxy. Its Host is localhost or a
+// loopback address, because a stranger can make any other name resolve to loopback.
 func FromHere(r *http.Request) bool {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {

@@ -10,16 +10,16 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// HeaderConsole is a header that requests of the console carry, as "1". A page of another origin cannot send it without a CORS preflight, which the
-// server does not allow. Without the header the server ignores the cookie.
+// HeaderConsole is a header that the console sends with the value "1". A page of another origin cannot send it without a CORS preflight, which the
+// server does not allow. Without the header, the server ignores the session cookie.
 const HeaderConsole = "X-Carve-Console"
 
 // passedOn are the headers that reveal a proxy.
 var passedOn = []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Proto", "X-Real-Ip", "Via"}
 
-// CookieOf returns the name of a console cookie in responses to a request, and whether the cookie is for TLS alone. It is, except for a browser that
-// requests its own machine over plain HTTP. With the prefix __Host-, neither another host nor an attacker who can change plain HTTP can set such a
-// cookie.
+// CookieOf returns the name of a console cookie in responses to a request, and whether the cookie is for TLS alone. The cookie is for TLS alone,
+// unless a browser requests its own machine over plain HTTP. A cookie for TLS has the prefix __Host-. Neither another host nor an attacker who can
+// change plain HTTP can set a cookie with this prefix.
 func CookieOf(r *http.Request, name string) (full string, secure bool) {
 	if r.TLS != nil || !local(r.Host) || isPassedOn(r.Header) {
 		return "__Host-" + name, true
@@ -39,7 +39,8 @@ func isPassedOn(h http.Header) bool {
 // SessionCookie is the cookie with the console session.
 const SessionCookie = "carve-session"
 
-// FromConsole refuses a request that the console did not send: it came from a page of another origin, or from no page.
+// FromConsole returns an error if the console did not send the request. Such a request lacks the console's header, or comes from a page of another
+// origin.
 func FromConsole(r *http.Request) error {
 	if r.Header.Get(HeaderConsole) != "1" {
 		return ipam.Errorf(ipam.CodePermissionDenied, "Only the console may send this request: the header %s is missing.", HeaderConsole)
@@ -50,8 +51,8 @@ func FromConsole(r *http.Request) error {
 	return nil
 }
 
-// sameOrigin reports whether a request does not come from a page of another origin, as far as the browser reports it. The server may not know whether
-// the browser used TLS, since a proxy may end it; it knows the host.
+// sameOrigin returns false if the browser reports that a page of another origin sent the request. It compares hosts. It compares schemes only if the
+// server itself ends TLS. Behind a proxy, the server does not know whether the browser used TLS.
 func sameOrigin(r *http.Request) bool {
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" {
 		return false
@@ -65,7 +66,7 @@ func sameOrigin(r *http.Request) bool {
 	return true
 }
 
-// SessionOf returns the console session in a request, or "" if there is none or the request lacks the console's header.
+// SessionOf returns the console session in a request. It returns "" if there is none, or if the request lacks the console's header.
 func SessionOf(r *http.Request) string {
 	if r.Header.Get(HeaderConsole) != "1" {
 		return ""
@@ -73,7 +74,7 @@ func SessionOf(r *http.Request) string {
 	return Held(r)
 }
 
-// Held returns a browser's session for any request. Use it only to end the session.
+// Held returns the console session in a request, even without the console's header. Use it only to end the session.
 func Held(r *http.Request) string {
 	name, _ := CookieOf(r, SessionCookie)
 	given := r.CookiesNamed(name)
@@ -83,8 +84,8 @@ func Held(r *http.Request) string {
 	return given[0].Value
 }
 
-// Credentials returns the text that identifies a caller before authentication, or "" without one. The same token in another spelling is the same
-// caller; all malformed tokens count as one caller.
+// Credentials returns the text that identifies a caller before authentication, or "" if there are no credentials. The spelling of the header makes no
+// difference. All malformed tokens count as one caller.
 func Credentials(r *http.Request) string {
 	switch token, given := bearer(r.Header); {
 	case token != "":

@@ -27,14 +27,14 @@ type Tokens interface {
 	Authenticate(ctx context.Context, token string) (tenancy.Principal, error)
 }
 
-// Ways combines several authenticators: each token goes only to the one that issued its kind. A nil field disables its kind.
+// Ways combines several authenticators. Each kind of token goes to exactly one of them. A nil field disables its kind.
 type Ways struct {
 	Keys Tokens // tokens with the prefix of API keys
 	OIDC Tokens // all other tokens
 	// Sessions authenticates console sessions, for requests without the header Authorization.
 	Sessions Tokens
-	// Dev accepts requests without credentials. A request with credentials asks for their identity, so Dev does not replace credentials that are not
-	// valid.
+	// Dev accepts requests without credentials. If a request has credentials that are not valid, Ways returns their error and does not use Dev, because
+	// the caller asked for another identity.
 	Dev Authenticator
 }
 
@@ -58,7 +58,7 @@ func (w Ways) Authenticate(r *http.Request) (tenancy.Principal, error) {
 		return w.Keys.Authenticate(r.Context(), token)
 	case w.OIDC != nil && token != "" && !isKey:
 		return w.OIDC.Authenticate(r.Context(), token)
-	case w.Dev != nil && !reads(r) && !sameOrigin(r): // only this check stops such a page from acting as "dev"
+	case w.Dev != nil && !reads(r) && !sameOrigin(r): // without this check, such a page could act as "dev"
 		return tenancy.Principal{}, ipam.Errorf(ipam.CodeUnauthenticated, "A page of another origin cannot change anything without credentials; send the request from a page of this server.")
 	case w.Dev != nil:
 		return w.Dev.Authenticate(r)
@@ -79,8 +79,8 @@ func (w Ways) Announce(h http.Header) {
 
 func reads(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
 
-// bearer reads the header Authorization (RFC 6750, section 2.1). given is false without the header; token is "" if it is not exactly one bearer
-// token.
+// bearer reads the header Authorization (RFC 6750, section 2.1). given reports whether the header exists. token is "" unless the header is exactly
+// one bearer token.
 func bearer(h http.Header) (token string, given bool) {
 	values := h.Values(echo.HeaderAuthorization)
 	if len(values) != 1 {

@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// taker accepts one token, and returns its own name as the subject.
+// taker accepts one token, and returns its own name as the subject of the caller.
 type taker struct{ name, token string }
 
 func (k taker) Authenticate(_ context.Context, token string) (tenancy.Principal, error) {
@@ -30,7 +30,7 @@ func TestEachTokenGoesToItsAuthenticator(t *testing.T) {
 	for name, tc := range map[string]struct {
 		ways    Ways
 		header  []string
-		subject string // "" = refused
+		subject string // "" means that the request is refused
 	}{
 		"Key":                         {all, []string{"Bearer carve_good"}, "keys"},
 		"Token":                       {all, []string{"Bearer a.b.c"}, "oidc"},
@@ -71,7 +71,7 @@ func TestEachTokenGoesToItsAuthenticator(t *testing.T) {
 	}
 }
 
-// In development mode a browser needs no credentials, so pages of other origins must not be able to write.
+// In development mode a browser needs no credentials. So pages of other origins must not be able to write.
 func TestDevelopmentModeRefusesCrossOriginWrites(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

@@ -13,17 +13,17 @@ func MemberOf(m ipam.Member) gen.Member {
 	return gen.Member{Metadata: plainMetadataOf(m.Metadata), Spec: gen.MemberSpec{Role: gen.Role(m.Spec.Role)}}
 }
 
-// PutMember reads a member to create or replace.
+// PutMember converts the body of a PUT into a member.
 func PutMember(_, subject string, b gen.MemberPut) (ipam.Member, error) {
 	return ipam.Member{Metadata: ipam.Metadata{Name: subject}, Spec: ipam.MemberSpec{Role: string(b.Spec.Role)}}, nil
 }
 
-// GrantOf converts a grant into its wire form. A grant's consumer is its name.
+// GrantOf converts a grant into its wire form. The name of a grant is the consumer, which is the project that may use the pool or space.
 func GrantOf(g ipam.Grant) gen.Grant {
 	return gen.Grant{Metadata: plainMetadataOf(g.Metadata), Spec: gen.GrantSpec{Consumer: g.Name}}
 }
 
-// plainMetadataOf returns the metadata of a resource without labels and region.
+// plainMetadataOf returns metadata without labels and region, for the kinds that have neither.
 func plainMetadataOf(m ipam.Metadata) gen.PlainMetadata {
 	return gen.PlainMetadata{
 		Name: m.Name, UID: m.UID.String(), Project: m.Project, Generation: m.Generation, Revision: m.Revision.String(),
@@ -31,18 +31,19 @@ func plainMetadataOf(m ipam.Metadata) gen.PlainMetadata {
 	}
 }
 
-// NewKey reads a key to create.
+// NewKey converts the body of a POST into a key.
 func NewKey(_ string, b gen.APIKeyCreate) (ipam.APIKey, error) {
 	meta, err := newMetadata(b.Metadata)
 	k := ipam.APIKey{Metadata: meta, Spec: ipam.APIKeySpec{Role: string(b.Spec.Role), Description: b.Spec.Description}}
 	if at := b.Spec.ExpiresAt; at != nil {
-		*at = at.UTC() // also in the body, which is fingerprinted: the same time in another zone is the same request
+		// This changes the body too, because the body is fingerprinted. The same time in another zone must be the same request.
+		*at = at.UTC()
 		k.Spec.ExpiresAt = *at
 	}
 	return k, err
 }
 
-// KeyOf converts a key into its wire form at a time, without the token.
+// KeyOf converts a key into its wire form, without the token. The phase of the key depends on now.
 func KeyOf(k ipam.APIKey, now time.Time) gen.APIKey {
 	return gen.APIKey{
 		Metadata: metadataOf(k.Metadata),

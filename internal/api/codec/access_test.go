@@ -87,13 +87,13 @@ func TestAvailableQuotaIsNeverNegative(t *testing.T) {
 		Available: gen.QuotaAvailable{Addresses: "0", Claims: new(int64(0)), Pools: new(int64(math.MaxInt64))},
 	}, QuotaOf(q).Status)
 
-	q = ipam.Quota{Spec: ipam.QuotaSpec{Limits: ipam.QuotaLimits{Addresses: big.NewInt(10)}}} // nothing is used, and the usage is nil
+	q = ipam.Quota{Spec: ipam.QuotaSpec{Limits: ipam.QuotaLimits{Addresses: big.NewInt(10)}}} // the quota has no usage yet, so Used is nil
 	require.Equal(t, gen.QuotaStatus{
 		Used: gen.QuotaUsed{Addresses: "0"}, Available: gen.QuotaAvailable{Addresses: "10"},
 	}, QuotaOf(q).Status)
 }
 
-// A field that the use case has cleared is absent, not empty.
+// If the use case has cleared a field, the response must omit the field.
 func TestForeignAllocationShowsOnlyItsProject(t *testing.T) {
 	t.Parallel()
 	a := ipam.Allocation{

@@ -5,7 +5,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// NewAlertRule reads an alert rule to create.
+// NewAlertRule converts the body of a POST into an alert rule.
 func NewAlertRule(_ string, b gen.AlertRuleCreate) (ipam.AlertRule, error) {
 	meta, err := newMetadata(b.Metadata)
 	if err != nil {

@@ -22,7 +22,7 @@ func AllocationOf(a ipam.Allocation) gen.IPAllocation {
 		out.Spec.ClassProject, out.Spec.ClassName = a.Class.Ref.Project, a.Class.Ref.Name
 	case ipam.PurposeChildPool:
 		out.Spec.ChildPoolRef = optionalRefOf(a.Holder)
-	case ipam.PurposeReservation, ipam.PurposeRootPool: // no other resource holds them
+	case ipam.PurposeReservation, ipam.PurposeRootPool: // no other resource holds blocks of these purposes
 	}
 	return out
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// NewClaim reads a claim to create.
+// NewClaim converts the body of a POST into a claim.
 func NewClaim(project string, c gen.IPClaimCreate) (ipam.Claim, error) {
 	meta, err := newMetadata(c.Metadata)
 	if err != nil {
@@ -21,7 +21,7 @@ func NewClaim(project string, c gen.IPClaimCreate) (ipam.Claim, error) {
 	return ipam.Claim{Metadata: meta, Spec: spec}, err
 }
 
-// NewClaims reads a batch's claims. Its errors point to the claim's index in the batch.
+// NewClaims converts the claims of a batch. Its errors point to the index of the claim in the batch.
 func NewClaims(project string, b gen.ClaimBatchCreate) ([]ipam.Claim, error) {
 	claims := make([]ipam.Claim, len(b.Claims))
 	for i, wire := range b.Claims {
@@ -33,7 +33,7 @@ func NewClaims(project string, b gen.ClaimBatchCreate) ([]ipam.Claim, error) {
 	return claims, nil
 }
 
-// PutClaim reads a claim to create under a name.
+// PutClaim converts the body of a PUT into a claim with the name in the path.
 func PutClaim(project, name string, b gen.IPClaimPut) (ipam.Claim, error) {
 	meta := ValueOr(b.Metadata, gen.PutMetadata{})
 	if meta.Name != "" && meta.Name != name {
@@ -43,7 +43,7 @@ func PutClaim(project, name string, b gen.IPClaimPut) (ipam.Claim, error) {
 	return ipam.Claim{Metadata: ipam.Metadata{Name: name, Labels: meta.Labels, Annotations: meta.Annotations}, Spec: spec}, err
 }
 
-// ClaimSpec reads a claim's spec. It treats empty and absent fields as the same, so that create-or-return finds the specs equal.
+// ClaimSpec converts a claim's spec. It treats empty and absent fields as the same, so that a repeated PUT finds the specs equal.
 func ClaimSpec(project string, s gen.IPClaimSpec) (ipam.ClaimSpec, error) {
 	spec := ipam.ClaimSpec{
 		ClassName: s.ClassName, PoolRef: ref(project, s.PoolRef), PoolSelector: selector(s.PoolSelector), PrefixLength: s.PrefixLength,
@@ -128,7 +128,7 @@ func ClaimOf(c ipam.Claim) gen.IPClaim {
 	return claim
 }
 
-// within prefixes an error's pointers with a part of the body, such as one claim of a batch.
+// within prefixes the pointers of an error with a position in the body, such as one claim of a batch.
 func within(in string, err error) error {
 	e, ok := errors.AsType[*ipam.Error](err)
 	if !ok || e.Code != ipam.CodeInvalidArgument {

@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// NewClass reads a class to create.
+// NewClass converts the body of a POST into a class.
 func NewClass(_ string, b gen.IPClassCreate) (ipam.Class, error) {
 	meta, err := newMetadata(b.Metadata)
 	if err != nil {
@@ -20,7 +20,7 @@ func NewClass(_ string, b gen.IPClassCreate) (ipam.Class, error) {
 	return ipam.Class{Metadata: meta, Spec: spec}, err
 }
 
-// ClassSpec reads a class's spec and fills in the defaults.
+// ClassSpec converts a class's spec and fills in the defaults.
 func ClassSpec(s gen.IPClassSpec) (ipam.ClassSpec, error) {
 	spec := ipam.ClassSpec{
 		Provisioner: ipam.Provisioner(s.Provisioner), Family: ipam.Family(s.IPFamily), Strategy: ipam.Strategy(s.Strategy),
@@ -50,7 +50,7 @@ func ClassSpec(s gen.IPClassSpec) (ipam.ClassSpec, error) {
 	return spec.WithDefaults(), nil
 }
 
-// duration parses an optional time span. "" is absent, which differs from 0s.
+// duration parses an optional duration. "" means that it is absent, which differs from 0s.
 func duration(pointer, s string) (*time.Duration, error) {
 	if s == "" {
 		return nil, nil //nolint:nilnil // absent
@@ -101,7 +101,7 @@ func ClassStatusOf(c ipam.Class) gen.IPClassStatus {
 	}
 }
 
-// count10 parses a decimal count that the server has written; "" is 0.
+// count10 parses a decimal count that the server itself has written. "" is 0.
 func count10(s string) *big.Int {
 	n, ok := new(big.Int).SetString(s, 10)
 	if !ok {
@@ -110,7 +110,8 @@ func count10(s string) *big.Int {
 	return n
 }
 
-// classReady reports whether pools back the class. The server does not record the transition's time, so it uses the creation of the class.
+// classReady returns the condition Ready: whether any pool lists the class. The server does not record when this changed, so the condition has the
+// creation time of the class.
 func classReady(c ipam.Class) gen.Condition {
 	ready := gen.Condition{Type: "Ready", LastTransitionTime: c.CreatedAt}
 	switch n := c.Status.BackingPools; n {

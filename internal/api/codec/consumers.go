@@ -9,12 +9,12 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// ConsumerRef returns the reference to a consumer in a request. An absent realm is the default realm.
+// ConsumerRef returns a reference to a consumer. If a request names no realm, it is the default realm.
 func ConsumerRef(realm, uid string) ipam.ConsumerRef {
 	return ipam.ConsumerRef{Realm: cmp.Or(realm, ipam.DefaultRealm), UID: uid}
 }
 
-// NewConsumer reads a consumer to create or attach.
+// NewConsumer returns the consumer that a request creates or attaches.
 func NewConsumer(realm, uid string, s gen.IPConsumerSpec) ipam.NewConsumer {
 	return ipam.NewConsumer{Ref: ConsumerRef(realm, uid), Spec: ipam.ConsumerSpec{Kind: s.Kind, Name: s.Name, TTL: ttl(s.TTLSeconds)}}
 }
@@ -28,7 +28,7 @@ func claimConsumers(list []gen.ClaimConsumer) (all []ipam.NewConsumer) {
 	return all
 }
 
-// Renewals reads the consumers to renew.
+// Renewals converts the body of a renewal into the list of consumers to renew.
 func Renewals(b gen.ConsumerRenewal) consumers.Renewals {
 	r := consumers.Renewals{Realm: cmp.Or(b.Realm, ipam.DefaultRealm), UIDs: b.Consumers}
 	if b.TTLSeconds != nil {

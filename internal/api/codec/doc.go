@@ -1,2 +1,2 @@
-// Package codec converts the generated wire types into the domain types and back. No other package below the API sees the generated types.
+// Package codec converts the generated wire types into the domain types and back. The packages that the API calls never see the generated types.
 package codec

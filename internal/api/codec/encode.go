@@ -13,12 +13,12 @@ import (
 	"github.com/carve-ipam/carve/internal/api/gen"
 )
 
-// jsonType is shared by all responses: code replaces a header's values and never writes to them.
+// jsonType is the Content-Type of all responses. They can share the slice, because code may replace a header's values but never writes to them.
 var jsonType = []string{"application/json"}
 
-// jsonText writes the same JSON as encoding/json, byte for byte, without reflection. It serves the most frequent responses: claims, of which a list
-// has up to a hundred by default. TestHandWrittenEncodingMatchesTheLibrary compares each hand-written type with encoding/json, and finds a field
-// that the contract has and this code lacks.
+// jsonText writes the same JSON as encoding/json, byte for byte, but without reflection. It serves the most frequent responses, which contain claims.
+// A list has up to a hundred claims by default. TestHandWrittenEncodingMatchesTheLibrary compares each hand-written type with encoding/json. It fails
+// if the contract has a field that this code lacks.
 type jsonText struct {
 	b   []byte
 	err error // the first value that JSON cannot express
@@ -27,7 +27,7 @@ type jsonText struct {
 // open begins an object or array.
 func (w *jsonText) open(bracket byte) { w.b = append(w.b, bracket) }
 
-// shut ends an object or array. It replaces the comma after the last entry.
+// shut ends an object or array. If there is a comma after the last entry, the bracket replaces it.
 func (w *jsonText) shut(bracket byte) {
 	if last := len(w.b) - 1; w.b[last] == ',' {
 		w.b[last] = bracket
@@ -44,7 +44,7 @@ func (w *jsonText) name(name string) {
 	w.b = append(append(append(w.b, '"'), name...), '"', ':')
 }
 
-// member starts an object as a member's value.
+// member starts an object that is the value of a member.
 func (w *jsonText) member(name string) {
 	w.name(name)
 	w.open('{')
@@ -94,7 +94,7 @@ func (w *jsonText) texts(name string, values map[string]string) {
 	w.shut('}')
 }
 
-// quoted writes a string. encoding/json writes any string with characters to escape or outside ASCII.
+// quoted writes a string. If the string has characters to escape or characters outside ASCII, encoding/json encodes it.
 func (w *jsonText) quoted(s string) {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
@@ -119,12 +119,12 @@ var answers = sync.Pool{New: func() any { return &jsonText{b: make([]byte, 0, 10
 
 // Page is a page of a list on the wire.
 type Page[W any] struct {
-	ChangesCursor string `json:"changesCursor,omitempty"` // for kinds in the feed
+	ChangesCursor string `json:"changesCursor,omitempty"` // only for kinds in the feed
 	Items         []W    `json:"items"`
 	NextCursor    string `json:"nextCursor,omitempty"`
 }
 
-// Answer sends the value at body as JSON. It sends nothing if it returns an error.
+// Answer sends the value that body points to as JSON. If the value cannot be encoded, Answer returns an error and sends nothing.
 func Answer(w http.ResponseWriter, status int, body any) error {
 	t, _ := answers.Get().(*jsonText)
 	t.b, t.err = t.b[:0], nil
@@ -147,7 +147,7 @@ func Answer(w http.ResponseWriter, status int, body any) error {
 	return err
 }
 
-// write writes a response and ends its line.
+// write writes a response body and a line end.
 func (w *jsonText) write(body any) {
 	switch body := body.(type) {
 	case *gen.IPClaim:

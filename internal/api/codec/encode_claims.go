@@ -6,7 +6,7 @@ import (
 	"github.com/carve-ipam/carve/internal/api/gen"
 )
 
-// usualClaim is the usual upper bound of a claim's text in bytes.
+// usualClaim is the length in bytes that the text of a claim usually does not exceed. It sizes the buffer of a list.
 const usualClaim = 900
 
 func (w *jsonText) claims(name string, claims []gen.IPClaim) {
@@ -88,7 +88,7 @@ func (w *jsonText) claimSpec(s *gen.IPClaimSpec) {
 	w.shut('}')
 }
 
-// claimConsumers are never in a response: the claim's status has the attached consumers.
+// claimConsumers writes spec.consumers for completeness. No response has this field, because the claim's status counts the attached consumers.
 func (w *jsonText) claimConsumers(list []gen.ClaimConsumer) {
 	if len(list) == 0 {
 		return

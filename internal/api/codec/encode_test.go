@@ -16,7 +16,7 @@ import (
 	"github.com/carve-ipam/carve/internal/api/gen"
 )
 
-// anything generates values of a type with random fields. It generates times itself, because rapid cannot set their private fields.
+// anything generates values of a type with random fields. It makes times itself, because rapid cannot set the private fields of a time.
 func anything[T any]() *rapid.Generator[T] {
 	times := rapid.Custom(func(t *rapid.T) time.Time {
 		at := time.Unix(rapid.Int64Range(-2e9, 4e9).Draw(t, "seconds"), rapid.SampledFrom([]int64{0, 1, 123456000, 999999999}).Draw(t, "nanoseconds"))
@@ -47,7 +47,7 @@ func TestHandWrittenEncodingMatchesTheLibrary(t *testing.T) {
 	})
 }
 
-// same compares an encoded response with encoding/json's output for the same body.
+// same checks that an encoded response equals the output of encoding/json for the same body.
 func same(t *rapid.T, body any) {
 	var want bytes.Buffer
 	require.NoError(t, json.NewEncoder(&want).Encode(body))
@@ -61,7 +61,7 @@ func same(t *rapid.T, body any) {
 	}
 }
 
-// Page encodes like the contract's list for its kind.
+// Page must encode a list exactly as the contract's type for that list.
 func TestPageEncodingMatchesTheContractList(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -41,7 +41,7 @@ func ExplanationOf(spec ipam.ClaimSpec, x claims.Explanation) gen.ClaimExplanati
 	return out
 }
 
-// decidingClass returns a refusal's class: the class in its figures, or else the class that an earlier step chose.
+// decidingClass returns the class that led to the refusal: the class in the error's figures, or else the class that an earlier step chose.
 func decidingClass(x claims.Explanation) (project, name string) {
 	ref := x.Refusal.Figures.Class
 	for _, step := range x.Steps {
@@ -53,7 +53,7 @@ func decidingClass(x claims.Explanation) (project, name string) {
 	return project, name
 }
 
-// StepOf converts a decision's step into its wire form.
+// StepOf converts a step of a decision into its wire form.
 func StepOf(s ipam.Step) gen.DecisionStep {
 	return gen.DecisionStep{
 		Kind: gen.DecisionKind(s.Kind), Name: s.Name, Outcome: gen.DecisionOutcome(s.Outcome),

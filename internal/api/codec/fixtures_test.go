@@ -35,7 +35,7 @@ func childPool() ipam.Pool {
 	}
 }
 
-// servedPool returns a pool in three regions: one has borrowed blocks, and one has none yet.
+// servedPool returns a pool that three regions serve. One region has borrowed blocks, and another one has none yet.
 func servedPool() ipam.Pool {
 	m := meta("global")
 	m.Region = "eu"
@@ -59,7 +59,7 @@ func servedPool() ipam.Pool {
 	}
 }
 
-// scopedPool returns a pool that was carved for the claims of one class and scope.
+// scopedPool returns a pool that was created for the claims of one class and one scope.
 func scopedPool() ipam.Pool {
 	class := ipam.Ref{Project: "platform", Name: "per-cluster"}
 	return ipam.Pool{
@@ -76,7 +76,7 @@ func scopedPool() ipam.Pool {
 	}
 }
 
-// fullClass returns a class with every field that a class without scope pools can set.
+// fullClass returns a class that sets every field, except the fields of a class with a pool for each scope.
 func fullClass() ipam.Class {
 	return ipam.Class{
 		Metadata: meta("gold"),
@@ -124,7 +124,7 @@ func boundClaim() ipam.Claim {
 	}
 }
 
-// classClaim returns a claim that leaves all choices to its class.
+// classClaim returns a claim that only names a class.
 func classClaim() ipam.Claim {
 	class := ipam.Ref{Project: "platform", Name: "per-cluster"}
 	return ipam.Claim{

@@ -19,9 +19,9 @@ func PoolFreeOf(page pools.FreePage) gen.PoolFree {
 	}
 }
 
-// freeSummary counts free blocks for each length, from the largest free block down to a host address. For each length it returns the free blocks of
-// exactly that length and the number of claimable blocks. A larger free block counts as all the blocks that it can be cut into. A length outside of
-// the pool's bounds has no claimable blocks.
+// freeSummary counts the free blocks of a pool, from the length of the largest free block down to a host address. For each length it returns the
+// number of free blocks with exactly that length, and the number of blocks of that length that can be claimed. A larger free block counts as all the
+// blocks that it can be divided into. If the pool's bounds do not allow a length, no blocks of that length can be claimed.
 func freeSummary(p ipam.Pool) []gen.FreeSummary {
 	largest, some := p.Stock.LargestFree()
 	if !some {

@@ -16,7 +16,7 @@ func PoolMapOf(m allocations.Map) gen.PoolMap {
 	}
 }
 
-// stateOf returns the state of a run's cells.
+// stateOf returns the common state of a run of equal cells.
 func stateOf(r allocations.Run) gen.PoolMapState {
 	switch {
 	case r.Mixed:

@@ -7,7 +7,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// newMetadata reads the caller's part of a new resource's metadata and settles its name.
+// newMetadata converts the metadata of a new resource. If the caller gives generateName, newMetadata makes a name from it.
 func newMetadata(m gen.CreateMetadata) (ipam.Metadata, error) {
 	meta := ipam.Metadata{Name: m.Name, Labels: m.Labels, Annotations: m.Annotations}
 	switch {
@@ -34,7 +34,7 @@ func metadataOf(m ipam.Metadata) gen.Metadata {
 	}
 }
 
-// ref resolves a reference. Without a project it refers to the project in the path.
+// ref converts a reference. A reference without a project refers to the project in the path.
 func ref(project string, r *gen.Ref) ipam.Ref {
 	if r == nil {
 		return ipam.Ref{}
@@ -56,7 +56,7 @@ func resolvedRefOf(r ipam.Ref) gen.ResolvedRef {
 	return gen.ResolvedRef{Project: r.Project, Name: r.Name}
 }
 
-// optionalRefOf is resolvedRefOf for a reference that may be absent, or whose name the caller may not know.
+// optionalRefOf returns nil if the name is empty. Then the reference is absent, or the caller may not know the name.
 func optionalRefOf(r ipam.Ref) *gen.ResolvedRef {
 	if r.Name == "" {
 		return nil
@@ -79,7 +79,7 @@ func ownerRefOf(o *ipam.OwnerRef) *gen.OwnerRef {
 	return &gen.OwnerRef{Kind: o.Kind, Name: o.Name, UID: o.UID}
 }
 
-// allocated returns the one condition of a resource that exists only after it was carved. message names the block's source.
+// allocated returns the only condition of a resource whose block is allocated when it is created. message names the pool or space of the block.
 func allocated(message string, since time.Time) []gen.Condition {
 	return []gen.Condition{{
 		Type: "Allocated", Status: gen.ConditionStatusTrue, Reason: "AllocationSucceeded",
@@ -87,7 +87,7 @@ func allocated(message string, since time.Time) []gen.Condition {
 	}}
 }
 
-// Each converts a page's items.
+// Each converts each item of a list.
 func Each[D, W any](items []D, one func(D) W) []W {
 	out := make([]W, len(items))
 	for i, item := range items {

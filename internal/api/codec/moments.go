@@ -12,8 +12,8 @@ const FormatMoment = "date-time"
 
 var errNoMoment = errors.New("not a moment")
 
-// Moments validates times in requests. The validator's own format accepts 31 February and the zone +99:99, which cannot be parsed, and the year 0000,
-// which cannot be written in every zone.
+// Moments validates times in requests. The validator's own format is too lenient. It accepts 31 February and the zone +99:99, which cannot be parsed.
+// It accepts the year 0000, which cannot be written in every zone.
 var Moments = openapi3.WithStringFormatValidator(FormatMoment, openapi3.NewCallbackValidator(func(text string) error {
 	var t time.Time
 	if err := t.UnmarshalText([]byte(text)); err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// The fields that a patch may change, as pointers into the resource. The server compares all others.
+// The fields that a patch may change, as JSON pointers into the resource. All other fields must keep their values.
 var (
 	writableMeta = []string{"/metadata/labels", "/metadata/annotations"}
 	writableText = append([]string{"/spec"}, writableMeta...) // projects and spaces
@@ -30,12 +30,13 @@ var (
 	writableClaim = append([]string{"/spec/reclaimPolicy"}, writableMeta...)
 )
 
-// patched applies a merge patch (RFC 7396) to a resource in its wire form and returns the result, which differs from current in writable fields
-// alone. A patch may contain the whole resource, as a client read and edited it: a field that is not writable must be absent or have its current
-// value.
+// patched applies a merge patch (RFC 7396) to a resource in its wire form and returns the result. The result differs from current in writable fields
+// alone. A client may read the whole resource, edit it and send it back. So a patch may contain fields that are not writable, with their current
+// values.
 //
-// It refuses unknown fields and values of the wrong type with invalid_argument, and any other change with immutable_field. The functions in passing
-// remove values that change all the time; patched does not compare these. It is pure: a use case may run it several times.
+// patched returns invalid_argument for an unknown field or a value of the wrong type, and immutable_field for a change of a field that is not
+// writable. The functions in passing remove values that change all the time, so that patched does not compare them. A use case may run patched
+// several times.
 func patched[W any](current W, patch []byte, writable []string, passing ...func(*W)) (W, error) {
 	var next W
 	for _, away := range passing {
@@ -45,7 +46,7 @@ func patched[W any](current W, patch []byte, writable []string, passing ...func(
 	if err != nil {
 		return next, notPatchable(err)
 	}
-	// A null for an unknown field would leave no trace in the result.
+	// If a patch sets an unknown field to null, the merge removes the field. So the check of the result would not find it.
 	var named W
 	if err := jsonv2.Unmarshal(patch, &named, jsonv2.RejectUnknownMembers(true)); errors.Is(err, jsonv2.ErrUnknownName) {
 		return next, notThatResource(err)
@@ -54,7 +55,7 @@ func patched[W any](current W, patch []byte, writable []string, passing ...func(
 	if err != nil {
 		return next, notPatchable(err)
 	}
-	// encoding/json would accept {"Visibility": …} for visibility, and would not report a member in the wrong case as unknown.
+	// encoding/json would accept {"Visibility": …} for visibility, and would not report the wrong case.
 	if err := jsonv2.Unmarshal(merged, &next, jsonv2.RejectUnknownMembers(true)); err != nil {
 		return next, notThatResource(err)
 	}
@@ -82,12 +83,12 @@ func Mentions(patch []byte, member string) bool {
 	return ok
 }
 
-// notPatchable reports a bug: the caller checked both documents before.
+// notPatchable returns an internal error. It reports a bug, because the caller has already checked both documents.
 func notPatchable(cause error) error {
 	return ipam.Errorf(ipam.CodeInternal, "The patch cannot be applied.").Because(cause)
 }
 
-// notThatResource points to the field where a patch does not fit the resource.
+// notThatResource returns an error that points to the field that does not fit the resource.
 func notThatResource(err error) error {
 	e, ok := errors.AsType[*jsonv2.SemanticError](err)
 	if !ok {
@@ -100,7 +101,7 @@ func notThatResource(err error) error {
 	return refuse.At(pointer, "is of the wrong type.")
 }
 
-// immutable refuses changes outside the writable fields.
+// immutable returns an error if a changed field is not writable.
 func immutable(changed, writable []string) error {
 	var fields []ipam.Field
 	for _, pointer := range changed {

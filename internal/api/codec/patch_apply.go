@@ -6,8 +6,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// The functions below make the mutate function of a patch. It converts the stored resource into its wire form, applies the patch there, where field
-// names are the caller's, and takes over the writable fields of the result.
+// The functions below return the mutate function of a patch. It converts the stored resource into its wire form, because the patch uses the field
+// names of the API. It applies the patch, and copies the writable fields of the result into the resource.
 
 // PatchProject applies a JSON merge patch to a project.
 func PatchProject(patch []byte) func(ipam.Project) (ipam.Project, error) {
@@ -37,7 +37,8 @@ func PatchSpace(patch []byte) func(ipam.Space) (ipam.Space, error) {
 	}
 }
 
-// PatchPool compares a status in the patch with the free space that the caller could read just now: the use case passes the pool without it.
+// PatchPool applies a JSON merge patch to a pool. A patch may contain the pool's status, and PatchPool compares it with read. read has the free
+// blocks that the caller could read a moment ago. The use case passes the pool without free blocks.
 func PatchPool(patch []byte, read ipam.Pool) func(ipam.Pool) (ipam.Pool, error) {
 	return func(was ipam.Pool) (ipam.Pool, error) {
 		seen := was
@@ -60,7 +61,7 @@ func PatchPool(patch []byte, read ipam.Pool) func(ipam.Pool) (ipam.Pool, error) 
 	}
 }
 
-// PatchClass compares a status in the patch with the current status, as PatchPool does.
+// PatchClass applies a JSON merge patch to a class. It compares a status in the patch with the current status.
 func PatchClass(patch []byte, status ipam.ClassStatus) func(ipam.Class) (ipam.Class, error) {
 	return func(was ipam.Class) (ipam.Class, error) {
 		seen := was

@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// differences returns the pointers at which two JSON documents differ, in order. It descends while both values are objects.
+// differences returns the pointers at which two JSON documents differ, sorted. It compares objects member by member, and all other values as a whole.
 func differences(before, after []byte) ([]string, error) {
 	var a, b any
 	if err := json.Unmarshal(before, &a); err != nil {

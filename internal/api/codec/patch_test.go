@@ -158,13 +158,13 @@ func TestWholeResourceIsAValidPatch(t *testing.T) {
 	}
 }
 
-// withoutStock returns the pool as a use case passes it to a mutate function.
+// withoutStock returns the pool without its free blocks, as a use case passes it to a mutate function.
 func withoutStock(p ipam.Pool) ipam.Pool {
 	p.Stock, p.Regional = ipam.Stock{}, nil
 	return p
 }
 
-// A runway changes with every second, so a patch that contains an older one changes nothing.
+// A runway changes every second. So a patch may contain an older runway, which changes nothing.
 func TestPatchWithAReadRunwayChangesNothing(t *testing.T) {
 	t.Parallel()
 	wire := PoolOf(servedPool(), time.Now())
@@ -279,7 +279,7 @@ func TestPatchesOfImmutableFieldsAreRefused(t *testing.T) {
 	}
 }
 
-// The examples of RFC 7396, appendix A, in which both documents are objects.
+// The test contains the examples of RFC 7396, appendix A, in which both documents are objects.
 func TestMergePatchFollowsTheRFC(t *testing.T) {
 	t.Parallel()
 	for _, c := range [][3]string{

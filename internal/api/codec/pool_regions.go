@@ -9,8 +9,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// poolRegionsOf returns a pool's state in its home region and in each other region that serves it. A region owns its loans and the home owns the
-// rest, so that the regions add up to the pool.
+// poolRegionsOf returns a pool's state in its home region and in each other region that serves it. Another region has the blocks that the home has
+// lent to it, and the home has the rest. So the sums over the regions equal the pool's figures.
 func poolRegionsOf(p ipam.Pool, now time.Time) []gen.PoolInRegion {
 	width := p.Block.Addr().BitLen()
 	homes := size(p.Block)
@@ -44,7 +44,8 @@ func regionCapacity(total *big.Int, stock ipam.Stock, width int) gen.RegionCapac
 	}
 }
 
-// withoutRunways removes the runways from a pool. They change all the time, so patched cannot compare them.
+// withoutRunways removes the runways (the time until a region has no free addresses) from a pool. They change all the time, so patched cannot compare
+// them.
 func withoutRunways(p *gen.IPPool) {
 	for i := range p.Status.Regions {
 		p.Status.Regions[i].Runway = ""

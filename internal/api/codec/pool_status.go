@@ -45,8 +45,8 @@ func origin(p ipam.Pool) string {
 	return "pool " + p.Spec.Parent.String()
 }
 
-// capacity divides a pool's addresses. Addresses that are neither free nor reserved nor cooling down are allocated. The spec and the blocks of a
-// pool that is being patched may come from different moments: the sum still equals the total, and no part is negative.
+// capacity divides a pool's addresses. Addresses that are neither free nor reserved nor cooling down count as allocated. While a pool is being
+// patched, its spec and its blocks may come from different moments. Even then the sum equals the total, and no part is negative.
 func capacity(total, available, reserved, cooling *big.Int) gen.Capacity {
 	held := new(big.Int).Sub(total, available)
 	taken := func(n *big.Int) string {
@@ -63,7 +63,7 @@ func capacity(total, available, reserved, cooling *big.Int) gen.Capacity {
 	return out
 }
 
-// utilization returns the share of total that is not available, in percent, rounded half up to two decimals; 0 if total is 0.
+// utilization returns the percentage of total that is not available, rounded to two decimals, half up. It is 0 if total is 0.
 func utilization(total, available *big.Int) float64 {
 	return percent(ipam.Share{Used: new(big.Int).Sub(total, available), Of: total}.Hundredths())
 }
@@ -73,7 +73,7 @@ func size(b netip.Prefix) *big.Int {
 	return new(big.Int).Lsh(big.NewInt(1), uint(b.Addr().BitLen()-b.Bits()))
 }
 
-// reservedIn returns the number of addresses in a pool's reservations. They never overlap.
+// reservedIn returns the number of addresses in a pool's reservations. Reservations never overlap, so their sizes can be added.
 func reservedIn(p ipam.Pool) *big.Int {
 	sum := new(big.Int)
 	for _, r := range p.Spec.Reservations {

@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// NewPool reads a pool to create.
+// NewPool converts the body of a POST into a pool.
 func NewPool(project string, b gen.IPPoolCreate) (ipam.Pool, error) {
 	meta, err := newMetadata(b.Metadata)
 	if err != nil {
@@ -19,7 +19,7 @@ func NewPool(project string, b gen.IPPoolCreate) (ipam.Pool, error) {
 	return ipam.Pool{Metadata: meta, Spec: spec}, err
 }
 
-// PoolSpec reads a pool's spec. It parses each block and address once.
+// PoolSpec converts a pool's spec.
 func PoolSpec(project string, s gen.IPPoolSpec) (ipam.PoolSpec, error) {
 	spec := ipam.PoolSpec{
 		Parent: ref(project, s.ParentRef), Space: ref(project, s.SpaceRef), PrefixLength: s.PrefixLength,
@@ -71,7 +71,7 @@ func reservation(in string, r gen.Reservation) (out ipam.Reservation, err error)
 	return out, err
 }
 
-// Block parses an optional CIDR; "" is absent.
+// Block parses an optional CIDR. "" means that it is absent.
 func Block(pointer, s string) (netip.Prefix, error) {
 	if s == "" {
 		return netip.Prefix{}, nil
@@ -79,7 +79,7 @@ func Block(pointer, s string) (netip.Prefix, error) {
 	return ipam.ParseBlock(pointer, s)
 }
 
-// Address parses an optional address; "" is absent.
+// Address parses an optional address. "" means that it is absent.
 func Address(pointer, s string) (netip.Addr, error) {
 	if s == "" {
 		return netip.Addr{}, nil
@@ -101,7 +101,7 @@ func addressOf(a netip.Addr) string {
 	return a.String()
 }
 
-// PoolOf converts a pool into its wire form at a time.
+// PoolOf converts a pool into its wire form. now is the time for which the runways are calculated.
 func PoolOf(p ipam.Pool, now time.Time) gen.IPPool {
 	return gen.IPPool{Metadata: metadataOf(p.Metadata), Spec: PoolSpecOf(p.Spec), Status: poolStatusOf(p, now)}
 }

@@ -5,7 +5,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// NewProject reads a project to create.
+// NewProject converts the body of a POST into a project.
 func NewProject(_ string, b gen.ProjectCreate) (ipam.Project, error) {
 	meta, err := newMetadata(b.Metadata)
 	return ipam.Project{Metadata: meta, Spec: projectSpec(ValueOr(b.Spec, gen.ProjectSpec{}))}, err
@@ -24,7 +24,7 @@ func ProjectOf(p ipam.Project) gen.Project {
 	}
 }
 
-// NewSpace reads a space to create.
+// NewSpace converts the body of a POST into a space.
 func NewSpace(_ string, b gen.SpaceCreate) (ipam.Space, error) {
 	meta, err := newMetadata(b.Metadata)
 	return ipam.Space{Metadata: meta, Spec: spaceSpec(ValueOr(b.Spec, gen.SpaceSpec{}))}, err

@@ -7,13 +7,13 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// PutQuota reads a quota to create or replace.
+// PutQuota converts the body of a PUT into a quota.
 func PutQuota(project, name string, b gen.QuotaPut) (ipam.Quota, error) {
 	spec, err := QuotaSpec(project, b.Spec)
 	return ipam.Quota{Metadata: ipam.Metadata{Name: name}, Spec: spec}, err
 }
 
-// QuotaSpec reads a quota's spec.
+// QuotaSpec converts a quota's spec.
 func QuotaSpec(project string, s gen.QuotaSpec) (ipam.QuotaSpec, error) {
 	spec := ipam.QuotaSpec{Limits: ipam.QuotaLimits{Claims: s.Limits.Claims, Pools: s.Limits.Pools}, Description: s.Description}
 	if s.Scope != nil {
@@ -33,7 +33,7 @@ func QuotaSpec(project string, s gen.QuotaSpec) (ipam.QuotaSpec, error) {
 
 // QuotaOf converts a quota into its wire form.
 func QuotaOf(q ipam.Quota) gen.Quota {
-	limits, used := q.Spec.Limits, q.Used.Add(ipam.Usage{}) // a sum always has non-nil addresses
+	limits, used := q.Spec.Limits, q.Used.Add(ipam.Usage{}) // the sum with an empty usage sets Addresses if it is nil
 	out := gen.Quota{
 		Metadata: metadataOf(q.Metadata),
 		Spec: gen.QuotaSpec{
@@ -65,7 +65,7 @@ func quotaScopeOf(s ipam.QuotaScope) *gen.QuotaScope {
 	return &gen.QuotaScope{PoolRef: refOf(s.Pool), ClassRef: refOf(s.Class), IPFamily: gen.IPFamily(s.Family)}
 }
 
-// left returns the unused part of a limit, or nil without a limit.
+// left returns the unused part of a limit. It returns nil if there is no limit.
 func left(limit *int64, used int64) *int64 {
 	if limit == nil {
 		return nil

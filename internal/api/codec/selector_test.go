@@ -43,7 +43,7 @@ func TestLabelFilter(t *testing.T) {
 	}
 }
 
-// A parsed selector selects the same labels as in Kubernetes.
+// A parsed selector must select the same labels as Kubernetes' own selector.
 func TestLabelFilterMatchesLikeKubernetes(t *testing.T) {
 	t.Parallel()
 	word := rapid.SampledFrom([]string{"a", "b", "c"})

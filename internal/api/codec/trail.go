@@ -14,7 +14,8 @@ func EventOf(e ipam.Event) gen.AuditEvent {
 	}
 }
 
-// HoldOf converts a past or present holder of a block into its wire form. The name of another project's claim is empty: the caller may not know it.
+// HoldOf converts a past or present holder of a block into its wire form. If the holder is another project's claim, its name is empty, because the
+// caller may not know it.
 func HoldOf(h ipam.Hold) gen.HistoryEntry {
 	out := gen.HistoryEntry{
 		AllocatedCIDR: h.Block.String(), PoolRef: resolvedRefOf(h.Pool), Purpose: gen.HistoryPurpose(h.Purpose),
@@ -29,7 +30,7 @@ func HoldOf(h ipam.Hold) gen.HistoryEntry {
 		out.ClaimRef = optionalRefOf(h.Holder)
 	case ipam.PurposeChildPool:
 		out.ChildPoolRef = optionalRefOf(h.Holder)
-	case ipam.PurposeReservation, ipam.PurposeRootPool: // they have no history
+	case ipam.PurposeReservation, ipam.PurposeRootPool: // blocks of these purposes have no history
 	}
 	return out
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// A spec that is encoded and decoded equals the original.
+// A spec must stay the same if it is encoded and decoded.
 func TestSpecsRoundTripThroughJSON(t *testing.T) {
 	t.Parallel()
 	for _, p := range []ipam.Pool{childPool(), rootPool(), scopedPool(), servedPool()} {
@@ -51,7 +51,7 @@ func TestSpecsRoundTripThroughJSON(t *testing.T) {
 	}
 }
 
-// Create-or-return compares by value, so an empty field must decode like an absent one.
+// The server finds a repeated request by comparing values. So an empty field must decode to the same value as an absent one.
 func TestEmptyAndAbsentFieldsAreEqual(t *testing.T) {
 	t.Parallel()
 	read := func(body string) ipam.ClaimSpec {
@@ -83,7 +83,7 @@ func TestPoolStatus(t *testing.T) {
 		t.Parallel()
 		s := poolStatusOf(childPool(), time.Now())
 		require.Equal(t, gen.Capacity{Total: "1024", Available: "608", Reserved: "51", CoolingDown: "69", Allocated: "296"}, s.Capacity)
-		require.InDelta(t, 40.63, s.UtilizationPercent, 0) // 40.625 rounds half up
+		require.InDelta(t, 40.63, s.UtilizationPercent, 0) // 40.625, rounded half up
 		require.Equal(t, 24, *s.LargestFreePrefixLength)
 		require.Equal(t, gen.IPPoolPhaseReady, s.Phase)
 		require.Equal(t, &gen.ResolvedRef{Project: "team-a", Name: "prod-eu"}, s.ParentRef)

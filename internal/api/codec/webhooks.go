@@ -7,7 +7,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// NewWebhook reads a webhook to create.
+// NewWebhook converts the body of a POST into a webhook.
 func NewWebhook(_ string, b gen.WebhookCreate) (ipam.Webhook, error) {
 	meta, err := newMetadata(b.Metadata)
 	if err != nil {
@@ -40,7 +40,7 @@ func WebhookOf(w ipam.Webhook) gen.Webhook {
 	case gen.WebhookStateStopped:
 		status.Reason = string(w.Stopped)
 	case gen.WebhookStateRetrying:
-		if w.Lease.IsZero() { // else an attempt is running
+		if w.Lease.IsZero() { // with a lease, an attempt is running now
 			status.NextAttemptAt = OptionalTime(w.DueAt)
 		}
 	case gen.WebhookStateDelivering, gen.WebhookStatePaused:
@@ -61,7 +61,7 @@ func DeliveryOf(d ipam.Delivery) gen.WebhookDelivery {
 	if d.Error != nil {
 		out.Error = *sendErrorOf(d.Error)
 	}
-	_ = json.Unmarshal(d.Message, &out.Message) // the server wrote it
+	_ = json.Unmarshal(d.Message, &out.Message) // the server itself wrote this JSON
 	return out
 }
 

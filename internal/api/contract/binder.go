@@ -8,9 +8,9 @@ import (
 	"github.com/oapi-codegen/runtime"
 )
 
-// Binder binds only the value that the validator has checked, or the body that passed the fast path, and matches names exactly. The generated
-// handlers would otherwise fall back to encoding/json, which ignores the case of names and so could bind a value that was not validated. The fast
-// path's body is therefore decoded by jsonv2, which compares names exactly.
+// Binder binds only the value that the validator has checked, or the body that the fast path has accepted. It matches names exactly. Without it, the
+// generated handlers would use encoding/json, which ignores the case of names. So they could bind a value that was not validated. A body that passed
+// the fast path is decoded by jsonv2, which compares names exactly.
 type Binder struct{}
 
 var errNotValidated = errors.New("the body was not validated")

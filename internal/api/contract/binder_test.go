@@ -17,7 +17,7 @@ type checkedBody struct {
 
 func (b checkedBody) ValidatedValue() any { return b.value }
 
-// The library's middleware validates the qty of {"qty": 1, "QTY": 99999}, but binds 99999.
+// The library's own middleware would validate the qty of {"qty": 1, "QTY": 99999}, but bind 99999.
 func TestBinderBindsTheValidatedBody(t *testing.T) {
 	t.Parallel()
 	var into struct {

@@ -19,7 +19,7 @@ import (
 	"github.com/carve-ipam/carve/internal/api/gen"
 )
 
-// bodies are the types that the handlers bind, by operation.
+// bodies makes the types that the handlers bind, by operation.
 var bodies = map[string]func() any{
 	"createProject":    func() any { return new(gen.CreateProjectJSONRequestBody) },
 	"putMember":        func() any { return new(gen.PutMemberJSONRequestBody) },
@@ -40,14 +40,14 @@ var bodies = map[string]func() any{
 	"explainClaim":     func() any { return new(gen.ExplainClaimJSONRequestBody) },
 }
 
-// pair is one operation twice: with the fast path, and with the validator alone.
+// pair is one operation in two contracts: one with the fast path, the other with the validator alone.
 type pair struct {
 	certain, plain *judge
 	op             *Operation
 	path           string // in echo's syntax
 }
 
-// pairs loads a contract twice. loosen changes the document from which the fast path is compiled, so that it is wrong.
+// pairs loads the contract twice. loosen changes the document of the fast path, so that the fast path is wrong.
 func pairs(t *testing.T, loosen func(*openapi3.T)) []pair {
 	t.Helper()
 	read := func(change func(*openapi3.T)) *Contract {
@@ -72,7 +72,7 @@ func pairs(t *testing.T, loosen func(*openapi3.T)) []pair {
 	return all
 }
 
-// judge is the complete validation of a request, with its last result.
+// judge does the complete validation of a request and keeps the last result.
 type judge struct {
 	handler http.Handler
 	last    outcome
@@ -81,7 +81,7 @@ type judge struct {
 type outcome struct {
 	certain bool
 	err     error
-	body    any // the handler's argument
+	body    any // the value that the handler received
 }
 
 func newJudge(op *Operation, path string) *judge {
@@ -118,7 +118,8 @@ func (j *judge) ask(r *http.Request) outcome {
 	return j.last
 }
 
-// disagreement returns the difference between both results for a request that the fast path accepts, or "".
+// disagreement sends a request to both contracts. If the fast path accepts the request and the results differ, it returns the difference. Otherwise
+// it returns "".
 func (p pair) disagreement(q question) (wrong string, certain bool) {
 	got := p.certain.ask(q.request(p))
 	if !got.certain {
@@ -138,7 +139,7 @@ func (p pair) disagreement(q question) (wrong string, certain bool) {
 	return "", true
 }
 
-// question is a request: its path parameters in order, its query, headers and body.
+// question is a request: path parameters in order, query, headers and body.
 type question struct {
 	path   []string
 	query  string

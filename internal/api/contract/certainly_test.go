@@ -23,7 +23,7 @@ func TestFastPathMatchesFullValidationAndBinding(t *testing.T) {
 					certain++
 				}
 			})
-			// The fast path never accepts a patch, nor an operation with a required query parameter or with one that may be a list.
+			// The fast path never accepts a patch. It never accepts an operation with a required query parameter, or with a parameter that may be a list.
 			if (p.op.MediaType == "" || p.op.MediaType == JSON) && !slices.Contains([]string{"getHistory", "listChanges", "search"}, p.op.ID) {
 				require.NotZero(t, certain, "nothing was certain, so nothing was compared")
 			}
@@ -31,7 +31,7 @@ func TestFastPathMatchesFullValidationAndBinding(t *testing.T) {
 	}
 }
 
-// The comparison detects a fast path that is wrong in one keyword.
+// The comparison must detect a fast path that is wrong in one keyword.
 func TestComparisonDetectsAWrongFastPath(t *testing.T) {
 	t.Parallel()
 	many := uint64(1000)
@@ -65,7 +65,7 @@ func TestComparisonDetectsAWrongFastPath(t *testing.T) {
 	}
 }
 
-// finds reports whether a disagreement shows in any of the first requests that questions generates for an operation.
+// finds reports whether one of the first requests for an operation shows a disagreement.
 func finds(all []pair, id string, tries int) bool {
 	for _, p := range all {
 		if p.op.ID != id {

@@ -12,14 +12,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// writer generates JSON texts for schemas. It builds them as text, so that they can contain errors that no encoder produces. A text has errors in no
-// place, in one place, or in many.
+// writer generates JSON texts for schemas. It writes the texts itself, because no encoder produces the errors that it needs. A text has no error, one
+// error or many errors.
 type writer struct {
 	strings.Builder
 
 	t      *rapid.T
-	often  int // percentage of wrong places
-	only   int // the only wrong place; -1: none
+	often  int // percentage of places with an error
+	only   int // the only place with an error; -1: none
 	places int
 }
 
@@ -34,13 +34,13 @@ func newWriter(t *rapid.T) *writer {
 	return w
 }
 
-// slips reports whether this place is wrong.
+// slips reports whether to write an error at this place.
 func (w *writer) slips() bool {
 	w.places++
 	return w.places-1 == w.only || w.often > 0 && rapid.IntRange(0, 99).Draw(w.t, "slip") < w.often
 }
 
-// odd are values that are wrong in nearly every place, or whose spelling readers interpret differently.
+// odd are values that are wrong in nearly every place, or that parsers read in different ways.
 var odd = []string{
 	`null`, `true`, `false`, `""`, `"x"`, `"\u0061"`, `"\u0000"`, `"é"`, "\"\xff\"", `"a\nb"`, `0`, `-0`, `-1`, `1.0`, `1e2`, `24.5`, `007`, `+1`, `129`,
 	`999999999999999`, `1000000000000000`, `9007199254740993`, `99999999999999999999`, `[]`, `{}`, `[[]]`, `{"a":1}`, `[1,]`, `{"a":1,}`, `tru`, ``,
@@ -90,7 +90,7 @@ func (w *writer) quoted(text string) {
 	w.WriteString(`"` + text + `"`)
 }
 
-// word returns the text of a scalar, as in a parameter.
+// word returns a text for a schema without objects and arrays, as in a parameter.
 func (w *writer) word(s *openapi3.Schema) string {
 	if len(s.AllOf) == 1 {
 		return w.word(s.AllOf[0].Value)
@@ -170,7 +170,7 @@ func (w *writer) object(s *openapi3.Schema) {
 	w.WriteByte('}')
 }
 
-// scratch changes a random byte of a text in some places.
+// scratch changes a random byte of a text, if this place should have an error.
 func (w *writer) scratch(text string) string {
 	if !w.slips() || text == "" {
 		return text

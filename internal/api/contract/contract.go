@@ -1,5 +1,5 @@
-// Package contract checks requests against openapi.yaml: it finds a path's operation, checks that a body is strictly one JSON value and that the
-// whole request fits the contract, and writes the refusals. Handlers bind the checked value, with names matched exactly.
+// Package contract checks requests against openapi.yaml. It finds the operation of a path. It checks that the body is exactly one JSON value in
+// strict syntax, and that the whole request fits the contract. Handlers bind the value that was checked, with names matched exactly.
 package contract
 
 import (
@@ -18,12 +18,12 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Contract is openapi.yaml, indexed for a request's checks. The same router matches a request and calls its handler: a second router could match
-// differently.
+// Contract is openapi.yaml, indexed for the checks of requests. It has no router of its own, because a second router could match paths differently.
+// It uses the path that echo's router has found.
 type Contract struct {
 	paths    map[string]map[string]*Operation // by path in echo's spelling, then by method
-	patterns map[string]string                // error text for a value that does not match a regular expression
-	written  []string                         // metadata that only the server writes
+	patterns map[string]string                // error text by regular expression, for values that do not match
+	written  []string                         // names of the metadata that only the server writes
 }
 
 // Operation is one operation of the contract.
@@ -31,14 +31,14 @@ type Operation struct {
 	ID         string         // operationId
 	Public     bool           // needs no credentials
 	Permission tenancy.Action // permission that the caller needs; "" if public
-	MediaType  string         // of the request body; "" if the operation has none
+	MediaType  string         // media type of the request body; "" if there is none
 	Stale      bool           // whether the caller may ask for stale reads
 
 	contract *Contract
 	route    *routers.Route
 	query    openapi3.Parameters
 	header   openapi3.Parameters
-	// uncondition is the error text for each precondition that the operation does not support.
+	// uncondition maps each precondition that the operation does not support to its error text.
 	uncondition map[string]string
 	fast        fastChecks // fast path of validation
 }
@@ -46,7 +46,7 @@ type Operation struct {
 // Load returns the contract of this build.
 func Load() (*Contract, error) { return load() }
 
-// load indexes the document once: it never changes.
+// load indexes the document once, because it never changes.
 var load = sync.OnceValues(func() (*Contract, error) {
 	doc, err := gen.GetSpec()
 	if err != nil {
@@ -55,7 +55,7 @@ var load = sync.OnceValues(func() (*Contract, error) {
 	return arrange(doc)
 })
 
-// arrange indexes a document. It refuses an operation without a permission, so that a forgotten permission does not leave an operation open.
+// arrange indexes a document. It refuses an operation without a permission. Otherwise a forgotten permission would open the operation to everybody.
 func arrange(doc *openapi3.T) (*Contract, error) {
 	k := &Contract{paths: map[string]map[string]*Operation{}, patterns: patternSentences(doc), written: writtenMetadata(doc)}
 	everywhere := doc.Security
@@ -101,7 +101,7 @@ func arrange(doc *openapi3.T) (*Contract, error) {
 	return k, nil
 }
 
-// permissionExtension is the extension with an operation's permission.
+// permissionExtension is the OpenAPI extension that names an operation's permission.
 const permissionExtension = "x-permission"
 
 func permissionOf(op *openapi3.Operation, public bool) (tenancy.Action, error) {
@@ -122,7 +122,7 @@ func permissionOf(op *openapi3.Operation, public bool) (tenancy.Action, error) {
 	}
 }
 
-// Allowed lists a path's methods. GET includes HEAD.
+// Allowed lists the methods of a path, for the header Allow. GET includes HEAD.
 func Allowed(methods map[string]*Operation) string {
 	names := make([]string, 0, len(methods)+1)
 	for m := range methods {
@@ -135,10 +135,10 @@ func Allowed(methods map[string]*Operation) string {
 	return strings.Join(names, ", ")
 }
 
-// Methods returns a path's operations in echo's spelling, by method, or nil for an unknown path.
+// Methods returns the operations of a path by method, or nil for an unknown path. path is the route as echo writes it, with :name for a parameter.
 func (k *Contract) Methods(path string) map[string]*Operation { return k.paths[path] }
 
-// CoversReads reports whether the operation is a read with an entity tag.
+// CoversReads reports whether the operation is a read that returns an entity tag.
 func (op *Operation) CoversReads() bool {
 	return op.route.Method == http.MethodGet && op.header.GetByInAndName(openapi3.ParameterInHeader, IfNoneMatch) != nil
 }

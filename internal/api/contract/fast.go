@@ -12,14 +12,15 @@ import (
 	"github.com/carve-ipam/carve/internal/api/fastvalidate"
 )
 
-// fastChecks is the fast path of validation for one operation. It recognizes requests that are valid beyond doubt; they skip checkJSON and the
-// validator. All other requests pass both, which produce the refusals (ADR 18).
+// fastChecks is the fast path of validation for one operation. It recognizes requests that are valid beyond doubt, and these skip checkJSON and the
+// validator. All other requests go through both checks, which also return the errors (ADR 18).
 type fastChecks struct {
 	body   *fastvalidate.Checker // nil: bodies have no fast path
 	path   map[string]*fastvalidate.Checker
 	query  map[string]*fastvalidate.Checker
 	header []fastHeader
-	// needsFullCheck disables the fast path, because every request has a part that it cannot check: a required query parameter, a cookie.
+	// needsFullCheck disables the fast path. It is set if the operation has a part that the fast path cannot check: a required query parameter or a
+	// cookie.
 	needsFullCheck bool
 }
 
@@ -51,7 +52,7 @@ func newFastChecks(c *fastvalidate.Compiler, op *openapi3.Operation, params open
 			k.needsFullCheck = true
 		}
 	}
-	// The fast path excludes merge patches: they stay raw, so the bound value would depend on the decoder.
+	// The fast path does not accept merge patches. They stay raw, so the value that is bound would depend on the decoder.
 	if mediaType == JSON {
 		k.body = c.Compile(op.RequestBody.Value.Content.Get(mediaType).Schema)
 	}
@@ -79,7 +80,7 @@ func (k *fastChecks) params(c echo.Context) bool {
 			return false
 		}
 	}
-	// QueryParams does not report errors for a semicolon or an incomplete percent escape.
+	// QueryParams ignores errors in a query with a semicolon or an incomplete percent escape. So such a query needs the full check.
 	if r.URL.RawQuery == "" {
 		return true
 	}
@@ -109,7 +110,7 @@ func newFastBody(data []byte) *fastBody {
 // Close implements io.Closer.
 func (*fastBody) Close() error { return nil }
 
-// TakeBody sets a request's body to data. It refuses anything but strictly one JSON value, before other code interprets it.
+// TakeBody sets a request's body to data. Before other code interprets the body, it refuses everything but exactly one JSON value in strict syntax.
 func (op *Operation) TakeBody(r *http.Request, data []byte) error {
 	r.ContentLength = int64(len(data))
 	if op.fast.body != nil && op.fast.body.Valid(data) {

@@ -6,13 +6,13 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// JSON is the media type of requests and responses, except patches and refusals.
+// JSON is the media type of requests and responses, except patches and problem documents.
 const JSON = "application/json"
 
-// ParamConsistency is the parameter of reads that may be stale.
+// ParamConsistency is the query parameter of reads that may return stale data.
 const ParamConsistency = "consistency"
 
-// PathParam returns a parameter of the path, or "" if the path lacks it.
+// PathParam returns a parameter of the path, or "" if the path has no such parameter.
 func PathParam(c echo.Context, name string) string {
 	for i, n := range c.ParamNames() {
 		if n == name {
@@ -22,7 +22,7 @@ func PathParam(c echo.Context, name string) string {
 	return ""
 }
 
-// pathParams unescapes the parameters as the generated handlers do.
+// pathParams unescapes the path parameters in the same way as the generated handlers.
 func pathParams(c echo.Context) map[string]string {
 	params := make(map[string]string, len(c.ParamNames()))
 	for i, name := range c.ParamNames() {

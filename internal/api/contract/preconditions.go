@@ -8,7 +8,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// The supported preconditions of RFC 9110 (13.1). The server ignores those with Last-Modified, as the RFC allows, because no response has that
+// The supported preconditions of RFC 9110 (13.1). The server ignores preconditions on Last-Modified, as the RFC allows, because no response has that
 // header.
 const (
 	IfMatch     = "If-Match"
@@ -16,8 +16,8 @@ const (
 )
 
 // uncondition returns an error text for each precondition that an operation does not support. The server refuses these preconditions, because the
-// caller relies on them. The exception is If-None-Match of a read, which is only an optimization: a read without an entity tag returns the whole
-// response.
+// caller relies on them. The exception is If-None-Match of a read, which is only an optimization. A read without an entity tag ignores it and returns
+// the whole response.
 func uncondition(method string, op *openapi3.Operation, params openapi3.Parameters) map[string]string {
 	no := map[string]string{}
 	for _, name := range []string{IfMatch, IfNoneMatch} {
@@ -41,7 +41,7 @@ func unconditionSentence(method string, op *openapi3.Operation) string {
 	}
 }
 
-// unconditional returns the preconditions in a request that its operation does not support.
+// unconditional returns an error for each precondition in a request that the operation does not support.
 func (op *Operation) unconditional(h http.Header) []ipam.Field {
 	var fields []ipam.Field
 	for _, name := range []string{IfMatch, IfNoneMatch} {

@@ -4,14 +4,15 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// maxEntries limits the members of objects and the items of arrays for which the contract sets no size.
+// maxEntries is the largest number of members or items in an object or array for which the contract sets no limit.
 const maxEntries = 1024
 
-// sizes is the maximum number of entries in an object or array, by the name of its member: the largest maximum of that name in the contract. It
-// protects the validator and all other code from bodies that are larger than any valid one; the validator still decides.
+// sizes is the largest number of entries in an object or array, by the name of the member that contains it. If the contract uses a name several
+// times, the largest limit counts. sizes protects the validator and all other code from bodies that are larger than any valid body. The validator
+// then checks the exact limit.
 type sizes map[string]int
 
-// note walks a schema that describes the value of a named member.
+// note adds the limits of a schema, which describes the value of the member name. It also adds the limits of all schemas inside.
 func (z sizes) note(name string, ref *openapi3.SchemaRef, seen map[*openapi3.Schema]bool) {
 	if ref == nil || ref.Value == nil {
 		return
@@ -38,7 +39,7 @@ func (z sizes) note(name string, ref *openapi3.SchemaRef, seen map[*openapi3.Sch
 	}
 }
 
-// most returns the maximum number of entries in a member's value.
+// most returns the largest number of entries in the value of a member.
 func (z sizes) most(name string) int {
 	if n := z[name]; n > 0 {
 		return n

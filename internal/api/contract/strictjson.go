@@ -19,15 +19,22 @@ import (
 const (
 	maxDepth  = 64      // nesting of arrays and objects
 	maxNumber = 32      // characters of a number
-	maxMember = 512     // bytes of a member's name: error pointers repeat the names, so long names multiply their cost
+	maxMember = 512     // bytes in the name of a member: error pointers repeat the names, so long names would make errors expensive
 	maxTokens = 200_000 // values, names and brackets: a batch of 1,000 claims, the largest useful body, has a tenth of that
 )
 
-// checkJSON refuses a body that two parsers could read differently, or that the database cannot store. It refuses text that is not UTF-8, U+0000 in a
-// string or name, a duplicate name (even in another case), anything after the value, nesting or numbers beyond the limits, and whole numbers with a
-// fraction or exponent. It returns invalid_argument at the first fault.
+// checkJSON refuses a body that two parsers could read differently, or that the database cannot store. It returns invalid_argument at the first
+// fault. The faults are:
 //
-// It uses jsontext because encoding/json takes the last of two equal names, replaces invalid UTF-8, and ignores the case of names.
+//   - text that is not UTF-8
+//   - U+0000 in a string or name
+//   - a duplicate name, even in another case
+//   - text after the value
+//   - nesting or numbers beyond the limits
+//   - whole numbers with a fraction or an exponent
+//
+// It uses jsontext because encoding/json is too lenient. encoding/json takes the last of two equal names, replaces invalid UTF-8 and ignores the case
+// of names.
 func checkJSON(data []byte, most sizes) error {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return refuse.At("", "is empty; this operation needs a JSON object.")
@@ -55,21 +62,21 @@ func checkJSON(data []byte, most sizes) error {
 	return nil
 }
 
-// jsonWalk is the stack of open objects and arrays.
+// jsonWalk checks the tokens of a body. open is the stack of objects and arrays that are not closed yet.
 type jsonWalk struct {
 	decoder *jsontext.Decoder
 	sizes   sizes
 	open    []opened
 }
 
-// opened is an incomplete object or array.
+// opened is an object or array that is not closed yet.
 type opened struct {
 	most  int               // maximum number of entries
-	free  bool              // an object whose names the caller chooses
-	names map[string]string // names of an object, in folded case
+	free  bool              // whether the caller chooses the names in an object
+	names map[string]string // names in an object, by their folded case
 }
 
-// check returns the first fault that no valid body has. It counts entries as they come, so that it stops right after the maximum.
+// check returns the first fault in a token that no valid body has. It counts entries as they arrive, so that it stops right after the limit.
 func (w *jsonWalk) check(token jsontext.Token) error {
 	kind := token.Kind()
 	opens, closes := kind == jsontext.KindBeginObject || kind == jsontext.KindBeginArray, kind == jsontext.KindEndObject || kind == jsontext.KindEndArray
@@ -87,7 +94,7 @@ func (w *jsonWalk) check(token jsontext.Token) error {
 	case opens:
 		name := w.decoder.StackPointer().LastToken()
 		if len(w.open) > 0 && w.inArray(w.decoder.StackDepth()-1) {
-			name = "" // a number
+			name = "" // the position in an array is no member name
 		}
 		w.open = append(w.open, opened{most: w.sizes.most(name), free: kind == jsontext.KindBeginObject && freeNames(name)})
 	case kind == jsontext.KindString:
@@ -103,14 +110,14 @@ func (w *jsonWalk) inArray(depth int) bool {
 	return kind == jsontext.KindBeginArray
 }
 
-// counts refuses an entry beyond the maximum. In an object, a name and its value are two tokens.
+// counts refuses an entry beyond the limit. In an object, each entry has two tokens: a name and a value.
 func (w *jsonWalk) counts(opens bool) error {
 	if len(w.open) == 0 {
 		return nil
 	}
 	depth := w.decoder.StackDepth()
 	if opens {
-		depth-- // the parent's depth
+		depth-- // StackDepth includes the new object or array; the limit is its parent's
 	}
 	kind, length := w.decoder.StackIndex(depth)
 	if kind == jsontext.KindBeginObject {
@@ -133,7 +140,7 @@ func (w *jsonWalk) checkString(s string) error {
 	}
 	kind, length := w.decoder.StackIndex(w.decoder.StackDepth())
 	if kind != jsontext.KindBeginObject || length%2 == 0 {
-		return nil // a value; after a name the number of tokens is odd
+		return nil // s is a value: after a name, the number of tokens is odd
 	}
 	if len(s) > maxMember {
 		return refuse.At(string(w.decoder.StackPointer().Parent()), "has a member whose name is %d bytes long; no name is longer than %d.", len(s), maxMember)
@@ -153,8 +160,8 @@ func (w *jsonWalk) checkString(s string) error {
 	return nil
 }
 
-// freeNames reports whether the caller chooses the names in the named object. Keys of labels, annotations and parameters, and the roles of scopes,
-// are case sensitive.
+// freeNames reports whether the caller chooses the names in the named object. Such names are case sensitive: the keys of labels, annotations and
+// parameters, and the roles of scopes.
 func freeNames(object string) bool {
 	switch object {
 	case "labels", "annotations", "matchLabels", "parameters", "scope", "values":
@@ -164,8 +171,8 @@ func freeNames(object string) bool {
 	}
 }
 
-// checkNumber accepts numbers that every parser reads as the same: short and finite. It requires plain integers, because a validator accepts 24.0 and
-// 2.4e1 as integers and a decoder does not.
+// checkNumber accepts numbers that every parser reads as the same value: short and finite ones. It refuses whole numbers such as 24.0 and 2.4e1,
+// because a validator accepts them as integers and a decoder does not.
 func (w *jsonWalk) checkNumber(s string) error {
 	if len(s) > maxNumber {
 		return w.here("is a number of more than %d characters.", maxNumber)
@@ -184,7 +191,7 @@ func (w *jsonWalk) here(format string, args ...any) error {
 	return refuse.At(string(w.decoder.StackPointer()), format, args...)
 }
 
-// syntaxError returns the refusal for a syntax error.
+// syntaxError returns the error for a body that is not valid JSON.
 func syntaxError(data []byte, err error) error {
 	pointer, offset := "", int64(len(data))
 	if s, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
@@ -202,7 +209,7 @@ func syntaxError(data []byte, err error) error {
 	}
 }
 
-// fold maps all spellings of a name that differ only in case to one.
+// fold returns the same text for all spellings of a name that differ only in case.
 func fold(s string) string {
 	return strings.Map(func(r rune) rune {
 		least := r

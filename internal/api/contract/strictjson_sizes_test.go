@@ -19,7 +19,7 @@ func entries(n int) string {
 	return strings.TrimPrefix(b.String(), ",")
 }
 
-// The check of a body with too many entries stops at the first excess entry.
+// The check of a body with too many entries stops at the first entry beyond the limit.
 func TestBodyIsRefusedAtTheFirstExcessEntry(t *testing.T) {
 	t.Parallel()
 	many := entries(40_000)
@@ -46,7 +46,7 @@ func TestBodyIsRefusedAtTheFirstExcessEntry(t *testing.T) {
 	}
 }
 
-// The decoder stops there, too: the number of bytes that it reads does not depend on the rest of the body.
+// The decoder also stops there. So the number of bytes that it reads does not depend on the rest of the body.
 func TestNothingIsReadAfterTheFirstExcessEntry(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{1000, 40_000} {

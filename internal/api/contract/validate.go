@@ -18,15 +18,15 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// reportAll is the largest body for which the validator reports all errors. In a larger body it reports only the first: each error contains the faulty
-// value, and a body of 1 MiB can have thousands.
+// reportAll is the largest body in bytes for which the validator reports all errors. In a larger body it reports only the first error. Each error
+// contains the faulty value, and a body of 1 MiB can have thousands of them.
 const reportAll = 128 << 10
 
-// everyError and firstError are the two sets of validator options.
+// everyError and firstError are the two sets of validator options. One reports all errors, the other only the first.
 var everyError, firstError = asked(true), asked(false)
 
-// asked returns validator options. KeepValidatedValue keeps the checked value for Binder. Without it a second, lenient decoder would bind
-// {"prefixLength":24,"PrefixLength":99} to a value that the validator did not check.
+// asked returns validator options. KeepValidatedValue keeps the checked value for Binder. Without it, a second and more lenient decoder would read
+// the body again. It would bind {"prefixLength":24,"PrefixLength":99} to a value that the validator did not check.
 func asked(forAll bool) *openapi3filter.Options {
 	return &openapi3filter.Options{
 		KeepValidatedValue: true, SkipSettingDefaults: true, MultiError: forAll,
@@ -34,10 +34,11 @@ func asked(forAll bool) *openapi3filter.Options {
 	}
 }
 
-// Check checks a request of the operation. Besides the validator it checks parameters that are unknown, repeated, or not spelled as JSON.
+// Check checks a request of the operation. In addition to the validator, it refuses query parameters that are unknown, repeated, or not written as in
+// JSON.
 //
-// It does not use the validator's own middleware, which validates in a separate context, without our deadline and caller, and responds in another
-// format.
+// Check does not use the validator's own middleware. That middleware uses its own context, without Carve's deadline and caller, and responds in
+// another format.
 func (op *Operation) Check(c echo.Context) error {
 	r := c.Request()
 	impossible := op.unconditional(r.Header)
@@ -65,7 +66,7 @@ func (op *Operation) Check(c echo.Context) error {
 	return nil
 }
 
-// checkQuery returns parameters that are unknown or repeated.
+// checkQuery returns an error for each parameter that is unknown, repeated or badly written.
 func checkQuery(op *Operation, query url.Values) []ipam.Field {
 	var fields []ipam.Field
 	for name, values := range query {
@@ -99,8 +100,8 @@ func known(params openapi3.Parameters) string {
 	return "; it has " + strings.Join(names, ", ") + "."
 }
 
-// literal reports whether a parameter has the JSON spelling of its type: true and false, integers without a plus sign or leading zeros. The decoders
-// also accept 1, T, +5 and 007.
+// literal reports whether a parameter is written as JSON writes its type: true or false, or an integer without a plus sign and leading zeros. The
+// decoders would also accept 1, T, +5 and 007.
 func literal(s *openapi3.Schema, value string) bool {
 	switch {
 	case s.Type.Is(openapi3.TypeBoolean):
@@ -113,7 +114,8 @@ func literal(s *openapi3.Schema, value string) bool {
 	}
 }
 
-// checkHeaders returns repeated headers of the operation. Preconditions are lists, and a list may span several headers.
+// checkHeaders returns an error for each header that is repeated. It joins repeated preconditions, because a precondition is a list and may have
+// several headers.
 func checkHeaders(op *Operation, h http.Header) []ipam.Field {
 	var fields []ipam.Field
 	for _, p := range op.header {

@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// fields translates the validator's errors. Its own texts quote the schema, which does not help a caller.
+// fields translates the errors of the validator. The validator's own texts quote the schema, which does not help a caller.
 func (k *Contract) fields(err error) []ipam.Field {
 	t := translation{patterns: k.patterns, written: k.written}
 	t.walk("", err)
@@ -24,7 +24,7 @@ type translation struct {
 	fields   []ipam.Field
 }
 
-// walk descends to the errors at the leaves. place is the parameter that they belong to, or "" for the body.
+// walk visits the tree of errors and translates its leaves. place is the parameter of the error, or "" for the body.
 func (t *translation) walk(place string, err error) {
 	if len(t.fields) > refuse.MaxFields {
 		return
@@ -62,7 +62,7 @@ func (t *translation) request(e *openapi3filter.RequestError) {
 	}
 }
 
-// schema translates one error of a schema. The parts of an allOf replace the allOf's own error.
+// schema translates one error of a schema. The error of an allOf only wraps the errors of its parts, so schema translates the parts.
 func (t *translation) schema(place string, e *openapi3.SchemaError) {
 	if parts, ok := errors.AsType[openapi3.MultiError](e.Origin); ok && e.SchemaField == "allOf" {
 		t.walk(place, parts)

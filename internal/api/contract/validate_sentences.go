@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// sentence returns the error text for a value: the schema's requirement.
+// sentence returns the error text for a value. The text describes the schema's requirement.
 func (t *translation) sentence(e *openapi3.SchemaError) string {
 	s := e.Schema
 	switch e.SchemaField {
@@ -29,7 +29,8 @@ func (t *translation) sentence(e *openapi3.SchemaError) string {
 	case "minimum", "maximum":
 		return boundsSentence(s)
 	case "minLength", "maxLength":
-		switch said := t.patterns[s.Pattern]; said { // "5 is too short" would lack the unit, and 35 characters do not explain a UUID
+		// "5 is too short" would lack the unit, and a length of 35 characters does not explain a UUID.
+		switch said := t.patterns[s.Pattern]; said {
 		case refuse.DurationSentence, uidSentence, createOnlySentence:
 			return said
 		case blockSentence, addressSentence:
@@ -61,7 +62,7 @@ func (t *translation) sentence(e *openapi3.SchemaError) string {
 	}
 }
 
-// Error texts for values for which a length limit explains nothing.
+// Error texts for values whose length limit would not help a caller.
 const (
 	blockSentence      = "is not a CIDR."
 	addressSentence    = "is not an IP address."
@@ -80,7 +81,7 @@ func boundsSentence(s *openapi3.Schema) string {
 	}
 }
 
-// literalSentence names the required type of a value.
+// literalSentence returns the error text for a value of the wrong type.
 func literalSentence(s *openapi3.Schema) string {
 	switch {
 	case s.Type.Is(openapi3.TypeInteger) && s.Min != nil && s.Max != nil:
@@ -113,7 +114,7 @@ func choices(enum []any) string {
 	return "one of " + strings.Join(names, ", ")
 }
 
-// unknownName extracts the name of an unknown member from the error text, the only part of the validator's error that has it.
+// unknownName extracts the name of an unknown member from the error text. No other part of the validator's error contains the name.
 func unknownName(e *openapi3.SchemaError) string {
 	quoted := strings.TrimSuffix(strings.TrimPrefix(e.Reason, "property "), " is unsupported")
 	name, err := strconv.Unquote(quoted)
@@ -123,7 +124,7 @@ func unknownName(e *openapi3.SchemaError) string {
 	return name
 }
 
-// patternSentence explains a regular expression.
+// patternSentence returns the error text for a value that does not match a regular expression.
 func (t *translation) patternSentence(pattern string, value any) string {
 	text, _ := value.(string) // every value with a pattern is a string
 	switch sentence, ok := t.patterns[pattern]; {
@@ -140,7 +141,7 @@ func (t *translation) patternSentence(pattern string, value any) string {
 	}
 }
 
-// patternSentences finds the regular expressions of the contract by the names of their schemas, and returns their error texts.
+// patternSentences maps the regular expressions of the contract to their error texts. It finds an expression by the name of its schema.
 func patternSentences(doc *openapi3.T) map[string]string {
 	found := map[string]string{}
 	add := func(ref *openapi3.SchemaRef, sentence string) {

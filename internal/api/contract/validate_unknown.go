@@ -10,8 +10,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// unknownSentence returns the error text for an unknown member of the object at pointer. If responses have the member there, only the server writes
-// it. Otherwise the text has the closest known name and all known names.
+// unknownSentence returns the error text for an unknown member of the object at pointer. If responses have this member, the text explains that the
+// server sets it. Otherwise the text suggests the closest known name and lists all known names.
 func (t *translation) unknownSentence(pointer, name string, s *openapi3.Schema) string {
 	if t.served(pointer, name) {
 		return "is set by the server; leave it out."
@@ -27,7 +27,8 @@ func (t *translation) unknownSentence(pointer, name string, s *openapi3.Schema) 
 	return "is not a field; t" + there
 }
 
-// served reports whether responses have a member that requests must not have, so that a caller has sent back a resource as it read it.
+// served reports whether responses have a member that requests must not have. A caller sends such a member if it sends back a resource that it has
+// read.
 func (t *translation) served(pointer, name string) bool {
 	inBatch := strings.HasPrefix(pointer, "/claims/") && strings.Count(pointer, "/") == 2
 	switch {
@@ -40,7 +41,7 @@ func (t *translation) served(pointer, name string) bool {
 	}
 }
 
-// writtenMetadata returns the metadata that callers do not write.
+// writtenMetadata returns the names of the metadata that callers may not set.
 func writtenMetadata(doc *openapi3.T) []string {
 	all := doc.Components.Schemas["Metadata"]
 	if all == nil {
@@ -53,7 +54,7 @@ func writtenMetadata(doc *openapi3.T) []string {
 
 // nearName returns the closest known name, or "" if none is close.
 func nearName(name string, names []string) string {
-	const longest = 64 // longest name worth the comparison
+	const longest = 64 // longer names are not compared
 	if len(name) > longest {
 		return ""
 	}

@@ -1,10 +1,10 @@
-// Package docs serves Swagger UI from the binary: no network, no CDN, no installation.
+// Package docs serves Swagger UI from the binary. Swagger UI needs no network, no CDN and no installation.
 //
-// It embeds two folders. dist contains files of the npm package swagger-ui-dist, byte for byte (`make swagger-ui` refreshes them, tools/swagger-ui
-// pins the version); page contains our own files.
+// It embeds two folders. dist contains files of the npm package swagger-ui-dist without changes. `make swagger-ui` updates them, and tools/swagger-ui
+// pins the version. page contains Carve's own files.
 //
-// The page handles a caller's credentials, so it may only contact its own origin. The Content-Security-Policy enforces this in the browser, and a
-// test fails if the vendored files need more.
+// The page handles the credentials of a caller, so it may only contact its own origin. The Content-Security-Policy enforces this in the browser. A
+// test fails if a new version of Swagger UI needs more.
 package docs
 
 import (
@@ -24,15 +24,16 @@ import (
 // Path is the path at which the server mounts Handler.
 const Path = "/docs/"
 
-// policy lets the page load itself, draw the icons that its style sheet contains as data, and call its own origin. Swagger UI works under it, "Try it
-// out" included: it needs no inline script, no inline style sheet and no eval.
+// policy is the Content-Security-Policy of the page. It allows the page's own files, images in data URLs, which the style sheet contains, and
+// requests to the page's origin. Swagger UI works with it, including "Try it out", because it needs no inline script, no inline style sheet and no
+// eval.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 //go:embed dist page
 var files embed.FS
 
-// types are fixed because mime.TypeByExtension also reads the host's own tables, and its results differ by host.
+// types is a fixed table, because the results of mime.TypeByExtension depend on the host.
 var types = map[string]string{
 	".css":  "text/css; charset=utf-8",
 	".html": "text/html; charset=utf-8",
@@ -48,9 +49,9 @@ type asset struct {
 	etag        string
 }
 
-// Handler serves the page and its files under Path, for the document at specURL, which must have the same origin: the page's policy lets the browser
-// fetch nothing else. Requests carry the full path; "/docs" redirects to "/docs/". Clients revalidate by ETag on every visit, since file names do not
-// change from one release to the next.
+// Handler serves the page and its files under Path. specURL is the URL of the OpenAPI document. It must have the same origin, because the page's
+// policy allows no other. Requests carry the full path, and "/docs" redirects to "/docs/". File names do not change between releases, so clients
+// check the ETag on every visit.
 func Handler(specURL string) http.Handler {
 	assets := load(specURL)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -79,12 +80,12 @@ func Handler(specURL string) http.Handler {
 		h.Set("Content-Type", a.contentType)
 		h.Set("Cache-Control", "no-cache")
 		h.Set("ETag", a.etag)
-		// The zero time omits Last-Modified: an embedded file has none, and the ETag is exact.
+		// The zero time omits Last-Modified, because an embedded file has no time. The ETag is exact.
 		http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(a.body))
 	})
 }
 
-// load panics only on a broken build: the files are part of the binary.
+// load returns the files by name. It panics only if the build is broken, because the files are part of the binary.
 func load(specURL string) map[string]asset {
 	assets := map[string]asset{}
 	err := fs.WalkDir(files, ".", func(file string, entry fs.DirEntry, err error) error {

@@ -123,7 +123,7 @@ func TestDocs(t *testing.T) {
 
 var addressPattern = regexp.MustCompile(`\b(?:src|href|action|data|poster|srcset|content)\s*=\s*"([^"]*)"`)
 
-// addresses returns the distinct addresses in a page. It includes content attributes, because a browser also fetches from <meta http-equiv=refresh>.
+// addresses returns the distinct addresses in a page. It includes the content attributes, because a browser also loads <meta http-equiv=refresh>.
 func addresses(page string) []string {
 	var found []string
 	seen := map[string]bool{}

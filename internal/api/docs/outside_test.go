@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// named lists the hosts in the bundle, with the reason why no browser fetches from each. When an update of the vendored files adds a host, the test
-// fails until a maintainer has reviewed it.
+// named lists the hosts that the bundle mentions, with the reason why no browser loads anything from them. If an update of the vendored files adds a
+// host, the test fails until a maintainer has reviewed the host.
 var named = map[string]string{
 	"datatracker.ietf.org": "comments inside ABNF grammars",
 	"example.com":          "sample value for a string of format email",

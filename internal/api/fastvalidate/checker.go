@@ -6,7 +6,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// Limits limit a text beyond its schema.
+// Limits limit a JSON text in addition to its schema.
 type Limits struct {
 	Tokens int // values, names and brackets
 	Name   int // bytes of a member's name
@@ -18,7 +18,7 @@ type Checker struct {
 	limits Limits
 }
 
-// Compiler makes Checkers, which share the tables of their patterns.
+// Compiler makes Checkers. All of them share the tables of their patterns.
 type Compiler struct {
 	limits   Limits
 	patterns map[string]*pattern
@@ -29,13 +29,14 @@ func NewCompiler(limits Limits) *Compiler {
 	return &Compiler{limits: limits, patterns: map[string]*pattern{}}
 }
 
-// Compile makes the Checker of a schema. The Checker accepts no value for a part of the schema with an unknown keyword.
+// Compile makes the Checker of a schema. If a part of the schema has a keyword that Compile does not know, the Checker accepts no value for that
+// part.
 func (c *Compiler) Compile(schema *openapi3.SchemaRef) *Checker {
 	return &Checker{root: c.compile(schema, maxDepth), limits: c.limits}
 }
 
-// Valid reports whether data is certainly one JSON text that the schema allows and that has only one reading: UTF-8, no duplicate member (even in
-// another case), no null, no escapes, and no numbers except plain integers.
+// Valid reports whether data is certainly one JSON text that the schema allows and that all parsers read in the same way. Such a text is UTF-8. It
+// has no duplicate members (even in another case), no null, no escapes, and no numbers except plain integers.
 func (c *Checker) Valid(data []byte) bool {
 	s := scan{data: data, limits: c.limits}
 	if !s.value(c.root) {
@@ -45,7 +46,7 @@ func (c *Checker) Valid(data []byte) bool {
 	return s.at == len(data)
 }
 
-// ValidText reports whether a parameter in this spelling is certainly valid: a text as it is, an integer in digits, true or false.
+// ValidText reports whether a parameter is certainly valid: a string, an integer in digits, true or false.
 func (c *Checker) ValidText(value string) bool {
 	switch n := c.root; n.kind {
 	case text:

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// maxDepth limits nested schemas; recursive schemas end here. It is far below the depth that a body may have.
+	// maxDepth limits the nesting of schemas, because schemas may be recursive. A deeper value has no fast path. A body may be nested more deeply.
 	maxDepth = 20
-	// maxMembers is the capacity of a member set in one word.
+	// maxMembers is the largest number of members in an object, because one uint64 stores the set of members.
 	maxMembers = 64
 )
 
@@ -30,12 +30,12 @@ const (
 // node is a compiled schema.
 type node struct {
 	kind        kind
-	least, most int64 // bounds of an integer's value, a string's characters, or the number of items or members
+	least, most int64 // bounds of an integer, of the characters in a string, or of the number of items or members
 	pattern     *pattern
 	choices     []string // nil: any text
-	item        *node    // of a list or dictionary
+	item        *node    // schema of each item in a list or dictionary
 	members     map[string]member
-	required    uint64 // member set
+	required    uint64 // the required members, as a set of bits
 }
 
 type member struct {
@@ -50,7 +50,7 @@ func (c *Compiler) compile(ref *openapi3.SchemaRef, depth int) *node {
 		return unknown
 	}
 	s := *ref.Value
-	// Remove the keywords that do not affect validity, or only concern null, which is never certain.
+	// Remove the keywords that do not affect validity, and Nullable. The fast path never accepts null.
 	s.Extensions, s.Origin, s.Title, s.Description, s.Default, s.Example, s.ExternalDocs = nil, nil, "", "", nil, nil, nil
 	s.Deprecated, s.Nullable = false, false
 	if len(s.AllOf) == 1 {
@@ -82,7 +82,6 @@ func (c *Compiler) compile(ref *openapi3.SchemaRef, depth int) *node {
 	return n
 }
 
-// hasNoKeyword reports whether a schema has no keyword.
 func hasNoKeyword(s *openapi3.Schema) bool {
 	return reflect.DeepEqual(*s, openapi3.Schema{}) //nolint:govet // the caller has removed values that may be errors, such as an example's
 }

@@ -8,21 +8,21 @@ import (
 	"strings"
 )
 
-// maxStates limits a pattern's table, 128 bytes a state. regexp matches the patterns that need more: three long ones, for label keys, references
-// in filters and subjects.
+// maxStates limits the states in the table of a pattern. A state takes 128 bytes. Three long patterns need more states: label keys, references in
+// filters, and subjects. For these, match uses regexp.
 const maxStates = 250
 
-// pattern is a regular expression as a table: a deterministic automaton over ASCII. It takes a twentieth of regexp's time (BenchmarkPattern), and
-// checks most of the text in a valid request.
+// pattern is a regular expression as a table: a deterministic automaton over ASCII. The table needs a twentieth of the time of regexp
+// (BenchmarkPattern). Patterns cover most of the text in a valid request, so this matters.
 type pattern struct {
 	re      *regexp.Regexp
-	next    [][128]uint8 // by state and character; state 0 has no exit
+	next    [][128]uint8 // next state, by state and character; state 0 has no exit
 	accepts []bool       // by state: whether the text may end here
 }
 
-// newPattern returns nil for an expression that Go does not support.
+// newPattern returns nil for an expression that Go does not support, such as one with \u.
 func newPattern(expression string) *pattern {
-	if strings.Contains(expression, `\u`) { // JavaScript has it, and Go has not
+	if strings.Contains(expression, `\u`) { // JavaScript supports \u, and Go does not
 		return nil
 	}
 	re, err := regexp.Compile(expression)
@@ -34,7 +34,7 @@ func newPattern(expression string) *pattern {
 	return p
 }
 
-// match reports whether the expression matches, as regexp does.
+// match reports whether the expression matches. It has the same result as regexp.
 func match[T string | []byte](p *pattern, raw T) bool {
 	if p.next == nil {
 		return p.re.MatchString(string(raw))
@@ -50,8 +50,8 @@ func match[T string | []byte](p *pattern, raw T) bool {
 	return p.accepts[state]
 }
 
-// tabulate makes the table by the subset construction: a state is a set of instructions that a text can reach. It makes none for expressions that may
-// match from anywhere, test words or lines, or need too many states.
+// tabulate makes the table by the subset construction. A state is the set of instructions that a text can reach. It makes no table if the expression
+// may match anywhere in a text, tests word or line boundaries, or needs too many states.
 func (p *pattern) tabulate() {
 	tree, err := syntax.Parse(p.re.String(), syntax.Perl)
 	if err != nil {
@@ -78,7 +78,7 @@ func (p *pattern) tabulate() {
 		}
 		_, ended := reach(prog, sets[at], flags|syntax.EmptyEndText)
 		runes, already := reach(prog, sets[at], flags)
-		if already { // the pattern matches whatever follows; a table has no such state
+		if already { // the pattern matches whatever follows, which a table cannot express
 			return
 		}
 		var row [128]uint8
@@ -107,8 +107,8 @@ func (p *pattern) tabulate() {
 	p.next, p.accepts = next, accepts
 }
 
-// reach follows the instructions that consume nothing. It returns the reachable instructions that consume a character, and whether a match is
-// reachable.
+// reach follows the instructions that consume no character. It returns the reachable instructions that consume a character. It also reports whether
+// the match instruction is reachable.
 func reach(prog *syntax.Prog, from []uint32, flags syntax.EmptyOp) (runes []uint32, match bool) {
 	seen := make([]bool, len(prog.Inst))
 	todo := slices.Clone(from)
@@ -138,7 +138,7 @@ func reach(prog *syntax.Prog, from []uint32, flags syntax.EmptyOp) (runes []uint
 	return runes, match
 }
 
-// emptyOp returns the argument of an instruction that consumes nothing.
+// emptyOp returns the condition of an instruction that consumes no character.
 func emptyOp(arg uint32) syntax.EmptyOp { return syntax.EmptyOp(arg) } //nolint:gosec // the compiler stored an EmptyOp in it
 
 func keyOf(set []uint32) string {

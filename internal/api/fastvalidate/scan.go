@@ -7,10 +7,10 @@ import (
 )
 
 const (
-	// maxDigits is the maximum length of an integer: every parser, even one with binary floats, reads it as the same number.
+	// maxDigits is the largest number of digits in an integer. Every parser reads such an integer as the same number, even if it uses binary floats.
 	maxDigits  = 15
 	maxInteger = 999_999_999_999_999
-	// maxNames is the maximum number of caller-chosen names that the scan compares with each other.
+	// maxNames is the largest number of names that the caller chooses in one object. The scan compares each name with all others.
 	maxNames = 16
 )
 
@@ -74,7 +74,7 @@ func (s *scan) next(c byte) bool {
 	return true
 }
 
-// ends consumes the closing bracket.
+// ends consumes a closing bracket.
 func (s *scan) ends(bracket byte) bool {
 	s.space()
 	return s.next(bracket) && s.token()
@@ -88,7 +88,7 @@ func (s *scan) word(w string) bool {
 	return true
 }
 
-// text reads a string without escapes.
+// text reads a string that contains no escapes.
 func (s *scan) text() (raw []byte, ok bool) {
 	if !s.next('"') {
 		return nil, false
@@ -197,7 +197,8 @@ func (s *scan) dictionary(n *node) bool {
 
 // holds reports whether a UTF-8 text fits n.
 func holds[T string | []byte](n *node, raw T) bool {
-	// The limits count characters, and a text has at most as many characters as bytes: a text with too many bytes is left to the full validation.
+	// The limits count characters, but len counts bytes, and a text has at most as many characters as bytes. If a text has too many bytes, the full
+	// validation decides.
 	if length := int64(len(raw)); length < n.least || length > n.most {
 		return false
 	}

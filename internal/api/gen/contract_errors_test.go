@@ -17,7 +17,7 @@ import (
 
 const problemJSON = "application/problem+json"
 
-// mustAnswer returns the statuses that an operation must list, given its parameters and body.
+// mustAnswer returns the statuses that an operation must list, because of its parameters and its body.
 func mustAnswer(op operation) []int {
 	statuses := []int{400, 406, 500}
 	if op.hosted() {
@@ -33,7 +33,7 @@ func mustAnswer(op operation) []int {
 	if op.RequestBody != nil {
 		statuses = append(statuses, 413, 415)
 	}
-	// The schema checks a member's role completely. An explanation returns 200 for any claim.
+	// The schema checks the role of a member completely, so putMember never returns 422. An explanation returns 200 for any claim.
 	if op.RequestBody != nil && op.OperationID != "putMember" && op.OperationID != explains && !slices.Contains(needNoKey, op.OperationID) {
 		statuses = append(statuses, 422)
 	}
@@ -47,23 +47,23 @@ func mustAnswer(op operation) []int {
 	case op.method == http.MethodPost:
 		statuses = append(statuses, 409)
 	case op.method == http.MethodPut:
-		if !slices.Contains([]string{"putPoolGrant", "putSpaceGrant"}, op.OperationID) { // no existing object conflicts with them
+		if !slices.Contains([]string{"putPoolGrant", "putSpaceGrant"}, op.OperationID) { // these operations conflict with no existing object
 			statuses = append(statuses, 409)
 		}
 	}
 	return statuses
 }
 
-// explains is a POST that writes nothing, so it has no dry run, no idempotency key and no conflict.
+// explains is a POST that writes nothing. So it has no dry run, no idempotency key and no conflict.
 const explains = "explainClaim"
 
-// needNoKey are the operations whose repetition has the same effect: they need no idempotency key, and write no immutable field.
+// needNoKey are the operations that may be repeated without an idempotency key, because a repetition changes nothing. They write no immutable field.
 var needNoKey = []string{"attachConsumer", "putConsumer", "renewConsumers", "confirmExpiry", "releaseClaims", "retryWebhookDelivery"}
 
-// ofAdmins are the operations that can remove the last admin of platform.
+// ofAdmins are the operations that can remove the last admin of the project platform.
 var ofAdmins = []string{"putMember", "deleteMember", "deleteApiKey"}
 
-// refusals returns the codes that an operation lists.
+// refusals returns the error codes that an operation lists.
 func (op operation) refusals() (codes []gen.ProblemCode) {
 	for _, code := range op.Extensions["x-problems"].([]any) {
 		codes = append(codes, gen.ProblemCode(code.(string)))
@@ -91,7 +91,7 @@ func TestEveryOperationListsTheErrorsItCanReturn(t *testing.T) {
 				require.Equal(t, status == "default", answer.Ref == "#/components/responses/Problem", status)
 			}
 			require.NotNil(t, op.Responses.Default())
-			// Without an idempotency key, an operation cannot refuse a key that belongs to another request or to a released claim.
+			// An operation without an idempotency key cannot return the errors about a key that belongs to another request or to a released claim.
 			keyed := op.has("header", "Idempotency-Key")
 			require.Equal(t, keyed, slices.Contains(op.refusals(), gen.ProblemCodeIdempotencyMismatch))
 			require.True(t, keyed || !slices.Contains(op.refusals(), gen.ProblemCodeClaimReleased))
@@ -100,14 +100,14 @@ func TestEveryOperationListsTheErrorsItCanReturn(t *testing.T) {
 	}
 }
 
-// everywhere are the codes that the operations need not describe.
+// everywhere are the error codes that the operations need not describe, because they mean the same everywhere.
 var everywhere = []gen.ProblemCode{
 	"invalid_argument", "unauthenticated", "permission_denied", "not_found", "not_acceptable", "precondition_failed", "payload_too_large",
 	"unsupported_media_type", "idempotency_mismatch", "precondition_required", "rate_limited", "internal", "contention", "outcome_unknown",
 	"unavailable", "deadline",
 }
 
-// asClaims are the operations with the refusals of createClaim, which its description explains.
+// asClaims are the operations with the same errors as createClaim. The description of createClaim explains these errors.
 var asClaims = []string{"putClaim", "createClaimBatch", "putScopePool"}
 
 func TestEveryOperationDescribesItsRefusals(t *testing.T) {
@@ -131,7 +131,7 @@ func TestEveryWriteHasDryRunKeyAndPrecondition(t *testing.T) {
 			require.Equal(t, writes && op.method == http.MethodPost && !slices.Contains(needNoKey, op.OperationID), op.has("header", "Idempotency-Key"), "Idempotency-Key")
 			guarded := op.method == http.MethodPatch || op.method == http.MethodDelete || op.method == http.MethodPut
 			require.Equal(t, guarded, op.has("header", "If-Match"), "If-Match")
-			if op.method != http.MethodGet { // among reads, only those whose entity tag covers the whole response have it
+			if op.method != http.MethodGet { // a read has If-None-Match only if its entity tag covers the whole response
 				require.Equal(t, op.method == http.MethodPut, op.has("header", "If-None-Match"), "If-None-Match")
 			}
 			require.Equal(t, op.method == http.MethodGet && op.has("header", "If-None-Match"), op.Responses.Value("304") != nil, "304")
@@ -139,7 +139,7 @@ func TestEveryWriteHasDryRunKeyAndPrecondition(t *testing.T) {
 	}
 }
 
-// problems returns every example in the Problem response.
+// problems returns all examples of the Problem response.
 func problems(t *testing.T, doc *openapi3.T) map[string]gen.Problem {
 	t.Helper()
 	content := doc.Components.Responses["Problem"].Value.Content
@@ -158,7 +158,7 @@ func problems(t *testing.T, doc *openapi3.T) map[string]gen.Problem {
 	return found
 }
 
-// documented returns the status of each code, from the table in the contract.
+// documented returns the status of each error code, from the table in the contract.
 func documented(t *testing.T, doc *openapi3.T) map[string]int {
 	t.Helper()
 	codes := map[string]int{}
@@ -196,7 +196,7 @@ func TestEveryCodeIsDocumentedWithStatusAndExample(t *testing.T) {
 		code := value.(string)
 		codes = append(codes, code)
 		require.Contains(t, statuses, code)
-		// No operation returns method_not_allowed, which is for methods that the contract does not have.
+		// The code method_not_allowed is for methods that are not in the contract. So no operation lists it.
 		require.Equal(t, code != string(gen.ProblemCodeMethodNotAllowed), shown[code], "%s has no example", code)
 		require.Equal(t, code != string(gen.ProblemCodeMethodNotAllowed), answered[code], "no operation answers %s", code)
 	}

@@ -8,10 +8,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// requireBounded checks the schema of request data. Every string is an enum, or has a maximum length and a pattern that refuses control characters
-// (the database cannot store U+0000). Every list and map has a size limit. Every object is closed, so that the server refuses misspelled and
-// read-only fields instead of ignoring them. Only merge patches are open: there the server itself distinguishes an immutable field from an unknown
-// one.
+// requireBounded checks the schema of request data:
+//
+//   - Every string is an enum, or has a maximum length and a pattern that refuses control characters. The database cannot store U+0000.
+//   - Every list and map has a size limit.
+//   - Every object is closed, so that the server refuses misspelled and read-only fields and does not ignore them. Only merge patches are open,
+//     because there the server itself distinguishes an immutable field from an unknown one.
 func requireBounded(t *testing.T, at string, ref *openapi3.SchemaRef, patch bool) {
 	t.Helper()
 	s := ref.Value

@@ -1,4 +1,4 @@
-// Package gen_test checks the properties of openapi.yaml that do not depend on the server.
+// Package gen_test checks openapi.yaml itself, without the server.
 package gen_test
 
 import (
@@ -20,7 +20,7 @@ import (
 type operation struct {
 	*openapi3.Operation
 	path, method string
-	params       openapi3.Parameters // the operation's parameters and its path's
+	params       openapi3.Parameters // parameters of the operation and of its path
 }
 
 // document loads openapi.yaml.
@@ -49,7 +49,7 @@ func (op operation) has(in, name string) bool {
 	return op.params.GetByInAndName(in, name) != nil
 }
 
-// hosted reports whether the operation is outside /v1: for the programs that run and monitor the process.
+// hosted reports whether the operation is outside /v1. Such operations are for the programs that run and monitor the server.
 func (op operation) hosted() bool { return !strings.HasPrefix(op.path, "/v1/") }
 
 func TestContractIsValidAndItsExamplesFitTheirSchemas(t *testing.T) {
@@ -86,7 +86,7 @@ func TestEveryOperationHasIDSummaryAndDescription(t *testing.T) {
 			require.NotEmpty(t, tag.Description)
 			for _, p := range op.params {
 				require.NotEmpty(t, p.Value.Description, p.Value.Name)
-				// Swagger UI sends the examples of parameters. Only the parameters that an operation requires have one.
+				// Swagger UI sends the examples of parameters. So only the parameters that an operation requires may have an example.
 				needed := p.Value.Required || op.method == http.MethodPatch && p.Value.Name == "If-Match"
 				require.Equal(t, needed, p.Value.Example != nil, "whether %s has an example", p.Value.Name)
 				require.Empty(t, p.Value.Examples, p.Value.Name)
@@ -116,8 +116,8 @@ func TestEverySuccessHasAnExampleAndItsHeaders(t *testing.T) {
 	}
 }
 
-// Reads of one project offer the region's stale data and declare it. Writes do not offer it, nor do reads of global data and reads that follow the
-// latest write.
+// Reads of one project can return stale data of the region, and the contract must declare that. Writes cannot, and neither can reads of global data
+// and reads that must see the latest write.
 func TestReadsDeclareStaleConsistency(t *testing.T) {
 	t.Parallel()
 	single := []string{"getPool", "getPoolMap", "getPoolUtilization", "getClaim", "getAllocation", "getClass"}
@@ -135,8 +135,8 @@ func TestReadsDeclareStaleConsistency(t *testing.T) {
 	}
 }
 
-// requireSuccess checks a success response: it has an example, an ETag for one resource, a Location for a new one, and the headers of a replay and a
-// dry run where the operation offers them.
+// requireSuccess checks a success response. It must have an example, an ETag for a single resource and a Location for a new one. If the operation has
+// a dry run or an idempotency key, the response must have the headers for them.
 func requireSuccess(t *testing.T, op operation, status string, response *openapi3.Response) {
 	t.Helper()
 	if op.has("query", "dryRun") {
@@ -146,7 +146,7 @@ func requireSuccess(t *testing.T, op operation, status string, response *openapi
 		require.Contains(t, response.Headers, "Idempotency-Replayed")
 	}
 	for name, header := range response.Headers {
-		// The generated code always writes a required header, and an optional one only when it is set.
+		// The generated code always writes a required header. It writes an optional header only if the header is set.
 		required := name == "ETag" || name == "Location"
 		require.Equal(t, required, header.Value.Required, name)
 	}

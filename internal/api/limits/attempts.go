@@ -9,14 +9,14 @@ import (
 	"github.com/carve-ipam/carve/internal/ratelimit"
 )
 
-// Attempts limits the authentication attempts of one request's client address. A look-up that the request started may call it after the request has
-// ended, so it has a lock.
+// Attempts limits the authentication attempts of a client address, during one request. A look-up of credentials may outlive the request that started
+// it and still call Attempts. So Attempts has a lock.
 type Attempts struct {
 	limiter *ratelimit.Limiter // nil: no limit
 	address string
 
 	mu      sync.Mutex
-	release func() // gives back the reserved attempt; nil: none reserved
+	release func() // returns the reserved attempt; nil: none is reserved
 	ended   bool
 }
 
@@ -47,7 +47,7 @@ func (t *Attempts) Reserve() error {
 	return Allow(d)
 }
 
-// End gives back the reserved attempt.
+// End returns the reserved attempt to the limiter.
 func (t *Attempts) End() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -57,7 +57,7 @@ func (t *Attempts) End() {
 	t.release, t.ended = nil, true
 }
 
-// Failed counts an authentication that ended with err, and returns the error for the client. It counts only failures that the client caused.
+// Failed counts a failed authentication and returns the error for the client. It counts only failures that the client caused.
 func (t *Attempts) Failed(h http.Header, err error) error {
 	t.End()
 	if t.limiter == nil {
@@ -74,7 +74,8 @@ func (t *Attempts) Failed(h http.Header, err error) error {
 	return err
 }
 
-// network returns a client's key for the limit: an IPv4 address, or the /64 from which an IPv6 host chooses its addresses.
+// network returns the text that identifies a client for the limit. That is the IPv4 address, or the /64 of an IPv6 address, because an IPv6 host can
+// choose any address in its /64.
 func network(address string) string {
 	a, err := netip.ParseAddr(address)
 	if err != nil || a.Is4() {

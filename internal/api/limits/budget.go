@@ -9,17 +9,19 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Budget limits one request's cost, by its caller and by the caller's project.
+// Budget limits the cost of one request, by the budgets of its caller and of a project.
 type Budget struct {
 	caller, project *ratelimit.Limiter // nil: no limit
 	who             string
 	of              string // "": no project
 	header          http.Header
 	memory          *Memory
-	spent           int // cost of this request so far: a request that pays in parts must not fail for ever where one that pays at once could start
+	// spent is the cost of this request so far. A request that costs more than a full budget may start when the budget is full. Begin uses spent so that
+	// such a request may also pay in several steps.
+	spent int
 }
 
-// Budget returns a request's budget. It writes the limit headers when the budget is used up.
+// Budget returns the budget of a request. If the budget is used up, it writes the rate limit headers.
 func (l Limits) Budget(caller, project string, header http.Header) Budget {
 	return Budget{caller: l.Work, project: l.Project, who: caller, of: project, header: header, memory: l.Memory}
 }
@@ -27,7 +29,7 @@ func (l Limits) Budget(caller, project string, header http.Header) Budget {
 // Charge implements tenancy.Budget.
 func (b *Budget) Charge(w tenancy.Work) error { return b.Begin(w, tenancy.Work{}) }
 
-// Begin charges the cost of w if the budget covers the cost of w and besides together.
+// Begin charges the cost of w. It fails if the budget does not also cover the cost of besides. That is work that may follow and is charged later.
 func (b *Budget) Begin(w, besides tenancy.Work) error {
 	cost := w.Cost()
 	need := cost + besides.Cost()
@@ -62,7 +64,7 @@ type bucket struct {
 	key     string
 }
 
-// buckets returns the request's buckets. Its array stays on the caller's stack.
+// buckets returns the token buckets of the request. The compiler can inline it, so that the array stays on the stack.
 func (b *Budget) buckets() []bucket {
 	all := make([]bucket, 0, 2)
 	if b.caller != nil {

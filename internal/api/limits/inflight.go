@@ -12,9 +12,9 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// InFlight limits concurrent requests. A request without a slot waits a moment for one, and is refused then. The wait does not serve more requests.
-// It slows clients down: a refusal costs the reading and writing of a request, which under several times the capacity is most of the server's work. A
-// nil InFlight has no limit.
+// InFlight limits concurrent requests. A request that finds no slot waits a moment for one before it is refused. The wait does not increase the
+// number of served requests. It slows down clients that repeat refused requests at once. To read a request and to refuse it costs work. Under several
+// times the capacity, refusals are most of the server's work. A nil InFlight has no limit.
 type InFlight struct {
 	slots chan struct{} // one element for each request with a slot
 	share int           // slots that one caller may have
@@ -22,7 +22,8 @@ type InFlight struct {
 
 	seed maphash.Seed
 	mu   sync.Mutex
-	held map[uint64]int // requests by caller, with a slot or waiting for one; a caller without any has no entry
+	// held counts the requests of each caller that have a slot or wait for one. A caller without requests has no entry.
+	held map[uint64]int
 
 	waiting, full, callerRefusals atomic.Int64
 	said                          rate.Sometimes
@@ -32,24 +33,24 @@ type InFlight struct {
 type Load struct {
 	Now, Max int64 // requests with a slot, and their limit
 	Waiting  int64 // requests that wait for a slot or for their refusal
-	Full     int64 // requests that found no slot, since the start
-	Greedy   int64 // requests beyond a caller's share, since the start
+	Full     int64 // requests refused because all slots were taken, since the start
+	Greedy   int64 // requests refused because their caller had its share, since the start
 }
 
 // logEvery is the minimum interval between log lines about refused requests.
 const logEvery = 10 * time.Second
 
-// The refusals of requests without a slot.
+// The errors for requests without a slot.
 var (
 	errFull        = ipam.Errorf(ipam.CodeUnavailable, "The server has reached its limit of concurrent requests. Nothing was changed; repeat the request when Retry-After has passed.")
 	errCallerLimit = ipam.Errorf(ipam.CodeRateLimited, "Too many requests at once: this caller uses half of the server's limit already. Nothing was changed; repeat the request when Retry-After has passed.")
 )
 
-// maxWaiting limits the waiting requests. The cost of each is its connection, some 20 kB, which exists anyway.
+// maxWaiting limits the number of waiting requests. A waiting request needs only its connection, some 20 kB, which exists anyway.
 const maxWaiting = 16384
 
-// NewInFlight returns a limit of most requests; one caller may have half of them. A request without a slot waits up to wait. It returns nil, which
-// has no limit, for 0.
+// NewInFlight returns a limit of most concurrent requests. One caller may have half of them. A request without a slot waits for at most the duration
+// wait. If most is 0, NewInFlight returns nil, which has no limit.
 func NewInFlight(most int, wait time.Duration) *InFlight {
 	if most <= 0 {
 		return nil
@@ -67,10 +68,11 @@ func (f *InFlight) Load() Load {
 	return Load{Now: int64(len(f.slots)), Max: int64(cap(f.slots)), Waiting: f.waiting.Load(), Full: f.full.Load(), Greedy: f.callerRefusals.Load()}
 }
 
-// Enter takes a slot and returns leave, which gives it back, or returns the refusal.
+// Enter takes a slot and returns leave, which returns the slot. If there is no slot, it returns the error for the caller.
 //
-// It identifies a caller by the credentials in the request, valid or not: another client cannot take a caller's slots without its credentials, and
-// validation would cost the work that the limit saves. A request without credentials is refused soon, or, in development mode, has no caller of its own.
+// Enter identifies a caller by the credentials in the request, even if they are not valid. Validation would cost the work that the limit saves.
+// Without a caller's credentials, no other client can use up the caller's share. A request without credentials counts for no caller. It is refused
+// soon by the authentication, or the server is in development mode.
 func (f *InFlight) Enter(ctx context.Context, credentials string) (leave func(), refused *ipam.Error) {
 	if credentials == "" {
 		if !f.enterSlot(ctx) {
@@ -91,10 +93,10 @@ func (f *InFlight) Enter(ctx context.Context, credentials string) (leave func(),
 	return func() { <-f.slots; f.leaveAs(caller) }, nil
 }
 
-// Throttled runs tell at most once in logEvery, so that not every refusal has a log line.
+// Throttled calls the function at most once in logEvery, so that refused requests do not fill the log.
 func (f *InFlight) Throttled(tell func()) { f.said.Do(tell) }
 
-// enterSlot takes a slot, now or within the wait.
+// enterSlot takes a slot. If there is none, it waits for one.
 func (f *InFlight) enterSlot(ctx context.Context) bool {
 	select {
 	case f.slots <- struct{}{}:
@@ -108,7 +110,7 @@ func (f *InFlight) enterSlot(ctx context.Context) bool {
 	return false
 }
 
-// await waits until the channel has room, the wait has passed or the caller disconnects. It returns at once if too many requests wait.
+// await waits until the channel has room, the time is up or the caller disconnects. If too many requests already wait, it returns at once.
 func (f *InFlight) await(ctx context.Context, room chan<- struct{}) bool {
 	defer f.waiting.Add(-1)
 	if f.waiting.Add(1) > maxWaiting || f.wait <= 0 {
@@ -125,7 +127,7 @@ func (f *InFlight) await(ctx context.Context, room chan<- struct{}) bool {
 	return false
 }
 
-// enterAs counts one more request of a caller, unless the caller has its share.
+// enterAs counts one more request of a caller. It returns false if the caller already has its share.
 func (f *InFlight) enterAs(caller uint64) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -146,12 +148,12 @@ func (f *InFlight) leaveAs(caller uint64) {
 
 type slotKey struct{}
 
-// WithSlot lets a request give its slot back before it ends. The request calls leave once.
+// WithSlot stores leave in the context, so that a request can return its slot before it ends. leave must allow several calls.
 func WithSlot(ctx context.Context, leave func()) context.Context {
 	return context.WithValue(ctx, slotKey{}, leave)
 }
 
-// ReleaseSlot gives back the slot of a request that only waits from now on.
+// ReleaseSlot returns the slot of a request. The handler of changes calls it, because from then on the request mostly waits.
 func ReleaseSlot(ctx context.Context) {
 	if leave, ok := ctx.Value(slotKey{}).(func()); ok {
 		leave()

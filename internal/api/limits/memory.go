@@ -11,28 +11,28 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// answersHold is the limit of JSON bytes that one server's responses hold at once. The process needs a multiple of it, for rows, objects and
-// text.
+// answersHold is the limit, in bytes of JSON, for all responses that the server holds at the same time. The process needs several times as much
+// memory, for rows, objects and text.
 const answersHold = 64 << 20
 
-// The callers of one project share a quarter of the memory; one caller may use an eighth.
+// The callers of one project may use a quarter of the memory, and one caller may use an eighth.
 const (
 	projectShare = 4
 	callerShare  = 8
 )
 
-// memoryWait is the time that a request waits for memory before it is refused.
+// memoryWait is the time for which a request waits for memory before it is refused.
 const memoryWait = 5 * time.Second
 
-// Memory limits the bytes that responses hold, from before the read of their rows until the client has received them. A slow client keeps the memory
-// of its own responses, and no more than its share. A nil Memory has no limit.
+// Memory limits the bytes of all responses that the server holds. A response counts from before its rows are read until the client has received it. A
+// slow client keeps the memory of its own responses, but at most its share. A nil Memory has no limit.
 type Memory struct {
 	most  int64
 	whole *semaphore.Weighted
 	held  atomic.Int64
 
 	mu     sync.Mutex
-	shares map[string]*memoryShare // by caller and by project, while a request uses them
+	shares map[string]*memoryShare // shares by caller and by project; an entry exists while a request uses it
 }
 
 type memoryShare struct {
@@ -54,8 +54,10 @@ var (
 		"The responses that callers have not read yet use all the memory that the server has for responses. Repeat the request later.")
 )
 
-// Reserve reserves bytes for a response to a caller, at most a caller's share, and also for a project unless it is "". It takes the shares first: a
-// request that waits for its own project's memory holds no memory that others could use.
+// Reserve reserves bytes for a response to a caller, at most the caller's share. If project is not "", the project's share also pays. Reserve takes
+// the shares before the common memory. So a request that waits for its project's share holds no memory that others could use.
+//
+// keep reduces the reservation to the given number of bytes.
 func (m *Memory) Reserve(ctx context.Context, caller, project string, bytes int) (keep func(bytes int), err error) {
 	if m == nil {
 		return func(int) {}, nil
@@ -106,7 +108,7 @@ func (m *Memory) Reserve(ctx context.Context, caller, project string, bytes int)
 	return keep, nil
 }
 
-// share returns the memory of one caller or project, and creates it for the first request that uses it.
+// share returns the memory of one caller or project. It creates the entry for the first request that uses it. drop ends the use.
 func (m *Memory) share(of string, most int64) (free *semaphore.Weighted, drop func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -12,11 +12,11 @@ import (
 
 func TestMemoryIsLimitedByCallerProjectAndTotal(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, boundedMemory) // in synthetic time, a wait for memory takes no time
+	synctest.Test(t, boundedMemory) // in synthetic time, the wait for memory takes no time
 }
 
 func boundedMemory(t *testing.T) {
-	m := limits.NewMemory(800) // a project may use 200 of it, a caller 100
+	m := limits.NewMemory(800) // of these bytes, a project may use 200 and a caller 100
 	take := func(caller, project string, bytes int) func(int) {
 		keep, err := m.Reserve(t.Context(), caller, project, bytes)
 		require.NoError(t, err)

@@ -1,4 +1,5 @@
-// Package limits limits requests: their rate, cost, number and memory, by caller. A refusal contains the time after which the caller may retry.
+// Package limits limits requests by their rate, cost, number and memory, for each caller. An error contains the time after which the caller may
+// retry.
 package limits
 
 import (
@@ -18,18 +19,18 @@ type Limits struct {
 	Anonymous *ratelimit.Limiter // requests without valid credentials, by client address
 	Work      *ratelimit.Limiter // by caller: cost of requests (tenancy.Work)
 	Project   *ratelimit.Limiter // by project: cost of all its callers' requests
-	Refusals  *ratelimit.Limiter // recorded refusals for missing rights, by caller; all keys of a project count as one
+	Refusals  *ratelimit.Limiter // audit records of refused requests, by caller; all keys of a project count as one caller
 	Memory    *Memory            // by caller, by project and in total: memory of responses
 }
 
-// Rates are the limits as numbers per second; 0 is no limit.
+// Rates are the limits as numbers per second. 0 means no limit.
 type Rates struct{ Reads, Writes, Anonymous, Work, Project int }
 
-// DefaultRates admit every well-behaved program (budget_defaults_test.go).
+// DefaultRates are high enough for every well-behaved program (budget_defaults_test.go).
 var DefaultRates = Rates{Reads: 500, Writes: 200, Anonymous: 20, Work: 25000, Project: 50000}
 
-// workWindow is the burst of work in seconds: enough to read 100,000 claims page by page, as a program does when it starts, however fast the pages
-// come.
+// workWindow is the time in seconds whose work a caller may do in one burst. It is enough to read 100,000 claims, page after page and at any speed,
+// as a program does when it starts.
 const workWindow = 4
 
 // Limits returns the limiters. A nil clock is the system clock.
@@ -46,8 +47,8 @@ func (r Rates) Limits(clock func() time.Time) Limits {
 	}
 }
 
-// Describe writes the headers of draft-ietf-httpapi-ratelimit-headers, which are structured fields (RFC 9651). RateLimit-Policy allows q requests in
-// a window of w seconds. RateLimit states that r requests remain, and that more become available in t seconds.
+// Describe writes the headers of draft-ietf-httpapi-ratelimit-headers, which are structured fields (RFC 9651). RateLimit-Policy means that q requests
+// are allowed in a window of w seconds. RateLimit means that r requests remain, and that more become available in t seconds.
 func Describe(h http.Header, d ratelimit.Decision) {
 	var line [128]byte
 	b := append(strconv.AppendInt(append(strconv.AppendQuote(line[:0], d.Policy), ";q="...), int64(d.Quota), 10), ";w="...)
@@ -59,13 +60,13 @@ func Describe(h http.Header, d ratelimit.Decision) {
 	h[headerPolicy], h[headerLimit] = values[:1:1], values[1:]
 }
 
-// In the spelling of net/http.
+// The names of the headers, as net/http writes them.
 const (
 	headerPolicy = "Ratelimit-Policy"
 	headerLimit  = "Ratelimit"
 )
 
-// Allow returns rate_limited if the decision is not to allow.
+// Allow returns rate_limited if the limiter did not allow the request.
 func Allow(d ratelimit.Decision) error {
 	if d.Allowed {
 		return nil
@@ -75,5 +76,5 @@ func Allow(d ratelimit.Decision) error {
 	return e
 }
 
-// Seconds rounds up: a retry that comes a moment too early would be refused again.
+// Seconds returns a duration in whole seconds. It rounds up, because a retry that comes a moment too early would be refused again.
 func Seconds(d time.Duration) string { return strconv.Itoa(int(math.Ceil(d.Seconds()))) }

@@ -15,10 +15,10 @@ import (
 	"github.com/carve-ipam/carve/internal/api/gen"
 )
 
-// YAML serves the contract as it is committed.
+// YAML serves the file openapi.yaml.
 func YAML() echo.HandlerFunc { return serveDocument("application/yaml", carve.OpenAPI) }
 
-// JSON serves the same document as JSON; the server's types are generated from it.
+// JSON serves the same document as JSON.
 func JSON() echo.HandlerFunc {
 	data, err := gen.GetSpecJSON()
 	if err != nil {
@@ -27,7 +27,7 @@ func JSON() echo.HandlerFunc {
 	return serveDocument(contract.JSON, data)
 }
 
-// serveDocument serves bytes of the binary. They change only with the binary: a cache must revalidate, by ETag.
+// serveDocument serves bytes that are part of the binary. They change only with the binary, so a cache must check the ETag.
 func serveDocument(contentType string, data []byte) echo.HandlerFunc {
 	sum := sha256.Sum256(data)
 	etag := `"` + hex.EncodeToString(sum[:16]) + `"`

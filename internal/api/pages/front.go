@@ -1,4 +1,4 @@
-// Package pages serves the paths outside the contract: the front page, the contract itself, and an explanation of each refusal code.
+// Package pages serves the paths outside the contract: the front page, the contract itself, and a page about each error code.
 package pages
 
 import (
@@ -15,14 +15,14 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// Around is the paths outside the contract that depend on the server's configuration.
+// Around describes the paths outside the contract that depend on the server's configuration.
 type Around struct {
 	Console      bool
 	Metrics      bool
-	MetricsLocal bool // for callers on this machine alone
+	MetricsLocal bool // metrics are only for callers on this machine
 }
 
-// front is the response at /, which is not in the contract: the server's paths. It omits the build's version, which needs credentials.
+// front is the response at /: the list of the server's paths. It omits the version of the build, because the version needs credentials.
 type front struct {
 	Name     string `json:"name"`
 	Console  string `json:"console,omitempty"`
@@ -41,7 +41,7 @@ var frontText string
 //go:embed front.css
 var frontStyle string
 
-// Front serves the server's paths, as a page to browsers and as JSON to other clients. It has no data, and needs no credentials.
+// Front serves the list of the server's paths, as a page to browsers and as JSON to other clients. It needs no credentials.
 func Front(there Around) echo.HandlerFunc {
 	var page bytes.Buffer
 	if err := template.Must(template.New("front").Parse(frontText)).Execute(&page, struct {
@@ -69,7 +69,7 @@ func Front(there Around) echo.HandlerFunc {
 	}
 }
 
-// policy allows the style sheet of the pages and nothing else.
+// policy is the Content-Security-Policy of the pages. It allows their style sheet and nothing else.
 var policy = sync.OnceValue(func() string {
 	sum := sha256.Sum256([]byte(frontStyle))
 	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -95,7 +95,7 @@ const (
 `
 )
 
-// showHTML responds with a page in the frame.
+// showHTML responds with a page between htmlHead and htmlFoot.
 func showHTML(c echo.Context, page *template.Template, title string, content any) error {
 	h := c.Response().Header()
 	h.Set(echo.HeaderContentType, echo.MIMETextHTMLCharsetUTF8)
@@ -115,7 +115,7 @@ func forBrowser(c echo.Context) bool {
 	return strings.Contains(c.Request().Header.Get("Accept"), "text/html")
 }
 
-// varies marks a response that depends on Accept and on the build.
+// varies marks a response that depends on the Accept header and on the build.
 func varies(c echo.Context) {
 	h := c.Response().Header()
 	h.Set("Cache-Control", "no-cache")

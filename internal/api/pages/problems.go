@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// problemPage renders the Markdown subset of the pages as HTML: headings and paragraphs.
+// problemPage renders a page as HTML. The pages use only headings and paragraphs of Markdown.
 var problemPage = template.Must(template.New("problem").Parse(htmlHead + `<p><a href="/problems">All problems</a></p>
 {{range .Content.Blocks}}{{if eq .Kind "h1"}}<h1>{{.Text}}</h1>
 {{else if eq .Kind "h2"}}<h2>{{.Text}}</h2>
@@ -21,7 +21,7 @@ var problemPage = template.Must(template.New("problem").Parse(htmlHead + `<p><a 
 
 type pageBlock struct{ Kind, Text string }
 
-// Problem serves a code's page: HTML to a browser, Markdown to other clients. The path is the `type` of problem documents.
+// Problem serves the page of an error code: HTML to a browser, Markdown to other clients. Its path is the `type` of problem documents.
 func Problem(c echo.Context) error {
 	text, ok := problems.Page(c.Param("code"))
 	if !ok {
@@ -59,7 +59,7 @@ var problemIndex = template.Must(template.New("problems").Parse(htmlHead + `<p><
 {{end}}</table>
 ` + htmlFoot))
 
-// Row is a code in the list of all codes.
+// Row is one code in the list of all error codes.
 type Row struct {
 	Status int
 	Code   ipam.Code

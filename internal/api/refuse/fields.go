@@ -9,10 +9,10 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// MaxFields is the maximum number of fields in one refusal.
+// MaxFields is the largest number of fields in one error.
 const MaxFields = 20
 
-// Invalid returns invalid_argument for fields of the request: each pointer once, at most MaxFields.
+// Invalid returns invalid_argument for fields of the request. It keeps the first error of each pointer, and at most MaxFields fields.
 func Invalid(fields []ipam.Field) *ipam.Error {
 	seen := map[string]bool{}
 	fields = slices.DeleteFunc(slices.Clone(fields), func(f ipam.Field) bool {
@@ -33,7 +33,7 @@ func Invalid(fields []ipam.Field) *ipam.Error {
 	return e
 }
 
-// Clip shortens a text of the caller that the response repeats.
+// Clip shortens a text from the caller before the response repeats it.
 func Clip(s string) string {
 	const most = 200
 	if len(s) <= most {
@@ -42,7 +42,7 @@ func Clip(s string) string {
 	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
-// Count returns a number with its noun: 1 entry, 2 entries.
+// Count returns a number with its noun, such as 1 entry or 2 entries.
 func Count(n uint64, one, many string) string {
 	if n == 1 {
 		return "1 " + one
