@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// placed is the part of a pool's or claim's response with its location.
+// placed has the part of a response about a pool or a claim that describes its location.
 type placed struct {
 	Metadata client.Metadata `json:"metadata"`
 	Spec     struct {
@@ -26,7 +26,7 @@ type placed struct {
 	} `json:"status"`
 }
 
-// fixedDifferences returns the differences in fields that cannot be changed.
+// fixedDifferences returns the differences in the fields that cannot be changed.
 func (w wanted) fixedDifferences(project string, is found) (verbs.Differences, error) {
 	var d verbs.Differences
 	spec := member(w.fields, "spec")
@@ -66,7 +66,7 @@ func (w wanted) fixedDifferences(project string, is found) (verbs.Differences, e
 	return d, nil
 }
 
-// claimed compares a claim with the wanted source and block.
+// claimed compares a claim with the source and the block that the plan wants.
 func (w wanted) claimed(d *verbs.Differences, project string, got placed, doc object) {
 	spec, is := member(w.fields, "spec"), member(doc, "spec")
 	if ref := member(spec, "poolRef"); len(ref) > 0 {

@@ -1,4 +1,4 @@
-// Package snapshot reads a project's content, for an import's comparison and for an export.
+// Package snapshot reads the objects of a project. An import compares them with its source, and an export writes them.
 package snapshot
 
 import (
@@ -13,10 +13,10 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/session"
 )
 
-// Snapshot is a project's content, by name.
+// Snapshot has the objects of a project, by name.
 type Snapshot struct {
 	Spaces  map[string]client.Space
-	Classes map[string]client.IPClass // by project/name, including usable classes of other projects
+	Classes map[string]client.IPClass // by project/name; includes the classes of other projects that the project can use
 	Pools   map[string]client.IPPool
 	Claims  *Claims
 }
@@ -28,7 +28,7 @@ func In(s *session.Session, project string) *session.Session {
 	return &there
 }
 
-// Read reads a project, with the part of its claims that comparisons need.
+// Read reads a project. It keeps only the fields of claims that comparisons need.
 func Read(ctx context.Context, s *session.Session) (*Snapshot, error) {
 	var claims *Claims
 	st, err := read(ctx, s, func(ctx context.Context, total *atomic.Int64) (err error) {
@@ -41,7 +41,7 @@ func Read(ctx context.Context, s *session.Session) (*Snapshot, error) {
 	return st, err
 }
 
-// ReadWhole reads a project with whole claims, by name.
+// ReadWhole reads a project and returns whole claims, by name.
 func ReadWhole(ctx context.Context, s *session.Session) (st *Snapshot, claims map[string]client.IPClaim, err error) {
 	st, err = read(ctx, s, func(ctx context.Context, total *atomic.Int64) (err error) {
 		claims, err = list(ctx, s, total, "claims", nil, func(v client.IPClaim) string { return v.Metadata.Name })
@@ -73,12 +73,12 @@ func read(ctx context.Context, s *session.Session, claims func(context.Context, 
 	return st, g.Wait()
 }
 
-// List reads all things of a kind that match the filters, by name.
+// List reads all objects of a kind that match the filters, by name.
 func List[T any](ctx context.Context, s *session.Session, collection string, filters session.Query, name func(T) string) (map[string]T, error) {
 	return list(ctx, s, nil, collection, filters, name)
 }
 
-// list is List with a count that it shares with other lists.
+// list does the work of List. total is a count that several concurrent lists share.
 func list[T any](ctx context.Context, s *session.Session, total *atomic.Int64, collection string, filters session.Query, name func(T) string) (map[string]T, error) {
 	all := map[string]T{}
 	err := pages(ctx, s, total, collection, filters, func(v T) error {
@@ -88,7 +88,7 @@ func list[T any](ctx context.Context, s *session.Session, total *atomic.Int64, c
 	return all, err
 }
 
-// pages reads all things of a kind, page by page.
+// pages reads all objects of a kind, page by page.
 func pages[T any](ctx context.Context, s *session.Session, total *atomic.Int64, collection string, filters session.Query, each func(T) error) error {
 	_, err := s.Pages(ctx, session.Paging{Total: total, Drop: true}, func(ctx context.Context, paging session.Query) (session.Answer, error) {
 		return s.Ask(ctx, session.Request{Path: s.In(collection), Query: append(append(session.Query{}, filters...), paging...)})
@@ -109,7 +109,7 @@ func pages[T any](ctx context.Context, s *session.Session, total *atomic.Int64, 
 	return err
 }
 
-// SpaceOf returns a pool's space as users write it: with its project, if that is another one.
+// SpaceOf returns the space of a pool as users write it. If the space belongs to another project, the text has the form project/name.
 func SpaceOf(p client.IPPool) string {
 	if p.Status.SpaceRef.Project != p.Metadata.Project {
 		return p.Status.SpaceRef.Project + "/" + p.Status.SpaceRef.Name
