@@ -104,7 +104,7 @@ The family, --pool-per and --pool-prefix-length never change.`,
 	})
 }
 
-// movable adds to a verb the flag that takes the default from another class.
+// movable adds the flag --move-default to a command. With this flag, the class becomes the default, and the old default class no longer is.
 func movable(verb func(c verbs.Creation) *cobra.Command) *cobra.Command {
 	cmd := verb(verbs.Creation{Check: checkMove, Query: func(cmd *cobra.Command) session.Query {
 		if verbs.Said(cmd, "move-default") != "true" {
@@ -124,7 +124,7 @@ func checkMove(cmd *cobra.Command) error {
 	return nil
 }
 
-// classFlagNames allows short forms of flags, and the contract's names.
+// classFlagNames accepts short forms of flags and the names that the contract uses.
 func classFlagNames(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	switch name {
 	case "ip-family":
@@ -140,7 +140,7 @@ func classFlagNames(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 // roleRE matches a role as the contract defines it.
 var roleRE = regexp.MustCompile(`^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`)
 
-// checkClass checks the flags of a new class together.
+// checkClass checks combinations of flags for a new class.
 func checkClass(cmd *cobra.Command) error {
 	per, err := cmd.Flags().GetStringSlice("pool-per")
 	length := verbs.Said(cmd, "pool-prefix-length")

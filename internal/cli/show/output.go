@@ -40,7 +40,7 @@ type Printer struct {
 	Width            int    // columns of that terminal; 0 if the output is not a terminal
 
 	Watched  bool      // notes go to a terminal
-	left     int       // number of columns that did not fit the terminal in the tables so far
+	left     int       // number of columns that do not fit the terminal; the next write prints a remark about them
 	render   rendering // for a format with an argument; nil for all other formats
 	progress progressLine
 }
