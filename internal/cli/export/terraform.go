@@ -14,21 +14,21 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/snapshot"
 )
 
-// hcl writes Terraform's language.
+// hcl writes a configuration in Terraform's language.
 type hcl struct {
 	bytes.Buffer
 	project string
-	used    map[string]bool // addresses of resources
+	used    map[string]bool // addresses of the resources
 }
 
-// asTerraform returns a resource and an import block for each thing, in the order of their dependencies.
+// asTerraform returns a resource and an import block for each object. A resource follows the resources that it depends on.
 func asTerraform(v *inventory) (files, error) {
 	h := &hcl{project: v.project, used: map[string]bool{}}
 	h.WriteString("terraform {\n  required_providers {\n    carve = { source = \"carve-ipam/carve\" }\n  }\n}\n\n")
 	addresses := map[string]string{}
 	for _, s := range v.spaces {
 		if s.Metadata.Name == "default" {
-			continue // every project has it from the start
+			continue // every project has this space from the start
 		}
 		addresses["space/"+s.Metadata.Name] = h.resource("carve_space", s.Metadata.Name,
 			append([]attribute{{"description", text(s.Spec.Description)}}, tags(s.Metadata.Labels, s.Metadata.Annotations)...)...)
@@ -81,10 +81,10 @@ func asTerraform(v *inventory) (files, error) {
 	return files{{"", h.Bytes()}}, nil
 }
 
-// attribute is one line of a resource; it is omitted without a value.
+// attribute is one line of a resource. If it has no value, it is omitted.
 type attribute struct{ name, value string }
 
-// marks are the annotations that the provider writes itself, and refuses in a configuration.
+// marks lists the annotations that the provider writes itself. The provider refuses them in a configuration.
 var marks = []string{"terraform/made-by", "terraform/holder"}
 
 // tags returns the attributes that every resource has.
@@ -96,7 +96,7 @@ func tags(labels, annotations map[string]string) []attribute {
 	return []attribute{{"labels", mapOf(labels)}, {"annotations", mapOf(annotations)}}
 }
 
-// resource writes a resource with its import block, and returns its address.
+// resource writes a resource with its import block and returns the address of the resource.
 func (h *hcl) resource(kind, name string, list ...attribute) string {
 	local := strings.ReplaceAll(name, "-", "_")
 	if !unicode.IsLetter(rune(local[0])) {
@@ -113,7 +113,7 @@ func (h *hcl) resource(kind, name string, list ...attribute) string {
 		wide = max(wide, len(a.name))
 	}
 	id := text(h.project + "/" + name)
-	_, _ = fmt.Fprintf(h, "import {\n  to = %s.%s\n  id = %s\n}\n\nresource %q %q {\n", kind, local, id, kind, local) // into memory
+	_, _ = fmt.Fprintf(h, "import {\n  to = %s.%s\n  id = %s\n}\n\nresource %q %q {\n", kind, local, id, kind, local) // a write to memory cannot fail
 	for _, a := range list {
 		_, _ = fmt.Fprintf(h, "  %-*s = %s\n", wide, a.name, a.value)
 	}
@@ -121,7 +121,7 @@ func (h *hcl) resource(kind, name string, list ...attribute) string {
 	return kind + "." + local
 }
 
-// text returns a Terraform string, or "" for "".
+// text returns a quoted Terraform string. For an empty text it returns "", without quotation marks.
 func text(s string) string {
 	if s == "" {
 		return ""
@@ -150,15 +150,15 @@ func mapOf(m map[string]string) string {
 
 var capital = regexp.MustCompile(`[A-Z]+`)
 
-// snake returns a field's name in Terraform's spelling.
+// snake returns the name of a field in Terraform's spelling.
 func snake(name string) string {
 	return strings.ToLower(capital.ReplaceAllString(name, "_$0"))
 }
 
-// flat are the contract's objects whose members become attributes of the resource itself.
+// flat lists the objects of the contract whose members become attributes of the resource itself.
 var flat = map[string]bool{"allocation": true, "allowedPrefixLengths": true}
 
-// attributes returns a spec's members as attributes; renamed has those with other names, or "" for none.
+// attributes returns the members of a spec as attributes. renamed has the members with another name in Terraform. The name "" omits the member.
 func attributes(spec snapshot.Spec, renamed map[string]string) (list []attribute) {
 	for _, name := range slices.Sorted(maps.Keys(spec)) {
 		as, other := renamed[name]
@@ -184,7 +184,8 @@ func attributes(spec snapshot.Spec, renamed map[string]string) (list []attribute
 	return list
 }
 
-// valueOf returns a value in Terraform's syntax. It keeps a map's keys, which users choose, and converts the names of an object's members.
+// valueOf returns a value in Terraform's syntax. In a map, users choose the keys, so valueOf keeps them. In an object, it converts the names of
+// members.
 func valueOf(v any, isMap bool) string {
 	switch v := v.(type) {
 	case string:
