@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// floors lists the packages of the command line from the lowest layer up.
+// floors lists the packages of the command line. The lowest layer is first.
 var floors = []string{"exit", "packed", "show", "session", "verbs", "kinds", "plan", "source", "rules", "snapshot", "export", "transfer", "operate"}
 
 func TestPackagesImportOnlyLowerLayers(t *testing.T) {
@@ -27,7 +27,7 @@ func TestPackagesImportOnlyLowerLayers(t *testing.T) {
 		for _, i := range file.Imports {
 			name, err := strconv.Unquote(i.Path.Value)
 			require.NoError(t, err)
-			if room, inside := strings.CutPrefix(name, "github.com/carve-ipam/carve/internal/cli/"); inside && room != filepath.Dir(path) { // external tests
+			if room, inside := strings.CutPrefix(name, "github.com/carve-ipam/carve/internal/cli/"); inside && room != filepath.Dir(path) { // the condition is for external tests
 				require.Less(t, slices.Index(floors, room), floor, "%s imports %s, which is not below it", path, room)
 			}
 		}
