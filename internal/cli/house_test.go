@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// floors lists the packages of the command line. The lowest layer is first.
+// floors lists the packages of the command line from the lowest layer up.
 var floors = []string{"exit", "packed", "show", "session", "verbs", "kinds", "plan", "source", "rules", "snapshot", "export", "transfer", "operate"}
 
 func TestPackagesImportOnlyLowerLayers(t *testing.T) {

@@ -74,8 +74,8 @@ repeatedly.`,
 	return cmd
 }
 
-// warnOfOldPairs warns about labels and annotations that a put has and the existing claim does not have. --quiet does not hide this warning, because
-// scripts find claims by their labels.
+// warnOfOldPairs warns about labels and annotations of a put that the existing claim does not have. --quiet does not silence the warning, because
+// scripts find claims by labels.
 func warnOfOldPairs(s *session.Session, doc json.RawMessage, given map[string]any) error {
 	got, err := show.Decode[client.IPClaim]([]json.RawMessage{doc})
 	if err != nil {

@@ -140,7 +140,7 @@ func classFlagNames(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 // roleRE matches a role as the contract defines it.
 var roleRE = regexp.MustCompile(`^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`)
 
-// checkClass checks combinations of flags for a new class.
+// checkClass checks the flags of a new class together.
 func checkClass(cmd *cobra.Command) error {
 	per, err := cmd.Flags().GetStringSlice("pool-per")
 	length := verbs.Said(cmd, "pool-prefix-length")

@@ -126,8 +126,8 @@ func grant(ctx context.Context, s *session.Session, g granted, w verbs.Replacing
 	return refused
 }
 
-// hintClosed prints a note if the granted pool's visibility does not let other projects use it. That is no error, because the user may change the
-// visibility next. If it cannot read the pool, it prints nothing.
+// hintClosed notes that a granted pool is not open to the grantees. This is no error: the visibility may change next. It prints nothing if it cannot
+// read the pool.
 func hintClosed(ctx context.Context, s *session.Session, pool string) {
 	if pool == "" || s.Quiet {
 		return

@@ -66,7 +66,7 @@ func (w wanted) fixedDifferences(project string, is found) (verbs.Differences, e
 	return d, nil
 }
 
-// claimed compares a claim with the source and the block that the plan wants.
+// claimed compares a claim with the wanted source and block.
 func (w wanted) claimed(d *verbs.Differences, project string, got placed, doc object) {
 	spec, is := member(w.fields, "spec"), member(doc, "spec")
 	if ref := member(spec, "poolRef"); len(ref) > 0 {

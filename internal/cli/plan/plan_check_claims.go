@@ -27,7 +27,7 @@ func (f *planFaults) poolClaims(at string, pools []planPool, seen map[string]boo
 	}
 }
 
-// claims checks each claim separately.
+// claims checks each claim by itself.
 func (f *planFaults) claims(at string, claims []planClaim, pool string, seen map[string]bool) {
 	for i, c := range claims {
 		here := at + "[" + strconv.Itoa(i) + "]"

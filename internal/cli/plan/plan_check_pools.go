@@ -20,7 +20,7 @@ type plannedPool struct {
 	policy ipam.Allocating
 }
 
-// pools checks the pools of one parent and all pools below them. For root pools, parent is nil.
+// pools checks the pools of one parent (nil for roots), and all below them.
 func (f *planFaults) pools(at string, pools []planPool, parent *plannedPool, seen map[string]bool) {
 	var taken []plannedPool
 	for i, p := range pools {
