@@ -95,7 +95,7 @@ func TestExportsForOtherTools(t *testing.T) {
 		"claim,lab,one,10-net,10.0.1.0/28,,env=prod,,\"{\"\"className\"\":\"\"web\"\"}\"\n" +
 		"claim,lab,two,10-net,10.0.2.7/32,,,,\"{\"\"ownerRef\"\":{\"\"kind\"\":\"\"VM\"\",\"\"name\"\":\"\"v\"\",\"\"uid\"\":\"\"u1\"\"}}\"\n"
 	d.done("import", "csv", "-", "-p", "team-b")
-	d.env["CARVE_OUTPUT"] = "json" // this variable is for the output of tables
+	d.env["CARVE_OUTPUT"] = "json" // applies to tables
 	requireGolden(t, "export-terraform", d.done("export", "-o", "terraform", "-p", "team-b").out)
 	require.Equal(t, 2, d.run("export", "-o", "netbox-csv", "-p", "team-b").code)
 	to := filepath.Join(t.TempDir(), "netbox")

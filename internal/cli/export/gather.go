@@ -24,7 +24,7 @@ type inventory struct {
 	classes []client.IPClass
 	pools   []*outPool
 	claims  []outClaim
-	notes   []string // sentences about omitted values, with the reasons
+	notes   []string // omissions, with reasons
 }
 
 type outPool struct {

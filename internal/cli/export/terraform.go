@@ -96,7 +96,7 @@ func tags(labels, annotations map[string]string) []attribute {
 	return []attribute{{"labels", mapOf(labels)}, {"annotations", mapOf(annotations)}}
 }
 
-// resource writes a resource with its import block and returns the address of the resource.
+// resource writes a resource with its import block, and returns its address.
 func (h *hcl) resource(kind, name string, list ...attribute) string {
 	local := strings.ReplaceAll(name, "-", "_")
 	if !unicode.IsLetter(rune(local[0])) {
@@ -113,7 +113,7 @@ func (h *hcl) resource(kind, name string, list ...attribute) string {
 		wide = max(wide, len(a.name))
 	}
 	id := text(h.project + "/" + name)
-	_, _ = fmt.Fprintf(h, "import {\n  to = %s.%s\n  id = %s\n}\n\nresource %q %q {\n", kind, local, id, kind, local) // a write to memory cannot fail
+	_, _ = fmt.Fprintf(h, "import {\n  to = %s.%s\n  id = %s\n}\n\nresource %q %q {\n", kind, local, id, kind, local) // into memory
 	for _, a := range list {
 		_, _ = fmt.Fprintf(h, "  %-*s = %s\n", wide, a.name, a.value)
 	}

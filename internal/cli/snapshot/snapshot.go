@@ -73,12 +73,12 @@ func read(ctx context.Context, s *session.Session, claims func(context.Context, 
 	return st, g.Wait()
 }
 
-// List reads all objects of a kind that match the filters, by name.
+// List reads all things of a kind that match the filters, by name.
 func List[T any](ctx context.Context, s *session.Session, collection string, filters session.Query, name func(T) string) (map[string]T, error) {
 	return list(ctx, s, nil, collection, filters, name)
 }
 
-// list does the work of List. total is a count that several concurrent lists share.
+// list is List with a count that it shares with other lists.
 func list[T any](ctx context.Context, s *session.Session, total *atomic.Int64, collection string, filters session.Query, name func(T) string) (map[string]T, error) {
 	all := map[string]T{}
 	err := pages(ctx, s, total, collection, filters, func(v T) error {
@@ -88,7 +88,7 @@ func list[T any](ctx context.Context, s *session.Session, total *atomic.Int64, c
 	return all, err
 }
 
-// pages reads all objects of a kind, page by page.
+// pages reads all things of a kind, page by page.
 func pages[T any](ctx context.Context, s *session.Session, total *atomic.Int64, collection string, filters session.Query, each func(T) error) error {
 	_, err := s.Pages(ctx, session.Paging{Total: total, Drop: true}, func(ctx context.Context, paging session.Query) (session.Answer, error) {
 		return s.Ask(ctx, session.Request{Path: s.In(collection), Query: append(append(session.Query{}, filters...), paging...)})
