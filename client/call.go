@@ -44,7 +44,8 @@ func (c *caller) Do(req *http.Request) (*http.Response, error) {
 	return nil, fail(req, resp, end)
 }
 
-// sign sets the client's headers on a request. If the call itself has set a header, sign keeps it; User-Agent is the exception.
+// sign sets the client's headers on a request. If the call itself has set a header, sign keeps it.
+// It always replaces User-Agent.
 func (c *caller) sign(req *http.Request) error {
 	req.Header.Set("User-Agent", c.userAgent)
 	for name, values := range c.header {

@@ -21,8 +21,8 @@ func (c *Carve) Claim(ctx context.Context, project, name string, spec IPClaimSpe
 	return block, nil
 }
 
-// Release deletes a claim. It reads the claim first and deletes only the revision that it read. A retry is therefore safe: it never deletes a newer
-// claim that another client has created under the same name. If the claim does not exist, Release fails with not_found ([IsNotFound]).
+// Release deletes a claim. It reads the claim first and deletes only the revision that it read. A retry therefore never deletes a newer claim that
+// another client has created under the same name. If the claim does not exist, Release fails with not_found ([IsNotFound]).
 func (c *Carve) Release(ctx context.Context, project, name string) error {
 	found, err := c.GetClaim(ctx, project, name)
 	if err != nil {

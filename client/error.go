@@ -21,7 +21,7 @@ type Error struct {
 	// RetryAfter is the time that the server asked the client to wait. If the server asked for no pause, it is 0.
 	RetryAfter time.Duration
 	// MayBeDone is true if the client cannot know whether the server carried out the request. Repeat the call with the same IdempotencyKey or the
-	// same name; the server then carries it out only once. A POST that takes no key is also safe to repeat. Before you repeat any other request, read
+	// same name. The server then carries it out only once. A POST that takes no key is also safe to repeat. Before you repeat any other request, read
 	// the object.
 	MayBeDone bool
 	// IdempotencyKey is the key that was sent with a POST.
