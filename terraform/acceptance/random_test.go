@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// dice generates random configurations that are valid. A configuration contains the dependencies of each resource, and its blocks do not overlap.
+// dice generates valid random configurations: each resource has its dependencies, and no blocks overlap.
 type dice struct {
 	*rand.Rand
 	text    strings.Builder
