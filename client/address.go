@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// ErrInsecureHTTP is the error from [New] for plain http to another machine.
+// ErrInsecureHTTP is the error from [New] for a plain http URL of another machine.
 var ErrInsecureHTTP = errors.New("plain http, where everybody on the way can read the credential: " +
 	"use https, or WithInsecureHTTP if that network is yours alone")
 

@@ -9,8 +9,8 @@ import (
 	"net/url"
 )
 
-// caller sends requests for a [Carve]. It adds the headers and the idempotency key, sends the request with retries, and turns each response that is
-// not a success into an error.
+// caller sends the requests of a [Carve]. It adds the headers and the idempotency key, and retries a request where that is safe. It returns an error
+// for each response that is not a success.
 type caller struct {
 	settings
 	repeater Repeater
@@ -44,7 +44,8 @@ func (c *caller) Do(req *http.Request) (*http.Response, error) {
 	return nil, fail(req, resp, end)
 }
 
-// sign sets the client's headers on a request. It keeps a header that the call itself has set, except User-Agent.
+// sign sets the client's headers on a request. If the call itself has set a header, sign keeps it.
+// It always replaces User-Agent.
 func (c *caller) sign(req *http.Request) error {
 	req.Header.Set("User-Agent", c.userAgent)
 	for name, values := range c.header {
@@ -74,7 +75,7 @@ func fail(req *http.Request, resp *http.Response, end ending) *Error {
 	return e
 }
 
-// bare removes net/http's outermost url.Error ("Get http://...: dial tcp ..."), because [Error] has the method and the path already.
+// bare removes net/http's outermost url.Error ("Get http://...: dial tcp ..."). [Error] already has the method and the path.
 func bare(err error) error {
 	if outer, ok := errors.AsType[*url.Error](err); ok && outer == err { //nolint:errorlint // only the outermost one
 		return outer.Err
@@ -82,7 +83,8 @@ func bare(err error) error {
 	return err
 }
 
-// succeeded reports whether a response is the success that the contract defines for the request. Only then is JSON200 or JSON201 set.
+// succeeded reports whether a response is the success that the contract defines for the request. Only such a response has the body that the contract
+// describes.
 func succeeded(req *http.Request, resp *http.Response) bool {
 	switch resp.StatusCode {
 	case http.StatusOK:

@@ -4,23 +4,23 @@ import (
 	"net/http"
 )
 
-// Carve is a client for one server. It is safe for concurrent use; make one and keep it.
+// Carve is a client for one server. It is safe for concurrent use. Make one client and keep it, because it reuses its connections.
 //
-// Every operation in the contract is a method, such as CreateClaim. It takes the required arguments first and optional parameters last, and returns
-// the contract's type.
+// Every operation in the contract is a method, such as CreateClaim. The method takes the required arguments first and the optional parameters last.
+// It returns the contract's type.
 //
-//   - A refusal is an error: a [*Problem] within an [*Error].
-//   - A call that finds no connection or a busy server is retried where that is safe ([RetryPolicy]).
-//   - A POST without an Idempotency-Key gets one, and its retries have the same key.
+//   - If the server refuses a call, the method returns an [*Error] that wraps a [*Problem].
+//   - If there is no connection or the server is busy, the client retries the call where that is safe ([RetryPolicy]).
+//   - If a POST has no Idempotency-Key, the client adds one. All retries of the call have the same key.
 type Carve struct {
 	// Raw has the same operations but returns the HTTP responses, for callers that need a response header. A refusal is an error there too. The
-	// caller closes the body.
+	// caller closes the response's body.
 	Raw *Client
 }
 
 // New makes a client for the server at a base URL such as https://carve.example.com. It does not connect yet.
 //
-// New refuses plain http to another machine, because the network could read the credential; [WithInsecureHTTP] allows it.
+// New refuses plain http to another machine, because everybody on the network can then read the credential. [WithInsecureHTTP] allows plain http.
 func New(baseURL string, opts ...Option) (*Carve, error) {
 	s := settings{retry: DefaultRetry(), timeout: defaultTimeout, header: http.Header{}, userAgent: userAgent}
 	for _, opt := range opts {

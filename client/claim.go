@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// Claim requests a block under a name and returns the block. The name is the key: a later call with the same name and spec returns the same block,
-// even from a restarted program. A call with another spec fails with already_exists.
+// Claim requests a block under a name and returns the block. The name identifies the claim. A later call with the same name and spec returns the same
+// block, even after the program restarts. A call with the same name and another spec fails with already_exists.
 func (c *Carve) Claim(ctx context.Context, project, name string, spec IPClaimSpec) (netip.Prefix, error) {
 	claim, err := c.PutClaim(ctx, project, name, IPClaimPut{Spec: spec})
 	if err != nil {
@@ -21,8 +21,8 @@ func (c *Carve) Claim(ctx context.Context, project, name string, spec IPClaimSpe
 	return block, nil
 }
 
-// Release deletes a claim. It reads the claim first and deletes only that revision, so that a retry is safe: it never deletes a claim that another
-// client has created under the name since. It fails with not_found if the claim does not exist ([IsNotFound]).
+// Release deletes a claim. It reads the claim first and deletes only the revision that it read. A retry therefore never deletes a newer claim that
+// another client has created under the same name. If the claim does not exist, Release fails with not_found ([IsNotFound]).
 func (c *Carve) Release(ctx context.Context, project, name string) error {
 	found, err := c.GetClaim(ctx, project, name)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 
 var contract = sync.OnceValues(func() (*openapi3.T, error) { return openapi3.NewLoader().LoadFromFile("../openapi.yaml") })
 
-// operations returns the contract's operations of a method, by ID: with a parameter and without it.
+// operations returns the contract's operations with a method, by ID. One result has the operations with a parameter, the other result has the rest.
 func operations(t *testing.T, method, parameter string) (with, without map[string]string) {
 	t.Helper()
 	doc, err := contract()
@@ -133,7 +133,7 @@ func TestEveryPostThatTakesAnIdempotencyKeyGetsOne(t *testing.T) {
 	require.Empty(t, key)
 }
 
-// lists ranges over every list of the contract.
+// lists iterates over every list of the contract.
 var lists = map[string]func(ctx context.Context, c *client.Carve) error{
 	"listProjects": func(ctx context.Context, c *client.Carve) error { return end(c.Projects(ctx)) },
 	"listMembers":  func(ctx context.Context, c *client.Carve) error { return end(c.Members(ctx, "team-a")) },
@@ -205,7 +205,7 @@ func TestEveryListOperationHasAnIterator(t *testing.T) {
 	require.NoError(t, err)
 	w.requests()
 	for id, list := range lists {
-		w.lose(1, false) // each list requests its own path, twice because the first response is lost
+		w.lose(1, false) // each list sends its request twice, because the first response is lost
 		require.NoError(t, list(t.Context(), w.Carve), id)
 		requests := w.requests()
 		require.GreaterOrEqual(t, len(requests), 2, id)
@@ -219,7 +219,7 @@ func TestEveryListOperationHasAnIterator(t *testing.T) {
 	require.Len(t, all(t, w.Regions(t.Context())), 1)
 }
 
-// A program that imports the client must not import parts of the server, and few other modules.
+// A program that imports the client must not import packages of the server. It must also import only few other modules.
 func TestClientImportsNoServerPackage(t *testing.T) {
 	t.Parallel()
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", ".").Output()

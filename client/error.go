@@ -8,20 +8,21 @@ import (
 	"time"
 )
 
-// Error is a call's error. It wraps a [*Problem] if the server refused the request, and otherwise the reason why there is no usable response.
+// Error is a call's error. If the server refused the request, it wraps a [*Problem]. Otherwise it wraps the reason why there is no usable response.
 type Error struct {
 	Method string
 	Path   string
 	// Status is the last response's HTTP status, or 0 if there was none.
 	Status int
-	// Attempts is how often the request was sent.
+	// Attempts is the number of times that the client sent the request.
 	Attempts int
 	// RequestID identifies the last attempt in the server's log.
 	RequestID string
-	// RetryAfter is the time that the server asked the client to wait, or 0.
+	// RetryAfter is the time that the server asked the client to wait. If the server asked for no pause, it is 0.
 	RetryAfter time.Duration
-	// MayBeDone is true if the client cannot know whether the server carried out the request. It is safe to repeat the call with the same
-	// IdempotencyKey or the same name: the server carries it out once. A POST that takes no key can be repeated as well. For any other request, read first.
+	// MayBeDone is true if the client cannot know whether the server carried out the request. Repeat the call with the same IdempotencyKey or the
+	// same name. The server then carries it out only once. A POST that takes no key is also safe to repeat. Before you repeat any other request, read
+	// the object.
 	MayBeDone bool
 	// IdempotencyKey is the key that was sent with a POST.
 	IdempotencyKey string
@@ -43,13 +44,13 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// MayBeDone reports whether an error leaves open if the server carried out the request.
+// MayBeDone reports whether the server may have carried out the request of the failed call.
 func MayBeDone(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.MayBeDone
 }
 
-// ErrForeign is the error for a response that does not follow the contract, such as one from a proxy or another server.
+// ErrForeign is the error for a response that does not follow the contract, for example from a proxy or another server.
 var ErrForeign = errors.New("does not answer like a Carve server")
 
 // foreign returns an [ErrForeign] that quotes the beginning of the response.

@@ -10,7 +10,8 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// scripted is a server that always sends the same response, so that the examples need no Carve. The programs in examples/clients use a real server.
+// scripted starts a server that always sends the same response, so that the examples need no Carve. The programs in examples/clients use a real
+// server.
 func scripted(status int, mediaType, body string) (url string, end func()) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", mediaType)

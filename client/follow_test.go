@@ -51,7 +51,7 @@ func until[T any](t *testing.T, told <-chan follow.Event[T], is func() bool) {
 	}
 }
 
-// Claims come and go while responses are lost. The cache then has exactly the objects of the list.
+// The test creates and deletes claims while responses are lost. At the end, the cache has exactly the objects of the list.
 func TestCacheEqualsTheListsDespiteLostResponses(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
@@ -112,7 +112,7 @@ func TestPoolsClassesAndQuotasAreFollowed(t *testing.T) {
 	until(t, toldQuotas, func() bool { _, ok := quotas.Get("few"); return ok })
 }
 
-// A watch with an expired cursor lists again and yields a Delete for objects that have gone meanwhile.
+// If its cursor has expired, a watch lists the objects again. It yields a Delete for each object that was deleted in the meantime.
 func TestWatchListsAgainWhenItsCursorHasExpired(t *testing.T) {
 	t.Parallel()
 	answers := []struct {

@@ -6,8 +6,8 @@ import (
 )
 
 // The methods in this file return each list of the contract as a sequence: for pool, err := range c.Pools(ctx, "team-a"). The optional parameters
-// have the filters and the page size; the methods do not change them. A sequence ends with the first error or at the end of the list. Each range over
-// it starts at the beginning again.
+// have the filters and the page size. The methods do not change the parameters. A sequence ends at the end of the list or after the first error. Each
+// range over a sequence starts at its first item again.
 
 // Projects lists the projects in which the caller has a role.
 func (c *Carve) Projects(ctx context.Context, params ...ListProjectsParams) iter.Seq2[Project, error] {
@@ -61,7 +61,7 @@ func (c *Carve) Quotas(ctx context.Context, project string, params ...ListQuotas
 	})
 }
 
-// ScopePools lists the pools that a class has for the scopes of a project.
+// ScopePools lists the pools that a class uses for the scopes of a project.
 func (c *Carve) ScopePools(ctx context.Context, project, class string, params ...ListScopePoolsParams) iter.Seq2[IPPool, error] {
 	p := valueOf(params)
 	return pages(p.Limit, p.Cursor, func(at place) ([]IPPool, NextCursor, error) {
@@ -87,7 +87,7 @@ func (c *Carve) Spaces(ctx context.Context, project string, params ...ListSpaces
 	})
 }
 
-// SpaceGrants lists a space's grants: projects that may carve root pools from it.
+// SpaceGrants lists a space's grants. A grant lets another project carve root pools from the space.
 func (c *Carve) SpaceGrants(ctx context.Context, project string, space string, params ...ListSpaceGrantsParams) iter.Seq2[Grant, error] {
 	p := valueOf(params)
 	return pages(p.Limit, p.Cursor, func(at place) ([]Grant, NextCursor, error) {
@@ -113,7 +113,7 @@ func (c *Carve) Pools(ctx context.Context, project string, params ...ListPoolsPa
 	})
 }
 
-// PoolGrants lists a pool's grants: projects that may use it.
+// PoolGrants lists a pool's grants. A grant lets another project use the pool.
 func (c *Carve) PoolGrants(ctx context.Context, project string, pool string, params ...ListPoolGrantsParams) iter.Seq2[Grant, error] {
 	p := valueOf(params)
 	return pages(p.Limit, p.Cursor, func(at place) ([]Grant, NextCursor, error) {
@@ -215,7 +215,7 @@ func (c *Carve) Regions(ctx context.Context) iter.Seq2[Region, error] {
 	})
 }
 
-// valueOf copies the optional parameters, so that paging does not change the caller's value.
+// valueOf copies the optional parameters. The methods then change only the copy while they fetch pages.
 func valueOf[P any](params []P) (p P) {
 	if len(params) > 0 {
 		p = params[0]
@@ -223,7 +223,7 @@ func valueOf[P any](params []P) (p P) {
 	return p
 }
 
-// Consumers lists a realm's consumers, including the ended ones.
+// Consumers lists a realm's consumers, including ended consumers.
 func (c *Carve) Consumers(ctx context.Context, project, realm string, params ...ListConsumersParams) iter.Seq2[IPConsumer, error] {
 	p := valueOf(params)
 	return pages(p.Limit, p.Cursor, func(at place) ([]IPConsumer, NextCursor, error) {
@@ -288,7 +288,7 @@ func (c *Carve) Webhooks(ctx context.Context, project string, params ...ListWebh
 	})
 }
 
-// WebhookDeliveries lists a webhook's dead letters: the deliveries that the server has given up.
+// WebhookDeliveries lists a webhook's dead letters. A dead letter is a delivery that the server no longer tries to send.
 func (c *Carve) WebhookDeliveries(ctx context.Context, project, webhook string, params ...ListWebhookDeliveriesParams) iter.Seq2[WebhookDelivery, error] {
 	p := valueOf(params)
 	return pages(p.Limit, p.Cursor, func(at place) ([]WebhookDelivery, NextCursor, error) {

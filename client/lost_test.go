@@ -12,8 +12,8 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// claimThroughLoss claims while the first responses are lost. It returns the block that the client got, the blocks of the lost responses, and the
-// number of claims.
+// claimThroughLoss creates a claim while the first responses are lost. It returns the block that the client got and the blocks in the lost responses.
+// rows is the number of claims on the server.
 func claimThroughLoss(t *testing.T, losses int, midway bool, opts ...client.Option) (got string, lost []string, rows int) {
 	t.Helper()
 	w := setup(t, opts...)
@@ -43,8 +43,8 @@ func TestRetryAfterALostResponseReturnsTheSameBlock(t *testing.T) {
 	}
 }
 
-// rekey is a broken variant of the client that sends a new key with each attempt. Each attempt has its own connection, because on a reused connection
-// net/http itself resends a request that has an Idempotency-Key, with the same key.
+// rekey is a broken transport that sends a new key with each attempt. Each attempt uses its own connection. On a reused connection, net/http itself
+// resends a request that has an Idempotency-Key, and it uses the same key.
 type rekey struct{}
 
 var oneEach = &http.Transport{DisableKeepAlives: true}
@@ -57,7 +57,7 @@ func (rekey) RoundTrip(req *http.Request) (*http.Response, error) {
 	return oneEach.RoundTrip(req)
 }
 
-// The test above would detect a client that changes its key: with rekey, each attempt makes a claim.
+// This test proves that the test above can fail. With rekey, each attempt creates a claim.
 func TestRetryWithANewKeyClaimsASecondBlock(t *testing.T) {
 	t.Parallel()
 	got, lost, rows := claimThroughLoss(t, 1, false, client.WithHTTP(&http.Client{Transport: rekey{}}))
@@ -65,7 +65,7 @@ func TestRetryWithANewKeyClaimsASecondBlock(t *testing.T) {
 	require.NotContains(t, lost, got)
 }
 
-// posts has every operation that takes a key. A test of the contract fails if one is missing.
+// posts has every operation that takes a key. A test of the contract fails if an operation is missing here.
 var posts = map[string]func(ctx context.Context, c *client.Carve) (*http.Response, error){
 	"createProject": func(ctx context.Context, c *client.Carve) (*http.Response, error) {
 		return c.Raw.CreateProject(ctx, nil, client.ProjectCreate{Metadata: client.CreateMetadata{GenerateName: "p-"}})
@@ -116,7 +116,7 @@ var posts = map[string]func(ctx context.Context, c *client.Carve) (*http.Respons
 func TestRetryOfEveryPostReplaysTheLostResponse(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	for name, post := range posts { // one after the other: they share the proxy that loses responses
+	for name, post := range posts { // one after the other, because they share the proxy that loses responses
 		t.Run(name, func(t *testing.T) {
 			w.lose(1, false)
 			answer, err := post(t.Context(), w.Carve)
@@ -167,7 +167,7 @@ func TestClaimAndReleaseSucceedDespiteLostResponses(t *testing.T) {
 	require.True(t, client.IsNotFound(w.Release(t.Context(), "team-a", "web")))
 }
 
-// The error of a DELETE that cannot be retried safely reports that the server may have carried it out.
+// The client cannot retry some DELETE requests safely. The error of such a request reports that the server may have carried it out.
 func TestLostDeleteWithoutARevisionIsReportedAsPossiblyDone(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

@@ -18,7 +18,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// mirror has use cases that return their arguments: they show how the server has read the client's request.
+// mirror has use cases that return their arguments. The test compares these arguments with the client's request.
 type mirror struct{ api.UseCases }
 
 func (mirror) Admit(ctx context.Context, action tenancy.Action, project string) error {
@@ -48,7 +48,7 @@ func connect(t *testing.T) *client.Carve {
 	return c
 }
 
-// Names that are not DNS labels arrive at the server unchanged over a real connection.
+// Some names are not DNS labels. The test checks that they arrive at the server unchanged over a real connection.
 func TestNamesReachTheServerUnchanged(t *testing.T) {
 	t.Parallel()
 	c := connect(t)

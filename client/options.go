@@ -24,13 +24,13 @@ type settings struct {
 }
 
 const (
-	// defaultTimeout bounds one call with all its retries. An earlier deadline of its context still applies.
+	// defaultTimeout bounds one call with all its retries. If the context has an earlier deadline, that deadline applies.
 	defaultTimeout = time.Minute
 	userAgent      = "carve-go/" + ContractVersion
 	idlePerServer  = 64
 )
 
-// WithAPIKey sends an API key, carve_<id>_<secret>, with every request.
+// WithAPIKey sends an API key with every request. The key has the form carve_<id>_<secret>.
 func WithAPIKey(key string) Option {
 	return func(s *settings) error {
 		key = strings.TrimSpace(key)
@@ -42,8 +42,8 @@ func WithAPIKey(key string) Option {
 	}
 }
 
-// WithTokenSource gets the credential from a function at every call: an API key that changes, or the JWT of an OpenID Connect issuer. The function
-// does its own caching and must be safe for concurrent use.
+// WithTokenSource calls a function for the credential of each request. The credential is an API key that changes, or a JWT of an OpenID Connect
+// issuer. The function does its own caching and must be safe for concurrent use.
 func WithTokenSource(source func(ctx context.Context) (string, error)) Option {
 	return func(s *settings) error {
 		if source == nil {
@@ -54,7 +54,7 @@ func WithTokenSource(source func(ctx context.Context) (string, error)) Option {
 	}
 }
 
-// WithHeader sends a header with every request that does not set it itself.
+// WithHeader sends a header with every request. If a request sets the same header itself, the request's value applies.
 func WithHeader(name, value string) Option {
 	return func(s *settings) error {
 		s.header.Set(name, value)
@@ -62,8 +62,8 @@ func WithHeader(name, value string) Option {
 	}
 }
 
-// WithHTTP sends requests with a copy of your [http.Client]: for certificates, proxies or tracing. Unless it has a CheckRedirect, redirects are not
-// followed: a redirect would send the credential to another host and turn a POST into a GET.
+// WithHTTP sends requests with a copy of your [http.Client], for example for certificates, proxies or tracing. If your client has no CheckRedirect,
+// Carve's client does not follow redirects. A redirect would send the credential to another host and turn a POST into a GET.
 func WithHTTP(h *http.Client) Option {
 	return func(s *settings) error {
 		if h == nil {
@@ -78,7 +78,7 @@ func WithHTTP(h *http.Client) Option {
 	}
 }
 
-// WithTimeout bounds a call with all its retries. An earlier deadline of the context wins. 0 means no bound.
+// WithTimeout bounds a call with all its retries. If the context has an earlier deadline, that deadline applies. 0 means no bound.
 func WithTimeout(d time.Duration) Option {
 	return func(s *settings) error {
 		if d < 0 {
@@ -97,7 +97,7 @@ func WithRetry(p RetryPolicy) Option {
 	}
 }
 
-// WithUserAgent puts the calling program's name, such as "deployer/1.4", before this client's in User-Agent.
+// WithUserAgent puts the calling program's name, such as "deployer/1.4", before the name of this client in User-Agent.
 func WithUserAgent(program string) Option {
 	return func(s *settings) error {
 		s.userAgent = program + " " + userAgent
@@ -105,7 +105,7 @@ func WithUserAgent(program string) Option {
 	}
 }
 
-// WithInsecureHTTP allows plain http to another machine. The network can then read the credential.
+// WithInsecureHTTP allows plain http to another machine. Everybody on the network can then read the credential.
 func WithInsecureHTTP() Option {
 	return func(s *settings) error {
 		s.insecure = true
@@ -113,8 +113,8 @@ func WithInsecureHTTP() Option {
 	}
 }
 
-// newHTTPClient returns the HTTP client that is used without [WithHTTP]: TLS 1.2 or newer, and enough idle connections for a busy program (Go keeps
-// two by default).
+// newHTTPClient returns the HTTP client for a [Carve] without [WithHTTP]. It uses TLS 1.2 or newer. It keeps enough idle connections for a busy
+// program, because Go's default is only two.
 func newHTTPClient() *http.Client {
 	base, ok := http.DefaultTransport.(*http.Transport)
 	if !ok { // the program replaced it with another type: start from a plain transport

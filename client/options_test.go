@@ -87,7 +87,7 @@ func TestNothingIsSentWhenTheTokenSourceFails(t *testing.T) {
 	require.False(t, client.MayBeDone(err))
 }
 
-// A redirect would send the credential to another host.
+// The client must not follow a redirect, because it would send the credential to another host.
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	t.Parallel()
 	elsewhere := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it was followed") })

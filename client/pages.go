@@ -5,15 +5,15 @@ import (
 	"iter"
 )
 
-// place is a page's start and size limit, the parameters that every list has.
+// place has the two parameters of every list: the maximum size of a page and the cursor at which the page starts.
 type place struct {
 	limit  *Limit
 	cursor *Cursor
 }
 
-// pages returns a list as a sequence. It fetches the next page after the loop has taken the previous page's last item. limit is the caller's bound on
-// the page size; nil leaves it to the server. The sequence ends with the first error, which comes with a zero item. If the server returns the same
-// cursor again, that is an error too.
+// pages returns a list as a sequence. When the loop has taken the last item of a page, the sequence fetches the next page. limit is the maximum page
+// size that the caller asked for. If limit is nil, the server chooses the size. The first error comes with a zero item and ends the sequence. If the
+// server returns the same cursor twice, that is also an error, because the loop would never end.
 func pages[T any](limit *Limit, from *Cursor, fetch func(at place) (items []T, next NextCursor, err error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		at := place{limit: limit, cursor: from}

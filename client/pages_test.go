@@ -62,7 +62,7 @@ func TestListIsReadPageByPage(t *testing.T) {
 		defer cancel()
 		seen := 0
 		for _, err := range w.Claims(ctx, "team-a", params) {
-			if seen == limit { // the first item of the next page
+			if seen == limit { // this item is the first of the next page
 				require.ErrorIs(t, err, context.Canceled)
 				return
 			}
@@ -86,7 +86,7 @@ func TestListIsReadPageByPage(t *testing.T) {
 	})
 }
 
-// A server that always returns the same page must not keep its client in an endless loop.
+// If a server always returns the same page, the client must not read it for ever.
 func TestRepeatedPageEndsTheListWithAnError(t *testing.T) {
 	t.Parallel()
 	c := answering(t, func(w http.ResponseWriter, _ *http.Request) {

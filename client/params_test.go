@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An optional parameter that is not set must not be sent. The generated code sends each parameter that is not a pointer, even an empty one.
+// If an optional parameter is not set, the client must not send it. The generated code sends each parameter that is not a pointer, even if it is
+// empty.
 func TestOptionalParameterIsAPointerSoThatItIsNotSentEmpty(t *testing.T) {
 	t.Parallel()
 	file, err := parser.ParseFile(token.NewFileSet(), "client.gen.go", nil, parser.SkipObjectResolution)
@@ -37,7 +38,7 @@ func TestOptionalParameterIsAPointerSoThatItIsNotSentEmpty(t *testing.T) {
 			}
 			optional++
 			if name, ok := field.Type.(*ast.Ident); ok && lists[name.Name] {
-				continue // an empty list is not sent
+				continue // the generated code does not send an empty list
 			}
 			require.IsType(t, &ast.StarExpr{}, field.Type, "%s.%s", spec.Name.Name, field.Names[0].Name)
 		}

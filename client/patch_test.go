@@ -67,7 +67,7 @@ func TestUnchangedObjectSendsNoPatch(t *testing.T) {
 	require.Equal(t, []string{http.MethodGet, http.MethodPatch, http.MethodGet}, methods)
 }
 
-// Sixteen goroutines increment one label. No increment is lost, because each patch requires the revision that was read.
+// Sixteen goroutines increment one label. No increment is lost, because each patch requires the revision that its goroutine has read.
 func TestChangeIsRetriedOnTheNewRevisionAfterAConflict(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

@@ -13,14 +13,14 @@ func (p *Problem) Error() string {
 	return fmt.Sprintf("%s (%s, %d)", p.Detail, p.Code, p.Status)
 }
 
-// Is lets [errors.Is] find a refusal by its code: errors.Is(err, client.ProblemCodePoolExhausted).
+// Is lets [errors.Is] find a refusal by its code, for example errors.Is(err, client.ProblemCodePoolExhausted).
 func (p *Problem) Is(target error) bool {
 	code, ok := target.(ProblemCode)
 	return ok && p.Code == code
 }
 
 // Error makes a code usable as the target of [errors.Is]. The constants ProblemCode... are the codes in this contract version. A later server may
-// send other codes; they are kept unchanged.
+// send other codes. The client keeps these codes unchanged.
 func (e ProblemCode) Error() string { return string(e) }
 
 // AsProblem returns the refusal in an error, if there is one.
@@ -28,7 +28,7 @@ func AsProblem(err error) (*Problem, bool) {
 	return errors.AsType[*Problem](err)
 }
 
-// CodeOf returns the code of the refusal in an error, or an empty code. Switch on it:
+// CodeOf returns the code of the refusal in an error. If the error is no refusal, the code is empty. Switch on the code:
 //
 //	switch client.CodeOf(err) {
 //	case client.ProblemCodePoolExhausted, client.ProblemCodeExhaustedByCooldown:
@@ -43,13 +43,13 @@ func CodeOf(err error) ProblemCode {
 // IsNotFound reports whether the object does not exist or the caller may not see it.
 func IsNotFound(err error) bool { return CodeOf(err) == ProblemCodeNotFound }
 
-// IsExhausted reports whether no free block is large enough now, including blocks that are cooling down.
+// IsExhausted reports whether no free block is large enough now. It includes the case that large enough blocks are still cooling down.
 func IsExhausted(err error) bool {
 	code := CodeOf(err)
 	return code == ProblemCodePoolExhausted || code == ProblemCodeExhaustedByCooldown
 }
 
-// IsConflict reports whether another client has changed the object since it was read. Read it again.
+// IsConflict reports whether another client has changed the object since the caller read it. The caller should read the object again.
 func IsConflict(err error) bool { return CodeOf(err) == ProblemCodePreconditionFailed }
 
 const problemType = "application/problem+json"
@@ -59,7 +59,7 @@ func isProblem(resp *http.Response) bool {
 	return err == nil && mediaType == problemType
 }
 
-// readProblem reads a refusal. A response that is not a problem document does not come from Carve.
+// readProblem reads a refusal. Carve sends each refusal as a problem document, so any other response is from another program.
 func readProblem(resp *http.Response) (*Problem, bool) {
 	if !isProblem(resp) {
 		return nil, false

@@ -16,7 +16,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// answering returns a client of a server that runs the test's handler.
+// answering returns a client for a server that runs the test's handler.
 func answering(t *testing.T, handler http.HandlerFunc, opts ...client.Option) *client.Carve {
 	t.Helper()
 	s := httptest.NewServer(handler)
@@ -85,7 +85,7 @@ func TestAStaleRevisionIsAConflict(t *testing.T) {
 	require.True(t, client.IsConflict(err), err)
 }
 
-// The client recognizes a proxy's response and does not take it for Carve's.
+// The client recognizes the response of a proxy. It does not treat it as a response of Carve.
 func TestResponseOfAProxyIsAForeignError(t *testing.T) {
 	t.Parallel()
 	for name, handler := range map[string]http.HandlerFunc{
@@ -160,7 +160,7 @@ func TestRateLimitedRequestIsRetriedAfterRetryAfter(t *testing.T) {
 	}
 	c, err := client.New("http://"+a.Addr(), client.WithRetry(policy), client.WithAPIKey(key))
 	require.NoError(t, err)
-	for limited == 0 { // the rate limit allows a burst first
+	for limited == 0 { // the rate limit allows several requests before it refuses one
 		_, err := c.ListProjects(t.Context())
 		require.NoError(t, err)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// docs/clients.md shows exactly the lines of the tested program.
+// docs/clients.md shows exactly the lines of the program that the tests run.
 func TestThePageShowsTheQuickStart(t *testing.T) {
 	t.Parallel()
 	page, program := read(t, "../docs/clients.md"), read(t, "../examples/clients/go/main.go")

@@ -2,8 +2,8 @@ package client
 
 import "time"
 
-// These types are the refusals that have figures, each with its figures alone: full, ok := errors.AsType[*client.PoolExhausted](err). Every other
-// refusal has only its code and its detail, which are in the [*Problem] that is embedded here too.
+// These types are the refusals that have figures. Each type has only the figures of its code: full, ok := errors.AsType[*client.PoolExhausted](err).
+// All other refusals have only a code and a detail. Both are in [*Problem], which these types embed too.
 type (
 	// InvalidArgument lists the request's faults.
 	InvalidArgument struct {
@@ -14,14 +14,14 @@ type (
 		MissingRoles []string
 	}
 
-	// AlreadyExists lists the objects that have the name already, or that are the default already.
+	// AlreadyExists lists the objects that already have the name, or that are already the default.
 	AlreadyExists struct {
 		*Problem
 
 		ConflictsWith []string
 	}
 
-	// Overlap lists the root pools that overlap and that the caller may see.
+	// Overlap lists the overlapping root pools that the caller may see.
 	Overlap struct {
 		*Problem
 
@@ -33,7 +33,7 @@ type (
 		*Problem
 
 		Claims, Consumers, Retained, ChildPools, Pools, Spaces int64
-		// ConflictsWith names some of these objects, as far as the caller may see them.
+		// ConflictsWith names some of these objects. It names only objects that the caller may see.
 		ConflictsWith []string
 	}
 
@@ -44,7 +44,7 @@ type (
 		ConflictsWith []string
 	}
 
-	// PoolExhausted has the free space in pools in which no free block is large enough.
+	// PoolExhausted describes the free space in the pools. No free block in the pools is large enough.
 	PoolExhausted struct {
 		*Problem
 
@@ -53,11 +53,11 @@ type (
 		LargestFreePrefixLength *int
 		AvailableAddresses      Count
 		PoolsTried              []string
-		// Fitting is how many of the batch's claims fit; the next one does not.
+		// Fitting is the number of claims of the batch that fit, in the batch's order.
 		Fitting int64
 	}
 
-	// ExhaustedByCooldown has the time at which blocks that are cooling down will be free.
+	// ExhaustedByCooldown has the time at which blocks in cool-down become free.
 	ExhaustedByCooldown struct {
 		*Problem
 
@@ -90,14 +90,14 @@ type (
 		Consumers int64
 	}
 
-	// PreconditionFailed has the object's current ETag; it is empty if the object does not exist.
+	// PreconditionFailed has the object's current ETag. If the object does not exist, the ETag is empty.
 	PreconditionFailed struct {
 		*Problem
 
 		CurrentETag string
 	}
 
-	// NeverSatisfiable has the requested prefix length and the possible ones.
+	// NeverSatisfiable has the requested prefix length and the possible prefix lengths.
 	NeverSatisfiable struct {
 		*Problem
 
@@ -105,7 +105,7 @@ type (
 		AllowedPrefixLengths PrefixLengthRange
 	}
 
-	// PrefixLengthRejected has the allowed prefix lengths, and the class that restricts them, if it is a class.
+	// PrefixLengthRejected has the allowed prefix lengths. If a class restricts the lengths, it also names the class.
 	PrefixLengthRejected struct {
 		*Problem
 
@@ -145,7 +145,7 @@ var refusals = map[ProblemCode]func(p *Problem, target any) bool{
 	}),
 }
 
-// As lets [errors.As] and [errors.AsType] find a refusal by the type of its code.
+// As lets [errors.As] and [errors.AsType] find a refusal by the type that belongs to its code.
 func (p *Problem) As(target any) bool {
 	become, ok := refusals[p.Code]
 	return ok && become(p, target)
@@ -161,7 +161,7 @@ func as[T any](of func(*Problem) *T) func(*Problem, any) bool {
 	}
 }
 
-// figure returns a problem's figure, or zero if the problem does not have it.
+// figure returns a problem's figure. If the problem does not have the figure, it returns zero.
 func figure[T any](p *T) (v T) {
 	if p != nil {
 		v = *p

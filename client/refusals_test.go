@@ -38,7 +38,7 @@ var types = map[client.ProblemCode]func(error) (any, bool){
 	client.ProblemCodePrefixLengthRejected: typed[*client.PrefixLengthRejected],
 }
 
-// shown returns the contract's example problems by name.
+// shown returns the problems in the examples of the contract, by name.
 func shown(t *testing.T) map[string]client.Problem {
 	t.Helper()
 	doc, err := contract()
@@ -68,7 +68,7 @@ func TestRefusalMatchesOnlyTheErrorTypeOfItsCode(t *testing.T) {
 			}
 			held := reflect.ValueOf(found).Elem()
 			require.Same(t, &p, held.Field(0).Interface(), name)
-			for i := 1; i < held.NumField(); i++ { // each field equals the field of the problem
+			for i := 1; i < held.NumField(); i++ { // each field of the type is equal to the field of the problem
 				said := reflect.ValueOf(p).FieldByName(held.Type().Field(i).Name)
 				if said.Kind() == reflect.Pointer && held.Field(i).Kind() != reflect.Pointer {
 					if said.IsNil() {
@@ -84,7 +84,7 @@ func TestRefusalMatchesOnlyTheErrorTypeOfItsCode(t *testing.T) {
 	require.Subset(t, slices.Collect(maps.Keys(seen)), slices.Collect(maps.Keys(types)))
 }
 
-// The contract's table lists each code's figures. Only a problem's members count as figures, not headers.
+// A table in the contract lists the figures of each code. Only members of the problem count as figures, and headers do not.
 func TestEveryCodeWithFiguresHasAnErrorType(t *testing.T) {
 	t.Parallel()
 	doc, err := contract()

@@ -9,8 +9,8 @@ import (
 	"net/http"
 )
 
-// Repeater retries requests where that is safe and may help. [New] uses it below its calls; callers of the bare [Client] can use it themselves. It
-// implements [HttpRequestDoer]. It reads a response's whole body before it returns the response.
+// Repeater retries requests where that is safe and may help. The client that [New] makes sends its requests through a Repeater. Callers of the bare
+// [Client] can use a Repeater themselves. It implements [HttpRequestDoer]. It reads a response's whole body before it returns the response.
 type Repeater struct {
 	Next   HttpRequestDoer
 	Policy RetryPolicy
@@ -25,7 +25,7 @@ type LostError struct {
 func (e *LostError) Error() string { return e.Err.Error() }
 func (e *LostError) Unwrap() error { return e.Err }
 
-// Do sends a request and retries it as the policy allows. Its errors are of type [*LostError].
+// Do sends a request and retries it if the policy allows that. Its errors are of type [*LostError].
 func (r Repeater) Do(req *http.Request) (*http.Response, error) {
 	resp, end := r.do(req)
 	if end.err != nil {
@@ -100,10 +100,10 @@ func (r Repeater) attempt(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// whole returns a body that is in memory.
+// whole returns a reader of a body that is in memory.
 func whole(text []byte) io.ReadCloser { return io.NopCloser(bytes.NewReader(text)) }
 
-// peek returns a response's body, which is in memory, and leaves it readable.
+// peek returns a response's body. The body is in memory, and the next reader can still read it.
 func peek(resp *http.Response) []byte {
 	text, err := io.ReadAll(resp.Body)
 	if err != nil { // cannot happen: the body is in memory
@@ -137,8 +137,8 @@ func removed(req *http.Request, resp *http.Response) bool {
 	return ok && p.Code == ProblemCodeNotFound
 }
 
-// gone turns the not_found of a retried DELETE into the lost 204: an earlier attempt, or another client, has deleted the object. Either way the
-// caller has the result that it asked for.
+// gone replaces the not_found of a retried DELETE with 204 (no content). An earlier attempt, or another client, has deleted the object. In both cases
+// the object is gone, as the caller wanted.
 func gone(resp *http.Response) *http.Response {
 	resp.StatusCode, resp.Status = http.StatusNoContent, "204 No Content"
 	resp.Body, resp.ContentLength = http.NoBody, 0

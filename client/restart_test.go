@@ -21,10 +21,10 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// role is the environment variable that makes this test binary run as a server; its value has the flags.
+// role is the environment variable that makes this test binary run as a server. Its value has the server's flags.
 const role = "CARVE_CLIENT_TEST_SERVER"
 
-// play serves until it is killed or its parent process ends.
+// play runs the server until the process is killed or its parent process ends.
 func play(flags []string) int {
 	config, _, err := app.ParseConfig(flags, nil)
 	if err == nil {
@@ -39,7 +39,7 @@ func play(flags []string) int {
 	return 1
 }
 
-// spawn starts a server in its own process. kill ends it without a shutdown, as a power failure does.
+// spawn starts a server in its own process. kill ends the process without a shutdown, like a power failure.
 func spawn(t *testing.T, dsn, listen string) (address string, kill func()) {
 	t.Helper()
 	program, err := os.Executable()
@@ -48,7 +48,7 @@ func spawn(t *testing.T, dsn, listen string) (address string, kill func()) {
 	flags := []string{"--auth=dev", "--listen=" + listen, "--database-url=" + dsn, "--max-connections=4", "--log-level=error"}
 	server.Env = append(os.Environ(), role+"="+strings.Join(flags, " "))
 	server.Stderr = t.Output()
-	_, err = server.StdinPipe() // stays open as long as this process lives
+	_, err = server.StdinPipe() // the pipe stays open until this process ends
 	require.NoError(t, err)
 	said, err := server.StdoutPipe()
 	require.NoError(t, err)
@@ -62,7 +62,7 @@ func spawn(t *testing.T, dsn, listen string) (address string, kill func()) {
 	return address, kill
 }
 
-// A server is killed and restarted while another one changes the followed objects. The watch continues where it was.
+// A server is killed and restarted. Meanwhile another server changes the followed objects. The watch continues at the same point.
 func TestWatchContinuesAfterAServerRestart(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
@@ -101,7 +101,7 @@ func TestWatchContinuesAfterAServerRestart(t *testing.T) {
 	<-cache.Synced()
 	for round := range 2 {
 		name := fmt.Sprintf("web-%d", round)
-		_, err = other.Claim(t.Context(), "team-a", name, fromProd(28)) // the watch may or may not yield it before the server is killed
+		_, err = other.Claim(t.Context(), "team-a", name, fromProd(28)) // the watch may have yielded it before the server was killed
 		require.NoError(t, err)
 		kill()
 		require.Error(t, <-failed)

@@ -11,21 +11,31 @@ import (
 
 // RetryPolicy bounds a call's retries.
 //
-// A call is retried if it gets no response, a 429, a 503, or a 502 or 504 from a proxy. The request must be one that the server may carry out twice:
-// GET; a POST with an Idempotency-Key; a PUT without a precondition; a DELETE with an ETag in If-Match; a PATCH with If-Match: *; every dry run.
-// Other requests, except a POST, are retried as long as no attempt can have been carried out. A retried DELETE that gets not_found succeeds.
+// The client retries a call if it gets no response, a 429, a 503, or a 502 or 504 from a proxy. The server must also be able to carry out the request
+// twice without harm. These requests are:
+//
+//   - GET
+//   - POST with an Idempotency-Key
+//   - PUT without a precondition
+//   - DELETE with an ETag in If-Match
+//   - PATCH with If-Match: *
+//   - every dry run
+//
+// The client retries another PUT, DELETE or PATCH only while the server certainly has not carried out any attempt. It never retries another POST. If
+// a retried DELETE gets not_found, the call succeeds.
 type RetryPolicy struct {
 	// Attempts is the highest number of attempts, including the first. 1 means no retry.
 	Attempts int
-	// FirstPause is the pause after the first attempt, minus a random part of up to a half. Each pause is four times the one before.
+	// FirstPause is the pause after the first attempt. The client subtracts a random part of up to a half. Each pause is four times as long as the
+	// pause before it.
 	FirstPause time.Duration
-	// LongestPause bounds a pause. The client waits as long as Retry-After asks, but gives up if that is longer than LongestPause.
+	// LongestPause bounds a pause. The client waits for the time in Retry-After. If that time is longer than LongestPause, the client gives up.
 	LongestPause time.Duration
-	// AttemptTimeout bounds one attempt, so that the client retries when a server hangs. 0 means no bound.
+	// AttemptTimeout bounds one attempt, so that the client retries when a server does not respond. 0 means no bound.
 	AttemptTimeout time.Duration
 	// OnRepeat, if set, is called before each pause.
 	OnRepeat func(Repeat)
-	// Pause waits. If it is nil, a timer waits.
+	// Pause waits for d. If it is nil, the client uses a timer.
 	Pause func(ctx context.Context, d time.Duration) error
 }
 
@@ -40,8 +50,8 @@ type Repeat struct {
 	Pause   time.Duration // time until the next attempt
 }
 
-// DefaultRetry makes five attempts. Its pauses add up to 7 s to 14 s, so a call outlasts a server that restarts and refuses connections meanwhile.
-// AttemptTimeout is longer than the server's own deadline for a request.
+// DefaultRetry makes five attempts. Its pauses add up to between 7 s and 14 s. That time is longer than a server needs to restart, so a call succeeds
+// although the server refuses connections during the restart. AttemptTimeout is longer than the server's own deadline for a request.
 func DefaultRetry() RetryPolicy {
 	return RetryPolicy{Attempts: 5, FirstPause: 200 * time.Millisecond, LongestPause: 10 * time.Second, AttemptTimeout: 15 * time.Second}
 }
@@ -53,8 +63,8 @@ func (p RetryPolicy) check() error {
 	return nil
 }
 
-// pause returns the time to wait after an attempt, and whether the server's Retry-After is within LongestPause. Half of the pause is random, so that
-// clients that were refused together do not return together. The pause is never shorter than Retry-After.
+// pause returns the time to wait after an attempt. It also reports whether the server's Retry-After is within LongestPause. Half of the pause is
+// random, so that clients that the server refused together do not all retry together. The pause is never shorter than Retry-After.
 func (p RetryPolicy) pause(attempt int, resp *http.Response) (time.Duration, bool) {
 	d := p.FirstPause
 	for range attempt - 1 {
@@ -83,7 +93,7 @@ func (p RetryPolicy) wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// retryAfter returns the wait that a response asks for. Carve sends seconds; a proxy may send a date.
+// retryAfter returns the pause that a response asks for. Carve sends seconds. A proxy may send a date.
 func retryAfter(resp *http.Response) time.Duration {
 	if resp == nil {
 		return 0
@@ -98,7 +108,8 @@ func retryAfter(resp *http.Response) time.Duration {
 	return 0
 }
 
-// timeFor reports whether the call's deadline is later than the end of a pause. If not, the response at hand is better than none.
+// timeFor reports whether a pause ends before the call's deadline. If it does not, the client returns the response that it has, without another
+// attempt.
 func timeFor(ctx context.Context, pause time.Duration) bool {
 	deadline, bounded := ctx.Deadline()
 	return !bounded || time.Until(deadline) > pause

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// shouldRetry reports whether a retry may succeed, and the reason for it.
+// shouldRetry reports whether a retry may succeed. It also returns the reason.
 func shouldRetry(ctx context.Context, resp *http.Response, err error) (reason string, again bool) {
 	switch {
 	case ctx.Err() != nil, cannotConnect(err), errors.Is(err, errTooLarge):
@@ -26,27 +26,28 @@ func shouldRetry(ctx context.Context, resp *http.Response, err error) (reason st
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
 		return fmt.Sprintf("the server responded %d and asked to wait", resp.StatusCode), true
 	case http.StatusBadGateway, http.StatusGatewayTimeout:
-		// Carve's own 504 has used up the request's deadline; a retry would too. A proxy's 504 means that it lost its server.
+		// Carve sends a 504 when the request's deadline has passed. A retry would also take too long. A proxy sends a 504 when it lost its server.
 		return fmt.Sprintf("a proxy responded %d", resp.StatusCode), !isProblem(resp)
 	default:
 		return "", false
 	}
 }
 
-// notSent reports whether a request certainly had no effect.
+// notSent reports whether the request certainly did not reach the server, and therefore had no effect.
 func notSent(err error) bool {
 	op, ok := errors.AsType[*net.OpError](err)
 	return ok && op.Op == "dial" || cannotConnect(err)
 }
 
-// cannotConnect reports whether the client cannot talk to the server at all: its certificate is not trusted, or it does not speak TLS.
+// cannotConnect reports whether the client cannot use the connection at all. The client does not trust the server's certificate, or the server does
+// not use TLS.
 func cannotConnect(err error) bool {
 	_, unverified := errors.AsType[*tls.CertificateVerificationError](err)
 	return unverified || errors.Is(err, http.ErrSchemeMismatch)
 }
 
-// outcomeUnknown returns true if, after this attempt, the server may or may not have carried out the request. before is the result for the earlier
-// attempts. If it is true, only a documented success status or a refusal by Carve can make the outcome known.
+// outcomeUnknown reports whether the server may or may not have carried out the request after this attempt. before is the result after the earlier
+// attempts. Once the outcome is unknown, only a documented success status or a refusal by Carve can make it known.
 func outcomeUnknown(before bool, req *http.Request, resp *http.Response, err error) bool {
 	switch {
 	case isReadOnly(req):
@@ -59,24 +60,29 @@ func outcomeUnknown(before bool, req *http.Request, resp *http.Response, err err
 	if p, ok := readProblem(resp); ok && resp.StatusCode >= http.StatusBadRequest {
 		return outcomeUnknownAfterRefusal(before, req, p.Code, resp.StatusCode)
 	}
-	// The response of a proxy or another server. Its 3xx and 4xx mean that it did not pass this attempt on. Behind any other status, Carve may have
-	// carried out the request.
+	// This is the response of a proxy or another server. With a 3xx or 4xx, the proxy did not pass this attempt on. With any other status, Carve may
+	// have carried out the request.
 	return before || resp.StatusCode < http.StatusMultipleChoices || resp.StatusCode >= http.StatusInternalServerError
 }
 
-// outcomeUnknownAfterRefusal returns true if Carve has refused this attempt but may have carried out an earlier one, or does not know this attempt's outcome.
+// outcomeUnknownAfterRefusal reports whether the outcome is still unknown after Carve has refused this attempt. Carve may have carried out an earlier
+// attempt, or may not know the outcome of this attempt.
 func outcomeUnknownAfterRefusal(before bool, req *http.Request, code ProblemCode, status int) bool {
 	switch {
 	case code == ProblemCodeOutcomeUnknown, code == ProblemCodeDeadline:
 		return true
 	case status >= http.StatusInternalServerError, status == http.StatusTooManyRequests:
-		return before // this attempt was not carried out, but an earlier one may have been
+		return before // Carve did not carry out this attempt, but it may have carried out an earlier one
 	case status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusNotFound:
 		return before // the caller may have lost its access since an earlier attempt
 	default:
-		// A retry with a key or a name returns the first attempt's outcome. A failed precondition does not reveal it.
-		// Nor does the refusal of a POST without a key: the first attempt may have succeeded. A release fails once another claim matches. The
-		// retry of a dead letter fails once the server has sent it. A confirmation fails once the project has confirmed 100 realms.
+		// A retry with a key or a name returns the first attempt's outcome, so its refusal makes the outcome known. These refusals do not:
+		//
+		//   - a failed precondition, because the first attempt may itself have changed the revision
+		//   - the refusal of a POST without a key, because the first attempt may have succeeded
+		//
+		// Three POSTs without a key can fail after a success. A release fails after another claim matches its filter. The retry of a dead letter
+		// fails after the server has sent the letter. A confirmation fails after the project has confirmed 100 realms.
 		return before && (!isIdempotent(req) || takesNoKey(req) || req.Method == http.MethodDelete)
 	}
 }
@@ -87,7 +93,7 @@ func isReadOnly(req *http.Request) bool {
 		req.Method == http.MethodPost && strings.HasSuffix(req.URL.Path, explanations)
 }
 
-// isIdempotent reports whether the server may carry out a request twice.
+// isIdempotent reports whether the server can carry out a request twice with the result of one.
 func isIdempotent(req *http.Request) bool {
 	tag := req.Header.Get("If-Match")
 	switch {
@@ -95,9 +101,9 @@ func isIdempotent(req *http.Request) bool {
 		return true
 	case req.Method == http.MethodPost:
 		return req.Header.Get(keyHeader) != ""
-	case req.Method == http.MethodPut: // sets the whole object; with a precondition, its own success would make a retry fail
+	case req.Method == http.MethodPut: // sets the whole object; with a precondition, the first success would make the retry fail
 		return tag == "" && req.Header.Get("If-None-Match") == ""
-	case req.Method == http.MethodDelete: // without a revision, a retry could delete an object created under that name since
+	case req.Method == http.MethodDelete: // without a revision, a retry could delete a newer object with the same name
 		return tag != "" && tag != "*"
 	case req.Method == http.MethodPatch: // sets parts of the object, whatever its revision
 		return tag == "*"
@@ -106,7 +112,7 @@ func isIdempotent(req *http.Request) bool {
 	}
 }
 
-// canResend reports whether a request can be sent again at all. A POST without a key is sent only once.
+// canResend reports whether the client can send a request again at all. It sends a POST without a key only once.
 func canResend(req *http.Request) bool {
 	switch req.Method {
 	case http.MethodGet, http.MethodHead, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodPost:

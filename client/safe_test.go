@@ -9,7 +9,7 @@ import (
 
 const claims = "/v1/projects/team-a/claims"
 
-// The table lists which requests are sent again, and after which outcome.
+// The table lists requests and outcomes, and whether the client sends the request again.
 func TestOnlySafeRequestsAreRetried(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -19,7 +19,7 @@ func TestOnlySafeRequestsAreRetried(t *testing.T) {
 		header []string
 		first  any
 		sent   int
-		open   bool // the server may have carried it out
+		open   bool // the server may have carried out the request
 	}{
 		{"GetAfterACut", "GET", claims, nil, errCut, 2, false},
 		{"PostWithItsKeyAfterACut", "POST", claims, []string{keyHeader, "k"}, errCut, 2, false},
@@ -84,7 +84,7 @@ func TestLostAttemptKeepsTheOutcomeOpen(t *testing.T) {
 		path    string
 		header  []string
 		replies []any
-		status  int // 0: no response
+		status  int // 0 means no response
 		open    bool
 	}{
 		{"LostPostThenNoConnection", "POST", claims, key, []any{errCut, errRefused, errRefused, errRefused, errRefused}, 0, true},

@@ -13,7 +13,7 @@ import (
 
 // script is an HTTP client that returns fixed responses in order and records the requests.
 type script struct {
-	replies []any // int: a proxy's error page with this status; ProblemCode: a problem; error: no response
+	replies []any // int: an error page of a proxy with this status; ProblemCode: a problem; error: no response
 	sent    []*http.Request
 	bodies  []string
 }
@@ -56,7 +56,7 @@ func answer(status int, mediaType, body string) *http.Response {
 	}
 }
 
-// success returns the success of the contract for a request.
+// success returns the response that the contract defines for the success of a request.
 func success(req *http.Request) *http.Response {
 	switch {
 	case req.Method == http.MethodDelete:

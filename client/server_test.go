@@ -32,8 +32,8 @@ func TestMain(m *testing.M) {
 	}})
 }
 
-// again returns a listen address for a server that stops and later listens on the same port again. It is an address of this machine on which no other
-// program listens meanwhile. Only Linux has one without configuration.
+// again returns a listen address for a server that stops and later listens on the same port again. The address belongs to this machine, and no other
+// program uses it. Only Linux has such an address without configuration.
 func again() string {
 	if runtime.GOOS == "linux" {
 		return "127.0.0.2:0"
@@ -41,7 +41,7 @@ func again() string {
 	return "127.0.0.1:0"
 }
 
-// serve runs a server on a database until the test ends or stop is called. Every caller is its admin.
+// serve runs a server on a database until the test ends or stop is called. Every caller has the role admin.
 func serve(t testing.TB, dsn string, flags ...string) (url string, stop func()) {
 	t.Helper()
 	a, stop := start(t, dsn, append([]string{"--auth=dev"}, flags...)...)
@@ -69,7 +69,7 @@ func start(t testing.TB, dsn string, flags ...string) (a *app.App, stop func()) 
 type between struct {
 	*httptest.Server
 	mu     sync.Mutex
-	losses int // number of responses still to lose
+	losses int // number of responses that the proxy still loses
 	midway bool
 	only   string   // the method that loses its responses; empty for any
 	lost   [][]byte // bodies of the lost responses
@@ -84,7 +84,7 @@ func putBetween(t testing.TB, target string) *between {
 	return b
 }
 
-// lose sets how many of the next responses are lost, optionally those to one method, and resets the records.
+// lose sets the number of the next responses that are lost. It can select the responses to one method. It also removes the recorded requests.
 func (b *between) lose(n int, midway bool, only ...string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -114,7 +114,7 @@ func (b *between) pass(t testing.TB, target string, w http.ResponseWriter, r *ht
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
 	if err != nil {
-		if r.Context().Err() == nil { // otherwise the client has gone because the test has ended
+		if r.Context().Err() == nil { // otherwise the client has closed the connection, because the test has ended
 			t.Error(err)
 		}
 		return
@@ -142,7 +142,7 @@ func (b *between) pass(t testing.TB, target string, w http.ResponseWriter, r *ht
 	_, _ = w.Write(text)
 }
 
-// quick returns the default policy without long pauses, and with enough time for an attempt on a slow machine.
+// quick returns the default policy with short pauses. It gives an attempt enough time on a slow machine.
 func quick() client.RetryPolicy {
 	p := client.DefaultRetry()
 	p.FirstPause, p.AttemptTimeout = time.Millisecond, 2*time.Minute

@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// first returns a call's optional parameters, or nil.
+// first returns a call's optional parameters. If the call has none, it returns nil.
 func first[P any](params []P) *P {
 	if len(params) == 0 {
 		return nil
@@ -14,7 +14,7 @@ func first[P any](params []P) *P {
 	return &params[0]
 }
 
-// read decodes an operation's response. A response without content gives the zero value.
+// read decodes an operation's response. If the response has no content, it returns the zero value.
 func read[T any](resp *http.Response, err error) (*T, error) {
 	if err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func read[T any](resp *http.Response, err error) (*T, error) {
 	return answer, nil
 }
 
-// finish ends a call whose success has no body.
+// finish closes the response of a call whose success has no body.
 func finish(resp *http.Response, err error) error {
 	if err != nil {
 		return err

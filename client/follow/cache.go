@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// Cache is a copy of the objects of a [Source]; [Cache.Run] keeps it up to date. It is safe for concurrent use. Its objects may be slightly stale:
-// write with their revision in If-Match.
+// Cache is a copy of the objects of a [Source]. [Cache.Run] keeps the copy up to date. It is safe for concurrent use. Its objects may be slightly
+// stale, so send their revision in If-Match when you change them.
 type Cache[T any] struct {
 	source   Source[T]
 	onChange func(Event[T])
@@ -19,14 +19,14 @@ type Cache[T any] struct {
 	synced chan struct{} // closed after the first complete list
 }
 
-// NewCache makes an empty cache for a source. After each event is applied, onChange is called with it, one call at a time. onError is called with
-// each error of the watch. Both may be nil.
+// NewCache makes an empty cache for a source. After the cache has applied an event, it calls onChange with that event. It makes one such call at a
+// time. It calls onError with each error of the watch. Both functions may be nil.
 func NewCache[T any](source Source[T], onChange func(Event[T]), onError func(error)) *Cache[T] {
 	return &Cache[T]{source: source, onChange: onChange, onError: onError, items: map[string]T{}, synced: make(chan struct{})}
 }
 
-// Run keeps the cache up to date until the context ends or the server refuses permanently ([Stays]). It returns the context's error or the refusal.
-// Call it once.
+// Run keeps the cache up to date until the context ends or the server returns a permanent refusal ([Stays]). It returns the context's error or the
+// refusal. Call it only once.
 func (c *Cache[T]) Run(ctx context.Context) error {
 	var last error
 	for e, err := range c.source.Watch(ctx) {
@@ -65,7 +65,7 @@ func (c *Cache[T]) apply(e Event[T]) {
 	}
 }
 
-// Synced returns a channel that is closed when the cache has all objects from the first list.
+// Synced returns a channel that closes when the cache has all objects from the first list.
 func (c *Cache[T]) Synced() <-chan struct{} { return c.synced }
 
 // Get returns the object with a name, if the cache has it.

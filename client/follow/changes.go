@@ -15,11 +15,11 @@ const (
 	longestPause = 30 * time.Second
 )
 
-// Changes yields the changes after a cursor, response by response, and then waits for new ones. ask sends one request for changes; the server holds
-// the request until a change happens.
+// Changes yields the changes after a cursor, one response at a time, and then waits for new changes. The function ask sends one request for changes.
+// The server holds that request until a change happens.
 //
 // After a temporary error (no connection, a busy server) the sequence continues at the same cursor, with growing pauses of at most 30 s. A permanent
-// refusal (no permission, a cursor that is too old) is its last element. It ends without an error when the context ends.
+// refusal (no permission, a cursor that is too old) is its last element. If the context ends, the sequence ends without an error.
 func Changes(
 	ctx context.Context, after client.ChangesCursor, ask func(ctx context.Context, after client.ChangesCursor) (*client.ChangeList, error),
 ) iter.Seq2[*client.ChangeList, error] {
@@ -44,12 +44,12 @@ func Changes(
 	}
 }
 
-// patience computes the pauses after failures.
+// patience computes the pauses after failures. The pauses grow with each consecutive failure.
 type patience struct {
 	failed int // number of consecutive failures
 }
 
-// wait pauses after a failure. It reports whether the watch goes on: false means that the context has ended.
+// wait pauses after a failure. It returns false if the context has ended, and the watch then ends too.
 func (p *patience) wait(ctx context.Context) bool {
 	p.failed++
 	pause := min(longestPause, firstPause<<min(p.failed-1, 10))
@@ -61,7 +61,7 @@ func (p *patience) wait(ctx context.Context) bool {
 	}
 }
 
-// Stays reports whether an error is a permanent refusal, which a retry would get again.
+// Stays reports whether an error is a permanent refusal. A retry would get the same refusal again.
 func Stays(err error) bool {
 	problem, ok := client.AsProblem(err)
 	return ok && problem.Status >= http.StatusBadRequest && problem.Status < http.StatusInternalServerError &&

@@ -8,7 +8,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// Pools follows a project's pools that match a label selector; an empty selector matches all.
+// Pools follows a project's pools that match a label selector. An empty selector matches all pools.
 func Pools(c *client.Carve, project string, labelSelector string) Source[client.IPPool] {
 	return Source[client.IPPool]{
 		Name: func(a *client.IPPool) string { return a.Metadata.Name }, Changes: changesOf(c, project, client.ChangeKindIPPool, labelSelector),
@@ -22,7 +22,7 @@ func Pools(c *client.Carve, project string, labelSelector string) Source[client.
 	}
 }
 
-// Claims follows a project's claims that match a label selector; an empty selector matches all.
+// Claims follows a project's claims that match a label selector. An empty selector matches all claims.
 func Claims(c *client.Carve, project string, labelSelector string) Source[client.IPClaim] {
 	return Source[client.IPClaim]{
 		Name: func(a *client.IPClaim) string { return a.Metadata.Name }, Changes: changesOf(c, project, client.ChangeKindIPClaim, labelSelector),
@@ -36,7 +36,7 @@ func Claims(c *client.Carve, project string, labelSelector string) Source[client
 	}
 }
 
-// Classes follows a project's classes that match a label selector; an empty selector matches all.
+// Classes follows a project's classes that match a label selector. An empty selector matches all classes.
 func Classes(c *client.Carve, project string, labelSelector string) Source[client.IPClass] {
 	return Source[client.IPClass]{
 		Name: func(a *client.IPClass) string { return a.Metadata.Name }, Changes: changesOf(c, project, client.ChangeKindIPClass, labelSelector),
@@ -64,7 +64,7 @@ func Quotas(c *client.Carve, project string) Source[client.Quota] {
 	}
 }
 
-// Allocations follows the allocations that a project holds. Their names are their UIDs.
+// Allocations follows the allocations that a project holds. An allocation's name is its UID.
 func Allocations(c *client.Carve, project string) Source[client.IPAllocation] {
 	self := client.AllocationHolderSelf
 	return Source[client.IPAllocation]{
@@ -79,7 +79,7 @@ func Allocations(c *client.Carve, project string) Source[client.IPAllocation] {
 	}
 }
 
-// Consumers follows a realm's consumers, including the ended ones. Their names are realm/uid.
+// Consumers follows a realm's consumers, including ended consumers. A consumer's name is realm/uid.
 func Consumers(c *client.Carve, project, realm string) Source[client.IPConsumer] {
 	changes, inRealm := changesOf(c, project, client.ChangeKindIPConsumer, ""), realm+"/"
 	return Source[client.IPConsumer]{
@@ -101,7 +101,7 @@ func Consumers(c *client.Carve, project, realm string) Source[client.IPConsumer]
 	}
 }
 
-// changesOf returns a function that requests the changes to a kind, limited to objects that match a label selector.
+// changesOf returns a function that requests the changes to the objects of one kind that match a label selector.
 func changesOf(
 	c *client.Carve, project string, kind client.ChangeKind, labels string,
 ) func(ctx context.Context, after client.ChangesCursor, seconds int) (*client.ChangeList, error) {

@@ -19,21 +19,22 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// Source can be followed: the objects of one kind in a project. T is the type of the list's items. [Claims] and similar functions make one; a caller
-// with another transport sets the fields itself.
+// Source describes the objects of one kind in a project and the requests that follow them. T is the type of the list's items. [Claims] and similar
+// functions make a Source. A caller with another transport sets the fields itself.
 type Source[T any] struct {
-	// Wait is how long the server holds a request while nothing changes, in whole seconds up to 60; 0 means 10 s. It must be shorter than the timeout
-	// of an attempt (client.RetryPolicy.AttemptTimeout).
+	// Wait is the time that the server holds a request while nothing changes, in whole seconds up to 60. 0 means 10 s. It must be shorter than the
+	// timeout of an attempt (client.RetryPolicy.AttemptTimeout).
 	Wait time.Duration
-	// List returns a page with objects. The first page has no cursor.
+	// List returns one page of objects. For the first page, cursor is nil.
 	List func(ctx context.Context, cursor *client.Cursor) (Page[T], error)
 	// Name returns an object's name in the change feed.
 	Name func(*T) string
-	// Changes returns the changes after a cursor, limited to the objects that List returns. If none exist yet, it waits up to the given seconds.
+	// Changes returns the changes after a cursor, limited to the objects that List returns. If there are no changes yet, it waits for at most the
+	// given number of seconds.
 	Changes func(ctx context.Context, after client.ChangesCursor, seconds int) (*client.ChangeList, error)
 }
 
-// Page is one page from a list. The first page has the cursor from which to follow the list's changes.
+// Page is one page from a list. In the first page, Changes is the cursor at which a watch starts to follow the list's changes.
 type Page[T any] struct {
 	Items   []T
 	Next    client.NextCursor
@@ -42,7 +43,7 @@ type Page[T any] struct {
 
 const usualWait = 10 * time.Second
 
-// changes requests the changes after a cursor with the source's wait.
+// changes requests the changes after a cursor. The server waits for the source's Wait.
 func (s Source[T]) changes(ctx context.Context, after client.ChangesCursor) (*client.ChangeList, error) {
 	wait := s.Wait
 	if wait == 0 {

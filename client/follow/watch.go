@@ -12,11 +12,11 @@ import (
 type EventType string
 
 const (
-	// Put means that the object was created or changed; the event has its new state.
+	// Put means that the object was created or changed. The event has its new state.
 	Put EventType = "Put"
-	// Delete means that no object has the name any more, or that it no longer matches the source.
+	// Delete means that the object was deleted, or that it no longer matches the source.
 	Delete EventType = "Delete"
-	// Synced means that the events so far cover the whole list.
+	// Synced means that the caller has received every object of the list.
 	Synced EventType = "Synced"
 )
 
@@ -28,11 +28,12 @@ type Event[T any] struct {
 }
 
 // Watch yields a Put for each existing object, then Synced, and then the changes. It may yield an object again without a change and may skip
-// intermediate states; the last event of an object is its current state.
+// intermediate states. The last event of an object has its current state.
 //
-// An error comes with a zero event. After a temporary error (no connection, a busy server) the watch continues where it was, with growing pauses of
-// at most 30 s. A permanent refusal (no permission, no such project) is the last element. If the cursor is too old, the watch lists again: it yields
-// a Delete for each object that has gone since, and Synced once more. The watch ends without an error when its context ends.
+// An error comes with a zero event. After a temporary error (no connection, a busy server) the watch continues at the same point, with growing pauses
+// of at most 30 s. A permanent refusal (no permission, no such project) is the last element. If the context ends, the watch ends without an error.
+//
+// If the cursor is too old, the watch lists the objects again. It yields a Delete for each object that no longer exists, and then Synced again.
 func (s Source[T]) Watch(ctx context.Context) iter.Seq2[Event[T], error] {
 	return func(yield func(Event[T], error) bool) {
 		w := watch[T]{Source: s, ctx: ctx, yield: yield, known: map[string]struct{}{}}
@@ -41,17 +42,18 @@ func (s Source[T]) Watch(ctx context.Context) iter.Seq2[Event[T], error] {
 	}
 }
 
-// watch is a running Watch's state.
+// watch is the state of a running Watch.
 type watch[T any] struct {
 	Source[T]
 	ctx   context.Context
 	yield func(Event[T], error) bool
-	known map[string]struct{} // names that were put and not deleted
+	known map[string]struct{} // the names of the objects for which the last event was a Put
 	ended bool                // the caller has left its loop, or a permanent refusal was yielded
 	patience
 }
 
-// tell yields an error, pauses, and reports whether the watch goes on. An expired cursor is no error: the watch lists again at once.
+// tell yields an error, pauses, and reports whether the watch continues. It does not yield an expired cursor, because the watch then lists the
+// objects again at once.
 func (w *watch[T]) tell(err error) bool {
 	if w.ended || w.ctx.Err() != nil {
 		return false
@@ -63,7 +65,7 @@ func (w *watch[T]) tell(err error) bool {
 	return w.yield(Event[T]{}, err) && !Stays(err) && w.wait(w.ctx)
 }
 
-// put yields an event and reports whether the loop goes on. It drops the Delete of an unknown name.
+// put yields an event and reports whether the loop continues. If the caller has no Put of a name, put drops the Delete of that name.
 func (w *watch[T]) put(e Event[T]) bool {
 	switch e.Type {
 	case Put:
@@ -79,8 +81,8 @@ func (w *watch[T]) put(e Event[T]) bool {
 	return !w.ended
 }
 
-// listAndFollow lists and then follows until the cursor is too old or the watch ends. It returns an error of the list, but yields the errors of
-// following itself and goes on.
+// listAndFollow lists the objects and then follows their changes until the cursor is too old or the watch ends. It returns an error of the list. It
+// yields an error of the change feed itself and continues.
 func (w *watch[T]) listAndFollow() error {
 	cursor, err := w.relist()
 	if err != nil || w.ended {
@@ -110,7 +112,8 @@ func (w *watch[T]) listAndFollow() error {
 	return nil
 }
 
-// relist yields a Put for each listed object and a Delete for each known object that is not in it. It returns the cursor from which to follow.
+// relist yields a Put for each listed object. It yields a Delete for each known object that is not in the list. It returns the cursor from which to
+// follow the changes.
 func (w *watch[T]) relist() (client.ChangesCursor, error) {
 	var changes client.ChangesCursor
 	var at *client.Cursor

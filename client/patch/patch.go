@@ -1,5 +1,5 @@
-// Package patch changes Carve's objects with minimal patches. It compares the changed object with the object as it was read, and sends only the
-// difference, as a JSON merge patch (RFC 7396) with the revision in If-Match. Without a difference it sends nothing.
+// Package patch changes Carve's objects with minimal patches. It compares the changed object with the object as the caller read it, and sends only
+// the difference. The request is a JSON merge patch (RFC 7396) with the revision in If-Match. If there is no difference, the package sends nothing.
 //
 //	pool, err := patch.Pool(carve, "team-a", "prod").Change(ctx, func(p *client.IPPool) error {
 //		p.Spec.Description = "Production"
@@ -19,7 +19,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// Attempts bounds the attempts of [Resource.Change] when other clients change the object at the same time.
+// Attempts bounds the attempts of [Resource.Change]. An attempt fails if another client changes the object at the same time.
 const Attempts = 5
 
 // Snapshot is an object's state before any change.
@@ -28,7 +28,7 @@ type Snapshot struct {
 	ifMatch string
 }
 
-// Take makes a snapshot of an object that has metadata with a revision, such as a pool or a claim. The caller may change the object afterwards.
+// Take makes a snapshot of an object that has metadata with a revision, such as a pool or a claim. The caller may then change the object.
 func Take(object any) (*Snapshot, error) {
 	text, err := json.Marshal(object)
 	if err != nil {
@@ -48,8 +48,8 @@ func Take(object any) (*Snapshot, error) {
 // IfMatch returns the snapshot's ETag, with its quotes.
 func (s *Snapshot) IfMatch() string { return s.ifMatch }
 
-// Changes returns the smallest merge patch from the snapshot to the object, or nil if they do not differ. It ignores key order and treats empty
-// values as absent. A list that differs is sent whole.
+// Changes returns the smallest merge patch from the snapshot to the object. If they do not differ, it returns nil. It ignores the order of keys and
+// treats empty values as absent. If a list differs, the patch has the whole list.
 func (s *Snapshot) Changes(object any) (json.RawMessage, error) {
 	text, err := json.Marshal(object)
 	if err != nil {
@@ -69,13 +69,13 @@ func (s *Snapshot) Changes(object any) (json.RawMessage, error) {
 type Resource[T any] struct {
 	// Get returns the current object.
 	Get func(context.Context) (*T, error)
-	// Send applies a merge patch to the object with this ETag and returns the changed object.
+	// Send applies a merge patch to the object if the object still has this ETag. It returns the changed object.
 	Send func(ctx context.Context, ifMatch string, changes json.RawMessage) (*T, error)
 }
 
-// Patch sends the difference between a snapshot and the changed object, and returns the object as the server has it then. Without a difference it
-// returns the changed object and sends nothing. It fails with a conflict ([client.IsConflict]) if another client has changed the object since it was
-// read.
+// Patch sends the difference between a snapshot and the changed object. It returns the object as the server stores it after the change. If there is
+// no difference, it sends nothing and returns the changed object. If another client has changed the object since the caller read it, Patch fails with
+// a conflict ([client.IsConflict]).
 func (r Resource[T]) Patch(ctx context.Context, before *Snapshot, changed *T) (*T, error) {
 	changes, err := before.Changes(changed)
 	if err != nil || changes == nil {
@@ -84,8 +84,9 @@ func (r Resource[T]) Patch(ctx context.Context, before *Snapshot, changed *T) (*
 	return r.Send(ctx, before.ifMatch, changes)
 }
 
-// Change reads the object, calls change on it, and patches it. After a conflict with another client it starts again with the new state, [Attempts]
-// times at most; so change must compute its result from its argument alone. An error from change ends it, and nothing is sent.
+// Change reads the object, calls change with it, and sends the patch. After a conflict with another client, it starts again with the new state, at
+// most [Attempts] times. The function change must therefore compute its result only from its argument. If change returns an error, Change sends
+// nothing and returns that error.
 func (r Resource[T]) Change(ctx context.Context, change func(*T) error) (*T, error) {
 	for attempt := 1; ; attempt++ {
 		object, err := r.Get(ctx)

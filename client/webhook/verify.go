@@ -1,4 +1,4 @@
-// Package webhook is for receivers of a project's webhooks: it verifies a request's signature and reads its message.
+// Package webhook is for programs that receive a project's webhooks. It verifies a request's signature and reads its message.
 package webhook
 
 import (
@@ -16,21 +16,21 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// DefaultTolerance is the usual bound on the difference between the request's time and the receiver's clock.
+// DefaultTolerance is the usual limit for the difference between the request's time and the receiver's clock.
 const DefaultTolerance = 5 * time.Minute
 
 const shortestKey = 24 // bytes, as Standard Webhooks requires
 
 var (
-	// ErrUntrusted is the error for a request that lacks a header or that none of the secrets has signed.
+	// ErrUntrusted is the error for a request without the required headers, or without a signature by any of the secrets.
 	ErrUntrusted = errors.New("webhook: the request is not signed with any of the secrets")
-	// ErrTime is the error for a request with a valid signature that was sent too long ago, or from a server with another clock.
+	// ErrTime is the error for a request with a valid signature whose time is outside the tolerance. The request was delayed, or the clocks differ.
 	ErrTime = errors.New("webhook: the request was not sent within the tolerance")
 )
 
 // Delivery is a verified request.
 type Delivery struct {
-	ID      string    // the same in every retry, to detect duplicates
+	ID      string    // the same in every retry, so that a receiver can detect duplicates
 	SentAt  time.Time // this attempt's time, in whole seconds
 	Message Message
 }
@@ -41,21 +41,22 @@ type MessageType string
 const (
 	// Changes is the type for messages with changes.
 	Changes MessageType = "changes"
-	// Resync is the type for messages that report lost changes. The receiver must list the objects again and then apply the messages after this one.
+	// Resync is the type for messages that report lost changes. The receiver must list the objects again. It then applies the messages after this
+	// one.
 	Resync MessageType = "resync"
 )
 
-// Message is a request's body. Respond to an unknown type with success: a later server may have more types.
+// Message is a request's body. If a receiver does not know the type, it should respond with success, because a later server may have more types.
 type Message struct {
 	Type    MessageType          `json:"type"`
 	Webhook string               `json:"webhook"` // the webhook's name
 	Project string               `json:"project"` // the project's name
-	Changes []client.Change      `json:"changes"` // in order; none in a Resync
-	Cursor  client.ChangesCursor `json:"cursor"`  // after the changes
+	Changes []client.Change      `json:"changes"` // in order; a Resync has none
+	Cursor  client.ChangesCursor `json:"cursor"`  // the position in the change feed after these changes
 }
 
-// Verify reads a request that one of the secrets has signed. Pass several secrets while one webhook replaces another. The body must be the exact
-// bytes received. A tolerance of 0 allows no difference in time; DefaultTolerance is usual.
+// Verify reads a request that one of the secrets has signed. While a new secret replaces the old one, pass both. The body must have the exact bytes
+// of the request. A tolerance of 0 allows no difference in time. DefaultTolerance is the usual value.
 func Verify(secrets []string, headers http.Header, body []byte, tolerance time.Duration) (*Delivery, error) {
 	if err := verifySignature(secrets, headers, body); err != nil {
 		return nil, err
@@ -74,7 +75,8 @@ func Verify(secrets []string, headers http.Header, body []byte, tolerance time.D
 	return &d, nil
 }
 
-// verifySignature tries every secret. An invalid secret is a configuration error, whatever the request is.
+// verifySignature tries every secret. If a secret is invalid, the receiver's configuration is wrong, and the function returns that error for every
+// request.
 func verifySignature(secrets []string, headers http.Header, body []byte) error {
 	keys := make([]*webhooks.Webhook, len(secrets))
 	for i, secret := range secrets {

@@ -24,7 +24,7 @@ import (
 
 var update = flag.Bool("update", false, "write the vector")
 
-// vector is a request as a server sends it. The tests of the TypeScript client read it too.
+// vector is a request in the form in which a server sends it. The tests of the TypeScript client use the same vectors.
 type vector struct {
 	Secret  string            `json:"secret"`
 	Headers map[string]string `json:"headers"`
@@ -64,7 +64,7 @@ func deliver(t *testing.T, at time.Time, body string) vector {
 	return v
 }
 
-// header returns the headers of the vector with changes; an empty value means no such header.
+// header returns the headers of the vector with changes. If a changed value is empty, the header is removed.
 func (v vector) header(changes ...string) http.Header {
 	h := http.Header{}
 	for name, value := range v.Headers {

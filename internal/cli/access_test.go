@@ -92,7 +92,7 @@ func TestNewAPIKeyTokenIsPrintedOnce(t *testing.T) {
 	args := []string{"key", "create", "pipeline", "--role", "consumer"}
 	for name, c := range map[string]struct {
 		format []string
-		out    string // expected beginning of the output
+		out    string // the beginning of the expected output
 		err    string
 	}{
 		"Table": {nil, "NAME       ROLE", "keep the token now"},
@@ -182,7 +182,8 @@ func TestRefusedGrantStopsTheFollowingOnesAndIsNamed(t *testing.T) {
 	require.Len(t, d.requests(), 2)
 }
 
-// A grant on a pool that is not shared is no error. The command prints a hint, so that its author need not learn this from the consumer's refusals.
+// A grant on a pool that is not shared is no error. The command prints a hint. Without it, the owner would notice the problem only when the other
+// project gets a refusal.
 func TestGrantWithoutEffectPrintsAHint(t *testing.T) {
 	t.Parallel()
 	const hint = "the grant has no effect while the visibility of pool shared-eu is consumer: 'ipamctl pool set shared-eu --visibility shared' opens it"

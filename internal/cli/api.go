@@ -16,7 +16,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// calling are the flags of `api`, which are those of `gh api`.
+// calling has the flags of the command `api`. They have the same names as the flags of `gh api`.
 type calling struct {
 	session.Writing
 	method, input, match string
@@ -57,7 +57,7 @@ Fields become members of the body, or of the query of a GET. A key can have seve
 	return cmd
 }
 
-// methods are the methods in the contract.
+// methods lists the HTTP methods that the contract uses.
 var methods = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
 
 func (c calling) call(ctx context.Context, p *session.Program, args []string) error {
@@ -102,7 +102,7 @@ func (c calling) call(ctx context.Context, p *session.Program, args []string) er
 	return p.Document(a.Body)
 }
 
-// request returns the request of the flags and arguments, without its path.
+// request returns the request that the flags and the arguments describe. It returns the path separately.
 func (c calling) request(p *session.Program, args []string) (r session.Request, where string, err error) {
 	r, where = session.Request{Method: c.method, Match: c.match}, args[len(args)-1]
 	fields := len(c.texts)+len(c.values) > 0
@@ -136,7 +136,7 @@ func (c calling) request(p *session.Program, args []string) (r session.Request, 
 	return r, where, err
 }
 
-// pages reads a whole list.
+// pages reads all pages of a list and prints them as one list.
 func (c calling) pages(ctx context.Context, s *session.Session, r session.Request) error {
 	list, err := s.Pages(ctx, session.Paging{}, func(ctx context.Context, paging session.Query) (session.Answer, error) {
 		return s.Ask(ctx, session.Request{Path: r.Path, Query: append(slices.Clip(r.Query), paging...)})
@@ -156,7 +156,7 @@ func head(a session.Answer) []byte {
 	return append(text, '\n')
 }
 
-// pathOf splits a path into its elements and its query.
+// pathOf sets the path and the query of a request from the text of an argument.
 func pathOf(r *session.Request, where string) error {
 	path, query, _ := strings.Cut(where, "?")
 	path = strings.TrimPrefix(strings.TrimPrefix(path, "/"), "v1/")

@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// field is one KEY=VALUE of `api`: the path of members, and the value. An empty member appends to a list.
+// field is one KEY=VALUE of the command `api`. path has the names of the members from the outside to the inside. An empty name appends to a list.
 type field struct {
 	key   string
 	path  []string
@@ -22,7 +22,7 @@ type field struct {
 // keyRE matches a key in gh's syntax: name, name[member], name[list][].
 var keyRE = regexp.MustCompile(`^([^][]+)((?:\[[^][]*\])*)$`)
 
-// fieldsOf parses text fields, and typed fields.
+// fieldsOf parses the text fields and then the typed fields.
 func fieldsOf(p *session.Program, texts, values []string) (out []field, err error) {
 	for i, given := range append(append([]string{}, texts...), values...) {
 		key, value, has := strings.Cut(given, "=")
@@ -44,7 +44,7 @@ func fieldsOf(p *session.Program, texts, values []string) (out []field, err erro
 	return out, nil
 }
 
-// typed returns a text's value.
+// typed returns the JSON value of a text, such as true, null or a number.
 func typed(p *session.Program, text string) (any, error) {
 	switch {
 	case text == "true", text == "false":
@@ -64,7 +64,7 @@ func typed(p *session.Program, text string) (any, error) {
 	return text, nil
 }
 
-// bodyOf makes a document from fields.
+// bodyOf builds a document from fields.
 func bodyOf(p *session.Program, texts, values []string) (json.RawMessage, error) {
 	fields, err := fieldsOf(p, texts, values)
 	if err != nil {
@@ -80,7 +80,7 @@ func bodyOf(p *session.Program, texts, values []string) (json.RawMessage, error)
 	return show.Marshal(doc)
 }
 
-// put sets the value at a path, and creates missing members. It returns false if a different value is in the way.
+// put sets the value at a path and creates missing members. If the path already has another value, it returns false.
 func put(at any, path []string, value any) (any, bool) {
 	if len(path) == 0 {
 		return value, at == nil
@@ -99,7 +99,7 @@ func put(at any, path []string, value any) (any, bool) {
 	return members, fits && (is || at == nil)
 }
 
-// queryOf makes a query from fields.
+// queryOf builds a query from fields.
 func queryOf(p *session.Program, texts, values []string) (q session.Query, err error) {
 	fields, err := fieldsOf(p, texts, values)
 	if err != nil {

@@ -53,7 +53,7 @@ func TestApplyCreatesMissingResourcesParentsFirst(t *testing.T) {
 			posts = append(posts, s.json(t)["metadata"].(map[string]any)["name"].(string))
 		}
 	}
-	require.Equal(t, []string{"team-a", "lab", "prod-eu", "lab-v4", "prod-eu-k8s"}, posts) // dependents come after their dependencies
+	require.Equal(t, []string{"team-a", "lab", "prod-eu", "lab-v4", "prod-eu-k8s"}, posts) // an object comes after the objects that it depends on
 	child := d.requests()[5].json(t)["spec"].(map[string]any)
 	require.Equal(t, map[string]any{"name": "prod-eu"}, child["parentRef"])
 }
@@ -106,7 +106,7 @@ func TestApplyAcceptsAnotherProject(t *testing.T) {
 	require.Equal(t, "/v1/projects/team-b", d.requests()[0].uri)
 
 	d = applying(t, smallPlan, refusal(t, "ProblemNotFound"))
-	d.env["CARVE_PROJECT"] = "team-c" // exported for other commands; the plan's own project takes precedence
+	d.env["CARVE_PROJECT"] = "team-c" // set for other commands; the project in the plan takes precedence
 	d.done("apply", "-f", "-", "--dry-run")
 	require.Equal(t, "/v1/projects/team-a", d.requests()[0].uri)
 }
@@ -122,7 +122,7 @@ pools:
 
 func TestApplyCreatesClassesBeforeThePoolsThatListThem(t *testing.T) {
 	t.Parallel()
-	// The platform also has a class named standard; the plan means the project's class.
+	// The platform also has a class named standard. The plan refers to the project's class.
 	d := applying(t, classPlan, ok(example(t, "Project")), listOf(t), ok(example(t, "IPClassList")), listOf(t),
 		created(example(t, "IPClassMinimal")), created(example(t, "IPClassScoped")), created(example(t, "IPPool")))
 	r := d.done("apply", "-f", "-")
@@ -144,7 +144,7 @@ func TestApplyComparesClassesAndTheirPools(t *testing.T) {
 	require.Len(t, d.requests(), 4)
 }
 
-// renamed returns an example with another name.
+// renamed returns an example of the contract with another name.
 func renamed(t *testing.T, of, name string) json.RawMessage {
 	t.Helper()
 	var doc map[string]any

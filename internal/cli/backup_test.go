@@ -33,7 +33,7 @@ func bootstrapped(t *testing.T, d *double) (dsn string) {
 	return dsn
 }
 
-// idle waits until the database has noticed the end of all earlier sessions.
+// idle waits until the database has noticed that all earlier sessions have ended.
 func idle(t *testing.T, dsn string) {
 	t.Helper()
 	require.Eventually(t, func() bool { return backup.Idle(t.Context(), dsn) == nil }, time.Minute, 10*time.Millisecond)
@@ -42,7 +42,7 @@ func idle(t *testing.T, dsn string) {
 func TestBackupIsRestoredAndAudited(t *testing.T) {
 	t.Parallel()
 	d := operating(t)
-	source, target := bootstrapped(t, d), dbtest.New(t) // empty: not even migrated
+	source, target := bootstrapped(t, d), dbtest.New(t) // the target is empty and not even migrated
 	dir := filepath.Join(t.TempDir(), "backup")
 	var m backup.Manifest
 	require.NoError(t, json.Unmarshal([]byte(d.done("backup", "--database-url", source, "--to", dir, "-o", "json").out), &m))
@@ -74,7 +74,7 @@ func TestBackupIsRestoredAndAudited(t *testing.T) {
 	require.Empty(t, d.done("backup", "--database-url", source, "--to", dir+"-3", "-q").out)
 }
 
-// A backup of inconsistent data is restored unchanged, and the command reports the problems.
+// If a backup has inconsistent data, the restore does not change the data, and the command reports the problems.
 func TestRestoreOfInconsistentDataFailsItsAudit(t *testing.T) {
 	t.Parallel()
 	d := operating(t)
@@ -87,7 +87,8 @@ func TestRestoreOfInconsistentDataFailsItsAudit(t *testing.T) {
 	require.Contains(t, r.err, "restored with problems: ")
 }
 
-// A pool whose two versions (epochs) differ stays fenced after a restore.
+// The two versions (epochs) of a pool differ if a restore took them from different times. Such a pool stays fenced off, which means that it serves no
+// claims.
 func TestRestoreKeepsFencedPoolsFenced(t *testing.T) {
 	t.Parallel()
 	d := operating(t)
@@ -101,7 +102,7 @@ func TestRestoreKeepsFencedPoolsFenced(t *testing.T) {
 	require.Contains(t, r.err, "fenced off, because its two epochs differ: pool 8d1f… in eu-west")
 }
 
-// After a restore with other tools, the operator runs `restored`. It makes all earlier reads invalid.
+// After a restore with other tools, the operator runs `restored`. The command makes all data invalid that a server read before.
 func TestRestoredVerbRenewsEpochsAfterAnExternalRestore(t *testing.T) {
 	t.Parallel()
 	d := operating(t)
@@ -156,7 +157,7 @@ func TestRestoreIntoADataDirectoryNeedsAStoppedServer(t *testing.T) {
 	require.Contains(t, r.out, "carve")
 }
 
-// A wrong backup directory leaves no database behind.
+// If the backup directory is wrong, the command creates no database.
 func TestRestoreChecksTheBackupBeforeCreatingADatabase(t *testing.T) {
 	t.Parallel()
 	d, data := operating(t), filepath.Join(t.TempDir(), "data")

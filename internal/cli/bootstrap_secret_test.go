@@ -16,14 +16,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// apiServer is a Kubernetes API with one Secret.
+// apiServer is a fake Kubernetes API with one Secret.
 type apiServer struct {
 	*httptest.Server
 	account string // directory of the pod's service account
 
 	mu      sync.Mutex
 	data    map[string][]byte
-	version string // of the Secret
+	version string // the resource version of the Secret
 	refused bool   // whether the API refuses patches
 }
 

@@ -35,7 +35,7 @@ func TestBootstrapCreatesAnAdminKeyInTheDatabase(t *testing.T) {
 	require.Contains(t, set.done("context", "show").out, strings.Split(first.out, "_")[1])
 }
 
-// keysIn returns the keys of a database, by role and project.
+// keysIn returns the API keys in a database as roles and projects.
 func keysIn(t *testing.T, dsn string) []string {
 	t.Helper()
 	c, err := pgx.Connect(t.Context(), dsn)

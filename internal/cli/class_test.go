@@ -174,7 +174,7 @@ func TestRemediesNameFlags(t *testing.T) {
 	}
 }
 
-// After the deletion of the project's class, the server returns the platform's class of the same name.
+// If the project's class was deleted, the server returns the platform's class with the same name.
 func TestDeletedClassIsGoneDespiteAPlatformClassOfItsName(t *testing.T) {
 	t.Parallel()
 	d := answering(t, cut(), ok(example(t, "IPClass")))
@@ -208,7 +208,7 @@ func TestPatchWithoutRevisionIsRetriedAfterALostResponse(t *testing.T) {
 			require.Equal(t, 5, r.code, "its own success would look like somebody else's change")
 			require.Contains(t, r.err, "It is unknown whether the "+strings.ToLower(name)+" was changed. Run the command again")
 			d = answering(t, refusal(t, "ProblemContention"), ok(answer))
-			d.done(append(args, "--if-match", `"r"`)...) // a refusal is definite, so the command retries
+			d.done(append(args, "--if-match", `"r"`)...) // a refusal changes nothing, so the command can try again
 		})
 	}
 }

@@ -14,28 +14,28 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// Environment are a command's connections to the outside.
+// Environment has the inputs and the outputs of a command.
 type Environment struct {
 	In       io.Reader
 	Out, Err io.Writer
-	// Env looks up an environment variable, as os.LookupEnv does.
+	// Env looks up an environment variable in the same way as os.LookupEnv.
 	Env func(name string) (string, bool)
-	// Version is the version of this build, for `ipamctl version` and the User-Agent; Commit is its commit, if known.
+	// Version is the version of this build. `ipamctl version` and the User-Agent show it. Commit is the commit of this build, if known.
 	Version, Commit string
-	// Database gives operator verbs access to a database; [RealDatabase] outside tests.
+	// Database gives the commands for operators access to a database. Outside tests it is [RealDatabase].
 	Database operate.Database
-	// Secret reads a secret from the terminal without echo; nil without a terminal.
+	// Secret reads a secret from the terminal without echo. Without a terminal, it is nil.
 	Secret func(prompt string) ([]byte, error)
-	// Width is the number of columns of the output's terminal, and Watched means that notes go to a terminal; 0 and false mean none.
+	// Width is the number of columns of the output's terminal, or 0 if the output is not a terminal. Watched is true if notes go to a terminal.
 	Width   int
 	Watched bool
-	// Now returns the time of day; nil is the machine's clock.
+	// Now returns the current time. If it is nil, the command uses the machine's clock.
 	Now func() time.Time
-	// Pause waits between retries of a request, or until ctx ends; nil is a timer.
+	// Pause waits between retries of a request, or until ctx ends. If it is nil, the command uses a timer.
 	Pause func(ctx context.Context, d time.Duration) error
 }
 
-// Run runs one command and returns its exit code. ctx ends it early, as an interrupt does.
+// Run runs one command and returns its exit code. If ctx ends, for example on an interrupt, the command stops early.
 func Run(ctx context.Context, args []string, at Environment) int {
 	if at.Pause == nil {
 		at.Pause = wait
@@ -52,7 +52,7 @@ func Run(ctx context.Context, args []string, at Environment) int {
 	p.Colour = at.Width > 0 && p.Env("NO_COLOR") == "" && p.Env("TERM") != "dumb"
 	root := root(p, at.Database)
 	if args == nil {
-		args = []string{} // for cobra, nil means the arguments of the process
+		args = []string{} // cobra would replace nil with the arguments of the process
 	}
 	root.SetArgs(slashed(root, args))
 	root.SetIn(at.In)
@@ -62,7 +62,7 @@ func Run(ctx context.Context, args []string, at Environment) int {
 	return finish(p, cmd, err)
 }
 
-// finish reports an error, unless it was reported before, and returns the exit code.
+// finish returns the exit code. It also prints the error, unless the command has already printed it.
 func finish(p *session.Program, cmd *cobra.Command, err error) int {
 	p.ProgressEnds()
 	if err == nil {
@@ -82,7 +82,7 @@ func finish(p *session.Program, cmd *cobra.Command, err error) int {
 	return code
 }
 
-// wait waits for a timer or the end of the context.
+// wait waits for the duration d, or until the context ends.
 func wait(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()

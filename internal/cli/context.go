@@ -19,14 +19,14 @@ func contextCommand(p *session.Program) *cobra.Command {
 		contextSet(p), contextUse(p), contextList(p), contextShow(p), contextDelete(p))
 }
 
-// contextDocument is a context for programs, without the secret of its credential.
+// contextDocument is a context in the form for programs. It does not contain the secret of the credential.
 type contextDocument struct {
 	Name       string `json:"name"`
 	Current    bool   `json:"current"`
 	Server     string `json:"server,omitempty"`
 	Project    string `json:"project,omitempty"`
 	CAFile     string `json:"caFile,omitempty"`
-	Credential string `json:"credential"`      // "none", "key <id>", or a note about another token
+	Credential string `json:"credential"`      // "none", "key <id>", or a sentence about another kind of token
 	KeyID      string `json:"keyId,omitempty"` // as in status.keyId of the API key
 }
 
@@ -123,7 +123,7 @@ shows the secret.`,
 	}
 }
 
-// showContext prints a context; without a name the current one.
+// showContext prints a context. If the name is empty, it prints the current context.
 func showContext(p *session.Program, name string) error {
 	c, err := p.ReadContexts()
 	if err != nil {
@@ -174,7 +174,7 @@ with 'ipamctl key revoke'.`,
 	}
 }
 
-// completeContexts proposes the context names.
+// completeContexts proposes the names of contexts.
 func completeContexts(p *session.Program) verbs.Completion {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		c, err := p.ReadContexts()

@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// contextSetting are the flags of `context set` that other verbs lack.
+// contextSetting has the flags that only `context set` has.
 type contextSetting struct{ keyFile string }
 
 func contextSet(p *session.Program) *cobra.Command {
@@ -66,7 +66,7 @@ func setContext(p *session.Program, cmd *cobra.Command, name string, f contextSe
 	return showContext(p, name)
 }
 
-// changeOf reads the arguments of `context set`, before it writes anything or asks for a secret.
+// changeOf checks the flags of `context set`. It runs before the command writes the file or asks for a secret.
 func changeOf(p *session.Program, given func(flag string) bool, f contextSetting) (func(s *session.Setting), error) {
 	if p.Flags.Server != "" {
 		if _, err := session.ParseServer(p.Flags.Server); err != nil {
@@ -83,7 +83,7 @@ func changeOf(p *session.Program, given func(flag string) bool, f contextSetting
 		if _, err := session.HTTPClient(caFile); err != nil {
 			return nil, err
 		}
-		whole, err := filepath.Abs(caFile) // later commands run in other directories
+		whole, err := filepath.Abs(caFile) // an absolute path, because later commands run in other directories
 		if err != nil {
 			return nil, exit.Usagef("cannot find the file of CA certificates: %v", err)
 		}

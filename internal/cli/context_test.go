@@ -121,7 +121,7 @@ func TestConcurrentContextSetsAreAllKept(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range many {
 		all.Go(func() {
-			other := &double{t: t, env: d.env} // another process
+			other := &double{t: t, env: d.env} // stands for another process
 			r := other.run("context", "set", fmt.Sprintf("c%02d", i), "--server", "http://127.0.0.1:1")
 			if r.code != 0 {
 				t.Error(r.err)
@@ -164,7 +164,7 @@ func TestContextSetKeepsOmittedFields(t *testing.T) {
 	d.set("a", apiKey, "--server", "https://a.example.com", "--project", "team-a")
 	d.set("a", "", "--project", "team-b")
 	require.Equal(t, shown{"https://a.example.com", "team-b", keyID, "key " + keyID}, show())
-	d.set("a", "", "--server", "https://A.example.com:443/") // the same server
+	d.set("a", "", "--server", "https://A.example.com:443/") // another spelling of the same server
 	require.Equal(t, keyID, show().KeyID)
 	d.set("a", "", "--project", "")
 	require.Empty(t, show().Project)

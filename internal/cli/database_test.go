@@ -18,7 +18,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// The databases of these tests start empty, because the tests run the migrations.
+// The databases of these tests are empty at first, because the tests run the migrations themselves.
 func TestMain(m *testing.M) { dbtest.Main(m, dbtest.Config{}) }
 
 // operating returns a command line with real access to databases.
@@ -26,7 +26,7 @@ func operating(t *testing.T) *double {
 	t.Helper()
 	d := answering(t)
 	d.env, d.database = map[string]string{}, operate.RealDatabase()
-	d.database.Bootstrap = app.Bootstrap // like cmd/ipamctl
+	d.database.Bootstrap = app.Bootstrap // the same function as in cmd/ipamctl
 	d.database.Retain = func(ctx context.Context, dsn string, events, holds time.Duration) (operate.Retained, error) {
 		done, err := app.Retain(ctx, dsn, events, holds)
 		return operate.Retained(done), err
@@ -133,7 +133,7 @@ func TestRunningDatabaseIsFoundByItsDataDirectory(t *testing.T) {
 	require.Equal(t, 5, r.code)
 	require.Contains(t, r.err, devdb.ErrNotRunning.Error())
 
-	// Package devdb finds the database of a directory and tests that. This test checks that the audit uses the result.
+	// Package devdb finds the database of a data directory, and has its own tests. This test only checks that the audit uses the result.
 	dsn := dbtest.New(t)
 	require.NoError(t, schema.Migrate(t.Context(), dsn, schema.MigrateOptions{Regions: []string{"local"}}))
 	d.database.Find = func(asked string) (string, error) {

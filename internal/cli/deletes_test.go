@@ -46,7 +46,7 @@ func TestDeleteWithALostResponseSucceedsIfTheResourceIsGone(t *testing.T) {
 	})
 }
 
-// Another resource may have got the name meanwhile. The command must not delete it blindly.
+// After a lost response, another resource may have the name. The command must not delete that resource.
 func TestDeleteWithALostResponseKeepsANewerResource(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -110,7 +110,7 @@ func TestDeleteWithUnknownOutcomeIsReported(t *testing.T) {
 	require.Equal(t, "space a deleted\nspace b deleted\n", r.out)
 
 	d = answering(t, cut(), reply{status: 204})
-	d.done("space", "delete", "lab", "--dry-run") // has no effect, so the command retries it
+	d.done("space", "delete", "lab", "--dry-run") // a dry run has no effect, so the command retries it
 	require.Equal(t, []string{"DELETE", "DELETE"}, d.methods())
 }
 

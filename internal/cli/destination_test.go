@@ -124,7 +124,7 @@ func TestCredentialIsSentOnlyToItsServer(t *testing.T) {
 	require.Empty(t, own.requests())
 }
 
-// The address 0.0.0.0 reaches this machine but is not a loopback name. So every test machine has an address that counts as another host.
+// The address 0.0.0.0 reaches this machine, but it is no loopback address. The test uses it as the address of another host on every machine.
 func TestCredentialIsNotSentInClearTextToAnotherHost(t *testing.T) {
 	t.Parallel()
 	d := secretive(t)
@@ -203,7 +203,7 @@ func TestRefusalNamesTheCredentialByKeyID(t *testing.T) {
 	require.Contains(t, r.err, "CARVE_API_KEY: it starts like an API key but has ")
 }
 
-// The test runs every verb that calls a server, against a server that echoes its requests, in every format.
+// The test runs every command that calls a server, in every format. The server echoes its requests.
 func TestAPIKeySecretIsNeverPrinted(t *testing.T) {
 	t.Parallel()
 	turn := 0 // each verb uses the next format

@@ -1,18 +1,19 @@
-// Package cli is ipamctl, the command line of Carve. User verbs call the API, with the types and retries of package client; operator verbs (migrate,
-// audit, bootstrap) work on the database itself.
+// Package cli is ipamctl, the command line of Carve. Most commands call the API with the types and the retries of package client. The commands for
+// operators (such as migrate, audit and bootstrap) work on the database itself.
 //
 // # Guarantees
 //
-//   - Standard output contains only the result: a table, or a document for programs. Text for people (refusals, notes, progress) is on standard error, so
-//     that `$(ipamctl ... -q)` is a CIDR and nothing else.
-//   - `-o json` and `-o yaml` show the server's documents unchanged: order of members, spelling of numbers and fields that this build does not know included.
-//   - The exit code classifies the result (see package exit and docs/ipamctl.md); it never depends on a message.
-//   - Every POST that writes carries an Idempotency-Key, so the server carries out a retry after a lost connection only once. ipamctl prints the key if the
-//     outcome is unknown.
-//   - A name never becomes a path: ipamctl refuses a name that is not a DNS label before it sends anything.
-//   - ipamctl reads a credential from a file, a variable, standard input or a terminal, never from an argument. It sends the credential only to the server
-//     of the credential, over TLS or to this machine, and never prints it, whatever a server returns.
-//   - ipamctl uses the file of contexts only if its owner alone can access it.
+//   - Standard output contains only the result, which is a table or a document for programs. Texts for people (refusals, notes, progress) are on
+//     standard error. Therefore `$(ipamctl ... -q)` is a CIDR and nothing else.
+//   - `-o json` and `-o yaml` show the server's documents unchanged. They keep the order of members, the spelling of numbers, and the fields that
+//     this build does not know.
+//   - The exit code classifies the result (see package exit and docs/ipamctl.md). It never depends on a message.
+//   - Every POST that writes has an Idempotency-Key. If a connection is lost and ipamctl retries the request, the server carries it out only once. If
+//     the outcome stays unknown, ipamctl prints the key.
+//   - A name never becomes a path. If a name is not a DNS label, ipamctl refuses it before it sends a request.
+//   - ipamctl reads a credential from a file, an environment variable, standard input or a terminal, but never from an argument. It sends the
+//     credential only to the server that it belongs to, over TLS or to this machine. It never prints the credential, even if a server returns it.
+//   - ipamctl uses the context file only if no other user can access it.
 //
-// The package reads nothing from its process: [Run] gets arguments, streams and environment, and the tests supply their own.
+// The package reads nothing from its process. [Run] gets the arguments, the streams and the environment. Tests supply their own.
 package cli

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// keyID and the constants below are a credential of these tests. Output may contain the id but never the secret.
+// These constants are a credential of the tests. Output may contain keyID, but it must never contain the secret.
 const (
 	keyID     = "0123456789abcdef0123456789abcdef"
 	keySecret = "thesecretthatmustneverbeseenanywhereatallinanyoutput"
@@ -17,7 +17,7 @@ const (
 	otherKey  = "carve_ffffffffffffffffffffffffffffffff_" + keySecret
 )
 
-// secretive returns a double with its own file of contexts.
+// secretive returns a double with a context file of its own.
 func secretive(t *testing.T, script ...reply) *double {
 	t.Helper()
 	require.Len(t, keySecret, 52)
@@ -28,14 +28,14 @@ func secretive(t *testing.T, script ...reply) *double {
 
 func (d *double) config() string { return d.env["CARVE_CONFIG"] }
 
-// write writes the file of contexts with access for its owner only.
+// write writes the context file. Only its owner can access the file.
 func (d *double) write(text string) {
 	d.t.Helper()
 	require.NoError(d.t, os.MkdirAll(filepath.Dir(d.config()), 0o700))
 	require.NoError(d.t, os.WriteFile(d.config(), []byte(text), 0o600))
 }
 
-// set creates a context, with the API key if one is given.
+// set creates a context. If key is not empty, the context has that API key.
 func (d *double) set(name, key string, args ...string) result {
 	d.t.Helper()
 	args = append([]string{"context", "set", name}, args...)

@@ -62,9 +62,8 @@ type sent struct {
 	body        []byte
 }
 
-// double is a scripted server. It validates both sides against the contract: a request that openapi.yaml does not allow, or a response that it does
-// not contain, fails the test. It plays situations that a real server does not produce on demand: a lost response, an overloaded server, another
-// version.
+// double is a scripted server. It compares both sides with the contract. The test fails if a request or a response is not in openapi.yaml. The double
+// simulates situations that a real server does not produce on demand, such as a lost response, an overloaded server or another version.
 type double struct {
 	*httptest.Server
 	t *testing.T
@@ -81,10 +80,10 @@ type double struct {
 	pauses   []time.Duration
 }
 
-// answering returns a double with these replies, one for each request.
+// answering returns a double that sends these replies, one for each request.
 func answering(t *testing.T, script ...reply) *double {
 	t.Helper()
-	_, err := router() // slow; must not count as part of a request
+	_, err := router() // this is slow, and must not count as part of a request
 	require.NoError(t, err)
 	d := &double{t: t, script: script}
 	d.Server = httptest.NewServer(d)
@@ -100,7 +99,7 @@ func created(body json.RawMessage) reply { return reply{status: 201, body: body}
 
 func gone() reply { return reply{status: 204} }
 
-// refusal returns a problem document of the contract's examples, with its status.
+// refusal returns a problem document of the contract's examples as a reply with the document's status.
 func refusal(t *testing.T, name string) reply {
 	t.Helper()
 	body := example(t, name)
@@ -120,7 +119,7 @@ func (d *double) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if len(d.script) == 0 {
 		d.mu.Unlock()
 		d.t.Errorf("one request too many: %s %s", r.Method, r.URL)
-		w.Header().Set("Content-Type", "application/problem+json") // a permanent refusal ends endless retries
+		w.Header().Set("Content-Type", "application/problem+json") // a permanent refusal, which ends retries
 		w.WriteHeader(http.StatusTeapot)
 		_, err = w.Write([]byte(`{"code": "internal", "status": 418, "detail": "One request too many."}`))
 		assert.NoError(d.t, err)
@@ -144,7 +143,7 @@ func (d *double) answer(w http.ResponseWriter, r *http.Request, body []byte, nex
 	if !assert.NoError(d.t, err, "%s %s", r.Method, r.URL) {
 		return
 	}
-	for name, value := range params { // the router returns them escaped, as in the URL
+	for name, value := range params { // the router returns the values escaped, as in the URL
 		params[name], err = url.PathUnescape(value)
 		assert.NoError(d.t, err)
 	}
@@ -198,7 +197,7 @@ func (d *double) unused() []reply {
 // noon is the time at which every command line runs.
 var noon = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 
-// run runs one command line against the double. It records the pauses instead of waiting.
+// run runs one command line against the double. It does not wait in pauses but records them.
 func (d *double) run(args ...string) result {
 	d.t.Helper()
 	var out, err bytes.Buffer
@@ -221,7 +220,7 @@ func (d *double) runUntil(ctx context.Context, out, err io.Writer, args ...strin
 	})
 }
 
-// done runs a command line that must succeed and use all replies.
+// done runs a command line. The command must succeed and use all replies.
 func (d *double) done(args ...string) result {
 	d.t.Helper()
 	r := d.run(args...)

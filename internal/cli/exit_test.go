@@ -53,7 +53,7 @@ func TestManualNamesEveryVerbAndVariable(t *testing.T) {
 		for _, sub := range c.Commands() {
 			walk(sub)
 		}
-		byVerb := c.HasParent() && c.Parent().GroupID == groupVerb // the verbs of the kinds
+		byVerb := c.HasParent() && c.Parent().GroupID == groupVerb // the verbs that are before the kinds
 		if c.HasParent() && c.Runnable() && !c.HasSubCommands() && !byVerb {
 			verbs[c.CommandPath()] = true
 		}
@@ -64,7 +64,7 @@ func TestManualNamesEveryVerbAndVariable(t *testing.T) {
 	walk(root(&session.Program{Printer: &show.Printer{}}, operate.Database{}))
 	for kind, verb := range told {
 		if !verb {
-			delete(told, kind) // it has verbs
+			delete(told, kind) // this command has its own verbs
 		}
 	}
 	require.Equal(t, slices.Sorted(maps.Keys(verbs)), slices.Sorted(maps.Keys(told)))

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// netboxTable reads a table of an export for NetBox and returns its rows with the header.
+// netboxTable reads a table of an export for NetBox. It returns the rows and the header.
 func netboxTable(t *testing.T, dir, name string) (rows [][]string) {
 	t.Helper()
 	f, err := os.Open(filepath.Join(dir, name))
@@ -26,8 +26,8 @@ func netboxTable(t *testing.T, dir, name string) (rows [][]string) {
 	return rows[1:]
 }
 
-// requireNetBoxTakes checks an export against the rules of NetBox's models and import forms (netbox/ipam/models/ip.py, netbox/ipam/choices.py and
-// netbox/ipam/forms/bulk_import.py of 4.5). NetBox refuses a whole table if one row breaks a rule.
+// requireNetBoxTakes checks an export against the rules of NetBox 4.5. The rules are in the models and the import forms (netbox/ipam/models/ip.py,
+// netbox/ipam/choices.py and netbox/ipam/forms/bulk_import.py). If one row breaks a rule, NetBox refuses the whole table.
 func requireNetBoxTakes(t *testing.T, dir string) {
 	t.Helper()
 	vrfs, seen := map[string]bool{"": true}, map[[3]string]bool{}

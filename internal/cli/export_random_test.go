@@ -25,8 +25,8 @@ var (
 	exportSeeds = flag.Uint64("export.seeds", 3, "how many seeds")
 )
 
-// An export of any project, imported into an empty project, gives an equal project. The test compares the server's data, so it notices omissions of
-// the export. `-export.seed N -export.seeds 1` repeats a failure.
+// The test exports random projects, imports them into empty projects, and compares the projects. It compares the server's data, so it also notices an
+// omission in the export. `-export.seed N -export.seeds 1` repeats a failure.
 func TestExportAndImportRoundTrip(t *testing.T) {
 	t.Parallel()
 	d := served(t)
@@ -42,7 +42,7 @@ func TestExportAndImportRoundTrip(t *testing.T) {
 			r := d.run("import", form, "-", "-p", to)
 			require.Zero(t, r.code, "seed %d as %s: %s%s", seed, form, r.out, r.err)
 			require.Equal(t, want, d.stateOf(t, to), "seed %d as %s", seed, form)
-			r = d.done("import", form, "-", "-p", to) // a second time
+			r = d.done("import", form, "-", "-p", to) // the second import changes nothing
 			require.NotContains(t, r.out, "created", "seed %d as %s", seed, form)
 			require.NotContains(t, r.out, "differs", "seed %d as %s", seed, form)
 		}
@@ -50,7 +50,8 @@ func TestExportAndImportRoundTrip(t *testing.T) {
 	}
 }
 
-// If a class has pools around a block in several spaces, a claim by class may use any of them. So the export names the pool.
+// A class may have pools in several spaces, and these pools may contain the same block. A claim by such a class could use any of the pools, so the
+// export names the pool.
 func TestClaimIsImportedIntoItsOriginalSpace(t *testing.T) {
 	t.Parallel()
 	d := served(t)
@@ -93,8 +94,8 @@ func (d *double) list(t *testing.T, project, collection string) (all []fields) {
 	}
 }
 
-// stateOf returns the content of a project as one line of JSON for each object. It omits data that the server generates, and spec fields that the
-// status contains.
+// stateOf returns the objects of a project, each as one line of JSON. It omits data that the server generates, and fields of the spec that the status
+// also has.
 func (d *double) stateOf(t *testing.T, project string) string {
 	t.Helper()
 	var out []string
@@ -110,7 +111,7 @@ func (d *double) stateOf(t *testing.T, project string) string {
 			}
 			spec := item["spec"].(fields) //nolint:forcetypeassert // which all have
 			for _, name := range []string{"cidr", "address", "prefixLength", "poolRef", "parentRef", "spaceRef", "className"} {
-				delete(spec, name) // the status contains it
+				delete(spec, name) // the status also has this field
 			}
 			line["spec"] = spec
 			text, err := json.Marshal(line)
@@ -134,7 +135,7 @@ func member(doc any, path string) any {
 	return doc
 }
 
-// throughNetBox checks the data that NetBox tables can contain: blocks in their VRFs, ranges, and addresses with their names.
+// throughNetBox checks the data that the tables for NetBox can contain. These are blocks in their VRFs, ranges, and addresses with their names.
 func (d *double) throughNetBox(t *testing.T, seed uint64, from string) {
 	t.Helper()
 	dir, to := filepath.Join(t.TempDir(), "netbox"), from+"-netbox"
@@ -146,8 +147,8 @@ func (d *double) throughNetBox(t *testing.T, seed uint64, from string) {
 	require.Equal(t, d.blocksOf(t, from), d.blocksOf(t, to), "seed %d through NetBox", seed)
 }
 
-// netBoxLines returns one line for each NetBox object of a reservation: an address, a range, or prefixes if the range is too large for NetBox to
-// count.
+// netBoxLines returns one line for each object that a reservation becomes in NetBox. It becomes an address or a range. If NetBox cannot count the
+// addresses of the range, it becomes prefixes.
 func netBoxLines(space any, first, last netip.Addr, about func(...any) string, reason string) (out []string) {
 	if first == last {
 		name := rules.Name(first.String())
@@ -163,8 +164,8 @@ func netBoxLines(space any, first, last netip.Addr, about func(...any) string, r
 	return out
 }
 
-// blocksOf returns one line for each object of a project that NetBox also has. In NetBox, descriptions have one line, and claims of several addresses
-// are prefixes like pools.
+// blocksOf returns one line for each object of a project that NetBox also has. In NetBox, a description has one line. A claim of several addresses is
+// a prefix there, like a pool.
 func (d *double) blocksOf(t *testing.T, project string) string {
 	t.Helper()
 	var out []string

@@ -14,25 +14,25 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// mostPools is the maximum number of child pools in a world. Each costs a request here and in every import.
+// mostPools is the maximum number of child pools in a world. Each pool costs a request here and in every import.
 const mostPools = 6
 
 // fields is a document, or a part of one.
 type fields = map[string]any
 
-// world creates a random project on a server through the API, not by an import.
+// world creates a random project through the API. It does not use an import, because the test compares the project with an import.
 type world struct {
 	*rand.Rand
 	t       *testing.T
 	d       *double
 	project string
-	names   []string // odd names that are still unused
+	names   []string // unusual names that are not used yet
 	count   int
 	pools   int
-	classes map[bool][]string // by whether they are IPv6 classes
-	space   map[string]string // space of the pools that list a class
-	at      string            // space that is being filled
-	later   []fields          // claims by length, created last, because the server selects their blocks
+	classes map[bool][]string // the key is true for IPv6 classes
+	space   map[string]string // the space of the pools that list the class
+	at      string            // the space that is filled now
+	later   []fields          // claims that have only a prefix length, created last because the server chooses their blocks
 }
 
 // ask sends a request to the server and returns the response.
@@ -57,7 +57,7 @@ func (d *double) ask(t *testing.T, method, path string, doc any) (answer fields)
 	return answer
 }
 
-// fill creates the project with everything that an export can contain.
+// fill creates a project with all kinds of values that an export can contain.
 func (w *world) fill() {
 	w.names = []string{"null", "true", "no", "on", "1e3", "0x1f", "0123", "12", "2026-01-01", "10-0-9-0", strings.Repeat("n", 63), "y"}
 	w.Shuffle(len(w.names), func(i, j int) { w.names[i], w.names[j] = w.names[j], w.names[i] })
@@ -139,8 +139,8 @@ func (w *world) class(six bool) {
 
 func nameOf(made fields) string { return fmt.Sprint(member(made, "metadata.name")) }
 
-// listed returns the classes that a pool lists, if any. All pools of a class are in one space here; TestClaimIsImportedIntoItsOriginalSpace covers
-// the other case.
+// listed returns the classes that a pool lists. All pools of a class are in one space here. TestClaimIsImportedIntoItsOriginalSpace covers the other
+// case.
 func (w *world) listed(six bool) (all []string) {
 	for _, class := range w.classes[six] {
 		if w.IntN(2) == 0 && (w.space[class] == "" || w.space[class] == w.at) {
@@ -151,14 +151,14 @@ func (w *world) listed(six bool) (all []string) {
 	return all
 }
 
-// some sets a field at random.
+// some sets a field with a probability of one third.
 func (w *world) some(spec fields, name string, value any) {
 	if w.IntN(3) == 0 {
 		spec[name] = value
 	}
 }
 
-// pool creates a pool. Each sixteenth of it is a child pool, a claim, a reservation, or free.
+// pool creates a pool. Each sixteenth of its block becomes a child pool, a claim or a reservation, or stays free.
 func (w *world) pool(spec fields, block netip.Prefix, depth int) {
 	six, bits := block.Addr().Is6(), block.Addr().BitLen()
 	spec["cidr"], spec["description"] = block.String(), w.text()
@@ -210,7 +210,7 @@ func (w *world) pool(spec fields, block netip.Prefix, depth int) {
 	}
 }
 
-// reserve adds a reservation at random.
+// reserve adds a reservation. It sets the reason in half of the cases.
 func (w *world) reserve(all *[]fields, r fields) {
 	if w.IntN(2) == 0 {
 		r["reason"] = w.line()

@@ -50,7 +50,7 @@ func TestListsAreSorted(t *testing.T) {
 		".metadata.name":          "lab prod-eu prod-eu-k8s",
 		"{.status.allocatedCIDR}": "lab prod-eu prod-eu-k8s",
 		".status.parentRef.name":  "prod-eu-k8s prod-eu lab", // rows without a value come last
-		"status.capacity.total":   "prod-eu-k8s prod-eu lab", // by size, not as text
+		"status.capacity.total":   "prod-eu-k8s prod-eu lab", // sorted by size and not as text
 	} {
 		r := answering(t, ok(threePools(t))).done("pool", "list", "-q", "--sort-by", by)
 		require.Equal(t, want, strings.Join(strings.Fields(r.out), " "), by)
@@ -80,7 +80,7 @@ func TestInvalidOutputFormatIsAUsageError(t *testing.T) {
 	}
 }
 
-// On a terminal, a table is not wider than the terminal. It has colours unless the user turns them off.
+// On a terminal, a table is at most as wide as the terminal. It has colours unless the user turns them off.
 func TestTablesFitTheTerminal(t *testing.T) {
 	t.Parallel()
 	on := func(width int, env map[string]string, args ...string) (out, notes string) {

@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// requireNoFormulas requires that a spreadsheet computes no cell of a CSV file, and that the file contains a text.
+// requireNoFormulas requires that a spreadsheet computes no cell of a CSV file. It also requires that the file contains a text.
 func requireNoFormulas(t *testing.T, text, has string) {
 	t.Helper()
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
@@ -54,7 +54,7 @@ func TestCSVOutputContainsNoFormula(t *testing.T) {
 	require.NoError(t, err)
 	requireNoFormulas(t, string(text), "'=cmd.csv:2")
 
-	// The import removes the escape characters, so the copy is equal.
+	// The import removes the apostrophes before formulas, so the copy is equal.
 	d.done("project", "create", "copy")
 	d.in = whole
 	d.done("import", "csv", "-", "-p", "copy")

@@ -16,7 +16,7 @@ func TestShellsCompleteNamesByPrefix(t *testing.T) {
 	t.Parallel()
 	d := served(t)
 	claims := make([]fields, 0, 230)
-	for n := range 230 { // more than the shell completes without a prefix
+	for n := range 230 { // more names than the shell completes without a prefix
 		claims = append(claims, fields{"metadata": fields{"name": "host-" + string(rune('a'+n/26)) + string(rune('a'+n%26))}, "spec": fields{"poolRef": fields{"name": "prod"}, "prefixLength": 32}})
 	}
 	claims = append(claims, fields{"metadata": fields{"name": "zone-1"}, "spec": fields{"poolRef": fields{"name": "prod"}, "prefixLength": 32}})

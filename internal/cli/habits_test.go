@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each line of the table also appears in the blocks below it, which docs-check runs.
+// Each line of the table also appears in the blocks below the table. docs-check runs these blocks.
 func TestKubectlTableLinesAreExecutedBelowIt(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/kubectl.md")

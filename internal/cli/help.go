@@ -10,10 +10,10 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// entry matches a line in a list of commands: a name, and a sentence in the next column.
+// entry matches a line in a list of commands. The line has a name, and a sentence in the next column.
 var entry = regexp.MustCompile(`^(  [a-z-]+ +)[A-Z].*$`)
 
-// narrowHelp wraps the help of all commands to the terminal's width. Help in a file keeps its lines.
+// narrowHelp wraps the help of all commands to the width of the terminal. If the help does not go to a terminal, its lines stay as they are.
 func narrowHelp(root *cobra.Command, width int) {
 	if width <= 0 {
 		return
@@ -25,6 +25,6 @@ func narrowHelp(root *cobra.Command, width int) {
 		for n, line := range usage {
 			usage[n] = entry.ReplaceAllStringFunc(line, func(line string) string { return show.Hang(line, len(entry.FindStringSubmatch(line)[1]), width) })
 		}
-		_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n%s", show.Wrap(text, width), strings.Join(usage, "\n")) // a reader that went away needs no help
+		_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n%s", show.Wrap(text, width), strings.Join(usage, "\n")) // an error means that the reader has closed the output
 	})
 }

@@ -27,7 +27,7 @@ func TestPackagesImportOnlyLowerLayers(t *testing.T) {
 		for _, i := range file.Imports {
 			name, err := strconv.Unquote(i.Path.Value)
 			require.NoError(t, err)
-			if room, inside := strings.CutPrefix(name, "github.com/carve-ipam/carve/internal/cli/"); inside && room != filepath.Dir(path) { // external tests
+			if room, inside := strings.CutPrefix(name, "github.com/carve-ipam/carve/internal/cli/"); inside && room != filepath.Dir(path) { // the condition is for external tests
 				require.Less(t, slices.Index(floors, room), floor, "%s imports %s, which is not below it", path, room)
 			}
 		}

@@ -12,8 +12,8 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// byVerb returns the commands with the verb before the kind, as in kubectl: `get pools` is `pool list`, `get pool prod` is `pool get prod`. Each is
-// the kind's own command under another name.
+// byVerb returns the commands in the order of kubectl, which has the verb before the kind. `get pools` is `pool list`, and `get pool prod` is `pool
+// get prod`. Each is the command of the kind under another name.
 func byVerb(p *session.Program) []*cobra.Command {
 	get := verbs.GroupOfKinds("get list ls", "List objects of a kind, or show some by name: get pools, get pool prod")
 	describe := verbs.GroupOfKinds("describe show", "Show all fields of objects by name: describe claim web")
@@ -46,7 +46,7 @@ func byVerb(p *session.Program) []*cobra.Command {
 	return []*cobra.Command{get, describe, create, set, remove}
 }
 
-// otherWords maps our verbs and kinds to the words of kubectl, gh, aws and other address managers.
+// otherWords maps the verbs and kinds of ipamctl to the words of kubectl, gh, aws and other address managers.
 var otherWords = map[string][]string{
 	"set":        {"edit", "patch", "label", "annotate", "update", "change"},
 	"get":        {"api-resources"},
@@ -67,7 +67,7 @@ var otherWords = map[string][]string{
 	"key":        {"token", "tokens", "apikey", "apikeys", "api-key", "api-keys"},
 }
 
-// alsoMeant adds these words as suggestions to the verbs and their kinds.
+// alsoMeant adds the words of otherWords as suggestions to the commands.
 func alsoMeant(root *cobra.Command) {
 	for _, c := range root.Commands() {
 		c.SuggestFor = append(c.SuggestFor, otherWords[c.Name()]...)
@@ -77,7 +77,7 @@ func alsoMeant(root *cobra.Command) {
 	}
 }
 
-// child returns a kind's verb with a name or alias.
+// child returns the subcommand that has the name or the alias.
 func child(kind *cobra.Command, name string) *cobra.Command {
 	for _, c := range kind.Commands() {
 		if c.Name() == name || c.HasAlias(name) {
@@ -87,7 +87,7 @@ func child(kind *cobra.Command, name string) *cobra.Command {
 	return nil
 }
 
-// move moves a verb from its kind below the verb's command, and names it after the kind.
+// move moves a command from its kind to the verb, and names the command after the kind.
 func move(c, kind, verb *cobra.Command) {
 	if c.Parent() != nil {
 		c.Parent().RemoveCommand(c)
@@ -97,7 +97,7 @@ func move(c, kind, verb *cobra.Command) {
 	verb.AddCommand(c)
 }
 
-// listOrGet lets a list show things by name if names are given; one is nil if the kind has no such verb.
+// listOrGet lets a list command show single objects if the user gives names. If the kind has no command for single objects, one is nil.
 func listOrGet(list, one *cobra.Command) {
 	if one == nil {
 		return
@@ -131,7 +131,8 @@ func listOrGet(list, one *cobra.Command) {
 	}
 }
 
-// slashed splits kind/name after a verb, as kubectl does: `get pool/a pool/b` becomes `get pool a b`. It leaves all other arguments unchanged.
+// slashed splits an argument kind/name after a verb, as kubectl does. For example, `get pool/a pool/b` becomes `get pool a b`. It leaves all other
+// arguments unchanged.
 func slashed(root *cobra.Command, args []string) []string {
 	if len(args) < 2 {
 		return args

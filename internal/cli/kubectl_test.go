@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A verb before the kind sends the same requests and prints the same output as the verb of the kind.
+// A command with the verb before the kind sends the same requests and prints the same output as the command with the kind before the verb.
 func TestVerbBeforeTheKindSendsTheSameRequest(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

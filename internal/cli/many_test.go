@@ -29,7 +29,7 @@ func TestDeleteByLabelsDeletesTheListedResources(t *testing.T) {
 
 	d = answering(t, two, gone(), gone())
 	r = d.done("delete", "pools", "--all", "--yes")
-	require.Equal(t, "pool prod-eu-k8s deleted\npool prod-eu deleted\n", r.out) // children before parents
+	require.Equal(t, "pool prod-eu-k8s deleted\npool prod-eu deleted\n", r.out) // a child comes before its parent
 	for _, s := range d.requests()[1:] {
 		require.Equal(t, http.MethodDelete, s.method)
 		require.NotEmpty(t, s.header.Get("If-Match"))
@@ -49,7 +49,7 @@ func TestListOfAllProjectsShowsTheProjectColumn(t *testing.T) {
 	require.Contains(t, answering(t).run("get", "pools", "-A", "--limit", "3").err, "--all-projects does not work with --limit")
 }
 
-// A repeated batch does not create finished parts again, because each part's key depends on the given key.
+// A user can repeat a batch. The key of each part depends on the given key, so the server does not create finished parts again.
 func TestLargeBatchIsSplitAndResumed(t *testing.T) {
 	t.Parallel()
 	var file struct {

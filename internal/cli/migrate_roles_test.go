@@ -68,7 +68,7 @@ func TestRetentionReportsDeletedRecords(t *testing.T) {
 	}
 }
 
-// The test covers all users: an owner, a server, a retention user and a reader.
+// The test checks the rights of an owner, a server, a retention user and a reader.
 func TestEachDatabaseUserIsLimitedToItsRole(t *testing.T) {
 	t.Parallel()
 	if dbtest.Engine() != devdb.Postgres {

@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/migrations"
 )
 
-// The test checks which options the command line passes to a fake database.
+// The test checks the options that the command passes to a fake database.
 func TestMigratePassesRegionFlags(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -57,7 +57,7 @@ func TestMigrateRefusesRegionTogetherWithRegions(t *testing.T) {
 	require.Contains(t, r.err, "region")
 }
 
-// allApplied returns the message after an empty database gets all numbered files.
+// allApplied returns the message for an empty database that gets all numbered files.
 func allApplied(t *testing.T) string {
 	t.Helper()
 	files, err := migrations.FS.ReadDir(".")
@@ -65,7 +65,7 @@ func allApplied(t *testing.T) string {
 	return fmt.Sprintf("applied migrations: %d, the last one is %s\n", len(files), files[len(files)-1].Name())
 }
 
-// rolesMade returns the message after a database gets its roles.
+// rolesMade returns the message for a database that gets its roles.
 func rolesMade(t *testing.T, dsn string) string {
 	t.Helper()
 	if dbtest.Engine() != devdb.Postgres {
@@ -82,7 +82,7 @@ func rolesMade(t *testing.T, dsn string) string {
 	return made.String() + may.String() + "PUBLIC may no longer create temporary tables\n"
 }
 
-// On PostgreSQL, the database grows from one region to three. The test checks the messages.
+// On PostgreSQL, the test extends a database from one region to three and checks the messages.
 func TestMigrateAddsRegions(t *testing.T) {
 	t.Parallel()
 	if dbtest.Engine() != devdb.Postgres {

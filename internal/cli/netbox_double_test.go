@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// netbox is a fake NetBox with recorded response formats (testdata/netbox). Tests can change its rows and damage its responses.
+// netbox is a fake NetBox. It uses the formats of recorded responses (testdata/netbox). A test can change its rows and damage its responses.
 type netbox struct {
 	*httptest.Server
 	t *testing.T
@@ -23,10 +23,10 @@ type netbox struct {
 	mu   sync.Mutex
 	rows map[string][]map[string]any // by endpoint
 	last int
-	size int // rows on a page
+	size int // number of rows on a page
 	// page is called before each response and may change the rows. If it writes a response itself, it returns true.
 	page func(endpoint string, offset int, w http.ResponseWriter) bool
-	read int // number of address lists started
+	read int // number of times that a list of addresses was started
 }
 
 func newNetBox(t *testing.T) *netbox {
@@ -63,7 +63,7 @@ func (b *netbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	assert.NoError(b.t, json.NewEncoder(w).Encode(page))
 }
 
-// add adds a prefix, an address or a range ("first-last"), in a VRF or in none.
+// add adds a prefix, an address or a range ("first-last"). If vrf is empty, the row is in no VRF.
 func (b *netbox) add(where, vrf, name string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -98,21 +98,21 @@ func at(row map[string]any) string {
 	return ""
 }
 
-// remove removes rows by their blocks.
+// remove removes the rows with the given blocks.
 func (b *netbox) remove(where ...string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.lose(where...)
 }
 
-// lose is remove for a caller that has the lock.
+// lose does the work of remove for a caller that has the lock.
 func (b *netbox) lose(where ...string) {
 	for endpoint := range b.rows {
 		b.rows[endpoint] = slices.DeleteFunc(b.rows[endpoint], func(row map[string]any) bool { return slices.Contains(where, at(row)) })
 	}
 }
 
-// edit sets a member of rows.
+// edit sets a member of the rows with a block.
 func (b *netbox) edit(where, member string, value any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

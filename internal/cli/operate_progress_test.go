@@ -17,7 +17,8 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/schema"
 )
 
-// slowDatabase returns a database whose operations take 1.5 seconds of the synctest bubble's clock, which pass at once.
+// slowDatabase returns a database whose operations take 1.5 seconds. The time is on the clock of the synctest bubble, so the test does not really
+// wait.
 func slowDatabase() operate.Database {
 	long := func() { <-time.After(1500 * time.Millisecond) }
 	return operate.Database{

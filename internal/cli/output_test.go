@@ -52,7 +52,7 @@ func TestResourcesArePrintedInEveryFormat(t *testing.T) {
 	}
 }
 
-// lastPage returns an example without a cursor to a next page.
+// lastPage returns an example of a list without the cursor to the next page.
 func lastPage(t *testing.T, name string) json.RawMessage {
 	t.Helper()
 	var doc map[string]json.RawMessage
@@ -96,8 +96,8 @@ func TestQuietPrintsTheCIDROfBlocksAndTheNameOfOthers(t *testing.T) {
 
 func TestDocumentsArePrintedAsReceived(t *testing.T) {
 	t.Parallel()
-	// The document has members in the server's own order and a member that this build does not know. It also has a number that a float64 cannot hold,
-	// and texts that YAML would read as other types.
+	// The members of this document have the server's order, and this build does not know one of them. One number does not fit into a float64. YAML
+	// would read some of the texts as other types.
 	doc := json.RawMessage(`{"status":{"phase":"Active","future":12345678901234567890.10},"spec":{"displayName":"yes","description":"a\nb: é <&> 010"},` +
 		`"metadata":{"uid":"8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11","name":"team-a","generation":1,"revision":"007","createdBy":"dev",` +
 		`"createdAt":"2026-03-02T09:00:00Z","updatedAt":"2026-03-02T09:00:00Z","labels":{"build":"1.10","empty":""},"annotations":{}}}`)
@@ -130,7 +130,7 @@ func TestEmptyListIsReportedOnlyOnStderr(t *testing.T) {
 	require.JSONEq(t, `{"items":[]}`, r.out)
 }
 
-// A cleanup script must not take a mistyped name for an empty list.
+// If a name is mistyped, the list must fail. Otherwise a cleanup script could take the result for an empty list.
 func TestListByAMissingNameFailsAndNamesIt(t *testing.T) {
 	t.Parallel()
 	d := answering(t, refusal(t, "ProblemUnknownName"))

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The command validates the whole plan like the server before it sends anything, because a half-applied plan is worse than none.
+// The command validates the whole plan before it sends a request, because a plan that stops in the middle is worse than a plan that never starts.
 func TestPlanIsValidatedAsAWholeBeforeARequest(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ plan, want string }{

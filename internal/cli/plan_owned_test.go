@@ -23,7 +23,8 @@ pools:
       - { name: web, prefixLength: 24, labels: { team: shop } }
 `
 
-// of returns an example as if a plan with this name had created it: with labels, the annotation of its applied fields, and fields of the spec.
+// of returns an example object as if the named plan had created it. The object has labels, fields of the spec, and the annotation with the fields
+// that the plan has set.
 func of(t *testing.T, kind, plan string, said []string, labels, spec map[string]any) json.RawMessage {
 	t.Helper()
 	var doc map[string]any
@@ -59,7 +60,7 @@ func TestNamedPlanMarksItsResourcesAndFields(t *testing.T) {
 		 "spec":{"prefixLength":24,"poolRef":{"name":"prod-eu"}}}]}`, string(d.requests()[5].body))
 }
 
-// The command sets the fields of the plan, removes fields that an earlier plan had set, and keeps other fields.
+// The command sets the fields of the plan. It removes a field that only an earlier plan had set. It keeps all other fields.
 func TestNamedPlanMergesThreeWays(t *testing.T) {
 	t.Parallel()
 	pool := of(t, "IPPool", "net", []string{"/metadata/labels/env", "/metadata/labels/old", "/spec/description", "/spec/reuseAfter"},
@@ -75,7 +76,7 @@ func TestNamedPlanMergesThreeWays(t *testing.T) {
 		"spec":{"description":null}}`, string(patch.body))
 }
 
-// The annotation no longer lists a removed field, so a later value from another client stays.
+// If a plan no longer has a field, the annotation no longer lists it. A value that another client sets later therefore stays.
 func TestNamedPlanReleasesFieldsThatItNoLongerSets(t *testing.T) {
 	t.Parallel()
 	pool := of(t, "IPPool", "net", []string{"/spec/description"}, map[string]any{}, map[string]any{"description": "Said once"})
@@ -136,7 +137,7 @@ func TestPruneDeletesChildrenFirst(t *testing.T) {
 	require.NotEmpty(t, all[5].header.Get("If-Match"))
 }
 
-// A plan once listed the project's own default space and no longer does. The space stays.
+// A plan once listed the default space of the project and no longer does. The space must stay.
 func TestPruneKeepsTheDefaultSpace(t *testing.T) {
 	t.Parallel()
 	var space map[string]any

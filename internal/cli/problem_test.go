@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The test prints every refusal among the contract's examples as an operator sees it.
+// The test prints every refusal in the contract's examples as an operator sees it.
 func TestRefusalsArePrintedReadably(t *testing.T) {
 	t.Parallel()
 	doc, err := contract()
@@ -29,7 +29,7 @@ func TestRefusalsArePrintedReadably(t *testing.T) {
 	for _, name := range names {
 		answer := refusal(t, name)
 		d := answering(t)
-		d.Config.Handler = refusing(answer) // for any request, because not every operation has every refusal
+		d.Config.Handler = refusing(answer) // for every request, because no operation has all of the refusals
 		r := d.run("claim", "get", "web-eu")
 		require.Empty(t, r.out, name)
 		require.NotContains(t, r.err, "{", "a dump of a structure")
@@ -108,7 +108,7 @@ func TestResponseOfAnotherServerIsReported(t *testing.T) {
 			require.Equal(t, c.code, r.code)
 			require.Contains(t, r.err, "does not respond like a Carve server")
 			require.Contains(t, r.err, c.want)
-			said := r.err[strings.Index(r.err, "error: "):] // after the messages about retries
+			said := r.err[strings.Index(r.err, "error: "):] // the part after the messages about retries
 			require.Equal(t, 1, strings.Count(said, "\n"), "one line: %q", said)
 		})
 	}

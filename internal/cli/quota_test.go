@@ -84,7 +84,7 @@ func TestConcurrentlyChangedQuotaIsAConflict(t *testing.T) {
 	require.Equal(t, `"of-yesterday"`, d.requests()[1].header.Get("If-Match"))
 }
 
-// A retry of a conditional PUT would be refused because of the first attempt's success.
+// The command does not retry a PUT with a precondition. If the first attempt succeeded, the server would refuse the retry.
 func TestQuotaSetIsNotRetriedAfterALostResponse(t *testing.T) {
 	t.Parallel()
 	d := answering(t, ok(example(t, "Quota")), cut())
@@ -94,7 +94,7 @@ func TestQuotaSetIsNotRetriedAfterALostResponse(t *testing.T) {
 	require.Len(t, d.requests(), 2)
 
 	d = answering(t, ok(example(t, "Quota")), refusal(t, "ProblemContention"), ok(example(t, "Quota")))
-	d.done("quota", "set", "shared-eu", "--claims", "7") // a refusal is definite, so the command retries
+	d.done("quota", "set", "shared-eu", "--claims", "7") // a refusal changes nothing, so the command can try again
 }
 
 func TestQuotaListShowsUsageAndLimits(t *testing.T) {

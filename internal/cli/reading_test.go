@@ -22,7 +22,7 @@ func fresh(t *testing.T) *double {
 	return d
 }
 
-// A stray quotation mark hides the rows after it. The command imports nothing of such a file.
+// A stray quotation mark hides the rows after it. The command must not import any row of such a file.
 func TestFileWithAStrayQuotationMarkIsNotImported(t *testing.T) {
 	t.Parallel()
 	d := fresh(t)
@@ -43,7 +43,8 @@ func TestFileWithAStrayQuotationMarkIsNotImported(t *testing.T) {
 	require.Empty(t, d.done("pool", "list", "-q").out)
 }
 
-// Two VRFs of NetBox may have the same name, and names need not be DNS labels. Their addresses must never share a space.
+// Two VRFs of NetBox may have the same name. A VRF's name need not be a DNS label, and different names may become the same space name. The addresses
+// of two VRFs must never share a space.
 func TestRoutingDomainsOfTheSourceAreNeverMerged(t *testing.T) {
 	t.Parallel()
 	d := fresh(t)
@@ -90,7 +91,7 @@ func TestRoutingDomainsOfTheSourceAreNeverMerged(t *testing.T) {
 		require.Len(t, d.spaces(in...), 2, "each has a space of its own: %s", name)
 	}
 
-	// A VRF named Global is an ordinary VRF. Later imports find the space of a VRF by its stored name.
+	// A VRF named Global is an ordinary VRF. Later imports find the space of a VRF by the name that the space stores.
 	file := written(t, "nb.json", page(prefix(1, "10.0.0.0/16", "null"), prefix(2, "10.0.0.0/16", vrf(12, "Global", "")), prefix(3, "10.0.0.0/16", vrf(13, "Prod_A", "1:1"))))
 	require.Contains(t, d.done("import", "netbox", file).out, "3 created")
 	require.Equal(t, []string{"default", "global", "prod-a"}, d.spaces())
@@ -120,7 +121,7 @@ func (d *double) spaces(args ...string) []string {
 	return slices.Compact(all)
 }
 
-// AWS scopes, Infoblox network views, phpIPAM VRFs and the spaces of a table are routing domains too.
+// The routing domains of other sources are AWS scopes, Infoblox network views, phpIPAM VRFs, and the spaces of a table.
 func TestRoutingDomainsOfOtherSourcesAreNeverMerged(t *testing.T) {
 	t.Parallel()
 	d := fresh(t)
@@ -154,7 +155,7 @@ func TestRoutingDomainsOfOtherSourcesAreNeverMerged(t *testing.T) {
 	require.Contains(t, d.done("import", "csv", written(t, "file", "cidr,space\n10.1.0.0/16,default\n10.1.1.0/24,\n"), "--dry-run", "-o", "json").out, `"space": "default"`)
 }
 
-// A host in one network view keeps its address, whatever another view lists.
+// A host in one network view keeps its address, even if another view lists the same address.
 func TestHostOfOneViewIsKeptWhenAnotherViewListsItsAddress(t *testing.T) {
 	t.Parallel()
 	d := fresh(t)
@@ -176,7 +177,7 @@ hostrecord,db.lab.example,lab,10.5.0.11,True,lab
 		require.Equal(t, []string{"10.5.0.10/32", "10.5.0.10/32", "10.5.0.11/32"}, d.held())
 	}
 	require.Equal(t, 4, d.run("claim", "create", "newbox", "--pool", "10-5-0-0-24-lab", "--address", "10.5.0.10").code)
-	// A row without a view belongs to the view of its host, in another file too.
+	// If a row has no view, it belongs to the view of its host. The host may be in another file.
 	d.done("project", "create", "split")
 	rest := written(t, "rest.csv", "header-hostaddress,address*,parent*\nhostaddress,10.5.0.11,db.lab.example\n")
 	require.Contains(t, d.done("import", "infoblox", rest, file, "-p", "split").out, "no block")
@@ -257,7 +258,7 @@ func TestMappingWithAnUnknownFieldIsRefused(t *testing.T) {
 	r = d.run("import", "csv", file, "--dry-run")
 	require.Contains(t, r.err, `warning: `+file+`: nothing uses the columns "team", "rack"`)
 
-	// The titles are in another language. The command writes a mapping that recognizes the column by its content.
+	// The titles are in another language. The command writes a mapping, and finds the column for addresses by its content.
 	german := written(t, "nb.csv", "IP-Adresse,VRF,Beschreibung\n10.0.0.5/24,Global,Drucker\n")
 	r = d.run("import", "netbox", german)
 	require.Equal(t, 2, r.code)
@@ -270,7 +271,7 @@ func TestMappingWithAnUnknownFieldIsRefused(t *testing.T) {
 	require.Contains(t, d.done("import", "netbox", german, "--mapping", mapping, "--root", "ten=10.0.0.0/8", "--dry-run").out, "1 to create")
 }
 
-// The source's name and number of an object are stored, even if its name in Carve differs.
+// Carve stores the name and the number that an object has in the source, even if the object has another name in Carve.
 func TestSourceNamesAndIDsAreKept(t *testing.T) {
 	t.Parallel()
 	d := fresh(t)

@@ -43,7 +43,7 @@ func TestBulkReleaseContinuesOverSeveralRequests(t *testing.T) {
 	}
 }
 
-// A claim with other consumers stays. The command reports it whether or not it releases others.
+// If a claim has other consumers, it stays. The command reports that, even if it releases other claims.
 func TestReleaseByConsumerReportsSharedClaims(t *testing.T) {
 	t.Parallel()
 	stays := map[string]any{"name": "web", "code": "in_use", "detail": "Others use it."}
@@ -106,7 +106,7 @@ func TestBulkReleaseNeedsConfirmationOrDryRun(t *testing.T) {
 	})
 }
 
-// An empty shell variable must not widen the selection of a release or a claim.
+// A variable in a shell script may be empty. It must not make the selection of a release larger.
 func TestEmptyReleaseConditionIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{

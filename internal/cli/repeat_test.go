@@ -122,13 +122,13 @@ func TestUnknownOutcomePrintsTheIdempotencyKey(t *testing.T) {
 	})
 }
 
-// never returns a server that does not respond before the caller disconnects.
+// never returns a server that does not respond until the caller disconnects.
 func never(t *testing.T) (d *double, entered <-chan struct{}) {
 	t.Helper()
 	in := make(chan struct{}, 1)
 	d = answering(t)
 	d.Config.Handler = http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // the server notices a disconnect only after it has read the body
+		_, _ = io.Copy(io.Discard, r.Body) // only after it has read the body can the server notice a disconnect
 		in <- struct{}{}
 		<-r.Context().Done()
 	})

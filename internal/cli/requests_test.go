@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The test checks the requests that flags produce. The double checks that the contract allows them.
+// The test checks the requests that the flags cause. The double checks that the contract allows these requests.
 func TestFlagsAreSentInTheRequest(t *testing.T) {
 	t.Parallel()
 	project, space, pool, claim := example(t, "Project"), example(t, "Space"), example(t, "IPPool"), example(t, "IPClaim")
@@ -151,7 +151,7 @@ func TestFiltersAreSentInTheQuery(t *testing.T) {
 	}
 }
 
-// Every list accepts stale data of the region, and reports their time.
+// Every list command accepts stale data of the region. It then reports the time of the data.
 func TestListsAcceptStaleConsistency(t *testing.T) {
 	t.Parallel()
 	page := func(readAt, next string) reply {

@@ -10,7 +10,7 @@ import (
 
 const someAllocation = "d4c1f7a2-8e0b-4f2c-9b16-5a7e3c9d1f08"
 
-// A verb accepts names in the format in which columns print them.
+// A command accepts a name in the form in which the columns of a table print it.
 func TestVerbsAcceptNamesAsColumnsPrintThem(t *testing.T) {
 	t.Parallel()
 	pool, claim, space, allocation := ok(example(t, "IPPool")), ok(example(t, "IPClaim")), ok(example(t, "Space")), ok(example(t, "IPAllocation"))
@@ -68,7 +68,7 @@ func TestVerbsAcceptNamesAsColumnsPrintThem(t *testing.T) {
 	})
 }
 
-// A tenant cannot read the platform's project, but finds the platform's shared classes through its own.
+// A tenant cannot read the platform's project. It finds the platform's shared classes through its own project.
 func TestSharedClassIsFoundByItsColumnName(t *testing.T) {
 	t.Parallel()
 	uris := func(d *double) (out []string) {
@@ -81,7 +81,7 @@ func TestSharedClassIsFoundByItsColumnName(t *testing.T) {
 	d.done("class", "show", "platform/standard", "-o", "json")
 	require.Equal(t, []string{"/v1/projects/team-a/classes/standard"}, uris(d))
 
-	// A class of the project hides a shared class of the same name.
+	// If the project has a class with the same name, that class hides the shared class.
 	var own map[string]any
 	require.NoError(t, json.Unmarshal(example(t, "IPClass"), &own))
 	own["metadata"].(map[string]any)["project"] = "team-a"
@@ -114,7 +114,7 @@ func TestDeleteOfARetainedClaimNamesItsAllocation(t *testing.T) {
 	require.Equal(t, "claim web-eu would be deleted; 10.20.1.0/24 would be retained as allocation platform/"+someAllocation+" (dry run)\n",
 		answering(t, kept, gone()).done("claim", "delete", "web-eu", "--dry-run").out)
 
-	// Output for scripts is unchanged and costs one request.
+	// The output for scripts does not change, and the command sends only one request.
 	for _, format := range [][]string{{"-q"}, {"-o", "name"}, {"-o", "json"}} {
 		d = answering(t, gone())
 		require.NotContains(t, d.done(append([]string{"claim", "delete", "web-eu"}, format...)...).out, "retained")

@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// withService opens the database like a server while work runs.
+// withService opens the database as a server does, and calls work.
 func withService(t *testing.T, dsn string, work func(s *alloc.Service, k *tenancy.Keyring)) {
 	t.Helper()
 	store, err := crdb.Open(t.Context(), dsn, crdb.Options{Region: "local"})
@@ -26,7 +26,7 @@ func withService(t *testing.T, dsn string, work func(s *alloc.Service, k *tenanc
 	idle(t, dsn)
 }
 
-// backupThenRevoke returns a database and a backup of it. After the backup, some rights were revoked.
+// backupThenRevoke returns a database and a backup of it. Some rights were revoked after the backup.
 func backupThenRevoke(t *testing.T, d *double) (dsn, dir, stolen string) {
 	t.Helper()
 	dsn, dir = bootstrapped(t, d), filepath.Join(t.TempDir(), "backup")

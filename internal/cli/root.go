@@ -18,7 +18,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// Groups of verbs in the help.
+// These are the groups of commands in the help.
 const (
 	groupVerb     = "verb"
 	groupUser     = "user"
@@ -44,7 +44,7 @@ func root(p *session.Program, database operate.Database) *cobra.Command {
 		SilenceErrors: true,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		Args:          verbs.NoVerb,
-		// Set flags that were not given from the environment, before any verb reads them.
+		// This sets the flags that the user has not set from the environment. It runs before any command reads its flags.
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return p.FromEnvironment(cmd.Flags()) },
 	}
 	globalFlags(p, root)
@@ -87,8 +87,8 @@ func globalFlags(p *session.Program, root *cobra.Command) {
 	verbs.CompleteFlag(root, "context", completeContexts(p))
 }
 
-// verbFirst reports the error for a flag. If the argument in the place of a verb is unknown, it reports that first, because the flag may belong to the
-// intended verb.
+// verbFirst returns the error for a flag. If the argument in the position of the verb is unknown, it returns the error for the verb. The flag may
+// belong to the verb that the user meant.
 func verbFirst(cmd *cobra.Command, err error) error {
 	if cmd.HasSubCommands() {
 		if unknown := verbs.NoVerb(cmd, cmd.Flags().Args()); unknown != nil {
@@ -98,7 +98,7 @@ func verbFirst(cmd *cobra.Command, err error) error {
 	return verbs.UnknownFlag(cmd, err)
 }
 
-// exitCodesTopic returns `ipamctl help exit-codes`: cobra treats a command without a function as a help topic.
+// exitCodesTopic returns `ipamctl help exit-codes`. cobra shows a command without a function as a help topic.
 func exitCodesTopic() *cobra.Command {
 	var text strings.Builder
 	text.WriteString("Exit codes of ipamctl:\n")

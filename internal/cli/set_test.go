@@ -53,7 +53,8 @@ func TestSetPatchesMutableFields(t *testing.T) {
 	require.Equal(t, `"r1"`, d.requests()[0].header.Get("If-Match"))
 }
 
-// Labels count only when a claim is created. A put with other labels prints a warning, because scripts that search by labels would miss the claim.
+// Only the creation of a claim sets its labels. If a put has other labels, it prints a warning, because a script that searches by labels would not
+// find the claim.
 func TestPutWarnsAboutUnchangedLabels(t *testing.T) {
 	t.Parallel()
 	var claim struct {

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// sources returns a valid file with n addresses in each format that can be mirrored.
+// sources returns a valid file with n addresses in each format that a mirror can read.
 func sources(n int) map[string]string {
 	row := func(head, line, foot, between string) string {
 		var all []string
@@ -30,8 +30,8 @@ func sources(n int) map[string]string {
 	}
 }
 
-// A mirror reads damaged files one after the other and releases nothing. It refuses a file, or holds back the removals. A table shows no sign of a
-// cut between two rows, so a removal from a table waits until the same table is written a second time.
+// A mirror reads damaged files one after the other and must release nothing. It refuses a file, or it holds back the releases. If a table is cut
+// between two rows, the table is still valid. Therefore the mirror releases a missing row only after the same table was written a second time.
 func TestMirrorOfDamagedFilesReleasesNothing(t *testing.T) {
 	t.Parallel()
 	const hosts, bytes = 30, 9
@@ -45,9 +45,9 @@ func TestMirrorOfDamagedFilesReleasesNothing(t *testing.T) {
 			all := d.held()
 			require.GreaterOrEqual(t, len(all), hosts-1)
 			damaged := []string{}
-			end := strings.LastIndex(strings.TrimSuffix(text, "\n"), "\n") // before the last row
+			end := strings.LastIndex(strings.TrimSuffix(text, "\n"), "\n") // the offset before the last row
 			for n := range bytes {
-				at := len(text) - 1 - (len(text)/10)*n/bytes // in the last tenth, which is below the limit of --max-removals
+				at := len(text) - 1 - (len(text)/10)*n/bytes // in the last tenth, so that the number of missing rows is below --max-removals
 				damaged = append(damaged, text[:at], text[:at]+`"`+text[at:], text[:at]+"\xe4"+text[at+1:])
 			}
 			damaged = append(damaged, text[:end+1], text[:end]+text[end+1:], text[:end+1]+strings.Replace(text[end+1:], "host-", `"19in host-`, 1),
@@ -57,7 +57,7 @@ func TestMirrorOfDamagedFilesReleasesNothing(t *testing.T) {
 				d.run(args...)
 				require.Subset(t, d.held(), all, "damage %d", n)
 			}
-			// The counterpart: the same cut releases claims if the protection is off.
+			// This proves that the test can fail. Without the protection, the same cut releases claims.
 			if of == "csv" || of == "phpipam" || of == "infoblox" {
 				d.rewrite(file, text[:end+1])
 				d.run(append(args, "--allow-removals")...)
@@ -68,7 +68,7 @@ func TestMirrorOfDamagedFilesReleasesNothing(t *testing.T) {
 	}
 }
 
-// The mirror releases a row that is missing from a table after the same table was written a second time. It lists the row first.
+// If a row is missing from a table, the mirror first lists the row. It releases the row after the same table was written a second time.
 func TestMirrorReleasesMissingRowsAfterASecondReading(t *testing.T) {
 	t.Parallel()
 	d := fresh(t)
@@ -109,7 +109,8 @@ func TestMirrorReleasesMissingRowsAfterASecondReading(t *testing.T) {
 	require.Equal(t, all, d.held())
 }
 
-// A file with several pages, a part of an AWS response, and a pool without its allocations release nothing.
+// The mirror releases nothing if the source is incomplete. Examples are one page of several, a part of a response of AWS, and a pool without its
+// allocations.
 func TestMirrorOfAPartialResponseReleasesNothing(t *testing.T) {
 	t.Parallel()
 	d := fresh(t)

@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// NetBox changes at random, and the mirror is killed at random. After a complete run, Carve has the content of NetBox and the claims of other users.
+// The test changes NetBox at random and kills the mirror at random. After a complete pass, Carve has the content of NetBox and the claims of other
+// users.
 func TestRepeatedlyKilledMirrorConverges(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(2) {

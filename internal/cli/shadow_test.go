@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// shadowed returns a command line with a real server, and a NetBox with some rows that is already mirrored.
+// shadowed returns a command line with a real server, and a NetBox with some rows. The mirror has already copied these rows.
 func shadowed(t *testing.T) (*double, *netbox) {
 	t.Helper()
 	d, b := served(t), newNetBox(t)
@@ -57,7 +57,7 @@ func (d *double) held(args ...string) []string {
 	return out
 }
 
-// mirror runs the mirror and returns the differing rows of its report, as "block difference outcome".
+// mirror runs the mirror. It returns the rows of its report that differ, each as "block difference outcome".
 func (d *double) mirror(b *netbox, code int, args ...string) []string {
 	d.t.Helper()
 	r := d.run(append([]string{"shadow", "mirror", "netbox", "--url", b.URL, "-o", "json"}, args...)...)
@@ -112,7 +112,7 @@ func TestMirrorFollowsChangesOfTheSource(t *testing.T) {
 	require.Contains(t, d.done("audit").out, "audit clean")
 }
 
-// A new prefix around mirrored addresses takes its addresses, and a removed prefix moves them away.
+// If NetBox gets a prefix around mirrored addresses, their claims move into the new pool. If the prefix is removed, they move back.
 func TestMirrorMovesItsClaimsIntoANewPool(t *testing.T) {
 	t.Parallel()
 	d, b := shadowed(t)
@@ -141,8 +141,8 @@ func TestMirrorMovesItsClaimsIntoANewPool(t *testing.T) {
 	require.Contains(t, d.done("audit").out, "audit clean")
 }
 
-// Rows that a source has lost must not release addresses in use. The test does each damage twice: without the protection it releases claims, which
-// proves that the protection works.
+// If a source has lost rows, the mirror must not release addresses that are in use. The test does each damage twice. Without the protection, the
+// mirror releases claims, which proves that the protection works.
 func TestSourceWithLostRowsReleasesNothing(t *testing.T) {
 	t.Parallel()
 	for name, damage := range map[string]struct {
@@ -176,7 +176,7 @@ func TestSourceWithLostRowsReleasesNothing(t *testing.T) {
 	}
 }
 
-// If rows change during a read of a list, a row can be missing between two pages. The mirror must not release its claim.
+// If rows change while a list is read, a row can be missing between two pages. The mirror must not release the claim of that row.
 func TestRowMissedBetweenPagesIsNotReleased(t *testing.T) {
 	t.Parallel()
 	d, b := shadowed(t)
@@ -185,7 +185,7 @@ func TestRowMissedBetweenPagesIsNotReleased(t *testing.T) {
 	first := b.read + 1
 	b.page = func(endpoint string, offset int, _ http.ResponseWriter) bool {
 		if endpoint == "ip-addresses" && offset > 0 && b.read == first {
-			b.lose("10.0.1.1") // the first row of this page moves to the page before, which is already read
+			b.lose("10.0.1.1") // the first row of this page moves to the page before, which was already read
 			b.page = nil
 			b.mu.Unlock()
 			b.add("10.0.1.50", "", "young")
@@ -247,7 +247,7 @@ func TestSwitchedPoolIsNoLongerMirrored(t *testing.T) {
 	require.Contains(t, r.out, "10.5.0.50   missing there   only here")
 	require.Contains(t, r.err, "pool 10-5-0-0-16 is not switched")
 	d.done("claim", "delete", "mine")
-	b.add("10.5.0.4", "", "new") // the last mirror run creates its claim
+	b.add("10.5.0.4", "", "new") // the last run of the mirror creates the claim for this row
 	require.Contains(t, d.done(append(over, "10-5-0-0-16")...).out, "Carve leads in pool 10-5-0-0-16 (10.5.0.0/16) since 2")
 	require.Contains(t, d.done(append(over, "10-5-0-0-16")...).err, "Carve leads in pool")
 	require.Equal(t, 3, d.run(append(over, "10-77-0-0-16")...).code)
@@ -259,7 +259,7 @@ func TestSwitchedPoolIsNoLongerMirrored(t *testing.T) {
 	b.remove("10.5.0.2")
 	b.add("10.5.0.9", "", "late")
 	b.edit("10.5.0.4", "status", map[string]any{"value": "dhcp"})
-	b.remove("10.0.1.2") // NetBox leads for all other prefixes
+	b.remove("10.0.1.2") // NetBox still leads for this prefix
 	for range 2 {
 		require.Subset(t, []string{
 			"10.5.0.1 missing here: ended here", "10.5.0.9 missing here: only there", "10.5.0.2 missing there: only here", "10.0.1.2 missing there: released",

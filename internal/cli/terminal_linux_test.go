@@ -17,8 +17,8 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/session"
 )
 
-// opened keeps terminals open until the tests end. An abandoned read restores the terminal's mode at its end, by file descriptor, which must not
-// belong to another file by then.
+// opened keeps terminals open until the tests end. If a read is abandoned, it restores the mode of the terminal when it ends. It uses the file
+// descriptor for that, which must not belong to another file by that time.
 var opened sync.Map
 
 // terminal opens a pseudo terminal. person is the user's side, and program is the standard input of a program.
@@ -53,13 +53,13 @@ func TestSecretPromptDisablesTheEcho(t *testing.T) {
 	t.Parallel()
 	person, program := terminal(t)
 	require.True(t, echoes(program))
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // a limit for a test that hangs
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // a limit, so that a test does not hang for ever
 	defer cancel()
 	var out bytes.Buffer
 	ask := session.TerminalSecret(ctx, program, &out)
 	require.NotNil(t, ask)
 
-	// A terminal echoes input that arrives before the program's prompt, so the test types when the echo is off.
+	// A terminal echoes input that arrives before the program's prompt. The test therefore waits until the echo is off before it types.
 	go func() {
 		silence(ctx, program)
 		_, _ = person.WriteString(apiKey + "\n")
@@ -70,7 +70,7 @@ func TestSecretPromptDisablesTheEcho(t *testing.T) {
 	require.Equal(t, "API key: \n", out.String())
 	require.True(t, echoes(program), "the terminal is as it was")
 
-	// The test reads everything that the terminal shows up to an echoed mark.
+	// The test writes a mark and reads everything that the terminal shows up to this mark.
 	_, err = program.WriteString("done\n")
 	require.NoError(t, err)
 	var shown strings.Builder

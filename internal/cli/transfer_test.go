@@ -30,7 +30,7 @@ func written(t *testing.T, name, text string) string {
 	return path
 }
 
-// outcomes counts the rows of a report by outcome. Every row of the source has one.
+// outcomes counts the rows of a report by their outcome. Every row of the source must have an outcome.
 func outcomes(t *testing.T, path string) map[string]int {
 	t.Helper()
 	f, err := os.Open(path)
@@ -45,7 +45,7 @@ func outcomes(t *testing.T, path string) map[string]int {
 	return counts
 }
 
-// A table from the web console contains no classes, and names the space only for top pools. The import recreates the project from it.
+// A table from the web console contains no classes. It names the space only for root pools. The import can still create an equal project from it.
 func TestConsoleTableIsImportedUnchanged(t *testing.T) {
 	t.Parallel()
 	d := served(t)
@@ -56,7 +56,7 @@ func TestConsoleTableIsImportedUnchanged(t *testing.T) {
 	requireGolden(t, "console-imported", d.done("export", "-p", "office").out)
 	require.Contains(t, d.done("import", "csv", table, "-p", "office").out, "12 rows: 12 same")
 
-	// A table of claims alone uses the pools of the server, in any space.
+	// A table that has only claims uses the pools on the server, in any space.
 	text, err := os.ReadFile(table)
 	require.NoError(t, err)
 	head, _, _ := strings.Cut(string(text), "\n")
@@ -201,8 +201,8 @@ func TestEditedMappingDecidesTheImportOfRows(t *testing.T) {
 	}
 }
 
-// killing lets a number of writing requests through, and then ends the command line in the middle of one. Requests in progress still take effect;
-// over waits for them.
+// killing lets some requests that write through. It then ends the command in the middle of such a request. The requests in progress still take
+// effect, and over waits for them.
 func killing(t *testing.T, target string, after int32) (url string, ctx context.Context, over func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -216,12 +216,12 @@ func killing(t *testing.T, target string, after int32) (url string, ctx context.
 		}
 		defer resp.Body.Close()
 		if r.Method != http.MethodGet && seen.Add(1) > after {
-			cancel() // it took effect, but the client gets no response
+			cancel() // the request took effect, but the client gets no response
 			panic(http.ErrAbortHandler)
 		}
 		maps.Copy(w.Header(), resp.Header)
 		w.WriteHeader(resp.StatusCode)
-		_, _ = io.Copy(w, resp.Body) // the client may have gone
+		_, _ = io.Copy(w, resp.Body) // the client may have disconnected
 	}))
 	t.Cleanup(s.Close)
 	return s.URL, ctx, s.Close
@@ -259,7 +259,7 @@ func TestKilledImportResumesWithoutDuplicates(t *testing.T) {
 	}())
 }
 
-// The import waits for a busy server for as long as the server asks, any number of times.
+// The import waits for a busy server for the time that the server asks for. It does so any number of times.
 func TestImportWaitsForABusyServer(t *testing.T) {
 	t.Parallel()
 	d := served(t)
@@ -297,13 +297,13 @@ func TestImportCanBeRepeatedAfterDeletion(t *testing.T) {
 	}
 }
 
-// Another caller has imported the file and deleted the objects. The import can be repeated, although the server has responses of that caller for its
-// keys.
+// Another caller has imported the same file and has deleted the objects. The import still succeeds, although the server has stored responses of that
+// caller for the same keys.
 func TestImportCanBeRepeatedByAnotherCaller(t *testing.T) {
 	t.Parallel()
 	d := served(t)
 	target := strings.TrimPrefix(d.env["CARVE_SERVER"], "http://")
-	var keys sync.Map // by body: the key of its first request
+	var keys sync.Map // maps the body of a request to the key of its first request
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		r.Body = io.NopCloser(bytes.NewReader(body))

@@ -8,10 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// made describes a pool or a claim for a tree, based on the contract's example.
+// made has the values from which a test makes a pool or a claim. All other values come from the contract's example.
 type made struct {
 	name, cidr string
-	parent     string // project/name, or empty for a root
+	parent     string // project/name; empty for a root
 	space      string // project/name
 }
 
@@ -60,12 +60,13 @@ func listOf(t *testing.T, items ...json.RawMessage) reply {
 	return ok(marshal(t, map[string]any{"items": items}))
 }
 
-// treeServer responds to the requests of a tree: spaces, pools in order of name, and claims if wanted.
+// treeServer responds to the requests of the command `tree`. The responses have the spaces and the pools in the order of their names. If claims is
+// true, they also have the claims.
 func treeServer(t *testing.T, claims bool) *double {
 	t.Helper()
 	const space = "team-a/default"
 	script := []reply{
-		ok(example(t, "SpaceList")), // default and lab
+		ok(example(t, "SpaceList")), // the spaces default and lab
 		listOf(t,
 			made{"borrowed", "192.0.2.0/28", "team-b/shared", "team-b/default"}.pool(t),
 			made{"k8s", "10.20.64.0/18", "team-a/prod-eu", space}.pool(t),

@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// versions is the output of `ipamctl version`, with the server's response unchanged.
+// versions is the output of `ipamctl version`. The server's response in it is unchanged.
 type versions struct {
 	Client client.Version  `json:"client"`
 	Server json.RawMessage `json:"server,omitempty"`
@@ -40,7 +40,7 @@ func versionCommand(p *session.Program) *cobra.Command {
 			if err := showVersions(p, v); err != nil {
 				return err
 			}
-			return lost // the client's version is shown even if the server does not respond
+			return lost // the output has the client's version even if the server does not respond
 		}),
 	}
 	cmd.Flags().BoolVar(&clientOnly, "client", false, "show only the version of ipamctl, without a request to the server")

@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// served returns a command line with a real server, where every caller is an admin, and a project with a pool.
+// served returns a command line with a real server and a project with a pool. Every caller is an admin on this server.
 func served(t *testing.T) *double {
 	t.Helper()
 	dsn := dbtest.New(t)
@@ -33,7 +33,7 @@ func served(t *testing.T) *double {
 	return d
 }
 
-// lines sends its output to a channel, line by line.
+// lines is a writer that sends each line of the output to a channel.
 type lines struct {
 	rest string
 	to   chan string
@@ -51,7 +51,7 @@ func (l *lines) Write(text []byte) (int, error) {
 	}
 }
 
-// begin starts a command line that runs until end is called. end returns its exit code.
+// begin starts a command that runs until end is called. end returns the exit code.
 func (d *double) begin(t *testing.T, args ...string) (out <-chan string, end func() int) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -61,7 +61,7 @@ func (d *double) begin(t *testing.T, args ...string) (out <-chan string, end fun
 	return l.to, func() int { cancel(); return <-code }
 }
 
-// A watch shows the existing objects and the changes of every kind in the feed. An interrupt ends it.
+// A watch shows the existing objects and then the changes. The test does that for every kind in the change feed. An interrupt ends the watch.
 func TestEveryKindCanBeWatchedOnAServer(t *testing.T) {
 	t.Parallel()
 	d := served(t)
@@ -75,7 +75,7 @@ func TestEveryKindCanBeWatchedOnAServer(t *testing.T) {
 	for name, c := range map[string]struct {
 		watch  string
 		change []string
-		want   []string // type and name
+		want   []string // the type and the name of each change
 	}{
 		"IPPool":       {"pool get prod", []string{"pool set prod --label a=b"}, []string{"Put prod", "Put prod"}},
 		"IPClass":      {"class list -l !gone", []string{"class delete own"}, []string{"Put own", "Delete own"}},
@@ -97,7 +97,7 @@ func TestEveryKindCanBeWatchedOnAServer(t *testing.T) {
 				}
 				want = name + " " + want
 				said := ""
-				for said == "" || said == last && said != want { // a change may come more than once
+				for said == "" || said == last && said != want { // the feed may repeat a change
 					var told struct {
 						Kind, Name, Type string
 						Object           json.RawMessage

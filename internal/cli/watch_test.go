@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// changed returns a response of the feed: created or changed claims, and the names of deleted ones.
+// changed returns a response of the change feed. It has created or changed claims, and the names of deleted claims.
 func changed(t *testing.T, cursor string, puts []json.RawMessage, gone ...string) reply {
 	t.Helper()
 	items := []any{}
@@ -41,7 +41,7 @@ func claimNamed(t *testing.T, name, cidr string) json.RawMessage {
 	return made{name: name, cidr: cidr, parent: "team-a/prod"}.claim(t)
 }
 
-// watched returns a server for a complete watch: it is busy, then its cursor expires, and at last the rights are revoked.
+// watched returns a server for all stages of a watch. The server is busy first. Then the cursor expires. At last the caller loses its rights.
 func watched(t *testing.T) *double {
 	t.Helper()
 	a, b, longer := claimNamed(t, "a", "10.0.0.0/24"), claimNamed(t, "b", "10.0.1.0/24"), claimNamed(t, "one-with-a-longer-name", "10.0.2.0/24")
@@ -101,7 +101,7 @@ func TestSingleResourceIsWatchedByName(t *testing.T) {
 	})
 }
 
-// A watch of a list shows only objects that the feed contains, and no changes of other realms.
+// A watch of a list shows only objects that the change feed contains. It shows no changes of other realms.
 func TestWatchShowsOnlyMatchingFeedChanges(t *testing.T) {
 	t.Parallel()
 	denied := refusal(t, "ProblemPermissionDenied")

@@ -33,7 +33,7 @@ project. -o wide also shows the server and the credential of this command.`,
 	})
 }
 
-// showCaller prints the caller, and below it the caller's roles.
+// showCaller prints the caller, and then the caller's roles.
 func showCaller(s *session.Session, doc json.RawMessage) error {
 	type T = client.Whoami
 	caller := show.View[T]{

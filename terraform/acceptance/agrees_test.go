@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// pathOf returns the API path of a resource's object.
+// pathOf returns the path of a resource's object in the API.
 func pathOf(t testing.TB, r thing) string {
 	t.Helper()
 	parts, kind := strings.Split(r.id, "/"), r.kind()
@@ -31,7 +31,7 @@ func pathOf(t testing.TB, r thing) string {
 	return "/v1/projects/" + parts[0] + "/" + collection + "/" + strings.Join(parts[1:], "/")
 }
 
-// kind returns a resource's kind, without "carve_".
+// kind returns the kind of a resource without the prefix "carve_".
 func (r thing) kind() string {
 	address := r.address
 	if at := strings.LastIndex(address, "carve_"); at >= 0 {
@@ -41,7 +41,7 @@ func (r thing) kind() string {
 	return kind
 }
 
-// attached reports whether the server has an attachment. The API shows it only in the claim's list of consumers.
+// attached reports whether an attachment exists on the server. The API has only a list of a claim's consumers.
 func (f *folder) attached(path string) bool {
 	f.t.Helper()
 	list, rest, _ := strings.Cut(path, "/consumers/")
@@ -55,7 +55,8 @@ func (f *folder) attached(path string) bool {
 	})
 }
 
-// agrees checks that the server has each object as the state has it, and that no two resources have the same object or block.
+// agrees checks that the objects on the server are equal to the objects in the state. It also checks that no two resources have the same object or
+// block.
 func (f *folder) agrees() {
 	f.t.Helper()
 	objects, blocks := map[string]string{}, map[string]string{}

@@ -36,8 +36,8 @@ func attach(project, local, uid string) string {
 `
 }
 
-// TestAttachmentOfAnotherHolderIsNotTakenOver lets an agent attach its consumer. Terraform neither takes the attachment over nor detaches the
-// consumer.
+// TestAttachmentOfAnotherHolderIsNotTakenOver lets an agent attach its own consumer. Terraform must not take this attachment over, and must not
+// detach the consumer.
 func TestAttachmentOfAnotherHolderIsNotTakenOver(t *testing.T) {
 	t.Parallel()
 	project := prepared(t, world.main)
@@ -55,7 +55,7 @@ func TestAttachmentOfAnotherHolderIsNotTakenOver(t *testing.T) {
 	require.Contains(t, said, `id = "`+project+`/web/default/theirs"`)
 	f.agrees()
 
-	// This configuration finds its objects again after its state was lost.
+	// After the state is lost, this configuration finds its objects again.
 	f.write("main.tf", head+attachment(project))
 	f.remove("terraform.tfstate", "terraform.tfstate.backup")
 	f.apply()
@@ -67,8 +67,8 @@ func TestAttachmentOfAnotherHolderIsNotTakenOver(t *testing.T) {
 	f.destroy()
 }
 
-// TestAttachmentIsNotKeptWithoutItsClaimOrConsumer destroys an attachment's claim or consumer. The plan refuses that, and Terraform recreates an
-// attachment that ended outside of it.
+// TestAttachmentIsNotKeptWithoutItsClaimOrConsumer destroys the claim or the consumer of an attachment. The plan must refuse that. If an attachment
+// ends outside Terraform, the next apply creates it again.
 func TestAttachmentIsNotKeptWithoutItsClaimOrConsumer(t *testing.T) {
 	t.Parallel()
 	project := prepared(t, world.main)

@@ -101,7 +101,7 @@ func TestChangeOfAnImmutableAttributeReplacesTheClaim(t *testing.T) {
 	f := newFolder(t, world.main, "", project+web)
 	f.apply()
 	uid := f.value("carve_claim.web", "uid")
-	// The same block, configured as a CIDR, is the same claim.
+	// If a configuration names the same block by its CIDR, the claim does not change.
 	cidr, _ := f.value("carve_claim.web", "cidr").(string)
 	f.write("main.tf", head+project+strings.Replace(web, "prefix_length = 28", `cidr = "`+cidr+`"`, 1))
 	f.empty()
@@ -162,7 +162,7 @@ func TestSecretsAreNotInLogs(t *testing.T) {
 	t.Parallel()
 	name, project := team(t)
 	f := newFolder(t, world.main, "", project)
-	f.apply() // the run of the next configuration creates an ephemeral key at its start
+	f.apply() // the next run creates an ephemeral key at its start
 	f.write("main.tf", head+project+`resource "carve_api_key" "it" {
   project = carve_project.team.name
   name    = "pipeline"

@@ -17,7 +17,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// many returns a configuration with n claims in one pool that the configuration does not own, so two configurations can claim there.
+// many returns a configuration with n claims in one pool. The configuration does not contain the pool, so two configurations can use it.
 func many(project string, n int, names string) string {
 	return fmt.Sprintf(`resource "carve_claim" "many" {
   for_each      = toset([for i in range(%d) : tostring(i)])
@@ -29,7 +29,7 @@ func many(project string, n int, names string) string {
 `, n, project, names)
 }
 
-// prepared creates a project with a pool on a server and returns the project's name.
+// prepared creates a project with a pool on a server. It returns the name of the project.
 func prepared(t testing.TB, s *server) string {
 	t.Helper()
 	name, _ := team(t)
@@ -40,7 +40,7 @@ func prepared(t testing.TB, s *server) string {
 	return name
 }
 
-// claims returns the server's claims by name and checks that none overlap.
+// claims returns the claims on the server by name. It checks that their blocks do not overlap.
 func claims(t testing.TB, s *server, project string) map[string]client.IPClaim {
 	t.Helper()
 	found, blocks := map[string]client.IPClaim{}, map[netip.Prefix]string{}
@@ -61,9 +61,9 @@ func TestKilledApplyIsResumed(t *testing.T) {
 	f := newFolder(t, world.main, project+"/one", many(project, n, "c"))
 	for range 2 {
 		had := len(claims(t, world.main, project))
-		cmd := f.command(t.Context(), "apply", "-auto-approve", "-parallelism=2") // slow enough to be interrupted
+		cmd := f.command(t.Context(), "apply", "-auto-approve", "-parallelism=2") // slow enough for an interrupt
 		require.NoError(t, cmd.Start())
-		for len(claims(t, world.main, project)) < had+n/4 { // each iteration sends a request
+		for len(claims(t, world.main, project)) < had+n/4 { // each check sends a request
 			if err := t.Context().Err(); err != nil {
 				require.NoError(t, err)
 			}
@@ -74,7 +74,7 @@ func TestKilledApplyIsResumed(t *testing.T) {
 	}
 	before := claims(t, world.main, project)
 	require.Less(t, len(before), n, "it was killed in the middle")
-	// The worst case: no object is in a state.
+	// In the worst case, the state has no object.
 	f.remove("terraform.tfstate", "terraform.tfstate.backup")
 
 	stranger := newFolder(t, world.main, project+"/two", many(project, n, "c"))

@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestDestroyDeletesThePoolsOfScopes destroys a class with claims in pools of their own. The server would keep the empty pool for a day.
+// TestDestroyDeletesThePoolsOfScopes destroys a class whose claims are in pools that were carved for scopes. The server itself would delete an empty
+// pool only after a day.
 func TestDestroyDeletesThePoolsOfScopes(t *testing.T) {
 	for name, listed := range map[string]string{"pool first": "carve_class.std.name", "class first": `"std"`} {
 		t.Run(name, func(t *testing.T) {
@@ -46,8 +47,8 @@ resource "carve_claim" "web" {
 	}
 }
 
-// TestDestroyWaitsForBlocksThatCoolDown checks that a destroy waits within its timeouts, and otherwise fails at once with the time at which the
-// blocks have cooled down.
+// TestDestroyWaitsForBlocksThatCoolDown checks that a destroy waits until blocks have cooled down. If the resource's timeout ends earlier, the
+// destroy must fail at once, and the error has the end of the cool-down.
 func TestDestroyWaitsForBlocksThatCoolDown(t *testing.T) {
 	t.Parallel()
 	_, project := team(t)
@@ -69,7 +70,7 @@ func TestDestroyWaitsForBlocksThatCoolDown(t *testing.T) {
 	require.Len(t, f.state(), 2, "the claim is released, the pool stays")
 }
 
-// TestReplacedPoolThatHoldsSomethingIsRefusedByThePlan changes an immutable attribute of a pool that has claims, children or grants.
+// TestReplacedPoolThatHoldsSomethingIsRefusedByThePlan changes an attribute that forces a new pool. The pool has claims, child pools or grants.
 func TestReplacedPoolThatHoldsSomethingIsRefusedByThePlan(t *testing.T) {
 	t.Parallel()
 	name, project := team(t)

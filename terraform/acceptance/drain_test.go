@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// drained returns a configuration with a pool, its drain attributes and further resources.
+// drained returns a configuration with a pool, the pool's drain attributes, and further resources.
 func drained(project, drain, rest string) string {
 	return head + `resource "carve_pool" "old" {
   project = "` + project + `"

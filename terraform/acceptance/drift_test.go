@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// drifting has every attribute that can be changed, and the requests by which another client changes them.
+// drifting has every attribute that can be changed, with the request by which another client changes it.
 var drifting = []struct {
 	address, path, config string
 	set, patch            string // configured attributes; the other client's request body
@@ -126,7 +126,7 @@ annotations = { a = "b" }`,
 	},
 }
 
-// around has the resources that the drifting ones need.
+// around has the resources that the resources in drifting need.
 const around = `resource "carve_class" "std" {
   project   = carve_project.team.name
   name      = "std"
@@ -170,7 +170,7 @@ func TestDriftOfEveryAttributeIsPlannedAndReverted(t *testing.T) {
 			for _, d := range drifting {
 				path := strings.ReplaceAll(d.path, "TEAM", name)
 				was[d.address] = f.server.send(t, "GET", path, "")
-				if !full { // the server may keep its own value of an attribute that is not configured, and a retained block would keep the project
+				if !full { // the server may keep its own value, and a retained block would prevent the deletion of the project
 					d.patch = strings.Replace(d.patch, `,"spec":{"reclaimPolicy":"Retain"}`, "", 1)
 				}
 				if strings.Contains(d.path, "/quotas/") || strings.Contains(d.path, "/members/") || strings.Contains(d.path, "/consumers/") {
@@ -208,11 +208,11 @@ func TestDriftOfEveryAttributeIsPlannedAndReverted(t *testing.T) {
 	}
 }
 
-// still lists attributes that do not drift here: the server has one region, only the platform's classes can be shared, and TestPoolThatIsDrained...
-// covers drain.
+// still lists attributes that this test does not change. The server has only one region, and only the platform's classes can be shared.
+// TestPoolThatIsDrained... covers drain.
 var still = map[string]bool{"carve_pool.regions": true, "carve_class.visibility": true, "carve_pool.drain": true}
 
-// serverSays lists attributes that the server sets if a configuration does not.
+// serverSays lists the attributes that the server sets if the configuration does not set them.
 var serverSays = map[string]bool{"carve_claim.reclaim_policy": true, "carve_class.empty_pool_ttl": true}
 
 func metadata(d map[string]any, of string) any {
@@ -220,8 +220,8 @@ func metadata(d map[string]any, of string) any {
 	return all[of]
 }
 
-// mutable returns the resource attributes that a configuration can set and that can change without a new resource, according to the schema's
-// descriptions.
+// mutable returns the attributes of a resource that a configuration can set and change without a new resource. It reads them from the descriptions in
+// the schema.
 func mutable(t testing.TB, kind string) []string {
 	t.Helper()
 	f := newFolder(t, world.main, "", "")
@@ -251,5 +251,5 @@ func mutable(t testing.TB, kind string) []string {
 	return names
 }
 
-// forces ends the description of an attribute that cannot be changed.
+// forces is the last sentence in the description of an attribute that cannot be changed.
 const forces = "Changing it forces a new resource."

@@ -26,7 +26,7 @@ func examples(t testing.TB) []string {
 	return append(files, provider...)
 }
 
-// TestExamplesCanBeApplied applies all examples in one project, which has the objects that they require, and imports the objects that they import.
+// TestExamplesCanBeApplied applies all examples in one project. The project has the objects that the examples require or import.
 func TestExamplesCanBeApplied(t *testing.T) {
 	t.Parallel()
 	s, project := world.main, prepared(t, world.main)

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// folder is a configuration with its state.
+// folder is a directory with a configuration and its state.
 type folder struct {
 	t      testing.TB
 	dir    string
@@ -43,7 +43,7 @@ func (f *folder) write(name, text string) {
 	require.NoError(f.t, os.WriteFile(filepath.Join(f.dir, name), []byte(text), 0o600))
 }
 
-// module writes a configuration as a module for the folder's own configuration.
+// module writes a configuration as a module that the folder's own configuration can use.
 func (f *folder) module(name, config string) {
 	f.t.Helper()
 	require.NoError(f.t, os.MkdirAll(filepath.Join(f.dir, name), 0o700))
@@ -58,7 +58,8 @@ func (f *folder) remove(names ...string) {
 	}
 }
 
-// command returns a command that runs Terraform in the folder. It has its own process group, because Terraform starts the provider as a process.
+// command returns a command that runs Terraform in the folder. The command has its own process group, because Terraform starts the provider as
+// another process.
 func (f *folder) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, world.terraform, append(args, "-no-color")...)
 	cmd.Dir = f.dir
@@ -92,7 +93,7 @@ func (f *folder) apply(args ...string) string {
 	return f.run(append([]string{"apply", "-auto-approve", "-input=false"}, args...)...)
 }
 
-// fails runs an apply that must fail, and returns its output as one line, because Terraform wraps lines.
+// fails runs an apply that must fail. It returns the output as one line, because Terraform wraps lines.
 func (f *folder) fails(args ...string) string {
 	f.t.Helper()
 	said, code := f.try(append([]string{"apply", "-auto-approve", "-input=false"}, args...)...)
@@ -104,7 +105,7 @@ func flat(said string) string {
 	return strings.Join(strings.Fields(strings.NewReplacer("│", " ", "╷", " ", "╵", " ").Replace(said)), " ")
 }
 
-// plan returns a plan's output, and whether it has changes.
+// plan runs a plan. It returns the output and reports whether the plan has changes.
 func (f *folder) plan() (said string, changes bool) {
 	f.t.Helper()
 	said, code := f.try("plan", "-detailed-exitcode", "-input=false")
@@ -123,13 +124,13 @@ func (f *folder) destroy() {
 	f.run("destroy", "-auto-approve", "-input=false")
 }
 
-// thing is a resource in the state.
+// thing is a resource in the state of Terraform.
 type thing struct {
 	address, id string
 	values      map[string]any
 }
 
-// state returns the state's managed resources.
+// state returns the managed resources in the state.
 func (f *folder) state() (things []thing) {
 	f.t.Helper()
 	text, err := os.ReadFile(filepath.Join(f.dir, "terraform.tfstate"))
@@ -185,13 +186,13 @@ func (f *folder) imports() string {
 	return text
 }
 
-// change is a resource's planned change.
+// change is a planned change of a resource.
 type change struct {
 	Actions       []string
 	Before, After map[string]any
 }
 
-// changes returns the planned changes by address.
+// changes returns the planned changes by the address of the resource.
 func (f *folder) changes() map[string]change {
 	f.t.Helper()
 	f.run("plan", "-input=false", "-out=planned")

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fence returns the first code block in a language below a heading of a page.
+// fence returns the first code block of a language below a heading.
 func fence(t testing.TB, page, heading, language string) string {
 	t.Helper()
 	_, rest, found := strings.Cut(page, "\n"+heading+"\n")

@@ -10,7 +10,8 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// TestListOfSeveralPagesIsCompleteOrRefused lists more claims than fit on one API page. The provider refuses a list longer than max_items.
+// TestListOfSeveralPagesIsCompleteOrRefused lists more claims than fit on one page of the API. If the list is longer than max_items, the provider
+// refuses it.
 func TestListOfSeveralPagesIsCompleteOrRefused(t *testing.T) {
 	t.Parallel()
 	const batches, size = 3, 400

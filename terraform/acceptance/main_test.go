@@ -1,5 +1,5 @@
-// Package acceptance runs the real Terraform with the built provider against Carve servers with databases of their own. Each runs as a process. The
-// variable TERRAFORM names another program, such as OpenTofu.
+// Package acceptance runs the real Terraform with the built provider against Carve servers. Each server is a process with a database of its own. The
+// variable TERRAFORM can name another program, such as OpenTofu.
 package acceptance_test
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// world is shared by all tests.
+// world has the data that all tests share.
 var world struct {
 	dir, terraform string
 	main           *server
@@ -44,7 +44,7 @@ func run(m *testing.M) (code int) {
 		return 1
 	}
 	defer func() { _ = os.RemoveAll(world.dir) }()
-	if err := errors.Join(os.Chmod(world.dir, 0o755), build()); err != nil { // the database's user must be able to enter it
+	if err := errors.Join(os.Chmod(world.dir, 0o755), build()); err != nil { // the user of the database needs access to the directory
 		fmt.Println(err)
 		return 1
 	}
@@ -69,7 +69,7 @@ func build() error {
 	return os.WriteFile(filepath.Join(world.dir, "rc"), []byte(rc), 0o600)
 }
 
-// server is a Carve server with its operators' API key.
+// server is a Carve server with the API key of its operators.
 type server struct {
 	*client.Carve
 	url, key string
@@ -121,7 +121,7 @@ func (s *server) stop() {
 	_ = s.cmd.Wait()
 }
 
-// send sends a request with the operators' key and returns the document of a 200.
+// send sends a request with the operators' key. The status must be 200, and send returns the document.
 func (s *server) send(t testing.TB, method, path, body string) map[string]any {
 	t.Helper()
 	status, document := s.ask(t, method, path, body)

@@ -20,21 +20,21 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// group is a resource block in the model: one object, or several by count or for_each.
+// group is a resource block of the model. It has one object, or several objects through count or for_each.
 type group struct {
 	kind, local string
 	form        string // "", "count" or "for_each"
-	base        string // count, and for_each keys converted from it, name the objects base-0, base-1, ...
+	base        string // the objects have the names base-0, base-1, ...
 	n           int
 	length      int
 	label       string
 	before      bool // create_before_destroy
 }
 
-// modelled lists the groups' kinds; claims are as frequent as in real configurations.
+// modelled lists the kinds of the groups. Claims are as frequent as in real configurations.
 var modelled = []string{"claim", "claim", "claim", "pool", "quota", "member", "space", "alert_rule", "webhook", "consumer_attachment"}
 
-// model is a configuration that changes at random.
+// model is a configuration to which the test makes random changes.
 type model struct {
 	*rand.Rand
 	project string
@@ -88,7 +88,7 @@ func (m *model) text() string {
 	return b.String()
 }
 
-// keys returns a group's instance keys as addresses spell them.
+// keys returns the instance keys of a group as Terraform's addresses spell them.
 func (g group) keys() []string {
 	if g.form == "" {
 		return []string{""}
@@ -104,7 +104,7 @@ func (g group) keys() []string {
 	return keys
 }
 
-// move adds moved blocks from one form of a group to another.
+// move adds the moved blocks for the change of a group from one form to another.
 func (m *model) move(from, to group) {
 	keys := to.keys()
 	for i, key := range from.keys() {
@@ -173,14 +173,14 @@ func (m *model) change() string {
 	}
 }
 
-// refusals lists the errors that may end an apply of the model.
+// refusals lists the errors with which an apply of the model may end.
 var refusals = []string{
 	"Another resource of this configuration has the", "It exists already", "It cannot be replaced while it is in use", "Its container is destroyed",
 }
 
-// TestModelOfStatesPlansAndServers changes a configuration at random, kills Terraform, loses the state and replaces objects. After each successful
-// apply the state, a new plan and the server agree, and no object or block has two resources. MODEL_SEED and MODEL_STEPS set the seed and the number
-// of steps.
+// TestModelOfStatesPlansAndServers makes random changes to a configuration, kills Terraform, loses the state and replaces objects. After each
+// successful apply, the state, a new plan and the server must agree. No two resources may have the same object or block. MODEL_SEED sets the seed,
+// and MODEL_STEPS sets the number of steps.
 func TestModelOfStatesPlansAndServers(t *testing.T) {
 	t.Parallel()
 	seed, steps := uint64(7), 24
@@ -265,11 +265,11 @@ func (f *folder) killed(after int) {
 	f.remove(".terraform.tfstate.lock.info")
 	path := filepath.Join(f.dir, "terraform.tfstate")
 	if text, err := os.ReadFile(path); err == nil && !json.Valid(text) {
-		f.remove("terraform.tfstate") // Terraform was killed while it wrote the state
+		f.remove("terraform.tfstate") // Terraform was killed during the write of the state
 	}
 }
 
-// clear deletes a project's objects that no state has. After a kill, a person would do that before applying another configuration.
+// clear deletes the objects of a project that no state contains. After a kill, a person would delete them before the next apply.
 func (f *folder) clear(project string) {
 	f.t.Helper()
 	known := map[string]bool{"/v1/projects/" + project + "/pools/prod": true, "/v1/projects/" + project + "/spaces/default": true, "/v1/projects/" + project + "/claims/shared": true}

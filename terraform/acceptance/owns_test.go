@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRenamedResourceWithoutMovedIsRefusedByThePlan renames a resource of every kind. Without a moved block Terraform would destroy and create the
-// same object at once.
+// TestRenamedResourceWithoutMovedIsRefusedByThePlan renames a resource of every kind. Without a moved block, Terraform would destroy and create the
+// same object at the same time.
 func TestRenamedResourceWithoutMovedIsRefusedByThePlan(t *testing.T) {
 	for _, owner := range []string{"", "rename"} {
 		t.Run("owner "+owner, func(t *testing.T) {
@@ -73,8 +73,8 @@ moved {
 	f.destroy()
 }
 
-// TestReplacedClaimIsHeldByItsState replaces a claim in both orders. After a successful apply the server has the state's claim, and no other claim
-// has its block.
+// TestReplacedClaimIsHeldByItsState replaces a claim in both orders of creation and destruction. After a successful apply, the server has the claim
+// that is in the state, and no other claim has its block.
 func TestReplacedClaimIsHeldByItsState(t *testing.T) {
 	lifecycle := "  lifecycle {\n    create_before_destroy = true\n  }\n}\n"
 	for name, c := range map[string]struct {
@@ -117,7 +117,7 @@ func TestReplacedClaimIsHeldByItsState(t *testing.T) {
 	}
 }
 
-// TestTwoResourcesOfOneNameAreRefused has two modules with lists that share one name.
+// TestTwoResourcesOfOneNameAreRefused has two modules whose lists contain the same name.
 func TestTwoResourcesOfOneNameAreRefused(t *testing.T) {
 	for _, owner := range []string{"", "twice"} {
 		t.Run("owner "+owner, func(t *testing.T) {
@@ -163,8 +163,8 @@ resource "carve_member" "vm" {
 	}
 }
 
-// TestClaimThatAnotherResourceTookOverIsLeftAlone hides the holder from Terraform with -target. The claim changes its holder once, and only the
-// holder releases it.
+// TestClaimThatAnotherResourceTookOverIsLeftAlone hides the resource that manages the claim from Terraform with -target. The claim goes to another
+// resource once. After that, only that resource can release the claim.
 func TestClaimThatAnotherResourceTookOverIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	project := prepared(t, world.main)
@@ -186,8 +186,8 @@ func TestClaimThatAnotherResourceTookOverIsLeftAlone(t *testing.T) {
 	require.Empty(t, claims(t, world.main, project))
 }
 
-// TestApplyAfterALostStateAdoptsTheObjects loses the state of every kind of resource except API keys and webhooks, because their secrets cannot be
-// read again.
+// TestApplyAfterALostStateAdoptsTheObjects loses the state of every kind of resource. API keys and webhooks are exceptions, because the server
+// returns their secrets only once.
 func TestApplyAfterALostStateAdoptsTheObjects(t *testing.T) {
 	t.Parallel()
 	f := newFolder(t, world.main, "lost", "")
@@ -215,7 +215,8 @@ func TestApplyAfterALostStateAdoptsTheObjects(t *testing.T) {
 	f.destroy()
 }
 
-// TestWebhookWhoseStateWasLostIsRefusedWithARemedy loses the state with a webhook's secret. The error has a remedy, and an import has no secret.
+// TestWebhookWhoseStateWasLostIsRefusedWithARemedy loses the state that has the secret of a webhook. The error must contain a remedy. An import
+// cannot return the secret.
 func TestWebhookWhoseStateWasLostIsRefusedWithARemedy(t *testing.T) {
 	t.Parallel()
 	project := prepared(t, world.main)
@@ -243,8 +244,8 @@ func TestWebhookWhoseStateWasLostIsRefusedWithARemedy(t *testing.T) {
 	f.destroy()
 }
 
-// TestClaimOfTwoResourcesIsDroppedByTheFirstHolder makes two resources have one claim and lets Terraform read both. The claim stays with the
-// resource that took it over last.
+// TestClaimOfTwoResourcesIsDroppedByTheFirstHolder gives one claim to two resources and lets Terraform read both. The resource that took the claim
+// over last keeps it.
 func TestClaimOfTwoResourcesIsDroppedByTheFirstHolder(t *testing.T) {
 	t.Parallel()
 	project := prepared(t, world.main)

@@ -8,7 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// ignoring has a resource of each changeable kind, with an attribute that it ignores, an attribute that it changes, and another client's change.
+// ignoring has a resource of each kind that can be changed. For each resource it has an attribute that the resource ignores, an attribute that it
+// changes, and a change by another client.
 var ignoring = []struct{ kind, path, config, ignored, first, second, patch string }{
 	{"project", "/v1/projects/TEAM-ignore", `name = "TEAM-ignore"`, "labels", `description = "a"`, `description = "b"`, `{"metadata":{"labels":{"theirs":"x"}}}`},
 	{"space", "/v1/projects/TEAM/spaces/s", `name = "s"`, "annotations", `description = "a"`, `description = "b"`, `{"metadata":{"annotations":{"theirs":"x"}}}`},
@@ -24,8 +25,8 @@ var ignoring = []struct{ kind, path, config, ignored, first, second, patch strin
 		`{"spec":{"ttlSeconds":1200,"name":"a"}}`},
 }
 
-// TestIgnoredChangeSurvivesAnotherChange changes an attribute of each resource after another client has changed an attribute that the resource
-// ignores.
+// TestIgnoredChangeSurvivesAnotherChange first lets another client change an attribute that the resource ignores. It then changes another attribute
+// of the resource. The change by the other client must remain.
 func TestIgnoredChangeSurvivesAnotherChange(t *testing.T) {
 	t.Parallel()
 	name, project := team(t)
@@ -84,7 +85,7 @@ resource "carve_pool" "prod" {
 	f.destroy()
 }
 
-// TestNestedValueInAnotherSpellingIsNoChange spells values inside objects in other ways than the server does.
+// TestNestedValueInAnotherSpellingIsNoChange writes values inside objects in a different spelling from the server's.
 func TestNestedValueInAnotherSpellingIsNoChange(t *testing.T) {
 	t.Parallel()
 	_, project := team(t)
@@ -139,7 +140,7 @@ resource "carve_claim" "web" {
 	f.destroy()
 }
 
-// TestGeneratedConfigurationCanBePlanned lets Terraform generate the configuration for every resource kind.
+// TestGeneratedConfigurationCanBePlanned lets Terraform generate a configuration for every kind of resource.
 func TestGeneratedConfigurationCanBePlanned(t *testing.T) {
 	t.Parallel()
 	f := newFolder(t, world.main, "", "")
@@ -160,7 +161,7 @@ func TestGeneratedConfigurationCanBePlanned(t *testing.T) {
 	f.destroy()
 }
 
-// TestDefaultMovesFromOneClassToAnotherInOneApply moves the default in both directions. Two defaults are refused.
+// TestDefaultMovesFromOneClassToAnotherInOneApply moves the default from one class to the other and back. The provider refuses two default classes.
 func TestDefaultMovesFromOneClassToAnotherInOneApply(t *testing.T) {
 	t.Parallel()
 	name, project := team(t)

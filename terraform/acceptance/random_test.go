@@ -50,7 +50,7 @@ func (d *dice) resource(kind, name string, must []string, may ...string) {
 	d.text.WriteString("}\n")
 }
 
-// words returns a text that is plausible and that could be misread on its way.
+// words returns a plausible text that a wrong encoding would change.
 func (d *dice) words() string {
 	return one(d, `"plain"`, `"Zürich – 東京"`, `"\"quoted\" \\ $${not} %%{a template}"`, `" blanks "`, `"null"`, `"<b>&amp;</b>"`, `"12"`)
 }
@@ -114,7 +114,8 @@ func (d *dice) pools(i int, in string, spaces, classes []string) (addresses []st
 	return []string{"carve_pool." + root, "carve_pool." + child}
 }
 
-// claims writes claims on a root and its child, or by a class. They depend on all pools, so that no claim takes a child's place.
+// claims writes claims that are served from a root pool, from its child, or by a class. They depend on all pools. Otherwise a claim could take the
+// block of a child pool.
 func (d *dice) claims(i int, in string, pools, classes []string) {
 	root, child := pools[2*i], pools[2*i+1]
 	before := "depends_on = [" + strings.Join(pools, ", ") + "]"
@@ -126,7 +127,7 @@ func (d *dice) claims(i int, in string, pools, classes []string) {
 		}, d.labels(), d.annotations(), `reclaim_policy = "Delete"`, "max_consumers = 3", `when_unused = "Keep"`,
 			`owner_ref = { kind = "Cluster", name = `+d.words()+" }", "deletion_protection = false")
 	}
-	exact := fmt.Sprintf("x%d", i) // the child's other claims are at its beginning
+	exact := fmt.Sprintf("x%d", i) // the other claims of the child are at its beginning
 	d.resource("claim", exact, []string{
 		in, fmt.Sprintf("name = %q", exact), "pool = " + child + ".id",
 		one(d, "address = cidrhost("+child+".cidr, 4000)", "cidr = cidrsubnet("+child+".cidr, 12, 4000)"),
@@ -138,7 +139,7 @@ func (d *dice) claims(i int, in string, pools, classes []string) {
 	d.resource("grant", name, []string{in, "pool = " + root + ".name", "consumer = " + one(d, `"*"`, `"nobody"`)})
 }
 
-// rest writes resources on which no others depend.
+// rest writes resources that no other resource depends on.
 func (d *dice) rest(in string) {
 	d.resource("pool", "six", []string{in, `name = "six"`, "cidr = " + one(d, `"2001:DB8::/48"`, `"2001:db8:0:0::/48"`)}, "classes = [carve_class.six.name]", `drain = "Keep"`, "reuse_after = "+d.span())
 	d.resource("member", "alice", []string{in, `subject = "corp:alice@example.com"`, `role = "` + one(d, "viewer", "consumer", "provider", "admin") + `"`})
@@ -156,8 +157,8 @@ func (d *dice) rest(in string) {
 		d.labels(), d.annotations())
 }
 
-// TestRandomConfigurationHasAnEmptyPlanAfterApply applies generated configurations, imports them by import blocks and by ipamctl's export, and
-// destroys them. RANDOM_ROUNDS sets how many rounds run and RANDOM_SEED the seed.
+// TestRandomConfigurationHasAnEmptyPlanAfterApply applies generated configurations. It imports their objects with import blocks and with ipamctl's
+// export, and destroys them. RANDOM_ROUNDS sets the number of rounds, and RANDOM_SEED sets the seed.
 func TestRandomConfigurationHasAnEmptyPlanAfterApply(t *testing.T) {
 	rounds := 2
 	if s := os.Getenv("RANDOM_ROUNDS"); s != "" {
@@ -190,7 +191,7 @@ func TestRandomConfigurationHasAnEmptyPlanAfterApply(t *testing.T) {
 			require.NoError(t, err)
 			f.remove("terraform.tfstate", "terraform.tfstate.backup")
 			f.write("imports.tf", blocks)
-			// An import leaves empty attributes null and does not set Terraform's own settings.
+			// After an import, empty attributes are null, and Terraform's own settings are not set.
 			f.write("main.tf", head+strings.NewReplacer("labels = {}", "", "reservations = []", "", `timeouts = { create = "2m" }`, "").Replace(d.text.String()))
 			said := f.apply()
 			require.Contains(t, said, " 0 added, 0 changed, 0 destroyed", said)

@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// each has every resource kind with all its attributes. "TEAM" stands for the test's own project.
+// each has an example of every resource kind with all its attributes. "TEAM" stands for the project of the test.
 var each = []struct{ name, config, changed string }{
 	{"project", `resource "carve_project" "it" {
   name         = "TEAM-b"
@@ -269,7 +269,7 @@ func team(t testing.TB) (name, config string) {
 	return name, "resource \"carve_project\" \"team\" {\n  name = \"" + name + "\"\n}\n"
 }
 
-// modules writes each configuration as its own module, so that one run has them all.
+// modules writes each configuration as a module of its own, so that one run of Terraform applies all of them.
 func modules(t testing.TB, f *folder, edit func(config, changed string) string) {
 	t.Helper()
 	name, _ := team(t)
@@ -332,7 +332,7 @@ func TestEveryResourceIsMadeImportedChangedAndDestroyed(t *testing.T) {
 	require.Equal(t, len(each)+2, gone, "all projects, and with them what was in them")
 }
 
-// replaced replaces the first line of "it" that sets an attribute.
+// replaced replaces the first line of the resource "it" that sets the attribute.
 func replaced(t testing.TB, config, attribute, line string) string {
 	t.Helper()
 	begin := strings.Index(config, `" "it" {`)
@@ -347,7 +347,7 @@ func replaced(t testing.TB, config, attribute, line string) string {
 	return ""
 }
 
-// bare removes the optional attributes from "it".
+// bare removes the optional attributes from the resource "it".
 func bare(config string) string {
 	begin := strings.Index(config, `" "it" {`)
 	var kept []string

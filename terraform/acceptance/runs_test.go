@@ -14,21 +14,21 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestInterruptedApplyKeepsCreatedClaimsInItsState interrupts an apply without an owner. Such a configuration could not find objects again that are
-// in no state.
+// TestInterruptedApplyKeepsCreatedClaimsInItsState interrupts an apply. The provider has no owner here. If an object is in no state, such a
+// configuration cannot find it again.
 func TestInterruptedApplyKeepsCreatedClaimsInItsState(t *testing.T) {
 	t.Parallel()
 	const n = 80
 	project := prepared(t, world.main)
 	f := newFolder(t, world.main, "", many(project, n, "c"))
-	cmd := f.command(t.Context(), "apply", "-auto-approve", "-parallelism=2") // slow enough to be interrupted
+	cmd := f.command(t.Context(), "apply", "-auto-approve", "-parallelism=2") // slow enough for an interrupt
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
 	require.NoError(t, cmd.Start())
-	for len(claims(t, world.main, project)) < n/5 { // each iteration sends a request
+	for len(claims(t, world.main, project)) < n/5 { // each check sends a request
 		require.NoError(t, t.Context().Err())
 	}
-	require.NoError(t, syscall.Kill(-cmd.Process.Pid, syscall.SIGINT)) // as Ctrl-C does
+	require.NoError(t, syscall.Kill(-cmd.Process.Pid, syscall.SIGINT)) // like Ctrl-C
 	require.Error(t, cmd.Wait())
 	require.Contains(t, said.String(), "Interrupt received")
 

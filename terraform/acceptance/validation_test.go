@@ -46,7 +46,7 @@ func TestInvalidAttributeIsRefusedByThePlan(t *testing.T) {
 	}
 	for config, says := range map[string]string{
 		`name = "x"`: "no project: set `project`",
-		// The validation accepts both attributes, because a generated configuration has both.
+		// The validation accepts both attributes, because a configuration that Terraform generates has both. The plan refuses them.
 		"project = \"a\"\nname = \"x\"\npool = \"p\"\nclass = \"c\"": "At most one of class, pool, allocation",
 	} {
 		f.write("main.tf", head+"resource \"carve_claim\" \"x\" {\n"+config+"\n}\n")

@@ -1,4 +1,4 @@
-// Package exit defines the exit codes of the command line, and errors with exit codes.
+// Package exit defines the exit codes of the command line and the errors that have an exit code.
 package exit
 
 import (
@@ -7,7 +7,7 @@ import (
 	"net/http"
 )
 
-// The exit codes. Their meaning never changes; docs/ipamctl.md repeats Codes, and a test keeps the two equal.
+// These are the exit codes. Their meaning never changes. docs/ipamctl.md repeats Codes, and a test compares the two.
 const (
 	OK          = 0
 	Failed      = 1
@@ -39,7 +39,7 @@ type exiter interface {
 	ExitCode() int
 }
 
-// CodeOf returns an error's code; an error without one is "failed".
+// CodeOf returns the exit code of an error. An error without an exit code is "failed".
 func CodeOf(err error) int {
 	if err == nil {
 		return OK
@@ -50,7 +50,8 @@ func CodeOf(err error) int {
 	return Failed
 }
 
-// CodeOfStatus returns a refusal's code by its HTTP status, so that a problem code this build does not know has one too.
+// CodeOfStatus returns the exit code for the HTTP status of a refusal. It does not use the problem code, because a newer server may send a code that
+// this build does not know.
 func CodeOfStatus(status int) int {
 	switch status {
 	case http.StatusNotFound:
@@ -64,7 +65,7 @@ func CodeOfStatus(status int) int {
 	}
 }
 
-// UsageError reports a command line, or a file that it names, that is not valid.
+// UsageError reports that the command line, or a file that it names, is not valid.
 type UsageError string
 
 // Error implements error.
@@ -76,7 +77,7 @@ func (UsageError) ExitCode() int { return Usage }
 // Usagef returns a [UsageError].
 func Usagef(format string, args ...any) error { return UsageError(fmt.Sprintf(format, args...)) }
 
-// Verdict ends a command that was already explained with its exit code alone.
+// Verdict ends a command that has already explained its result. It only sets the exit code.
 type Verdict int
 
 // Error implements error.
@@ -98,13 +99,13 @@ func Endf(code int, format string, args ...any) error {
 
 func (e ended) Error() string { return e.why }
 
-// aboutError adds the subject to an error about one of many things.
+// aboutError adds an object to an error. It is for commands that act on several objects.
 type aboutError struct {
 	error
 	what string
 }
 
-// About adds the subject to an error about one of many things.
+// About adds the name of an object to an error. It is for commands that act on several objects.
 func About(what string, err error) error { return &aboutError{err, what} }
 
 func (e *aboutError) Error() string { return e.what + ": " + e.error.Error() }

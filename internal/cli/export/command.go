@@ -1,4 +1,4 @@
-// Package export writes a project's content for other tools, and for `ipamctl import`.
+// Package export writes the objects of a project for other tools and for `ipamctl import`.
 package export
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// An export's formats.
+// These are the formats of an export.
 const (
 	formCSV       = "csv"
 	formNetBox    = "netbox-csv"
@@ -26,7 +26,7 @@ const (
 	formTerraform = "terraform"
 )
 
-// files are an export's files, by name; one without a name may go to standard output.
+// files has the files of an export, by name. A file without a name may go to standard output.
 type files []struct {
 	name string
 	text []byte
@@ -50,7 +50,7 @@ blocks.`,
 	f.VarP(forms, "output", "o", "format of the export: csv, netbox-csv, plan, terraform")
 	f.StringVar(&to, "to", "", "`FILE` to write; for netbox-csv a directory (default: standard output)")
 	cmd.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
-		f.Lookup("output").Changed = true // CARVE_OUTPUT is about tables
+		f.Lookup("output").Changed = true // ignores CARVE_OUTPUT, which has a format for tables
 		return p.FromEnvironment(cmd.Flags())
 	}
 	cmd.RunE = p.Verb(func(ctx context.Context, _ []string) error {
@@ -86,7 +86,7 @@ blocks.`,
 	return cmd
 }
 
-// put writes the files to their target.
+// put writes the files to standard output or to the path in to.
 func (out files) put(p *session.Program, to string) error {
 	for _, f := range out {
 		if to == "" {
@@ -109,7 +109,7 @@ func (out files) put(p *session.Program, to string) error {
 	return nil
 }
 
-// asCSV returns one table of everything, which `ipamctl import csv` reads.
+// asCSV returns one table with all objects. `ipamctl import csv` reads this table.
 func asCSV(v *inventory) (files, error) {
 	var sheet show.Sheet
 	sheet.Row(source.OwnColumns...)

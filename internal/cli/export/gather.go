@@ -17,7 +17,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/snapshot"
 )
 
-// inventory is a project's content, in an order of creation: pools follow the pool around them.
+// inventory has the objects of a project in the order in which an import can create them. A pool follows the pool that contains it.
 type inventory struct {
 	project string
 	spaces  []client.Space
@@ -35,13 +35,13 @@ type outPool struct {
 	depth    int
 	children []*outPool
 	claims   []outClaim
-	spec     snapshot.Spec // without the fields of its position
+	spec     snapshot.Spec // without the fields for the pool's position
 }
 
 type outClaim struct {
 	client.IPClaim
 	pool  string // name, or project/name
-	space string // of the pool; "": the pool is in another project and cannot be read
+	space string // the space of the pool; "" if the pool belongs to another project and cannot be read
 	spec  snapshot.Spec
 }
 
@@ -81,7 +81,7 @@ func gather(ctx context.Context, s *session.Session) (*inventory, error) {
 			return nil, err
 		}
 		if p := byName[claim.pool]; p != nil && p.Status.Scope != nil {
-			delete(claim.spec, "className") // an ordinary pool serves no scope: only the block counts
+			delete(claim.spec, "className") // an ordinary pool serves no scope, so only the block counts
 			delete(claim.spec, "scope")
 		}
 		if p := byName[claim.pool]; p != nil && claim.byClass() && classes.elsewhere(c.Status.ClassName, p, c.Status.AllocatedCIDR) {
@@ -99,14 +99,15 @@ func gather(ctx context.Context, s *session.Session) (*inventory, error) {
 	return out, nil
 }
 
-// spaceElsewhere returns the space of another project's pool as seen from this project, or "" if the pool cannot be read.
+// spaceElsewhere returns the space of another project's pool, in the form that is valid in this project. If the caller cannot read the pool, it
+// returns "".
 func spaceElsewhere(ctx context.Context, s *session.Session, pool client.ResolvedRef, known map[string]string) (string, error) {
 	key := pool.Project + "/" + pool.Name
 	if space, found := known[key]; found {
 		return space, nil
 	}
 	a, err := s.Ask(ctx, session.Get("projects", pool.Project, "pools", pool.Name))
-	if code := exit.CodeOf(err); code == exit.NotFound || code == exit.Failed { // not readable for this caller
+	if code := exit.CodeOf(err); code == exit.NotFound || code == exit.Failed { // the caller may not read the pool
 		known[key] = ""
 		return "", nil
 	}
@@ -124,7 +125,7 @@ func spaceElsewhere(ctx context.Context, s *session.Session, pool client.Resolve
 	return known[key], nil
 }
 
-// spacesElsewhere lists the other projects' spaces that contain pools and claims of this project.
+// spacesElsewhere lists the spaces of other projects that contain pools or claims of this project.
 func (v *inventory) spacesElsewhere() (out []string) {
 	seen := map[string]bool{}
 	note := func(space string) {
@@ -142,7 +143,7 @@ func (v *inventory) spacesElsewhere() (out []string) {
 	return out
 }
 
-// backing are the pools that list a class, by its name.
+// backing maps the name of a class to the pools that list the class.
 type backing map[string][]*outPool
 
 func (v *inventory) backing() backing {
@@ -155,8 +156,8 @@ func (v *inventory) backing() backing {
 	return all
 }
 
-// elsewhere reports whether a block that a class took from a pool is also in other spaces' pools. A claim of the class for exactly this block could
-// get it from any of them.
+// elsewhere reports whether pools of the class in other spaces also contain this block. If there are such pools, a claim by the class for this block
+// could get it from any of them.
 func (b backing) elsewhere(class string, from *outPool, cidr string) bool {
 	block, err := netip.ParsePrefix(cidr)
 	return err == nil && slices.ContainsFunc(b[class], func(p *outPool) bool {
@@ -164,7 +165,7 @@ func (b backing) elsewhere(class string, from *outPool, cidr string) bool {
 	})
 }
 
-// nest puts pools below their parents, sorted by position.
+// nest puts each pool below its parent and sorts the pools by their position.
 func (v *inventory) nest(byName map[string]*outPool) {
 	names := slices.SortedFunc(maps.Keys(byName), func(a, b string) int {
 		x, y := byName[a], byName[b]
@@ -193,7 +194,7 @@ func (v *inventory) nest(byName map[string]*outPool) {
 	walk(roots, 0)
 }
 
-// noteDrains notes the draining pools, because only the Terraform export has the field.
+// noteDrains adds a note for each draining pool, because only the Terraform export has a field for draining.
 func (v *inventory) noteDrains() {
 	for _, p := range v.pools {
 		if p.Spec.Drain != "" {
@@ -202,7 +203,7 @@ func (v *inventory) noteDrains() {
 	}
 }
 
-// labelsText returns labels as one cell.
+// labelsText returns labels as the text of one cell.
 func labelsText(labels map[string]string) string {
-	return strings.ReplaceAll(show.JoinPairs(labels), ",", ";") // labels contain neither
+	return strings.ReplaceAll(show.JoinPairs(labels), ",", ";") // a label contains neither a comma nor a semicolon
 }

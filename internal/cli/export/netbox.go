@@ -13,19 +13,24 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/snapshot"
 )
 
-// longestAbout is NetBox' maximum length of a description in characters.
+// longestAbout is the maximum length of a description in NetBox, in characters.
 const longestAbout = 200
 
-// netBox collects the tables of NetBox' import. NetBox refuses a whole table for one bad row, so each row satisfies the checks of NetBox' models
-// (netbox/ipam/models/ip.py): a prefix is unique in its VRF and is not /0, a range has at least two addresses, and a status is one of the model's
-// choices. A note names each row that is changed or omitted for that.
+// netBox collects the tables for NetBox' import. NetBox refuses a whole table because of one invalid row. Therefore each row satisfies the checks of
+// NetBox' models (netbox/ipam/models/ip.py):
+//
+//   - a prefix is unique in its VRF, and its length is not 0
+//   - a range has at least two addresses
+//   - a status is one of the model's choices
+//
+// If a row is changed or omitted because of these checks, a note names it.
 type netBox struct {
 	vrfs, prefixes, ranges, addresses show.Sheet
-	taken                             map[[2]string]string // by VRF and block: the thing in the table
+	taken                             map[[2]string]string // maps a VRF and a block to the object that has the block in the table
 	notes                             notes
 }
 
-// asNetBox returns the files for NetBox' import: VRFs, prefixes, ranges and addresses.
+// asNetBox returns the files for NetBox' import. They contain VRFs, prefixes, ranges and addresses.
 func asNetBox(v *inventory) (files, error) {
 	n := &netBox{taken: map[[2]string]string{}}
 	n.vrfs.Row("name", "description")
@@ -54,7 +59,7 @@ func asNetBox(v *inventory) (files, error) {
 	}, nil
 }
 
-// vrf returns the VRF of a space: "" for the default space, which has no VRF in NetBox.
+// vrf returns the VRF of a space. For the default space it returns "", because that space has no VRF in NetBox.
 func vrf(space string) string {
 	if space == "default" {
 		return ""
@@ -79,7 +84,7 @@ func (n *netBox) pool(p *outPool) {
 		case countable(first, last):
 			bits := "/" + strconv.Itoa(p.block.Bits())
 			n.ranges.Row(first.String()+bits, last.String()+bits, vrf(p.space), "reserved", about)
-		default: // more addresses than NetBox can count in a range
+		default: // NetBox cannot count so many addresses in a range
 			for _, block := range snapshot.Blocks(first, last) {
 				n.prefix(what, block, p.space, "reserved", about)
 			}
@@ -87,13 +92,13 @@ func (n *netBox) pool(p *outPool) {
 	}
 }
 
-// countable reports whether NetBox can count a range's addresses, which it does in 32 bits.
+// countable reports whether NetBox can count the addresses of a range. NetBox counts them in 32 bits.
 func countable(first, last netip.Addr) bool {
 	a, b := new(big.Int).SetBytes(first.AsSlice()), new(big.Int).SetBytes(last.AsSlice())
 	return b.Sub(b, a).Cmp(big.NewInt(math.MaxUint32)) < 0
 }
 
-// claim writes a claim: an address, or a prefix if it has several.
+// claim writes a claim. If its block has several addresses, it is a prefix in NetBox. Otherwise it is an address.
 func (n *netBox) claim(c outClaim) error {
 	what := "claim " + c.Metadata.Name
 	block, err := netip.ParsePrefix(c.Status.AllocatedCIDR)
@@ -113,7 +118,7 @@ func (n *netBox) claim(c outClaim) error {
 	return nil
 }
 
-// prefix writes a prefix, unless NetBox would refuse it.
+// prefix writes a prefix. If NetBox would refuse the prefix, it writes a note instead.
 func (n *netBox) prefix(what string, block netip.Prefix, space, status, about string) {
 	place := [2]string{space, block.String()}
 	switch first := n.taken[place]; {
@@ -127,10 +132,10 @@ func (n *netBox) prefix(what string, block netip.Prefix, space, status, about st
 	}
 }
 
-// status returns NetBox' choice for the label `status` of a thing; usual is the default, and more are choices that only this model has.
+// status returns NetBox' choice for the label `status` of an object. usual is the default. more lists choices that only this model has.
 func (n *netBox) status(what, label, usual string, more ...string) string {
 	switch status := strings.ToLower(label); {
-	case status == "" || status == "active" || status == "used": // phpIPAM uses the latter
+	case status == "" || status == "active" || status == "used": // phpIPAM calls this status "used"
 		return usual
 	case status == "reserved" || status == "deprecated" || slices.Contains(more, status):
 		return status
@@ -141,7 +146,8 @@ func (n *netBox) status(what, label, usual string, more ...string) string {
 	return usual
 }
 
-// about returns a description. It removes leading characters that would make a formula: NetBox would keep the apostrophe that marks a text.
+// about returns a description for NetBox. It removes leading characters that would make the cell a formula. An apostrophe before the text would not
+// help, because NetBox would keep it.
 func (n *netBox) about(what, text string) string {
 	text = strings.TrimSpace(text)
 	if show.IsFormula(text) {

@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// namedInNote is the number of things that a note names; it counts the others.
+// namedInNote is the number of objects that a note names. The note only counts the rest.
 const namedInNote = 3
 
-// notes collects the changes and omissions of an export: each sentence with its things.
+// notes collects the changes and omissions of an export. Each sentence has a list of objects.
 type notes struct {
-	sentences []string // in order of their first use
+	sentences []string // in the order of their first use
 	about     map[string][]string
 }
 
-// add adds a thing to a sentence, which starts with its verb.
+// add adds an object to a sentence. The sentence starts with its verb.
 func (n *notes) add(sentence, thing string) {
 	if n.about == nil {
 		n.about = map[string][]string{}
@@ -27,7 +27,7 @@ func (n *notes) add(sentence, thing string) {
 	}
 }
 
-// lines returns the notes.
+// lines returns the notes as text. Each line is about one object, and one more line counts the objects that are not named.
 func (n *notes) lines() (out []string) {
 	for _, sentence := range n.sentences {
 		things := n.about[sentence]

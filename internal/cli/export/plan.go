@@ -7,13 +7,13 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/snapshot"
 )
 
-// fewClaims is the maximum number of claims in a YAML plan: larger plans are JSON with one claim a line, which parses much faster.
+// fewClaims is the maximum number of claims in a YAML plan. A larger plan is JSON with one claim a line, because JSON parses much faster.
 const fewClaims = 5000
 
-// document is a thing of a plan in its written form.
+// document is an object of a plan in the form that is written to the file.
 type document = map[string]any
 
-// asPlan returns an address plan that contains every block.
+// asPlan returns an address plan that contains the block of every pool and claim.
 func asPlan(v *inventory) (files, error) {
 	whole := document{"project": document{"name": v.project}}
 	put := func(name string, list []document) {
@@ -40,7 +40,7 @@ func asPlan(v *inventory) (files, error) {
 			roots = append(roots, p)
 		}
 	}
-	for _, c := range v.claims { // claims that are below no pool of the tree
+	for _, c := range v.claims { // claims by a class, and claims from a pool that is not in this plan
 		if d := planClaim(c); c.byClass() {
 			claims = append(claims, d)
 		} else if !known[c.pool] {
@@ -64,7 +64,7 @@ func asPlan(v *inventory) (files, error) {
 	return files{{"", b.Bytes()}}, err
 }
 
-// oneALine breaks a JSON document between the things of its lists.
+// oneALine puts each object of the lists in a JSON document on a separate line.
 func oneALine(doc []byte) []byte {
 	var b bytes.Buffer
 	inText, escaped := false, false
@@ -85,10 +85,10 @@ func oneALine(doc []byte) []byte {
 	return b.Bytes()
 }
 
-// byClass reports whether a class serves a claim, instead of the pool that it names.
+// byClass reports whether the claim names a class. Otherwise it names a pool.
 func (c outClaim) byClass() bool { return c.spec["className"] != nil }
 
-// planPools returns pools with everything below them.
+// planPools returns pools with all pools and claims below them.
 func planPools(list []*outPool) (out []document) {
 	for _, p := range list {
 		d := withSpec(document{"name": p.Metadata.Name, "cidr": p.Status.AllocatedCIDR}, p.spec)
@@ -116,7 +116,7 @@ func planClaim(c outClaim) document {
 	return described(withSpec(document{"name": c.Metadata.Name, "cidr": c.Status.AllocatedCIDR}, c.spec), "", c.Metadata.Labels, c.Metadata.Annotations)
 }
 
-// described adds the description, labels and annotations, if any.
+// described adds the description, the labels and the annotations that are not empty.
 func described(d document, description string, labels, annotations map[string]string) document {
 	if description != "" {
 		d["description"] = description
@@ -130,7 +130,7 @@ func described(d document, description string, labels, annotations map[string]st
 	return d
 }
 
-// withSpec adds a spec's members.
+// withSpec adds the members of a spec.
 func withSpec(d document, spec snapshot.Spec) document {
 	for name, value := range spec {
 		d[name] = value

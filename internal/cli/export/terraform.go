@@ -14,14 +14,14 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/snapshot"
 )
 
-// hcl writes Terraform's language.
+// hcl writes a configuration in Terraform's language.
 type hcl struct {
 	bytes.Buffer
 	project string
-	used    map[string]bool // addresses of resources
+	used    map[string]bool // addresses of the resources
 }
 
-// asTerraform returns a resource and an import block for each thing, in the order of their dependencies.
+// asTerraform returns a resource and an import block for each object. A resource follows the resources that it depends on.
 func asTerraform(v *inventory) (files, error) {
 	h := &hcl{project: v.project, used: map[string]bool{}}
 	h.WriteString("terraform {\n  required_providers {\n    carve = { source = \"carve-ipam/carve\" }\n  }\n}\n\n")
@@ -29,7 +29,7 @@ func asTerraform(v *inventory) (files, error) {
 	h.variables(v.webhooks)
 	for _, s := range v.spaces {
 		if s.Metadata.Name == "default" {
-			continue // every project has it from the start
+			continue // every project has this space from the start
 		}
 		addresses["space/"+s.Metadata.Name] = h.named("carve_space", s.Metadata.Name,
 			append([]attribute{{"description", text(s.Spec.Description)}}, tags(s.Metadata.Labels, s.Metadata.Annotations)...)...)
@@ -87,10 +87,10 @@ func asTerraform(v *inventory) (files, error) {
 	return files{{"", h.Bytes()}}, err
 }
 
-// attribute is one line of a resource; it is omitted without a value.
+// attribute is one line of a resource. If it has no value, it is omitted.
 type attribute struct{ name, value string }
 
-// marks are the annotations that the provider writes itself, and refuses in a configuration.
+// marks lists the annotations that the provider writes itself. The provider refuses them in a configuration.
 var marks = []string{"terraform/made-by", "terraform/holder"}
 
 // tags returns the attributes that every resource has.
@@ -136,7 +136,7 @@ func (h *hcl) resource(kind, name string, keys []string, list ...attribute) stri
 	return kind + "." + local
 }
 
-// text returns a Terraform string, or "" for "".
+// text returns a quoted Terraform string. For an empty text it returns "", without quotation marks.
 func text(s string) string {
 	if s == "" {
 		return ""
@@ -165,15 +165,15 @@ func mapOf(m map[string]string) string {
 
 var capital = regexp.MustCompile(`[A-Z]+`)
 
-// snake returns a field's name in Terraform's spelling.
+// snake returns the name of a field in Terraform's spelling.
 func snake(name string) string {
 	return strings.ToLower(capital.ReplaceAllString(name, "_$0"))
 }
 
-// flat are the contract's objects whose members become attributes of the resource itself.
+// flat lists the objects of the contract whose members become attributes of the resource itself.
 var flat = map[string]bool{"allocation": true, "allowedPrefixLengths": true}
 
-// attributes returns a spec's members as attributes; renamed has those with other names, or "" for none.
+// attributes returns the members of a spec as attributes. renamed has the members with another name in Terraform. The name "" omits the member.
 func attributes(spec snapshot.Spec, renamed map[string]string) (list []attribute) {
 	for _, name := range slices.Sorted(maps.Keys(spec)) {
 		as, other := renamed[name]
@@ -199,7 +199,8 @@ func attributes(spec snapshot.Spec, renamed map[string]string) (list []attribute
 	return list
 }
 
-// valueOf returns a value in Terraform's syntax. It keeps a map's keys, which users choose, and converts the names of an object's members.
+// valueOf returns a value in Terraform's syntax. In a map, users choose the keys, so valueOf keeps them. In an object, it converts the names of
+// members.
 func valueOf(v any, isMap bool) string {
 	switch v := v.(type) {
 	case string:

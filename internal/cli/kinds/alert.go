@@ -38,7 +38,7 @@ func alertView() show.View[client.Alert] {
 	}
 }
 
-// alertFrom returns an alert's threshold.
+// alertFrom returns the threshold of an alert as text.
 func alertFrom(percent int, runway client.Duration) string {
 	if runway != "" {
 		return "full in " + runway
@@ -93,7 +93,7 @@ when the pool will last a tenth longer. 'ipamctl alert list', 'ipamctl changes' 
 
 func readPercent(text string) (any, error) {
 	if text == verbs.None {
-		return nil, nil //nolint:nilnil // null: the rule has a runway instead
+		return nil, nil //nolint:nilnil // null, because the rule has a runway instead
 	}
 	n, err := strconv.Atoi(strings.TrimSuffix(text, "%"))
 	if err != nil || n < 1 || n > 100 {
@@ -118,7 +118,7 @@ func alertRuleView() show.View[client.AlertRule] {
 	}
 }
 
-// alertRuleFilter describes the pools or quotas that a rule covers.
+// alertRuleFilter describes the pools or the quotas that a rule covers.
 func alertRuleFilter(r client.AlertRule) string {
 	var parts []string
 	if r.Spec.ResourceName != "" {

@@ -41,7 +41,7 @@ blocks of its claims. A block must match all filters.`, slices.Concat(filters, v
 	)
 }
 
-// isHeld reports whether the project holds a block by a claim, or retains it.
+// isHeld reports whether the project has the block, either through a claim or as a retained block.
 func isHeld(s *session.Session, a client.IPAllocation) bool {
 	return a.Spec.Purpose == client.IPAllocationPurposeClaim && a.Spec.Consumer == s.Project && a.Status.Phase != client.IPAllocationPhaseCoolingDown
 }

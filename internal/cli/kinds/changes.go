@@ -17,10 +17,10 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// followWait is the number of seconds that the server keeps a request without changes open.
+// followWait is the number of seconds for which the server holds a request while there are no changes.
 const followWait = 10
 
-// changes is a command that reads the feed.
+// changes is the state of the command that reads the change feed.
 type changes struct {
 	*session.Session
 
@@ -75,7 +75,7 @@ response with changes. If the cursor is too old, list the objects again; 'list -
 	return cmd
 }
 
-// once prints the changes after the cursor, and the final cursor.
+// once prints the changes after the cursor, and then the next cursor.
 func (r *changes) once(ctx context.Context) error {
 	all := client.ChangeList{Items: []client.Change{}}
 	for {
@@ -99,13 +99,13 @@ func (r *changes) once(ctx context.Context) error {
 	return nil
 }
 
-// follow prints changes until it is interrupted or permanently refused.
+// follow prints changes until the user interrupts it or the server returns a permanent refusal.
 func (r *changes) follow(ctx context.Context) error {
 	rows := &show.Stream[client.Change]{Printer: r.Printer, Columns: changeColumns()}
 	var doc json.RawMessage
 	answers := follow.Changes(ctx, r.cursor, func(ctx context.Context, after client.ChangesCursor) (list *client.ChangeList, err error) {
 		seconds := followWait
-		if after == "" { // the first request returns the start of the feed at once
+		if after == "" { // the server answers the first request at once, with a first cursor
 			seconds = 0
 		}
 		list, doc, err = r.Changes(ctx, r.query, after, seconds)
@@ -135,7 +135,7 @@ func (r *changes) follow(ctx context.Context) error {
 	return verbs.Interrupted
 }
 
-// show prints some changes.
+// show prints the given changes.
 func (r *changes) show(rows *show.Stream[client.Change], list []client.Change) error {
 	if r.Quiet || r.Output == show.FormatName {
 		return r.Lines(show.WordsOf(list, func(c client.Change) string { return string(c.Kind) + "/" + c.Name }))
@@ -143,7 +143,7 @@ func (r *changes) show(rows *show.Stream[client.Change], list []client.Change) e
 	return rows.Rows(list)
 }
 
-// continues prints the cursor for the next run.
+// continues prints the cursor with which the user can continue later.
 func (r *changes) continues() {
 	if r.cursor != "" {
 		r.Remark("continue with --cursor %s", r.cursor)

@@ -54,7 +54,7 @@ func claimCommand(p *session.Program) *cobra.Command {
 	)
 }
 
-// blockKept returns a phrase for a claim whose block will be retained: the block, and the name of its allocation for --allocation.
+// blockKept returns a phrase about a claim whose block will be retained. It names the block and the name of the allocation, which --allocation needs.
 func blockKept(project string, doc json.RawMessage, dry bool) (string, error) {
 	claims, err := show.Decode[client.IPClaim]([]json.RawMessage{doc})
 	if err != nil || claims[0].Status.ReclaimPolicy != client.ReclaimPolicyRetain {

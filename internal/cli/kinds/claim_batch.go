@@ -48,7 +48,7 @@ file: after an interruption or a refusal, the same command continues within 24 h
 			if err != nil {
 				return err
 			}
-			// The server decides whether the document is a batch.
+			// If the document is small enough for one request, ipamctl does not check it. The server decides whether it is a batch.
 			if parts := split(doc); len(parts) > 1 {
 				return batches(ctx, s, w, doc, parts)
 			}
@@ -65,18 +65,18 @@ file: after an interruption or a refusal, the same command continues within 24 h
 	return cmd
 }
 
-// Claims in one request: the contract's maximum, and the size of each part of a larger batch.
+// largestBatch is the maximum number of claims that the contract allows in one request. batchPart is the size of each part of a larger batch.
 const (
 	largestBatch = 1000
 	batchPart    = 500
 )
 
-// claimDocs are some claims of a batch.
+// claimDocs has some claims of a batch.
 type claimDocs struct {
 	Claims []json.RawMessage `json:"claims"`
 }
 
-// split divides a document that is too large for one request. It leaves an invalid document to the server.
+// split divides a document that is too large for one request. If the document is invalid, split returns nil, and the server refuses the document.
 func split(doc json.RawMessage) (parts []claimDocs) {
 	var all claimDocs
 	if err := json.Unmarshal(doc, &all); err != nil || len(all.Claims) <= largestBatch {
@@ -88,10 +88,10 @@ func split(doc json.RawMessage) (parts []claimDocs) {
 	return parts
 }
 
-// batches sends one part after the other. Each part has its own key, which is the same in a retry.
+// batches sends the parts one after the other. Each part has its own idempotency key, which is the same if the user runs the command again.
 func batches(ctx context.Context, s *session.Session, w session.Writing, doc json.RawMessage, parts []claimDocs) error {
 	base := show.FirstOf(w.Key, uuid.NewSHA1(uuid.NameSpaceURL, append([]byte(s.Server+"/"+s.Project+"/"), doc...)).String())
-	w.Again = true // a retry repeats the whole command
+	w.Again = true // the user can safely repeat the whole command
 	var made claimDocs
 	for i, part := range parts {
 		s.Progress("%d claims created, %d of %d requests", len(made.Claims), i, len(parts))
@@ -118,7 +118,7 @@ func batches(ctx context.Context, s *session.Session, w session.Writing, doc jso
 	return showBatch(s.Program, whole)
 }
 
-// refused names the claim in the file that a refusal is about. before is the number of claims before this part.
+// refused names the claim in the file that a refusal is about. before is the number of claims in the earlier parts.
 func (part claimDocs) refused(before int, err error) string {
 	if at, is := session.ItemOf(err, "claims"); is && at < len(part.Claims) {
 		return fmt.Sprintf("claim %d of the file (/claims/%d below)", before+at+1, at)

@@ -55,7 +55,7 @@ project without a grant, only the project is shown.`,
 	return cmd
 }
 
-// showExplanation prints a decision: a sentence, the steps, and the remedies.
+// showExplanation prints a decision of the server. It prints a sentence, the steps and the remedies.
 func showExplanation(p *session.Program, doc json.RawMessage) error {
 	if p.Structured() {
 		return p.Document(doc)
@@ -84,7 +84,7 @@ func showExplanation(p *session.Program, doc json.RawMessage) error {
 	return p.Write(b.Bytes())
 }
 
-// decisionText returns the decision in one or two lines.
+// decisionText returns the decision as text with one or two lines.
 func decisionText(e client.ClaimExplanation) string {
 	text := string(e.Outcome)
 	if e.Code != "" {
@@ -116,7 +116,7 @@ func remedyColumns() []show.Column[client.Remedy] {
 	}
 }
 
-// remedyFlag returns the flag for a remedy, if there is one.
+// remedyFlag returns the flag that applies a remedy. If there is no such flag, it returns "".
 func remedyFlag(r client.Remedy) string {
 	flag, known := map[string]string{
 		"/spec/className": "--class", "/spec/poolRef": "--pool", "/spec/poolSelector": "--selector", "/spec/allocationRef": "--allocation",

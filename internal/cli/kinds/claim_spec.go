@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// claimFields returns a claim's fields: its source, and its size or block.
+// claimFields returns the fields of a claim. They select the source of its block, and the block or its size.
 func claimFields() []verbs.Field {
 	return append([]verbs.Field{
 		{
@@ -45,7 +45,7 @@ func claimFields() []verbs.Field {
 	}, consumerFields()...)
 }
 
-// given returns a parser that refuses an empty text: with it the server would choose any block.
+// given returns a parser that refuses an empty text. If ipamctl sent an empty text, the server would choose any block.
 func given(flag string) func(string) (any, error) {
 	return func(text string) (any, error) {
 		if text == "" {
@@ -55,7 +55,7 @@ func given(flag string) func(string) (any, error) {
 	}
 }
 
-// checkClaim checks the flags together.
+// checkClaim checks combinations of flags.
 func checkClaim(cmd *cobra.Command) error {
 	elsewhere := howMany(cmd, "pool", "selector", "allocation")
 	switch {
@@ -70,7 +70,8 @@ func checkClaim(cmd *cobra.Command) error {
 	}
 }
 
-// parseAllocation parses an allocation's name, a UUID, alone or as project/UUID with the project of its pool, as columns print it.
+// parseAllocation parses the name of an allocation. The name is a UUID, or project/UUID with the project of its pool, as the columns of tables print
+// it.
 func parseAllocation(s string) (any, error) {
 	project, name, foreign := strings.Cut(s, "/")
 	if !foreign {
@@ -82,7 +83,7 @@ func parseAllocation(s string) (any, error) {
 	return &client.AllocationRef{Project: project, Name: name}, nil
 }
 
-// howMany counts the given flags, including empty ones.
+// howMany counts the flags that the user has set, including flags with an empty value.
 func howMany(cmd *cobra.Command, flags ...string) int {
 	n := 0
 	for _, name := range flags {
@@ -93,20 +94,20 @@ func howMany(cmd *cobra.Command, flags ...string) int {
 	return n
 }
 
-// parseOwner parses kind/name/uid, whose later parts may be missing. Only a uid may contain slashes.
+// parseOwner parses an owner of the form kind/name/uid. The later parts may be missing. Only the uid may contain slashes.
 func parseOwner(s string) (any, error) {
 	parts := append(strings.SplitN(s, "/", 3), "", "")
 	return &client.OwnerRef{Kind: parts[0], Name: parts[1], UID: parts[2]}, nil
 }
 
-// parseSelector parses a selector with Kubernetes' own parser, and returns it in the API's form. The contract does not support the syntax' ordering
-// (a>1).
+// parseSelector parses a label selector with the parser of Kubernetes and returns it in the API's form. The contract does not support comparisons by
+// size (a>1).
 func parseSelector(text string) (any, error) {
 	requirements, err := labels.ParseToRequirements(text)
 	if err != nil {
 		return nil, exit.Usagef("--selector: %v", err)
 	}
-	out := &client.LabelSelector{} //nolint:staticcheck // deprecated for callers, and served on
+	out := &client.LabelSelector{} //nolint:staticcheck // deprecated, but the server still supports it
 	for _, r := range requirements {
 		values := r.ValuesUnsorted()
 		e := client.LabelSelectorRequirement{Key: r.Key(), Values: values}

@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// Classes returns the kind of classes.
+// Classes returns the kind for classes.
 func Classes(p *session.Program) verbs.Kind[client.IPClass] {
 	return verbs.Kind[client.IPClass]{
 		P: p, View: classView(), Home: verbs.HomeOf(p, "classes"), Fields: classFields(), Read: ownClass,
@@ -43,8 +43,8 @@ func classCommand(p *session.Program) *cobra.Command {
 	)
 }
 
-// ownClass reads a class of the project itself. If the project has none of that name, the server returns the platform's shared class; ownClass then
-// returns not_found, because the caller asks for the project's own class.
+// ownClass reads a class of the project itself. If the project has no class with that name, the server returns the platform's shared class. The
+// caller wants only the project's own class, so ownClass then returns not_found.
 func ownClass(ctx context.Context, s *session.Session, name string) (session.Answer, error) {
 	a, err := s.Ask(ctx, session.Get(s.In("classes", name)...))
 	if err != nil {
@@ -52,7 +52,7 @@ func ownClass(ctx context.Context, s *session.Session, name string) (session.Ans
 	}
 	var found client.IPClass
 	if err := json.Unmarshal(a.Body, &found); err != nil || found.Metadata.Project == s.Project {
-		return a, nil //nolint:nilerr // what is no class is shown as it came
+		return a, nil //nolint:nilerr // a response that is not a class is shown unchanged
 	}
 	return a, &session.Refusal{Status: http.StatusNotFound, Problem: client.Problem{
 		Code: client.ProblemCodeNotFound, Detail: fmt.Sprintf("Class %s/%s was not found.", s.Project, name),
@@ -86,5 +86,5 @@ func classView() show.View[client.IPClass] {
 	}
 }
 
-// IsDefault reports whether a class serves claims without a class.
+// IsDefault reports whether a class serves the claims that name no class.
 func IsDefault(c client.IPClass) bool { return c.Spec.IsDefault != nil && *c.Spec.IsDefault }

@@ -109,7 +109,7 @@ The family, --pool-per and --pool-prefix-length never change.`,
 	})
 }
 
-// movable adds to a verb the flag that takes the default from another class.
+// movable adds the flag --move-default to a command. With this flag, the class becomes the default, and the old default class no longer is.
 func movable(verb func(c verbs.Creation) *cobra.Command) *cobra.Command {
 	cmd := verb(verbs.Creation{Check: checkMove, Query: func(cmd *cobra.Command) session.Query {
 		if verbs.Said(cmd, "move-default") != "true" {
@@ -129,7 +129,7 @@ func checkMove(cmd *cobra.Command) error {
 	return nil
 }
 
-// classFlagNames allows short forms of flags, and the contract's names.
+// classFlagNames accepts short forms of flags and the names that the contract uses.
 func classFlagNames(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	switch name {
 	case "ip-family":

@@ -49,8 +49,8 @@ class, it lists the project's pools that list the class or belong to its scopes.
 	}
 }
 
-// class reads a class. For a platform class it first reads the caller's own project, which shows it unless the project has a class of that
-// name: a tenant may not read the platform project. The result is the project's view of the class.
+// class reads a class. A tenant may not read the platform project. For a platform class, it therefore reads the class through the caller's own
+// project first. That works unless the project has its own class with that name. The result is the class as the project sees it.
 func class(ctx context.Context, t *verbs.Resource) (json.RawMessage, error) {
 	get := func(s *session.Session) (json.RawMessage, error) {
 		a, err := s.Ask(ctx, session.Get(s.In("classes", t.Name)...))
@@ -74,7 +74,7 @@ func class(ctx context.Context, t *verbs.Resource) (json.RawMessage, error) {
 	return get(t.Session)
 }
 
-// describeClasses prints a paragraph for each class, with its pools in the caller's project.
+// describeClasses prints a paragraph for each class. It includes the pools of the class in the caller's project.
 func describeClasses(ctx context.Context, p *session.Program, things []verbs.Resource, docs []json.RawMessage) error {
 	classes, err := show.Decode[client.IPClass](docs)
 	if err != nil {
@@ -107,7 +107,7 @@ func describeClasses(ctx context.Context, p *session.Program, things []verbs.Res
 	return p.Write(all.Bytes())
 }
 
-// describe returns a class, one field a line.
+// describe returns the fields of a class, one field a line.
 func describe(c client.IPClass) []byte {
 	lines := []show.Line{
 		{"class", c.Metadata.Project + "/" + c.Metadata.Name},
@@ -131,10 +131,10 @@ func describe(c client.IPClass) []byte {
 	return show.Paragraph(lines)
 }
 
-// isCarved distinguishes pools that were carved for scopes of a class from those that list it.
+// isCarved reports whether a pool was carved for a scope of a class. All other pools of a class list the class in their spec.
 func isCarved(p client.IPPool) bool { return p.Status.Scope != nil }
 
-// backingColumns returns the columns of a class's pools, with a column for scopes if some were carved for one.
+// backingColumns returns the columns for the pools of a class. If some of the pools were carved for a scope, there is a column for the scope.
 func backingColumns(carved bool) []show.Column[client.IPPool] {
 	type T = client.IPPool
 	columns := []show.Column[T]{
@@ -156,7 +156,7 @@ func backingColumns(carved bool) []show.Column[client.IPPool] {
 	return columns
 }
 
-// servedText describes the claims that a class serves, and whether it serves claims without a class.
+// servedText describes the claims that a class serves. It mentions whether they include claims that name no class.
 func servedText(c client.IPClass) string {
 	text := "claims of " + c.Metadata.Project
 	if c.Spec.Visibility == client.ClassVisibilityShared {
@@ -181,7 +181,7 @@ func releasedText(s client.IPClassSpec) string {
 	}
 }
 
-// classLengths returns a class's prefix lengths, in the form of a pool's.
+// classLengths describes the prefix lengths of a class in the same form as those of a pool.
 func classLengths(c client.IPClass) string {
 	bounds := client.PoolAllocation{DefaultPrefixLength: c.Spec.DefaultPrefixLength}
 	if a := c.Spec.AllowedPrefixLengths; a != nil {
@@ -190,7 +190,7 @@ func classLengths(c client.IPClass) string {
 	return boundsText(&bounds)
 }
 
-// poolPerText describes the claims that share a pool: "project,cluster: a /20, deleted when empty for 48h".
+// poolPerText describes the claims that share a pool, for example "project,cluster: a /20, deleted when empty for 48h".
 func poolPerText(c client.IPClass) string {
 	if len(c.Spec.PoolPer) == 0 {
 		return ""
@@ -202,7 +202,7 @@ func poolPerText(c client.IPClass) string {
 	return text
 }
 
-// poolCount returns the number of pools that list a class, and of those carved for its scopes.
+// poolCount returns the number of pools that list a class, and the number of pools that were carved for its scopes.
 func poolCount(c client.IPClass) string {
 	text := strconv.FormatInt(c.Status.BackingPools, 10)
 	if c.Status.ScopedPools > 0 {
@@ -219,7 +219,7 @@ func classBar(c client.IPClass) string {
 	return takenBar(c.Status.Capacity.Total, c.Status.Capacity.Available)
 }
 
-// takenBar draws the exact unavailable share, or "" if the total is 0.
+// takenBar draws the exact share of addresses that are not available. If the total is 0, it returns "".
 func takenBar(total, available string) string {
 	t, okT := new(big.Int).SetString(total, 10)
 	a, okA := new(big.Int).SetString(available, 10)

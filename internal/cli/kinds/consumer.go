@@ -18,7 +18,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// realm is the namespace of consumers' UIDs.
+// realm is the namespace in which the UIDs of consumers are unique.
 type realm struct{ name string }
 
 func (r *realm) add(cmd *cobra.Command) *cobra.Command {
@@ -26,7 +26,7 @@ func (r *realm) add(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// kind returns the kind of consumers in the flag's realm.
+// kind returns the kind for the consumers in the realm of the flag --realm.
 func (r *realm) kind(p *session.Program) verbs.Kind[client.IPConsumer] {
 	return verbs.Kind[client.IPConsumer]{
 		P: p, View: consumerView(), Args: consumerUIDs(1, -1), Nameless: true,
@@ -73,7 +73,7 @@ func consumerCommand(p *session.Program) *cobra.Command {
 	)
 }
 
-// claimAndUIDs checks the arguments of verbs about a claim and its consumers.
+// claimAndUIDs checks the arguments of a command about a claim and its consumers.
 func claimAndUIDs(cmd *cobra.Command, args []string) error {
 	if len(args) < 2 {
 		return exit.Usagef("%s needs a claim and the UID of a consumer", cmd.CommandPath())
@@ -193,7 +193,7 @@ func consumerRenew(p *session.Program) *cobra.Command {
 	return cmd
 }
 
-// renewed prints the result for each consumer, and ends with not_found if one is not live.
+// renewed prints the result for each consumer. If a consumer has ended or does not exist, it returns not_found.
 func renewed(p *session.Program, out client.ConsumerRenewed) error {
 	for _, uid := range out.Ended {
 		p.Remark("consumer %s has ended, and cannot be renewed", uid)
@@ -226,7 +226,7 @@ func consumerView() show.View[client.IPConsumer] {
 	}
 }
 
-// consumerFields returns the fields for a claim's consumers. The flags for all consumers are read before --consumer.
+// consumerFields returns the fields for the consumers of a claim. The flags that apply to all consumers are read before --consumer.
 func consumerFields() []verbs.Field {
 	var all client.ClaimConsumer
 	return []verbs.Field{
@@ -275,7 +275,7 @@ func consumerFields() []verbs.Field {
 	}
 }
 
-// ttlOf parses a time to live. The server checks its limits.
+// ttlOf parses a time to live. The server checks the minimum and the maximum.
 func ttlOf(text string) (*int64, error) {
 	d, err := time.ParseDuration(text)
 	if err != nil || d <= 0 || d%time.Second != 0 {
@@ -284,7 +284,7 @@ func ttlOf(text string) (*int64, error) {
 	return new(int64(d / time.Second)), nil
 }
 
-// checkConsumers checks the flags about consumers together.
+// checkConsumers checks combinations of the flags about consumers.
 func checkConsumers(cmd *cobra.Command) error {
 	if howMany(cmd, "consumer") == 0 && howMany(cmd, "realm", "consumer-ttl") > 0 {
 		return exit.Usagef("--realm and --consumer-ttl need --consumer, which names the consumers")

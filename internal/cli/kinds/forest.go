@@ -10,19 +10,19 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/exit"
 )
 
-// forest is a project's hierarchy: a tree of pools for each root of each space.
+// forest has all pools of a project as trees. Each root pool of each space is the root of a tree.
 type forest []ground
 
-// ground is one space, or, for pools that were carved from another project's pool, that pool.
+// ground is a group of trees with the same origin. The origin is a space, or a pool of another project from which the roots were carved.
 type ground struct {
-	Space  string  `json:"space,omitempty"`  // project/name
-	Parent string  `json:"parent,omitempty"` // project/name of a foreign pool
+	Space  string  `json:"space,omitempty"`  // project/name of the space
+	Parent string  `json:"parent,omitempty"` // project/name of the other project's pool
 	Pools  []*tree `json:"pools"`
 }
 
-// tree is a pool with everything carved from it.
+// tree is a pool with all child pools and claims that were carved from it.
 type tree struct {
-	Doc       json.RawMessage   `json:"pool"` // as the server returned it
+	Doc       json.RawMessage   `json:"pool"` // the document as the server returned it
 	Children  []*tree           `json:"pools,omitempty"`
 	ClaimDocs []json.RawMessage `json:"claims,omitempty"`
 
@@ -30,7 +30,7 @@ type tree struct {
 	claims []client.IPClaim
 }
 
-// grow puts every pool below its parent and every claim into its pool. It sorts siblings by address.
+// grow puts every pool below its parent and every claim into its pool. It sorts the pools of one parent by address.
 func grow(project string, spaces []client.Space, pools []client.IPPool, poolDocs []json.RawMessage, claims []client.IPClaim, claimDocs []json.RawMessage) forest {
 	byName := make(map[string]*tree, len(pools))
 	for i, p := range pools {
@@ -90,14 +90,14 @@ func byAddress(a, b *tree) int {
 	)
 }
 
-// compareBlocks orders by family, address and length; texts that are not blocks come first.
+// compareBlocks orders blocks by family, address and length. A text that is not a block comes first.
 func compareBlocks(a, b string) int {
 	x, _ := netip.ParsePrefix(a)
 	y, _ := netip.ParsePrefix(b)
 	return x.Compare(y)
 }
 
-// below returns the part of a forest below one pool.
+// below returns the tree of one pool with everything below it.
 func (f forest) below(project, name string) (forest, error) {
 	for _, g := range f {
 		for _, t := range g.Pools {
@@ -110,7 +110,7 @@ func (f forest) below(project, name string) (forest, error) {
 	return nil, notFoundError("pool " + project + "/" + name + " was not found")
 }
 
-// notFoundError reports a thing that is missing in a complete list.
+// notFoundError reports that a complete list does not contain an object.
 type notFoundError string
 
 func (e notFoundError) Error() string { return string(e) }

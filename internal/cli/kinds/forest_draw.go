@@ -7,11 +7,11 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// treeLine is one line of the drawn tree: a space, a pool or a claim.
+// treeLine is one line of the drawn tree. It shows a space, a pool or a claim.
 type treeLine struct {
-	drawn string // the name after its branches
+	drawn string // the lines of the tree, and then the name
 	cidr  string
-	pool  *client.IPPool // only for a pool
+	pool  *client.IPPool // set only if the line shows a pool
 }
 
 // branch is a child pool or a claim of a pool.
@@ -21,7 +21,7 @@ type branch struct {
 	claim string
 }
 
-// branches returns the child pools and the claims of a pool together, in order of address: both are carved from it.
+// branches returns the child pools and the claims of a pool in one list, in the order of their addresses. Both are carved from the pool.
 func (t *tree) branches() []branch {
 	out := make([]branch, 0, len(t.Children)+len(t.claims))
 	for _, c := range t.Children {
@@ -34,7 +34,7 @@ func (t *tree) branches() []branch {
 	return out
 }
 
-// draw returns a forest's lines, top down, as seen from a project.
+// draw returns the lines of a forest from top to bottom. Names of the given project have no prefix.
 func (f forest) draw(project string) []treeLine {
 	var out []treeLine
 	for _, g := range f {
@@ -50,7 +50,7 @@ func (f forest) draw(project string) []treeLine {
 	return out
 }
 
-// draw adds one tree's lines. indent precedes its own branch; last means that no sibling follows.
+// draw adds the lines of one tree. indent is the text before the tree's own branch. If last is true, no sibling follows.
 func (t *tree) draw(out []treeLine, indent string, last bool) []treeLine {
 	branch, below := branches(indent, last)
 	out = append(out, treeLine{drawn: branch + t.pool.Metadata.Name, cidr: t.pool.Status.AllocatedCIDR, pool: &t.pool})
@@ -67,7 +67,7 @@ func (t *tree) draw(out []treeLine, indent string, last bool) []treeLine {
 	return out
 }
 
-// branches returns the prefix of a line, and of the lines below it.
+// branches returns the text before a line, and the text before the lines below it.
 func branches(indent string, last bool) (branch, below string) {
 	if last {
 		return indent + "└─ ", indent + "   "
@@ -75,7 +75,7 @@ func branches(indent string, last bool) (branch, below string) {
 	return indent + "├─ ", indent + "│  "
 }
 
-// names returns the names of all pools, top down.
+// names returns the names of all pools from top to bottom.
 func (f forest) names() []string {
 	var out []string
 	var walk func(trees []*tree)

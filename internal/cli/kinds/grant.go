@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// granted is a grant's subject: a pool or a space of the project.
+// granted is the object that a grant is for. It is a pool or a space of the project.
 type granted struct{ pool, space string }
 
 func (g *granted) add(p *session.Program, cmd *cobra.Command) {
@@ -24,7 +24,7 @@ func (g *granted) add(p *session.Program, cmd *cobra.Command) {
 	verbs.CompleteFlag(cmd, "space", verbs.CompleteSpaces(p))
 }
 
-// check requires one name in the project: only the owner grants a pool.
+// check requires the name of one pool or one space. The name cannot have another project, because only the owner can grant a pool.
 func (g *granted) check() error {
 	switch {
 	case g.pool != "" && g.space != "":
@@ -38,7 +38,7 @@ func (g *granted) check() error {
 	}
 }
 
-// within returns a function that opens a session in the project after a check of the flags.
+// within returns a function that checks the flags and then opens a session in the project.
 func (g *granted) within(p *session.Program) func() (*session.Session, error) {
 	return func() (*session.Session, error) {
 		if err := g.check(); err != nil {
@@ -48,7 +48,7 @@ func (g *granted) within(p *session.Program) func() (*session.Session, error) {
 	}
 }
 
-// grants returns the kind of the grants for the pool or space in the flags.
+// grants returns the kind for the grants of the pool or the space in the flags.
 func (g *granted) grants(p *session.Program) verbs.Kind[client.Grant] {
 	path := func(s *session.Session) []string {
 		if g.pool != "" {
@@ -97,7 +97,7 @@ cannot see a project of that name. An existing grant stays as it is.`,
 	return cmd
 }
 
-// grant makes one grant after the other, up to the first refusal.
+// grant makes one grant after the other. It stops at the first refusal.
 func grant(ctx context.Context, s *session.Session, g granted, w verbs.Replacing, consumers []string) error {
 	made := show.Page{}
 	var refused error

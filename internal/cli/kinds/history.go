@@ -52,7 +52,7 @@ func checkAddress(s string) error {
 	return nil
 }
 
-// historyView returns the view of an address's holders, as seen from a project.
+// historyView returns the view of the holders of an address, as seen from a project.
 func historyView(project string) show.View[client.HistoryEntry] {
 	type T = client.HistoryEntry
 	holder := func(t T) string {

@@ -35,7 +35,7 @@ Pass the token to a program as CARVE_API_KEY, or store it in a context.`,
 	return cmd
 }
 
-// showNewKey prints a key with its token, which exists only now.
+// showNewKey prints a new key with its token. The server returns the token only once.
 func showNewKey(s *session.Session, doc json.RawMessage, w session.Writing) error {
 	var key client.APIKey
 	if err := json.Unmarshal(doc, &key); err != nil {
@@ -45,13 +45,13 @@ func showNewKey(s *session.Session, doc json.RawMessage, w session.Writing) erro
 		"Revoke the key and create another one: ipamctl key revoke %s -p %s", key.Metadata.Name, key.Metadata.Name, s.Project))
 }
 
-// showOnce prints a new thing with its secret, or explains why there is no secret.
+// showOnce prints a new object with its secret. If the response has no secret, it returns an error that explains why.
 func showOnce[T any](s *session.Session, view show.View[T], doc json.RawMessage, w session.Writing, word, secret, late string) error {
 	switch {
 	case secret == "" && !w.DryRun:
 		return errors.New(late)
 	case s.Quiet && secret == "":
-		return nil // the reader of the output expects a secret
+		return nil // print nothing, because the reader of the output expects only a secret
 	case s.Quiet && !s.Structured():
 		return s.Lines([]string{secret})
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// roles are the roles that can be given, the smallest first.
+// roles lists the roles that a member can have. The role with the fewest rights is first.
 var roles = []client.Role{client.RoleViewer, client.RoleConsumer, client.RoleProvider, client.RoleAdmin}
 
 const subjectHelp = `A subject is the name of an issuer in the server's configuration, a colon, and the issuer's name for the user:

@@ -44,7 +44,7 @@ func poolCommand(p *session.Program) *cobra.Command {
 	)
 }
 
-// Pools returns the pool kind.
+// Pools returns the kind for pools.
 func Pools(p *session.Program) verbs.Kind[client.IPPool] {
 	return verbs.Kind[client.IPPool]{
 		P: p, View: poolView(), Home: verbs.HomeOf(p, "pools"), Fields: poolFields(),

@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// poolFields returns a pool's fields.
+// poolFields returns the fields of a pool.
 func poolFields() []verbs.Field {
 	return append(verbs.LabelFields(), []verbs.Field{
 		verbs.Description(),
@@ -69,7 +69,7 @@ func poolFields() []verbs.Field {
 	}...)
 }
 
-// regionNames checks a flag's regions.
+// regionNames checks the regions in a flag.
 func regionNames(flag string, texts []string) (any, error) {
 	if len(texts) == 0 {
 		return nil, exit.Usagef("--regions needs names of regions, or none for only the home region")
@@ -95,7 +95,7 @@ func poolCreate(p *session.Program) *cobra.Command {
 	}, verbs.Creation{Check: checkPool})
 }
 
-// checkPool makes some of the server's checks here, so that the errors name flags.
+// checkPool makes some of the server's checks before the request, so that the errors name flags.
 func checkPool(cmd *cobra.Command) error {
 	parent, cidr, length := verbs.Said(cmd, "parent"), verbs.Said(cmd, "cidr"), verbs.Said(cmd, "prefix-length")
 	switch {

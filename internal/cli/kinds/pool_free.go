@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// freeDocument is the complete list of free blocks, from all pages.
+// freeDocument is the list of free blocks from all pages.
 type freeDocument struct {
 	Summary    json.RawMessage   `json:"summary"`
 	Items      []json.RawMessage `json:"items"`
@@ -56,7 +56,7 @@ blocks with this length that claims could get. The table omits lengths without a
 	return cmd
 }
 
-// readSummary keeps the summary of the first page; every page has the same one, for the whole pool.
+// readSummary keeps the summary of the first page. Every page has the same summary, which is for the whole pool.
 func readSummary(doc json.RawMessage, into *json.RawMessage) error {
 	if *into != nil {
 		return nil
@@ -69,7 +69,7 @@ func readSummary(doc json.RawMessage, into *json.RawMessage) error {
 	return nil
 }
 
-// showFree prints the free blocks. wanted is the length in the request, or nil.
+// showFree prints the free blocks. wanted is the prefix length in the request, or nil if there is none.
 func showFree(p *session.Program, doc freeDocument, wanted *int) error {
 	if p.Structured() {
 		return p.DocumentOf(doc)
@@ -110,7 +110,8 @@ func showFree(p *session.Program, doc freeDocument, wanted *int) error {
 	return nil
 }
 
-// hasFreeBlocks omits lengths without free blocks, except the wanted one, because a /32 IPv6 pool has 97 lengths. With -o wide it omits none.
+// hasFreeBlocks omits prefix lengths without free blocks, because an IPv6 pool with a /32 block has 97 lengths. It keeps the wanted length. With -o
+// wide it keeps all lengths.
 func hasFreeBlocks(p *session.Program, all []client.FreeSummary, wanted *int) []client.FreeSummary {
 	if p.Output == show.FormatWide {
 		return all

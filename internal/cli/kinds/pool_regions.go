@@ -9,14 +9,14 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// placedPool is a pool in one of the regions that serve it.
+// placedPool has the figures of a pool in one of the regions that serve it.
 type placedPool struct {
 	pool string
 	client.PoolInRegion
 }
 
-// inRegions returns a table of multi-region pools: each region's loan, its available part, and the expected time until it runs out. It returns
-// nothing for other pools.
+// inRegions returns a table for pools that several regions serve. Each row has the blocks that the home region lent to a region, the available part
+// of them, and the expected time until none is left. For all other pools, it returns nothing.
 func inRegions(p *show.Printer, pools []client.IPPool) []byte {
 	var rows []placedPool
 	for _, pool := range pools {
@@ -42,7 +42,7 @@ func inRegions(p *show.Printer, pools []client.IPPool) []byte {
 	}, rows)
 }
 
-// poolRegionsText lists the regions that serve a pool, its home first.
+// poolRegionsText lists the regions that serve a pool. The home region is first.
 func poolRegionsText(p client.IPPool) string {
 	home := show.FirstOf(p.Spec.Region, p.Metadata.Region)
 	others := slices.DeleteFunc(slices.Clone(p.Spec.Regions), func(r string) bool { return r == home })

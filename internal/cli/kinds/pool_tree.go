@@ -41,7 +41,7 @@ func poolTree(p *session.Program, complete verbs.Completion) *cobra.Command {
 	return cmd
 }
 
-// readForest reads all spaces and pools, and the claims if wanted.
+// readForest reads all spaces and pools. If withClaims is true, it also reads the claims.
 func readForest(ctx context.Context, s *session.Session, withClaims bool) (forest, error) {
 	spaces, _, err := Spaces(s.Program).Every(ctx, s, nil)
 	if err != nil {
@@ -75,7 +75,7 @@ func treeColumns() []show.Column[treeLine] {
 	pool := func(title string, wide bool, cell func(client.IPPool) string) show.Column[treeLine] {
 		return show.Column[treeLine]{Title: title, Wide: wide, Cell: func(l treeLine) string {
 			if l.pool == nil {
-				return " " // spaces and claims lack it
+				return " " // spaces and claims have no value in this column
 			}
 			return cell(*l.pool)
 		}}

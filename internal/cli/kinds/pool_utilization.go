@@ -16,7 +16,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// fullBar is the width of a full pool's bar.
+// fullBar is the width of the bar for a full pool.
 const fullBar = 40
 
 func poolUtilization(p *session.Program, complete verbs.Completion) *cobra.Command {
@@ -88,13 +88,13 @@ func showUtilization(p *session.Program, doc json.RawMessage) error {
 	return nil
 }
 
-// usedBar draws the used share of a pool, and the highest share.
+// usedBar draws the used share of a pool and the highest share of the period.
 func usedBar(used, highest float64) string {
 	part := func(percent float64) int { return int(math.Ceil(percent * fullBar / 100)) }
 	return "|" + strings.Repeat("#", part(used)) + strings.Repeat("-", max(0, part(highest)-part(used))) + strings.Repeat(" ", fullBar-max(part(used), part(highest))) + "|"
 }
 
-// daysText returns a duration in words: days, or hours below two days.
+// daysText formats a duration in days, or in hours if it is less than two days.
 func daysText(d time.Duration) string {
 	if days := int(d.Hours() / 24); days >= 2 {
 		return fmt.Sprintf("%d days", days)

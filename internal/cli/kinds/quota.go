@@ -26,10 +26,10 @@ func quotaCommand(p *session.Program) *cobra.Command {
 	)
 }
 
-// measure is one quantity that a quota limits.
+// measure is one of the quantities that a quota limits.
 type measure struct {
 	title string
-	of    func(client.Quota) (used, limit string) // limit is "" without one
+	of    func(client.Quota) (used, limit string) // limit is "" if the quota has no limit
 }
 
 var measures = []measure{
@@ -65,7 +65,7 @@ func quotaView() show.View[client.Quota] {
 	}
 }
 
-// scopeText describes a quota's scope: everything, or one pool or class, in one family or both.
+// scopeText describes the scope of a quota. The scope is everything, or one pool or class. It covers one address family or both.
 func scopeText(q client.Quota) string {
 	s := q.Spec.Scope
 	if s == nil {
@@ -84,11 +84,11 @@ func scopeText(q client.Quota) string {
 	return show.FirstOf(strings.Join(parts, " "), "everything")
 }
 
-// barWidth is the width of a full quota's bar.
+// barWidth is the width of the bar for a full quota.
 const barWidth = 10
 
-// bar draws a share: `[####......] 37%`. Above the limit the bar is full, and the number shows the excess. The calculation is exact, also for IPv6.
-// It returns "" without a limit.
+// bar draws a share in the form `[####......] 37%`. If the use exceeds the limit, the bar is full, and the number shows the real share. The
+// calculation is exact, also for IPv6. If there is no limit, it returns "".
 func bar(used, limit string) string {
 	u, okU := new(big.Int).SetString(used, 10)
 	l, okL := new(big.Int).SetString(limit, 10)
@@ -105,7 +105,7 @@ func bar(used, limit string) string {
 		full = int(min(tenths.Int64(), barWidth))
 	}
 	if full == 0 && u.Sign() > 0 {
-		full = 1 // a small share is not zero
+		full = 1 // a small share must not look like zero
 	}
 	return "[" + strings.Repeat("#", full) + strings.Repeat(".", barWidth-full) + "] " + percent.String() + "%"
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// quotaFields returns a quota's fields. Fields that are not given stay unchanged.
+// quotaFields returns the fields of a quota. If the user does not set a field, it stays unchanged.
 func quotaFields() []verbs.Field {
 	whole := func(flag string, _ bool) verbs.Value {
 		return &verbs.Plain{Read: func(text string) (any, error) { return wholeOrNone(flag, text) }}
@@ -42,9 +42,9 @@ func quotaFields() []verbs.Field {
 	}
 }
 
-// addressesOrNone parses a count of addresses, which the contract defines as a text.
+// addressesOrNone parses a number of addresses. The contract defines this number as a text, because it can be very large.
 func addressesOrNone(text string) (any, error) {
-	const mostDigits = 39 // of 2^128
+	const mostDigits = 39 // the digits of 2^128
 	n, ok := new(big.Int).SetString(text, 10)
 	switch {
 	case text == verbs.None:
@@ -100,14 +100,14 @@ These three never change.`,
 	cmd.RunE = k.P.Verb(func(ctx context.Context, args []string) error {
 		wanted := map[string]any{}
 		if err := fields.Into(cmd, wanted); err != nil {
-			return err // an error of the command line: send nothing
+			return err // an error in the command line, so nothing is sent
 		}
 		s, err := k.Within()
 		if err != nil {
 			return err
 		}
 		err = setQuota(ctx, k, s, args[0], w, wanted)
-		if errors.Is(err, errMadeMeanwhile) { // it exists now: merge into it
+		if errors.Is(err, errMadeMeanwhile) { // another client has created the quota, so merge the fields into it
 			err = setQuota(ctx, k, s, args[0], w, wanted)
 		}
 		return err
@@ -117,7 +117,8 @@ These three never change.`,
 
 var errMadeMeanwhile = exit.Endf(exit.Conflict, "other callers created or deleted the quota at the same time: run it again")
 
-// setQuota reads the quota, merges the given fields into it, and replaces that revision: a concurrent change is not lost but causes a conflict.
+// setQuota reads the quota, merges the given fields into it, and replaces the revision that it read. If another client changes the quota at the same
+// time, the result is a conflict, and no change is lost.
 func setQuota(ctx context.Context, k verbs.Kind[client.Quota], s *session.Session, name string, w verbs.Replacing, wanted map[string]any) error {
 	var is struct {
 		Spec json.RawMessage `json:"spec"`
@@ -125,7 +126,7 @@ func setQuota(ctx context.Context, k verbs.Kind[client.Quota], s *session.Sessio
 	is.Spec = json.RawMessage("{}")
 	found, err := k.Ask(ctx, s, name)
 	switch {
-	case exit.CodeOf(err) == exit.NotFound: // the quota or the project is missing: the put will report it
+	case exit.CodeOf(err) == exit.NotFound: // the quota or the project does not exist; the put reports a missing project
 		w.Create = w.IfMatch == ""
 	case err != nil:
 		return err

@@ -17,10 +17,10 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// releaseStep is the number of claims in one request, so that the command can show progress.
+// releaseStep is the number of claims that one request releases. It is small, so that the command can show its progress.
 const releaseStep = 250
 
-// release is a command that releases many claims.
+// release is the state of the command that releases many claims.
 type release struct {
 	*session.Session
 
@@ -61,7 +61,7 @@ consumer that no longer exists, use 'consumer end': it releases claims with when
 	cmd.RunE = p.Verb(func(ctx context.Context, args []string) (err error) {
 		r.selected.Names = args
 		for _, flag := range []string{"owner", "selector", "pool", "class", "consumer"} {
-			if f.Changed(flag) && f.Lookup(flag).Value.String() == "" { // an unset variable in a script must not widen the release
+			if f.Changed(flag) && f.Lookup(flag).Value.String() == "" { // a variable in a script may be empty, and must not make the selection larger
 				return exit.Usagef("--%s is empty: give it a value, or omit it", flag)
 			}
 		}
@@ -106,7 +106,7 @@ func (r release) run(ctx context.Context) error {
 	return r.release(ctx, shown)
 }
 
-// ask sends one request.
+// ask sends one request to release claims.
 func (r release) ask(ctx context.Context, body client.ClaimReleaseCreate, dryRun bool) (out client.ClaimRelease, doc json.RawMessage, err error) {
 	text, err := show.Marshal(body)
 	if err != nil {
@@ -144,7 +144,7 @@ func (r release) show(shown client.ClaimRelease, doc json.RawMessage) error {
 	return nil
 }
 
-// printSkipped prints the claims that stay, with the reasons.
+// printSkipped prints the claims that were not released, with the reasons.
 func (r release) printSkipped(of client.ClaimRelease) {
 	for _, s := range of.Skipped {
 		r.Note("claim %s stays (%s): %s", s.Name, s.Code, s.Detail)
@@ -174,7 +174,7 @@ func (r release) confirm(ctx context.Context, shown client.ClaimRelease) error {
 	return r.Confirm(ctx, r.countOf(shown)+" would be released", "Release them?")
 }
 
-// release sends requests until all claims are released, and prints its progress.
+// release sends requests until all claims are released. It prints its progress.
 func (r release) release(ctx context.Context, shown client.ClaimRelease) error {
 	limit := releaseStep
 	body := client.ClaimReleaseCreate{Select: r.selected, Token: shown.Token, Limit: &limit}

@@ -51,10 +51,10 @@ name or its beginning, and for pools with a label. The best match comes first. A
 	return cmd
 }
 
-// looksLikeAddress matches texts that people mean as an address or its beginning, and that the server would search as a name.
+// looksLikeAddress matches a text that a user means as an address or as the beginning of an address. The server would search for it as a name.
 var looksLikeAddress = regexp.MustCompile(`^([0-9]+\.[0-9.]*|[0-9A-Fa-f]*:[0-9A-Fa-f:.]*)(%.*)?$`)
 
-// halfAnAddress reports whether a text looks like an address but is not valid.
+// halfAnAddress reports whether a text looks like an address but is not a valid one.
 func halfAnAddress(text string) bool {
 	a, err := netip.ParseAddr(text)
 	return looksLikeAddress.MatchString(text) && (err != nil || a.Zone() != "")
@@ -67,7 +67,7 @@ func checkSought(s string) error {
 	return nil
 }
 
-// showFound prints the result of a search, in its order.
+// showFound prints the results of a search in the server's order.
 func showFound(s *session.Session, sought string, doc json.RawMessage) error {
 	var found struct {
 		Items     []json.RawMessage `json:"items"`

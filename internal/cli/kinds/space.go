@@ -9,10 +9,10 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// Projects returns the project kind.
+// Projects returns the kind for projects.
 func Projects(p *session.Program) verbs.Kind[client.Project] {
 	return verbs.Kind[client.Project]{
-		View: projectView(), P: p, Args: verbs.Names("project", 1, -1), // projects are not nested
+		View: projectView(), P: p, Args: verbs.Names("project", 1, -1), // a project does not belong to another project
 		Home: verbs.Home{Within: p.Session, Path: func(*session.Session) []string { return []string{"projects"} }},
 		Fields: append(verbs.LabelFields(), verbs.Description(),
 			verbs.Field{Flag: "display-name", Path: "spec.displayName", Value: verbs.Text, Usage: "`TEXT` to display as its name"}),
@@ -56,7 +56,7 @@ func projectView() show.View[client.Project] {
 	}
 }
 
-// Spaces returns the space kind.
+// Spaces returns the kind for spaces.
 func Spaces(p *session.Program) verbs.Kind[client.Space] {
 	type T = client.Space
 	return verbs.Kind[T]{P: p, Home: verbs.HomeOf(p, "spaces"), Fields: append(verbs.LabelFields(), verbs.Description()), View: show.View[T]{

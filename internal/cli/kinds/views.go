@@ -1,4 +1,4 @@
-// Package kinds defines the API's kinds of things for the command line.
+// Package kinds defines the commands for each kind of object in the API.
 package kinds
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// OfAddressSpace returns the commands for address space. more are commands about regions that need no server.
+// OfAddressSpace returns the commands for address space. more has additional subcommands of `region` that work without a server.
 func OfAddressSpace(p *session.Program, more ...*cobra.Command) []*cobra.Command {
 	return []*cobra.Command{
 		projectCommand(p), spaceCommand(p), poolCommand(p), classCommand(p), claimCommand(p), consumerCommand(p), releaseCommand(p), waitCommand(p),
@@ -27,7 +27,7 @@ func OfAccess(p *session.Program) []*cobra.Command {
 	return []*cobra.Command{memberCommand(p), keyCommand(p), grantCommand(p), quotaCommand(p), webhookCommand(p), alertCommand(p), alertRuleCommand(p), eventCommand(p), changesCommand(p), historyCommand(p)}
 }
 
-// metaColumns returns the columns that every kind has; of returns its metadata.
+// metaColumns returns the columns that every kind has. The function of returns the metadata of an object.
 func metaColumns[T any](of func(T) client.Metadata) []show.Column[T] {
 	return []show.Column[T]{
 		{Title: "LABELS", Wide: true, Cell: func(t T) string { return show.JoinPairs(of(t).Labels) }},
@@ -37,7 +37,7 @@ func metaColumns[T any](of func(T) client.Metadata) []show.Column[T] {
 	}
 }
 
-// plainColumns returns the columns of kinds without labels: members and grants.
+// plainColumns returns the columns of the kinds without labels, which are members and grants.
 func plainColumns[T any](of func(T) client.PlainMetadata) []show.Column[T] {
 	return []show.Column[T]{
 		{Title: "CREATED", Wide: true, Cell: func(t T) string { at := of(t).CreatedAt; return show.TimeText(&at) }},
@@ -66,7 +66,8 @@ func allocationView() show.View[client.IPAllocation] {
 	}
 }
 
-// allocatedFor describes a block's holder: a claim, a child pool, or a reservation's reason; or the end of its cool-down.
+// allocatedFor describes the holder of a block. The holder is a claim or a child pool. For a reservation, the text is its reason. For a block in
+// cool-down, the text has the end of the cool-down.
 func allocatedFor(a client.IPAllocation) string {
 	if a.Status.Phase == client.IPAllocationPhaseCoolingDown {
 		return "unused until " + show.TimeText(a.Status.CoolUntil)
@@ -86,10 +87,10 @@ func allocatedFor(a client.IPAllocation) string {
 	}
 }
 
-// foreignClaim describes a claim of another project to the pool's owner.
+// foreignClaim describes another project's claim for the owner of the pool. The owner sees the project but not the claim's name.
 func foreignClaim(consumer string) string { return "a claim of " + consumer }
 
-// classText names the class that served something, or "" without one.
+// classText names the class that served an object. If no class served it, classText returns "".
 func classText(project, name, from string) string {
 	if name == "" {
 		return ""
@@ -97,7 +98,7 @@ func classText(project, name, from string) string {
 	return show.RefText(&client.ResolvedRef{Project: project, Name: name}, from)
 }
 
-// poolScopeText describes a pool's scope: "clusters of team-a: cluster=web-eu".
+// poolScopeText describes the scope that a pool was carved for, such as "platform/clusters of team-a: cluster=web-eu".
 func poolScopeText(s *client.PoolScope) string {
 	if s == nil {
 		return ""
@@ -116,7 +117,7 @@ func strategyText(a *client.PoolAllocation) string {
 	return string(a.Strategy)
 }
 
-// boundsText describes a pool's prefix lengths: "/18../28 (/24)", the default in parentheses, or "any (/24)".
+// boundsText describes the prefix lengths of a pool, such as "/18../28 (/24)" or "any (/24)". The length in parentheses is the default.
 func boundsText(a *client.PoolAllocation) string {
 	if a == nil || a.MinPrefixLength == nil && a.MaxPrefixLength == nil && a.DefaultPrefixLength == nil {
 		return ""
@@ -131,7 +132,7 @@ func boundsText(a *client.PoolAllocation) string {
 	return text
 }
 
-// reservationsText lists a pool's reservations in the form of --reserve.
+// reservationsText lists the reservations of a pool in the form that --reserve takes.
 func reservationsText(list []client.Reservation) string {
 	out := make([]string, len(list))
 	for i, r := range list {
@@ -152,7 +153,7 @@ func reservationsText(list []client.Reservation) string {
 	return strings.Join(out, "; ")
 }
 
-// ownerText returns an owner in the form of --owner.
+// ownerText returns an owner in the form that --owner takes.
 func ownerText(o *client.OwnerRef) string {
 	if o == nil {
 		return ""

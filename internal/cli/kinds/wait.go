@@ -16,7 +16,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// Minimum and maximum pause between two checks; the pause grows with the wait's duration.
+// These are the minimum and the maximum pause between two checks. The pause grows with each check.
 const (
 	firstLook   = 250 * time.Millisecond
 	longestLook = 5 * time.Second
@@ -28,7 +28,7 @@ func waitCommand(p *session.Program) *cobra.Command {
 		waitFor(p, "pool", "pools", string(client.IPPoolPhaseReady), Pools(p).Complete()))
 }
 
-// waitFor returns the wait for one kind; phase is the final phase of its things.
+// waitFor returns the command `wait` for one kind. phase is the phase that objects of the kind reach at the end.
 func waitFor(p *session.Program, kind, collection, phase string, complete verbs.Completion) *cobra.Command {
 	var condition string
 	var within time.Duration
@@ -59,7 +59,7 @@ for an object that does not exist yet. When --within has passed, the exit code i
 	return cmd
 }
 
-// conditionOf parses a condition on a document; a nil document is a missing thing.
+// conditionOf parses a condition on a document. If the object does not exist, the document is nil.
 func conditionOf(text, phase string) (func(doc map[string]any) bool, error) {
 	path, want, isPath := strings.Cut(strings.TrimPrefix(text, "jsonpath="), "=")
 	switch {
@@ -75,7 +75,7 @@ func conditionOf(text, phase string) (func(doc map[string]any) bool, error) {
 	}
 }
 
-// fieldOf returns a field of a document as text, or "" if it is missing.
+// fieldOf returns a field of a document as text. If the field is missing, it returns "".
 func fieldOf(doc map[string]any, names ...string) string {
 	at := any(doc)
 	for _, name := range names {
@@ -88,7 +88,7 @@ func fieldOf(doc map[string]any, names ...string) string {
 	return fmt.Sprint(at)
 }
 
-// waitUntil polls until the condition is true. It prints nothing; the exit code has the result.
+// waitUntil reads the object repeatedly until the condition is true. It prints nothing, because the exit code is the result.
 func waitUntil(
 	ctx context.Context, s *session.Session, look session.Request, holds func(doc map[string]any) bool, within time.Duration, why string,
 ) error {

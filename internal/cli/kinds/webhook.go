@@ -68,7 +68,7 @@ func webhookCreate(p *session.Program, k verbs.Kind[client.Webhook]) *cobra.Comm
 	return cmd
 }
 
-// showNewWebhook prints a webhook with its secret, which exists only now.
+// showNewWebhook prints a new webhook with its secret. The server returns the secret only once.
 func showNewWebhook(s *session.Session, doc json.RawMessage, w session.Writing) error {
 	var made client.Webhook
 	if err := json.Unmarshal(doc, &made); err != nil {
@@ -96,7 +96,7 @@ func webhookView() show.View[client.Webhook] {
 	}
 }
 
-// webhookReason returns the reason why a webhook is stopped, or its last error.
+// webhookReason returns the reason why a webhook is stopped. If there is no such reason, it returns the webhook's last error.
 func webhookReason(w client.Webhook) string {
 	if e := w.Status.LastError; e != nil && w.Status.Reason == "" {
 		return sendErrorText(*e)
@@ -150,7 +150,7 @@ func webhookDeliveries(p *session.Program, k verbs.Kind[client.Webhook]) *cobra.
 	return list
 }
 
-// ofDelivery returns a verb about failed deliveries to a webhook.
+// ofDelivery returns a command about failed deliveries to a webhook.
 func ofDelivery(p *session.Program, k verbs.Kind[client.Webhook], use, short, done, method string, more ...string) *cobra.Command {
 	var w session.Writing
 	cmd := &cobra.Command{Use: use + " NAME DELIVERY...", Short: short, ValidArgsFunction: k.Complete(), Args: func(cmd *cobra.Command, args []string) error {

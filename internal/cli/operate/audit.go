@@ -13,10 +13,10 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/audit"
 )
 
-// auditDocument is an audit for programs.
+// auditDocument is the result of an audit in the form for programs.
 type auditDocument struct {
 	Clean    bool             `json:"clean"`
-	Checked  map[string]int64 `json:"checked"` // rows by table
+	Checked  map[string]int64 `json:"checked"` // number of checked rows, by table
 	Findings []auditFinding   `json:"findings"`
 }
 
@@ -52,7 +52,7 @@ Exit code 0: clean. 1: there are findings, and it printed them. Other codes: it 
 			defer p.Waiting("checking the database")()
 			report, err := p.Audit(ctx, dsn)
 			if err != nil {
-				return databaseError{err, exit.Unavailable} // exit code 1 means findings
+				return databaseError{err, exit.Unavailable} // exit code 1 is reserved for findings
 			}
 			if err := p.showReport(report); err != nil {
 				return err
@@ -89,7 +89,7 @@ func (p *Operator) showReport(r audit.Report) error {
 	return p.Write(slices.Concat(text, []byte("\n"), p.proved(), []byte("audit clean\n")))
 }
 
-// proved lists the invariants that hold, with -o wide including their definitions.
+// proved lists the invariants that hold. With -o wide it also shows their definitions.
 func (p *Operator) proved() []byte {
 	all := audit.Invariants()
 	if p.Output == show.FormatWide {

@@ -63,7 +63,7 @@ Secret has a key already, the command changes nothing and creates no key.`,
 	return cmd
 }
 
-// showBootstrap prints the token, which exists only now.
+// showBootstrap prints the token of the new key. It cannot be read again later.
 func (p *Operator) showBootstrap(made session.Token) error {
 	if p.Structured() {
 		return p.DocumentOf(struct {

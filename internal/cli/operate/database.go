@@ -1,4 +1,4 @@
-// Package operate contains the verbs that work on the database itself and not through a server.
+// Package operate contains the commands that work on the database itself and not through a server.
 package operate
 
 import (
@@ -20,38 +20,41 @@ import (
 	"github.com/carve-ipam/carve/internal/devdb"
 )
 
-// Database gives operator verbs access to a database. They do not use a server, so that they work without one.
+// Database gives the commands for operators access to a database. The commands do not need a running server.
 type Database struct {
-	// Migrate brings the schema to this build's version.
+	// Migrate brings the schema to the version of this build.
 	Migrate func(ctx context.Context, dsn string, o schema.MigrateOptions) error
 	// Audit checks every invariant of the data.
 	Audit func(ctx context.Context, dsn string) (audit.Report, error)
-	// Bootstrap creates an API key with the role admin in the project "platform" and returns its token. It is a use case, which this package does not
-	// import: nil in a build without it.
+	// Bootstrap creates an API key with the role admin in the project "platform" and returns its token. Its code is in a package of use cases, which
+	// this package does not import. A build without that package leaves it nil.
 	Bootstrap func(ctx context.Context, dsn, region string) (token string, err error)
-	// Reconcile unfences the pools that are fenced off from a region, and returns the findings for each. It is a use case, as Bootstrap is.
+	// Reconcile compares each pool that does not serve claims in a region because a restore left two different versions of its data there. It opens
+	// the pools that match and returns the findings for each pool. Like Bootstrap, it is set by the caller.
 	Reconcile func(ctx context.Context, dsn, region string, o Reconciling) ([]Reconciled, error)
-	// Retain deletes expired records; 0 keeps those of the audit trail, or holds, for ever. It is a use case, as Bootstrap is.
+	// Retain deletes expired records. If events is 0, it keeps the audit trail for ever. If holds is 0, it keeps the holds for ever. Like Bootstrap,
+	// it is set by the caller.
 	Retain func(ctx context.Context, dsn string, events, holds time.Duration) (Retained, error)
-	// Find returns the DSN of the embedded database that a running server keeps in a data directory.
+	// Find returns the DSN of the embedded database that a running server has started in a data directory.
 	Find func(dataDir string) (dsn string, err error)
-	// Start starts the embedded database of a data directory without a server. It runs until stop is called.
+	// Start starts the embedded database of a data directory without a server. The database runs until stop is called.
 	Start func(ctx context.Context, dataDir string) (dsn string, stop func(context.Context) error, err error)
-	// Backup and Restore wrap the engine's own tools.
+	// Backup and Restore call the tools of the database engine.
 	Backup  func(ctx context.Context, o backup.Options) (backup.Manifest, error)
 	Restore func(ctx context.Context, o backup.RestoreOptions) (backup.Manifest, error)
-	// Idle refuses a database that a server uses.
+	// Idle returns an error if a server uses the database.
 	Idle func(ctx context.Context, dsn string) error
-	// CheckSchema refuses a database whose schema is older than this build's.
+	// CheckSchema returns an error if the schema of the database is older than the schema of this build.
 	CheckSchema func(ctx context.Context, dsn string) error
-	// RenewEpochs invalidates everything that servers read before a restore.
+	// RenewEpochs gives the rows of each region new versions, so that nothing that a server read before a restore is valid.
 	RenewEpochs func(ctx context.Context, dsn string) (crdb.Epochs, error)
-	// Rights reads the API keys, members, grants and quotas in a database, and EndRights revokes again the rights that a restore has revived.
+	// Rights reads the API keys, members, grants and quotas in a database. EndRights revokes the rights that were revoked before a restore and that
+	// the restore has made valid again.
 	Rights    func(ctx context.Context, dsn string) ([]crdb.Right, error)
 	EndRights func(ctx context.Context, dsn string, r crdb.Revival) error
 }
 
-// RealDatabase returns the access that servers use. The caller adds the use cases, such as Bootstrap.
+// RealDatabase returns the access that servers use. The caller adds the functions of use cases, such as Bootstrap.
 func RealDatabase() Database {
 	return Database{
 		Migrate: schema.Migrate, Audit: audit.Run, Find: devdb.Find, Start: startEmbedded,
@@ -66,14 +69,14 @@ type Operator struct {
 	Database
 }
 
-// Commands returns the verbs on a database.
+// Commands returns the commands that work on a database.
 func (p *Operator) Commands() []*cobra.Command {
 	return []*cobra.Command{
 		p.migrateCommand(), p.auditCommand(), p.retentionCommand(), p.backupCommand(), p.restoreCommand(), p.restoredCommand(), p.bootstrapCommand(),
 	}
 }
 
-// target are the flags that name a database, for verbs without arguments.
+// target has the flags that name a database. It is for commands without arguments.
 type target struct{ url, urlFile, dataDir string }
 
 func (t *target) add(cmd *cobra.Command) {
@@ -83,11 +86,11 @@ func (t *target) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&t.dataDir, "data-dir", "", "data `DIRECTORY` of a running server with an embedded database, instead of a URL (env CARVE_DATA_DIR)")
 	cmd.MarkFlagsMutuallyExclusive("database-url", "database-url-file", "data-dir")
 	if err := cmd.MarkFlagDirname("data-dir"); err != nil {
-		panic(err) // the flag does not exist: a mistake in this function
+		panic(err) // the flag does not exist, which is a mistake in this function
 	}
 }
 
-// named returns the named database; flags take precedence over the environment. It reads a URL's file.
+// named returns the database that the flags or the environment name. Flags take precedence. If there is a file with a URL, named reads it.
 func (p *Operator) named(t target) (target, error) {
 	if t == (target{}) {
 		t = target{p.Env("CARVE_DATABASE_URL"), p.Env("CARVE_DATABASE_URL_FILE"), p.Env("CARVE_DATA_DIR")}
@@ -105,7 +108,7 @@ func (p *Operator) named(t target) (target, error) {
 	return t, nil
 }
 
-// dsn returns the DSN of the named database.
+// dsn returns the DSN of the database that the flags or the environment name.
 func (p *Operator) dsn(t target) (string, error) {
 	t, err := p.named(t)
 	switch {
@@ -124,7 +127,7 @@ func (p *Operator) dsn(t target) (string, error) {
 	}
 }
 
-// databaseError is the error for work on a database, with its exit code.
+// databaseError is an error of the database with an exit code.
 type databaseError struct {
 	error
 	code int
@@ -133,7 +136,7 @@ type databaseError struct {
 func (e databaseError) ExitCode() int { return e.code }
 func (e databaseError) Unwrap() error { return e.error }
 
-// offline marks the errors of an unreachable database, and returns all others unchanged.
+// offline adds the exit code "unavailable" to an error if the database cannot be reached. It returns all other errors unchanged.
 func offline(err error) error {
 	var network net.Error
 	if errors.As(err, &network) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {

@@ -63,5 +63,5 @@ lists the privileges.`,
 	return cmd
 }
 
-// defaultRegion is the region of an installation with one region, as in the server's own flags.
+// defaultRegion is the region of an installation with only one region. The server's flags have the same default.
 const defaultRegion = "local"

@@ -9,20 +9,20 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/schema"
 )
 
-// Values of --roles.
+// These are the values of the flag --roles.
 const (
 	rolesAuto    = string(schema.RolesAuto)
 	rolesRequire = string(schema.RolesRequire)
 	rolesNone    = "none"
 )
 
-// roleFlags are the flags about the roles for servers, retention and readers.
+// roleFlags has the flags about the database roles for servers, retention and readers.
 type roleFlags struct {
 	mode, prefix               string
 	servers, retention, reader []string
 }
 
-// add adds the flags of every verb that grants roles; only migrate has the flags of addUsers.
+// add adds the flags that every command that grants roles has. Only migrate also has the flags of addUsers.
 func (f *roleFlags) add(cmd *cobra.Command) {
 	modes := []string{rolesAuto, rolesRequire, rolesNone}
 	cmd.Flags().Var(verbs.NewChoice(&f.mode, rolesAuto, modes...), "roles", "create the roles for servers, retention and readers: "+show.JoinComma(modes)+
@@ -38,7 +38,7 @@ func (f *roleFlags) addUsers(cmd *cobra.Command) {
 	cmd.Flags().StringSliceVar(&f.reader, "reader-user", nil, "grant the role for 'ipamctl audit' and reports to this login `USER`."+exists)
 }
 
-// options returns the options of the flags.
+// options converts the flags to options for package schema.
 func (f *roleFlags) options() (schema.RoleOptions, error) {
 	o := schema.RoleOptions{Mode: schema.RoleMode(f.mode), Prefix: f.prefix}
 	for role, users := range map[schema.Role][]string{schema.ServerRole: f.servers, schema.RetentionRole: f.retention, schema.ReaderRole: f.reader} {

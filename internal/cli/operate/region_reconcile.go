@@ -13,7 +13,8 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// Reconciled is the findings for one pool that is fenced off from a region.
+// Reconciled has the findings for one pool that is fenced off from a region. A region does not allocate from such a pool, because a restore left rows
+// from different times.
 type Reconciled struct {
 	Pool    string         `json:"pool"`
 	Region  string         `json:"region"`
@@ -25,13 +26,13 @@ type Reconciled struct {
 	Forgotten []Forgotten `json:"forgotten"`
 }
 
-// Forgotten is a hold of a region that was dropped in favour of another holder.
+// Forgotten is a claim that was deleted in a region because the block belongs to another holder.
 type Forgotten struct {
 	Block netip.Prefix `json:"cidr"`
 	Claim string       `json:"claim"`
 }
 
-// Reconciling selects the allowed repairs.
+// Reconciling selects the repairs that the command may make.
 type Reconciling struct {
 	Repair bool
 	Forget []netip.Prefix
@@ -142,7 +143,7 @@ func (p *Operator) showReconciled(found []Reconciled) error {
 	return nil
 }
 
-// maxBlocksShown limits the blocks in a cell of the table; -o json has all.
+// maxBlocksShown limits the number of blocks in a cell of the table. -o json has all blocks.
 const maxBlocksShown = 4
 
 func blocks(list []netip.Prefix) string {

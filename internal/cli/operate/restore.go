@@ -16,7 +16,7 @@ import (
 	"github.com/carve-ipam/carve/internal/devdb"
 )
 
-// restoreFlags are the flags of restore.
+// restoreFlags has the flags of the command restore.
 type restoreFlags struct {
 	target
 	from, manifest  string
@@ -75,8 +75,10 @@ Exit code 0: restored, and the audit is clean. 1: restored with findings, which 
 	return cmd
 }
 
-// withIdleDatabase runs work on a database that no server uses. The database is either at a URL, whose sessions work checks, or in a data directory,
-// where it starts a server of the engine for the duration of work. That can create a new cluster, so look first makes all checks that need no
+// withIdleDatabase calls work with the DSN of a database that no server uses.
+//
+// If the database is at a URL, work must check that the database has no other sessions. If it is in a data directory, withIdleDatabase starts the
+// database engine and stops it after work. That start can create a new cluster. Therefore it first calls look, which makes all checks that need no
 // database.
 func (p *Operator) withIdleDatabase(ctx context.Context, t target, look func() error, work func(dsn string) error) error {
 	t, err := p.named(t)
@@ -112,7 +114,7 @@ func startEmbedded(ctx context.Context, dataDir string) (string, func(context.Co
 	return db.DSN(), db.Stop, nil
 }
 
-// options returns the options for a restore into a database.
+// options converts the flags to the options of a restore into a database.
 func (f *restoreFlags) options(dsn string) backup.RestoreOptions {
 	return backup.RestoreOptions{
 		DSN: dsn, From: f.from, Manifest: f.manifest, Replace: f.replace, Regions: f.regions, Schema: schema.Version(),
@@ -145,11 +147,11 @@ func (p *Operator) restore(ctx context.Context, dsn string, f restoreFlags) erro
 	return p.renewed(ctx, dsn)
 }
 
-// aboutBackup gives errors of package backup their exit codes.
+// aboutBackup adds the exit codes to the errors of package backup.
 func aboutBackup(err error) error {
 	switch {
 	case errors.Is(err, backup.ErrUsage):
-		return exit.UsageError(strings.TrimPrefix(err.Error(), backup.ErrUsage.Error()+": ")) // the exit code already means "not possible"
+		return exit.UsageError(strings.TrimPrefix(err.Error(), backup.ErrUsage.Error()+": ")) // the exit code already has the meaning of this prefix
 	case errors.Is(err, backup.ErrNotEmpty), errors.Is(err, backup.ErrInUse), errors.Is(err, backup.ErrRegions):
 		return databaseError{err, exit.Conflict}
 	default:

@@ -10,11 +10,11 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb"
 )
 
-// listedRights is the number of rights that a restore lists if it has no previous rights to compare.
+// listedRights is the number of rights that a restore lists if it cannot compare them with the rights of a replaced database.
 const listedRights = 50
 
-// replaced reads the rights in the database that a restore is about to drop. It refuses the restore if it cannot read them: otherwise the restore
-// would silently make revoked keys valid again.
+// replaced reads the rights in the database that a restore is going to drop. If it cannot read them, it refuses the restore. Otherwise the restore
+// could make revoked keys valid again without notice.
 func (p *Operator) replaced(ctx context.Context, dsn string, f restoreFlags) ([]crdb.Right, error) {
 	if !f.replace || !f.keepRevocations {
 		return nil, nil
@@ -27,7 +27,8 @@ func (p *Operator) replaced(ctx context.Context, dsn string, f restoreFlags) ([]
 	return rights, nil
 }
 
-// rights reports the keys, members, grants and quotas that a restore has revived. It revokes those again that the replaced database shows as revoked.
+// rights reports the keys, members, grants and quotas that a restore has made valid again. If a right was revoked in the replaced database, it
+// revokes that right again.
 func (p *Operator) rights(ctx context.Context, dsn string, was []crdb.Right) error {
 	now, err := p.Rights(ctx, dsn)
 	if err != nil {
@@ -58,7 +59,7 @@ func (p *Operator) sayRights(what string, rights []crdb.Right) {
 	}
 }
 
-// listRights lists the newest rights in the database, without a comparison.
+// listRights lists the newest rights in the database. It is for a restore without a replaced database.
 func (p *Operator) listRights(all []crdb.Right) {
 	var rights []crdb.Right
 	counts := map[string]int{}

@@ -54,7 +54,7 @@ Exit code 0: the audit is clean. 1: there are findings, and it printed them. 4: 
 	return cmd
 }
 
-// renewed invalidates everything that servers read before a restore, and audits the database.
+// renewed makes all data invalid that servers read before a restore. It then audits the database.
 func (p *Operator) renewed(ctx context.Context, dsn string) error {
 	epochs, err := p.RenewEpochs(ctx, dsn)
 	if err != nil {

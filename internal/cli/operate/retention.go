@@ -11,10 +11,10 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// shortestRetention keeps a mistyped unit from emptying the trail; the server's flag has the same minimum.
+// shortestRetention is the minimum duration, so that a mistyped unit does not delete the whole audit trail. The server's flag has the same minimum.
 const shortestRetention = time.Hour
 
-// Retained is the number of records that a run of retention deleted.
+// Retained has the numbers of records that a run of retention deleted.
 type Retained struct {
 	Events int64 `json:"auditEvents"`
 	Holds  int64 `json:"holds"`

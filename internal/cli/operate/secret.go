@@ -23,18 +23,18 @@ import (
 
 const (
 	serviceAccountDir = "/var/run/secrets/kubernetes.io/serviceaccount"
-	secretKey         = "api-key" // of the Secret's data
+	secretKey         = "api-key" // the key in the Secret's data
 	largestSecret     = 2 << 20
 )
 
-// secret is one Secret of the Kubernetes cluster in which this program runs as a pod. It needs the rights to get and patch that Secret.
+// secret is a Secret of the Kubernetes cluster in which this program runs as a pod. The pod needs the rights to get and patch that Secret.
 type secret struct {
 	url    string
 	token  string
 	client *http.Client
 }
 
-// secretData is the part of a Secret that this program uses.
+// secretData has the fields of a Secret that this program uses.
 type secretData struct {
 	Metadata struct {
 		ResourceVersion string `json:"resourceVersion,omitempty"`
@@ -42,7 +42,7 @@ type secretData struct {
 	Data map[string][]byte `json:"data,omitempty"`
 }
 
-// openSecret finds the cluster in a pod's usual way: two variables, and the files of the pod's service account.
+// openSecret finds the cluster in the usual way of a pod. It uses two environment variables and the files of the pod's service account.
 func (p *Operator) openSecret(name, dir string) (*secret, error) {
 	host, port := p.Env("KUBERNETES_SERVICE_HOST"), p.Env("KUBERNETES_SERVICE_PORT")
 	if host == "" || port == "" {
@@ -70,7 +70,7 @@ func (p *Operator) openSecret(name, dir string) (*secret, error) {
 	}, nil
 }
 
-// ask sends a request for the Secret and returns the Secret in the response.
+// ask sends a request about the Secret. It returns the Secret in the response.
 func (s *secret) ask(ctx context.Context, method string, body any) (secretData, error) {
 	var found secretData
 	var sent io.Reader
@@ -98,14 +98,14 @@ func (s *secret) ask(ctx context.Context, method string, body any) (secretData, 
 	}
 	if answer.StatusCode != http.StatusOK {
 		var status struct{ Message string }
-		_ = json.Unmarshal(text, &status) // without a status document, the HTTP status must suffice
+		_ = json.Unmarshal(text, &status) // without a status document, the error has only the HTTP status
 		return found, fmt.Errorf("the cluster returned %s to %s of the Secret: %s", answer.Status, method, status.Message)
 	}
 	err = json.Unmarshal(text, &found)
 	return found, err
 }
 
-// bootstrapInto creates a key and writes it into the Secret, unless the Secret has one: it may run again, and overwrites nothing.
+// bootstrapInto creates a key and writes it into the Secret. If the Secret already has a key, it changes nothing, so that it can run again.
 func (p *Operator) bootstrapInto(ctx context.Context, s *secret, bootstrap func() (string, error)) error {
 	found, err := s.ask(ctx, http.MethodGet, nil)
 	if err != nil {
@@ -120,7 +120,7 @@ func (p *Operator) bootstrapInto(ctx context.Context, s *secret, bootstrap func(
 		return offline(err)
 	}
 	written := secretData{Data: map[string][]byte{secretKey: []byte(made)}}
-	written.Metadata.ResourceVersion = found.Metadata.ResourceVersion // a concurrent write makes the cluster refuse this one
+	written.Metadata.ResourceVersion = found.Metadata.ResourceVersion // if the Secret has changed since the read, the cluster refuses this write
 	if _, err := s.ask(ctx, http.MethodPatch, written); err != nil {
 		return errors.Join(err, fmt.Errorf("the key %s was created, but its token is lost: revoke it (ipamctl key list -p platform)", session.Token(made).KeyID()))
 	}

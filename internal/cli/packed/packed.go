@@ -1,4 +1,4 @@
-// Package packed keeps the values of one thing in one string. A million such strings need much less memory than a million structures with strings.
+// Package packed encodes the values of one object in one string. A million such strings need much less memory than a million structures with strings.
 package packed
 
 import (
@@ -16,7 +16,7 @@ func AppendText(b []byte, text string) []byte {
 	return append(AppendNumber(b, uint64(len(text))), text...)
 }
 
-// AppendToken appends a text that is usually a UUID, which takes half as many bytes then.
+// AppendToken appends a text that is usually a UUID. A UUID takes half as many bytes as its text.
 func AppendToken(b []byte, token string) []byte {
 	if id, err := uuid.Parse(token); err == nil && id.String() == token {
 		return append(append(b, 1), id[:]...)
@@ -24,12 +24,12 @@ func AppendToken(b []byte, token string) []byte {
 	return AppendText(append(b, 0), token)
 }
 
-// AppendAddress appends an address. It may be the zero Addr, and has no zone.
+// AppendAddress appends an address without a zone. The address may be the zero Addr.
 func AppendAddress(b []byte, address netip.Addr) []byte {
 	return AppendText(b, string(address.AsSlice()))
 }
 
-// AppendBlock appends a block. It may be the zero Prefix.
+// AppendBlock appends a block. The block may be the zero Prefix.
 func AppendBlock(b []byte, block netip.Prefix) []byte {
 	if b = AppendAddress(b, block.Addr()); block.IsValid() {
 		b = append(b, byte(block.Bits())) //nolint:gosec // G115: at most 128
@@ -37,7 +37,7 @@ func AppendBlock(b []byte, block netip.Prefix) []byte {
 	return b
 }
 
-// Rest is the part of a packed string that was not read yet. Its methods read values in the order in which they were appended.
+// Rest is the part of a packed string that was not read yet. A caller must read the values in the order in which they were appended.
 type Rest string
 
 // Number reads a number.
@@ -55,7 +55,7 @@ func (r *Rest) Number() uint64 {
 	return n
 }
 
-// Text reads a text. It is a part of the packed string, and not a copy.
+// Text reads a text. The result shares memory with the packed string.
 func (r *Rest) Text() string {
 	length := r.Number()
 	text := string((*r)[:length])

@@ -14,14 +14,14 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// options are the flags of apply, diff and plan.
+// options has the flags of apply, diff and plan.
 type options struct {
 	paths    []string
 	prune    bool
 	dry      bool
 	yes      bool
 	parallel int
-	out      string // output file of plan
+	out      string // output file of the command plan
 }
 
 // Commands returns the commands `apply`, `diff` and `plan`.
@@ -64,7 +64,7 @@ PLAN can be a file that 'ipamctl plan --out' wrote. Apply runs exactly its steps
 	return cmd
 }
 
-// add adds the common flags of the three commands.
+// add adds the flags that the three commands share.
 func (o *options) add(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVarP(&o.paths, "file", "f", nil, "`PLAN` to read, - for standard input (repeatable; several files form one plan)")
 	verbs.Required(cmd, "file")
@@ -109,7 +109,7 @@ func begin(ctx context.Context, p *session.Program, o options) (*run, error) {
 		return nil, exit.Usagef("--prune needs a plan with a name, because it deletes only objects with the label of that plan: add 'plan: NAME' to %s", name)
 	}
 	if p.Flags.Project == "" {
-		p.Flags.Project = show.FirstOf(saved.Project, plan.Project.Name) // before the environment: the plan has precedence
+		p.Flags.Project = show.FirstOf(saved.Project, plan.Project.Name) // this takes precedence over the environment variable
 	}
 	if r.Session, err = p.InProject(); err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ func begin(ctx context.Context, p *session.Program, o options) (*run, error) {
 	return r, nil
 }
 
-// apply carries the plan out.
+// apply carries out the plan.
 func (r *run) apply(ctx context.Context, o options) error {
 	t := &stepPrinter{run: r, rows: show.Stream[step]{Printer: r.Printer, Columns: columns()}}
 	t.rows.Reserve(r.reserved(o.dry))
@@ -155,7 +155,8 @@ func (r *run) apply(ctx context.Context, o options) error {
 	return t.end(c.run(ctx))
 }
 
-// reserved returns the rows in their expected final form, so that the columns have their widths from the first row on.
+// reserved returns the rows in the form that they are expected to have at the end. With these rows, the columns are wide enough from the first row
+// on.
 func (r *run) reserved(dry bool) []step {
 	rows := slices.Clone(r.steps)
 	for i := range rows {
@@ -170,7 +171,7 @@ func (r *run) reserved(dry bool) []step {
 	return rows
 }
 
-// stepPrinter prints finished steps: rows at once, a document at the end.
+// stepPrinter prints finished steps. A table gets its rows at once. Structured output is one document at the end.
 type stepPrinter struct {
 	*run
 	rows show.Stream[step]

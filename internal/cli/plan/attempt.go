@@ -12,8 +12,8 @@ import (
 // largestBatch is the maximum number of claims in one request.
 const largestBatch = 1000
 
-// attempt runs the claims of a dry run as dry runs on the server. It leaves out claims from a pool or a class that this plan creates or changes
-// first: the server cannot judge them yet.
+// attempt checks the new claims of the plan with dry runs on the server. If this plan first creates or changes a claim's pool or class, the claim is
+// omitted. The server cannot check such a claim yet.
 func (r *run) attempt(ctx context.Context) error {
 	touched := map[string]map[string]bool{}
 	for _, st := range r.steps {
@@ -46,7 +46,7 @@ func (r *run) attempt(ctx context.Context) error {
 		if _, err := c.send(ctx, some, session.Writing{DryRun: true}); exit.CodeOf(err) == exit.Conflict {
 			return err
 		} else if err != nil {
-			r.Remark("cannot check the claims: %s", err) // a viewer may read a plan but may not claim
+			r.Remark("cannot check the claims: %s", err) // a user with the role viewer may read a plan but must not create claims
 			return nil
 		}
 		which = which[len(some):]
@@ -54,7 +54,7 @@ func (r *run) attempt(ctx context.Context) error {
 	return nil
 }
 
-// made reports whether the plan creates a thing of a kind.
+// made reports whether the plan creates an object of a kind.
 func (r *run) made(kind string) bool {
 	for _, st := range r.steps {
 		if st.Kind == kind && st.Action == actionToCreate {

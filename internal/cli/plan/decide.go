@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// Actions on one thing of the plan, done or planned.
+// These are the actions on an object of the plan. Some are planned and the others are done.
 const (
 	actionCreated   = "created"
 	actionToCreate  = "to create"
@@ -18,13 +18,13 @@ const (
 	actionDeleted   = "deleted"
 	actionToDelete  = "to delete"
 	actionUnchanged = "unchanged"
-	actionDiffers   = "differs" // in a field that cannot be changed
+	actionDiffers   = "differs" // the object differs in a field that cannot be changed
 )
 
-// did maps an action to its past participle.
+// did maps a planned action to the action when it is done.
 var did = map[string]string{actionToCreate: actionCreated, actionToChange: actionChanged, actionToDelete: actionDeleted}
 
-// step is the planned or finished action on one thing.
+// step is the planned or finished action on one object.
 type step struct {
 	Action  string   `json:"action"`
 	Kind    string   `json:"kind"`
@@ -32,15 +32,15 @@ type step struct {
 	CIDR    string   `json:"cidr,omitempty"`
 	Detail  string   `json:"detail,omitempty"`
 	Changes []change `json:"changes,omitempty"`
-	// body is the request, and revision the compared revision.
+	// body is the body of the request. revision is the revision with which the plan was compared.
 	body     json.RawMessage
 	revision string
 	parent   string
-	after    int // the step that must run before this one
+	after    int // index of the step that must run before this one; -1 if there is none
 	depth    int
 }
 
-// decide compares the wanted things with the existing ones.
+// decide compares the objects of the plan with the existing objects and returns the necessary steps.
 func decide(project, owner string, all []wanted, there world, prune bool) ([]step, error) {
 	steps := make([]step, 0, len(all))
 	named := map[string]map[string]bool{}
@@ -63,7 +63,7 @@ func decide(project, owner string, all []wanted, there world, prune bool) ([]ste
 	return steps, nil
 }
 
-// compare decides on a thing that exists.
+// compare sets the action for an object that exists.
 func (st *step) compare(project, owner string, w wanted, is found) error {
 	st.Action, st.CIDR, st.revision, st.body = actionUnchanged, is.cidr, is.revision, nil
 	d, err := w.fixedDifferences(project, is)
@@ -91,7 +91,7 @@ func (st *step) compare(project, owner string, w wanted, is found) error {
 	return nil
 }
 
-// detail returns the differences in one line.
+// detail returns all differences in one line.
 func detail(d verbs.Differences, changes []change) string {
 	parts := slices.Clone(d)
 	for _, c := range changes {

@@ -75,10 +75,10 @@ objects. It saves no steps that the server would refuse, such as claims that do 
 	return cmd
 }
 
-// signs are the signs of the actions.
+// signs maps an action to the sign before its line.
 var signs = map[string]string{actionToCreate: "+", actionToChange: "~", actionToDelete: "-", actionDiffers: "!"}
 
-// showDifferences prints the planned steps, field by field.
+// showDifferences prints the planned steps. Below each object it prints the fields that differ.
 func (r *run) showDifferences() error {
 	if r.Structured() || r.Quiet || r.Output == show.FormatName {
 		changing := []step{}
@@ -109,13 +109,13 @@ func (r *run) showDifferences() error {
 	return r.Write([]byte(b.String()))
 }
 
-// fields prints the lines below a thing: its new fields, its changes, or the reason why it cannot be changed.
+// fields prints the lines below an object. They are its new fields, its changes, or the reason why it cannot be changed.
 func (st step) fields(p *show.Printer, b *strings.Builder) {
 	line := func(sign, text string) { b.WriteString("    " + p.Coloured(sign, show.Clean(sign+" "+text)) + "\n") }
 	switch st.Action {
 	case actionToCreate:
 		var doc object
-		_ = json.Unmarshal(st.body, &doc) // the plan's own document
+		_ = json.Unmarshal(st.body, &doc) // the plan contains this document, so it is valid
 		_, all := merged("", doc, object{}, object{})
 		for _, c := range all {
 			if name := strings.TrimPrefix(c.Field, "metadata."); name != "name" && !strings.HasSuffix(name, annotationFields) && !strings.HasSuffix(name, labelOfPlan) {

@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// placed is the part of a pool's or claim's response with its location.
+// placed has the part of a response about a pool or a claim that describes its location.
 type placed struct {
 	Metadata client.Metadata `json:"metadata"`
 	Spec     struct {
@@ -28,7 +28,7 @@ type placed struct {
 	} `json:"status"`
 }
 
-// fixedDifferences returns the differences in fields that cannot be changed.
+// fixedDifferences returns the differences in the fields that cannot be changed.
 func (w wanted) fixedDifferences(project string, is found) (verbs.Differences, error) {
 	var d verbs.Differences
 	spec := member(w.fields, "spec")

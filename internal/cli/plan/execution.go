@@ -12,10 +12,10 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// batchSize is the number of claims in one request: one batch is created and shown together.
+// batchSize is the number of claims in one request. The claims of a batch are created together and shown together.
 const batchSize = 250
 
-// execution carries out steps concurrently, and reports them in the plan's order.
+// execution carries out steps concurrently. It reports them in the order of the plan.
 type execution struct {
 	*session.Session
 	steps    []step
@@ -26,17 +26,18 @@ type execution struct {
 	done     []bool
 	reported int
 	failed   error
-	ends     []chan struct{} // each is closed when its step has ended or will never run
+	ends     []chan struct{} // the channel of a step closes when the step has ended or will never run
 }
 
-// run carries out all steps. The first refusal ends it, because later steps may depend on the refused one; it still reports the finished steps.
+// run carries out all steps. The first refusal stops it, because later steps may depend on the refused step. In that case, it still reports the steps
+// that have finished.
 func (c *execution) run(ctx context.Context) error {
 	c.done, c.ends = make([]bool, len(c.steps)), make([]chan struct{}, len(c.steps))
 	deepest := 0
 	for i := range c.steps {
 		c.ends[i] = make(chan struct{})
 		deepest = max(deepest, c.steps[i].depth)
-		if did[c.steps[i].Action] == "" { // the step has no action
+		if did[c.steps[i].Action] == "" { // nothing to do
 			close(c.ends[i])
 			c.done[i] = true
 		}
@@ -45,18 +46,18 @@ func (c *execution) run(ctx context.Context) error {
 	for _, k := range kindsInOrder[:3] {
 		c.each(ctx, 1, func(st step) bool { return st.Kind == k.kind && st.Action != actionToDelete })
 	}
-	for depth := 0; depth <= deepest; depth++ { // one depth at a time: children need their parents
+	for depth := 0; depth <= deepest; depth++ { // one level at a time, because a child needs its parent
 		c.each(ctx, c.parallel, func(st step) bool { return st.Kind == kindPool && st.Action != actionToDelete && st.depth == depth })
 	}
 	c.each(ctx, c.parallel, func(st step) bool { return st.Kind == kindClaim && st.Action == actionToChange })
 	c.claims(ctx)
 	c.each(ctx, c.parallel, func(st step) bool { return st.Kind == kindClaim && st.Action == actionToDelete })
-	c.each(ctx, 1, func(st step) bool { return st.Action == actionToDelete }) // from the inside out
+	c.each(ctx, 1, func(st step) bool { return st.Action == actionToDelete }) // inner objects first
 	c.flushRest()
 	return c.failed
 }
 
-// each carries out the selected steps, up to parallel at a time.
+// each carries out the selected steps. At most parallel steps run at the same time.
 func (c *execution) each(ctx context.Context, parallel int, meant func(step) bool) {
 	var running sync.WaitGroup
 	free := make(chan struct{}, max(parallel, 1))
@@ -107,7 +108,7 @@ func (c *execution) one(ctx context.Context, i int) error {
 	return st.answered(a.Body)
 }
 
-// match returns the If-Match of a step. A thing that another step creates has no revision yet.
+// match returns the If-Match of a step. If another step of this plan creates the object, the revision is not known yet, and If-Match is *.
 func (st *step) match() string {
 	if st.revision == "" {
 		return "*"
@@ -115,7 +116,7 @@ func (st *step) match() string {
 	return `"` + st.revision + `"`
 }
 
-// answered stores the block from a response.
+// answered stores the block that a response contains.
 func (st *step) answered(doc json.RawMessage) error {
 	if len(doc) == 0 {
 		return nil
@@ -166,7 +167,7 @@ func (c *execution) send(ctx context.Context, which []int, how session.Writing) 
 	return a, err
 }
 
-// batch creates some claims: all, or none.
+// batch creates some claims with one request. The server creates either all of them or none.
 func (c *execution) batch(ctx context.Context, which []int) error {
 	a, err := c.send(ctx, which, session.Writing{Again: true})
 	if err != nil {
@@ -184,7 +185,7 @@ func (c *execution) batch(ctx context.Context, which []int) error {
 	return nil
 }
 
-// refusedOf names the claim of a batch that a refusal is about, or the whole batch.
+// refusedOf names the claim that a refusal of a batch is about. If the refusal is about no single claim, it names the first and the last claim.
 func (c *execution) refusedOf(which []int, err error) string {
 	first, last := c.steps[which[0]].Name, c.steps[which[len(which)-1]].Name
 	if at, is := session.ItemOf(err, "claims"); is && at < len(which) {
@@ -226,7 +227,7 @@ func (c *execution) finish(i int, err error) {
 	c.advance()
 }
 
-// advance reports all finished steps up to the first unfinished one.
+// advance reports the finished steps up to the first step that has not finished.
 func (c *execution) advance() {
 	from := c.reported
 	for c.reported < len(c.done) && c.done[c.reported] {
@@ -239,7 +240,7 @@ func (c *execution) advance() {
 	}
 }
 
-// flushRest reports the finished steps after the first unfinished one.
+// flushRest reports the finished steps that come after a step that has not finished.
 func (c *execution) flushRest() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

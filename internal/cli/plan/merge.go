@@ -13,17 +13,18 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// Marks of a thing that a named plan made. The label has the plan's name, by which --prune finds the thing. The annotation has the fields that the
-// plan set in its last run, so that a field without a value in the new plan is reset to its default.
+// apply writes this label and this annotation to each object that a named plan creates. The label has the name of the plan, and --prune finds the
+// objects by it. The annotation lists the fields that the plan set in its last run. If the new plan no longer has a field, apply resets the field to
+// its default.
 const (
 	labelOfPlan      = "ipamctl.carve/plan"
 	annotationFields = "ipamctl.carve/applied-fields"
 )
 
-// longestAnnotation is the contract's maximum for an annotation's value.
+// longestAnnotation is the maximum length that the contract allows for the value of an annotation, in bytes.
 const longestAnnotation = 4096
 
-// changeable returns a document's fields that can be changed: labels, annotations, and the spec without its fixed fields.
+// changeable returns the fields of a document that can be changed. These are the labels, the annotations, and the spec without its fixed fields.
 func changeable(kind string, doc object) object {
 	metadata, spec := member(doc, "metadata"), maps.Clone(member(doc, "spec"))
 	said := object{}
@@ -38,7 +39,7 @@ func changeable(kind string, doc object) object {
 	return object{"metadata": said, "spec": spec}
 }
 
-// member returns an object in an object, or an empty one.
+// member returns the object in a member of doc. If there is none, it returns an empty object.
 func member(doc object, name string) object {
 	o, _ := doc[name].(object)
 	if o == nil {
@@ -47,7 +48,7 @@ func member(doc object, name string) object {
 	return o
 }
 
-// recordPlan adds the plan's label, and the annotation with the plan's fields, to a new document.
+// recordPlan adds the plan's label to a new document. It also adds the annotation with the plan's fields.
 func recordPlan(kind string, doc object, owner string) {
 	paths := leaves(nil, "", changeable(kind, doc))
 	metadata := member(doc, "metadata")
@@ -76,15 +77,15 @@ func leaves(to []string, at string, o object) []string {
 	return to
 }
 
-// recordedFields returns the fields that the plan with this name set in its last run, as an object with meaningless values.
+// recordedFields returns the fields that the plan with this name set in its last run. The result is an object whose values have no meaning.
 func recordedFields(is object, owner string) object {
 	metadata := member(is, "metadata")
 	text, noted := member(metadata, "annotations")[annotationFields].(string)
 	if member(metadata, "labels")[labelOfPlan] != owner || !noted {
 		return object{}
 	}
-	// The annotation itself belongs to the last run too. A run without a new one removes it; otherwise later changes by others would count as the
-	// plan's.
+	// The last run also set the annotation itself. A run without a new annotation therefore removes the old one. Otherwise the fields in the old
+	// annotation would still count as the plan's after another client changes them.
 	out := object{"metadata": object{"annotations": object{annotationFields: true}}}
 	var paths []string
 	if json.Unmarshal([]byte(text), &paths) != nil {
@@ -107,15 +108,15 @@ func recordedFields(is object, owner string) object {
 	return out
 }
 
-// change is one changed field, for people.
+// change is one changed field in the form that is shown to people.
 type change struct {
 	Field string `json:"field"`
 	From  any    `json:"from"`
 	To    any    `json:"to"`
 }
 
-// merged makes a three-way comparison of the plan, its last version and the server. The patch sets fields of the plan that differ, and removes fields
-// that only the last version had. It leaves all other fields to others.
+// merged compares the plan, its last run and the object on the server. The patch sets each field of the plan that differs. It removes each field that
+// only the last run had. It does not change any other field, because another client may have set it.
 func merged(at string, said, last, is object) (patch object, changes []change) {
 	patch = object{}
 	names := slices.Collect(maps.Keys(said))
@@ -147,7 +148,7 @@ func merged(at string, said, last, is object) (patch object, changes []change) {
 	return patch, changes
 }
 
-// same compares two values of a field as the server does: durations by value, and lists of names in any order.
+// same compares two values of a field as the server does. Two spellings of a duration are equal. The order of names in a list does not matter.
 func same(field string, want, is any) bool {
 	switch field {
 	case "reuseAfter", "reuseAfterLost", "emptyPoolTTL":
@@ -189,7 +190,7 @@ func sorted(list any) []string {
 	return out
 }
 
-// spelt normalizes the addresses of reservations as the server does.
+// spelt converts the addresses of reservations to the server's spelling.
 func spelt(list any) []object {
 	out := []object{}
 	items, _ := list.([]any)
@@ -206,7 +207,8 @@ func spelt(list any) []object {
 	return out
 }
 
-// canonical normalizes a CIDR or an address as the server does: 2001:DB8:0::/48 becomes 2001:db8::/48. It returns other texts unchanged.
+// canonical converts a CIDR or an address to the server's spelling, for example 2001:DB8:0::/48 to 2001:db8::/48. It returns any other text
+// unchanged.
 func canonical(s string) string {
 	if p, err := netip.ParsePrefix(s); err == nil {
 		return p.String()

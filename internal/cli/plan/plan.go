@@ -1,4 +1,4 @@
-// Package plan reads address plans, checks them, compares them with the server, and creates the missing things.
+// Package plan reads and checks address plans, compares them with the server, and creates the missing objects.
 package plan
 
 import (
@@ -11,10 +11,10 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// plan is an address plan: a project, its spaces, its classes, its pools below their parents, and claims. The fields of a class, a pool and a claim
-// are those of the API's spec; a pool's position replaces parentRef, and `space` replaces spaceRef.
+// plan is an address plan. It has a project, its spaces and classes, its pools below their parents, and claims. A class, a pool and a claim have the
+// fields of the API's spec, with two exceptions for pools. The position of a pool in the plan replaces parentRef, and `space` replaces spaceRef.
 type plan struct {
-	Name    string      `json:"plan"` // name of the owner of these things; "": none
+	Name    string      `json:"plan"` // name of the plan that owns these objects; "" if they have no owner
 	Project planProject `json:"project"`
 	Spaces  []planSpace `json:"spaces"`
 	Classes []planClass `json:"classes"`
@@ -41,7 +41,7 @@ type planPool struct {
 	Name         string                 `json:"name"`
 	Labels       map[string]string      `json:"labels"`
 	Annotations  map[string]string      `json:"annotations"`
-	Space        string                 `json:"space"` // of a root; "" is `default`
+	Space        string                 `json:"space"` // of a root pool; "" means `default`
 	CIDR         string                 `json:"cidr"`
 	PrefixLength *int                   `json:"prefixLength"`
 	Description  string                 `json:"description"`
@@ -52,11 +52,12 @@ type planPool struct {
 	ReuseAfter   client.Duration        `json:"reuseAfter"`
 	Region       client.Name            `json:"region"`
 	Regions      []client.Name          `json:"regions"`
-	Pools        []planPool             `json:"pools"`  // carved from this one
-	Claims       []planClaim            `json:"claims"` // from this one
+	Pools        []planPool             `json:"pools"`  // pools that are carved from this pool
+	Claims       []planClaim            `json:"claims"` // claims that are served from this pool
 }
 
-// readPlan reads a plan file and returns it also as JSON. It refuses a document with another structure. Messages name the file by its path.
+// readPlan reads a plan file. It also returns the plan as JSON. It refuses a document with an unknown structure. Its errors name the file by its
+// path.
 func readPlan(path string, text []byte) (p plan, doc json.RawMessage, err error) {
 	if doc, err = show.JSONOf(text); err != nil {
 		return p, nil, exit.Usagef("%s: %v", path, err)

@@ -13,8 +13,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// check validates a plan without the server, with the server's own checks, so that a faulty plan is not started. Only the server can check its state,
-// such as whether a block is free.
+// check validates a plan without a request, so that a faulty plan is not started. It uses the server's own checks. Only the server can check the
+// state of its objects, such as whether a block is free.
 func (p plan) check() planFaults {
 	var f planFaults
 	if p.Name != "" && !ipam.ValidName(p.Name) {
@@ -51,7 +51,7 @@ func (p plan) check() planFaults {
 
 const aName = "1 to 63 lower-case letters, digits and dashes"
 
-// name checks one of several names.
+// name checks the name of an object. Objects of one kind must have different names.
 func (f *planFaults) name(at, name string, seen map[string]bool) {
 	switch {
 	case name == "":
@@ -64,10 +64,10 @@ func (f *planFaults) name(at, name string, seen map[string]bool) {
 	seen[name] = true
 }
 
-// arrayIndex matches a list index in a JSON pointer.
+// arrayIndex matches the index of a list element in a JSON pointer.
 var arrayIndex = regexp.MustCompile(`^[0-9]+$`)
 
-// refused adds the error for a check in package ipam. It translates the API's pointers into places in the plan.
+// refused adds the fault that a check in package ipam found. It converts the API's JSON pointer to a position in the plan.
 func (f *planFaults) refused(at string, err error) {
 	e, is := errors.AsType[*ipam.Error](err)
 	if !is || len(e.Fields) == 0 {
@@ -113,7 +113,7 @@ func (f *planFaults) class(at string, c planClass) {
 // contractDuration matches a duration as the contract defines it.
 var contractDuration = regexp.MustCompile(`^([0-9]{1,4}h)?([0-9]{1,6}m)?([0-9]{1,8}s)?$`)
 
-// duration parses a duration in the contract's form. It returns nil without one, or if it is not valid.
+// duration parses a duration in the contract's form. If there is no duration, or if it is not valid, it returns nil.
 func (f *planFaults) duration(at, text string) *time.Duration {
 	if text == "" {
 		return nil
@@ -126,7 +126,7 @@ func (f *planFaults) duration(at, text string) *time.Duration {
 	return &d
 }
 
-// strategyOf returns the allocation policy with its defaults.
+// strategyOf returns the allocation policy and fills in the defaults.
 func strategyOf(a *client.PoolAllocation) ipam.Allocating {
 	if a == nil {
 		return ipam.Allocating{Strategy: ipam.BestFit}
@@ -137,7 +137,7 @@ func strategyOf(a *client.PoolAllocation) ipam.Allocating {
 	}
 }
 
-// blockOf parses a CIDR. It returns the zero block without one, or if it is not valid.
+// blockOf parses a CIDR. If there is no CIDR, or if it is not valid, it returns the zero block.
 func (f *planFaults) blockOf(at, text string) netip.Prefix {
 	if text == "" {
 		return netip.Prefix{}
@@ -147,7 +147,7 @@ func (f *planFaults) blockOf(at, text string) netip.Prefix {
 	return block
 }
 
-// addressOf parses an address. It returns the zero address without one, or if it is not valid.
+// addressOf parses an address. If there is no address, or if it is not valid, it returns the zero address.
 func (f *planFaults) addressOf(at, text string) netip.Addr {
 	if text == "" {
 		return netip.Addr{}

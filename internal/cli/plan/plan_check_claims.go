@@ -7,7 +7,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// annotations checks annotations, and refuses the label and the annotation that only apply writes.
+// annotations checks annotations. It refuses the label and the annotation that are reserved for apply.
 func (f *planFaults) annotations(at string, labels, annotations map[string]string) {
 	f.refused(at, ipam.CheckAnnotations("/metadata/annotations", annotations))
 	if _, given := labels[labelOfPlan]; given {
@@ -18,7 +18,7 @@ func (f *planFaults) annotations(at string, labels, annotations map[string]strin
 	}
 }
 
-// poolClaims checks the claims below pools.
+// poolClaims checks the claims that the plan has below pools.
 func (f *planFaults) poolClaims(at string, pools []planPool, seen map[string]bool) {
 	for i, p := range pools {
 		here := at + "[" + strconv.Itoa(i) + "]"
@@ -62,7 +62,7 @@ func (f *planFaults) claim(at string, c planClaim, pool string, seen map[string]
 	}
 }
 
-// claimSpec returns a claim's spec for the server's checks, without its source.
+// claimSpec returns the spec of a claim for the server's checks. It omits the source of the claim's block.
 func (f *planFaults) claimSpec(at string, c planClaim) ipam.ClaimSpec {
 	spec := ipam.ClaimSpec{
 		ClassName: c.ClassName, Scope: c.Scope, Family: ipam.Family(c.IPFamily), CIDR: f.blockOf(at+".cidr", c.CIDR), Address: f.addressOf(at+".address", c.Address),

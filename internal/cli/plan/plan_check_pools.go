@@ -10,11 +10,12 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// plannedPool is a pool of a plan with its block as far as it is known before carving: a child with a prefix length has a size but no address yet.
+// plannedPool is a pool of a plan with the part of its block that is known before carving. A child with only a prefix length has a known size but no
+// address yet.
 type plannedPool struct {
 	name   string
-	space  string       // of a root
-	block  netip.Prefix // invalid: unknown
+	space  string       // of a root pool
+	block  netip.Prefix // invalid if nothing is known
 	placed bool
 	policy ipam.Allocating
 }
@@ -48,7 +49,7 @@ func (f *planFaults) pools(at string, pools []planPool, parent *plannedPool, see
 	return taken
 }
 
-// blockOrLength checks a pool's block or length, and reports whether they make sense.
+// blockOrLength checks the block or the prefix length of a pool. It returns true if they have no fault.
 func (f *planFaults) blockOrLength(at string, p planPool, parent *plannedPool) bool {
 	before := len(*f)
 	switch {
@@ -68,7 +69,7 @@ func (f *planFaults) blockOrLength(at string, p planPool, parent *plannedPool) b
 	return len(*f) == before
 }
 
-// spec checks a pool by itself.
+// spec checks the spec of one pool.
 func (f *planFaults) spec(at string, p planPool, planned plannedPool, parent *plannedPool) {
 	spec := ipam.PoolSpec{
 		CIDR: planned.block, PrefixLength: p.PrefixLength, Visibility: ipam.Visibility(show.FirstOf(string(p.Visibility), string(ipam.VisibilityConsumer))),
@@ -90,7 +91,7 @@ func (f *planFaults) spec(at string, p planPool, planned plannedPool, parent *pl
 	}
 }
 
-// carved checks a pool against its parent, and its policy against its own block. It returns the block.
+// carved checks whether the parent can contain a pool, and checks the policy of the pool against its block. It returns the block.
 func (f *planFaults) carved(at string, p planPool, planned plannedPool, parent *plannedPool) netip.Prefix {
 	block := planned.block
 	if parent != nil && parent.block.IsValid() {
@@ -99,7 +100,7 @@ func (f *planFaults) carved(at string, p planPool, planned plannedPool, parent *
 		switch {
 		case p.PrefixLength != nil:
 			err = whole.Admit("/prefixLength", *p.PrefixLength)
-			if err == nil { // of that size, somewhere in the parent
+			if err == nil { // any block of that size in the parent
 				block = netip.PrefixFrom(parent.block.Addr(), *p.PrefixLength)
 			}
 		case parent.placed || ipam.FamilyOf(block.Addr()) != whole.Family():
@@ -126,7 +127,7 @@ func (f *planFaults) carved(at string, p planPool, planned plannedPool, parent *
 	return block
 }
 
-// reservations checks each reservation of a pool by itself.
+// reservations checks each reservation of a pool separately.
 func (f *planFaults) reservations(at string, list []client.Reservation, pool plannedPool) {
 	for i, r := range list {
 		here := at + ".reservations[" + strconv.Itoa(i) + "]"

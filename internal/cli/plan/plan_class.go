@@ -7,7 +7,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// planClass is a class of a plan: its name and labels, and the API spec's fields.
+// planClass is a class of a plan. It has a name, labels, and the fields of the API's spec.
 type planClass struct {
 	Name        string            `json:"name"`
 	Labels      map[string]string `json:"labels"`
@@ -19,12 +19,12 @@ func (c planClass) create() client.IPClassCreate {
 	return client.IPClassCreate{Metadata: client.CreateMetadata{Name: c.Name, Labels: c.Labels, Annotations: c.Annotations}, Spec: c.IPClassSpec}
 }
 
-// planClaim is a claim of a plan: its name and labels, and the API spec's fields.
+// planClaim is a claim of a plan. It has a name, labels, and the fields of the API's spec.
 type planClaim struct {
 	Name        string            `json:"name"`
 	Labels      map[string]string `json:"labels"`
 	Annotations map[string]string `json:"annotations"`
-	Pool        string            `json:"pool"` // name or project/name: short for poolRef
+	Pool        string            `json:"pool"` // name or project/name; a short form of poolRef
 	client.IPClaimSpec
 }
 

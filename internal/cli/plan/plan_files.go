@@ -12,23 +12,23 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// planFile is a file on the command line that contains a plan or a part of it.
+// planFile is a file on the command line that contains a plan or a part of a plan.
 type planFile struct {
 	path  string
 	lines map[string]int
-	first map[string]int // by a list's name: the index of its first item in the whole plan
+	first map[string]int // maps the name of a list to the index of the file's first item in the whole plan
 }
 
-// planFiles are the files in order.
+// planFiles has the files in the order of the command line.
 type planFiles []planFile
 
-// inList matches a place in a list: pools[2].cidr.
+// inList matches a position in a list, such as pools[2].cidr.
 var inList = regexp.MustCompile(`^(\w+)\[(\d+)\](.*)$`)
 
-// where returns the file and the line of a place in the whole plan; line 0 is unknown.
+// where returns the file and the line of a position in the whole plan. If the line is unknown, it is 0.
 func (files planFiles) where(at string) (path string, line int) {
 	if m := inList.FindStringSubmatch(at); m != nil {
-		n, _ := strconv.Atoi(m[2]) // the pattern has digits alone
+		n, _ := strconv.Atoi(m[2]) // the pattern matches only digits here
 		for _, f := range slices.Backward(files) {
 			if first := f.first[m[1]]; n >= first {
 				return f.path, lineOf(f.lines, m[1]+"["+strconv.Itoa(n-first)+"]"+m[3])
@@ -43,7 +43,7 @@ func (files planFiles) where(at string) (path string, line int) {
 	return files[0].path, 0
 }
 
-// join adds the things of another file. Both may name the plan and the project if they agree.
+// join adds the objects of another file. Both files may name the plan and the project, but the names must be the same.
 func (p *plan) join(more plan, path string) (first map[string]int, err error) {
 	first = map[string]int{"spaces": len(p.Spaces), "classes": len(p.Classes), "pools": len(p.Pools), "claims": len(p.Claims)}
 	switch {
@@ -63,7 +63,7 @@ func (p *plan) join(more plan, path string) (first map[string]int, err error) {
 	return first, nil
 }
 
-// readPlans reads files that form one plan, and makes all checks that need no server, so that a faulty plan is not started. It also returns the plan
+// readPlans reads files that form one plan. It makes all checks that need no server, so that a faulty plan is not started. It also returns the plan
 // as JSON.
 func readPlans(paths []string, texts [][]byte) (p plan, doc json.RawMessage, err error) {
 	var files planFiles

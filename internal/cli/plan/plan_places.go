@@ -10,20 +10,20 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/exit"
 )
 
-// planFault is one fault of a plan: its place, and the rest of a sentence about the place.
+// planFault is one fault of a plan. at is the position, and why is the rest of a sentence about that position.
 type planFault struct{ at, why string }
 
-// planFaults are all faults of a plan.
+// planFaults has all faults of a plan.
 type planFaults []planFault
 
 func (f *planFaults) add(at, format string, args ...any) {
 	*f = append(*f, planFault{at, fmt.Sprintf(format, args...)})
 }
 
-// mostFaults is the maximum number of faults in a message: the first ones often explain the others.
+// mostFaults is the maximum number of faults in a message. Later faults are often only consequences of the first ones.
 const mostFaults = 10
 
-// in returns an error with the file, the line if known, and the place of each fault.
+// in returns an error that lists the faults. Each fault has its file, its line if that is known, and its position.
 func (f planFaults) in(files planFiles) error {
 	text := make([]string, 0, len(f))
 	for i, fault := range f {
@@ -40,12 +40,12 @@ func (f planFaults) in(files planFiles) error {
 	return exit.Usagef("%s", strings.Join(text, "\n"))
 }
 
-// linesOf returns the lines for all places in a YAML or JSON document, by place: pools[0].cidr.
+// linesOf maps each position in a YAML or JSON document, such as pools[0].cidr, to its line.
 func linesOf(text []byte) map[string]int {
 	lines := map[string]int{}
 	var doc yaml.Node
 	if err := yaml.Unmarshal(text, &doc); err != nil {
-		return lines // a text that cannot be parsed was refused before, with its line
+		return lines // an earlier check has already refused such a text, with its line
 	}
 	for _, n := range doc.Content {
 		noteLines(lines, "", n)
@@ -53,7 +53,7 @@ func linesOf(text []byte) map[string]int {
 	return lines
 }
 
-// noteLines walks the written document. An alias has the line of its use, not of its anchor.
+// noteLines visits all nodes of a document. An alias gets the line at which it is used, and not the line of its anchor.
 func noteLines(lines map[string]int, at string, n *yaml.Node) {
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -75,7 +75,8 @@ func noteLines(lines map[string]int, at string, n *yaml.Node) {
 	}
 }
 
-// lineOf returns the line of a place, or of the nearest place around it; 0 is unknown.
+// lineOf returns the line of a position. If that line is unknown, it returns the line of the nearest enclosing position. It returns 0 if no line is
+// known.
 func lineOf(lines map[string]int, at string) int {
 	for at != "" {
 		if line, found := lines[at]; found {
@@ -86,7 +87,7 @@ func lineOf(lines map[string]int, at string) int {
 	return 0
 }
 
-// within returns the place of a member.
+// within returns the position of a member.
 func within(at, name string) string {
 	if at == "" {
 		return name

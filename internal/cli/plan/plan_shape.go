@@ -13,14 +13,14 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// shape compares a document with the type that will be decoded from it. It reports unknown keys and values of another kind, which the decoder would
-// refuse, with their places.
+// shape compares a document with the type that it will be decoded into. The decoder refuses unknown keys and values of another type. shape reports
+// them with their positions.
 func (f *planFaults) shape(at string, doc any, as reflect.Type) {
 	for as.Kind() == reflect.Pointer {
 		as = as.Elem()
 	}
 	if doc == nil {
-		return // as if it were absent
+		return // null counts as absent
 	}
 	switch as.Kind() {
 	case reflect.Struct:
@@ -72,7 +72,7 @@ func (f *planFaults) shape(at string, doc any, as reflect.Type) {
 	}
 }
 
-// keysOf collects a type's keys, including those of embedded types.
+// keysOf collects the keys of a type, including the keys of embedded types.
 func keysOf(t reflect.Type, into map[string]reflect.Type) {
 	for field := range t.Fields() {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
@@ -85,7 +85,7 @@ func keysOf(t reflect.Type, into map[string]reflect.Type) {
 	}
 }
 
-// keyNamed finds a key as the decoder does: in any case.
+// keyNamed finds a key as the decoder does. It ignores upper and lower case.
 func keyNamed(keys map[string]reflect.Type, name string) (reflect.Type, bool) {
 	if t, found := keys[name]; found {
 		return t, true
@@ -98,7 +98,7 @@ func keyNamed(keys map[string]reflect.Type, name string) (reflect.Type, bool) {
 	return nil, false
 }
 
-// nearKeys suggests the key that was probably meant, or else lists all keys.
+// nearKeys suggests the key that the user probably meant. If no key is similar, it lists all keys.
 func nearKeys(name string, keys map[string]reflect.Type) string {
 	all := slices.Sorted(maps.Keys(keys))
 	best, distance := "", len(name)/2+1

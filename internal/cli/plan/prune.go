@@ -10,11 +10,11 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// namedInDetail is the number of things that a detail names; it counts the others.
+// namedInDetail is the number of objects that a detail names. The detail only counts the rest.
 const namedInDetail = 3
 
-// pruned lists the things that the plan with this name made and no longer contains, from the inside out. It does not delete a thing that a remaining
-// thing uses: such a thing differs, and the detail names its users.
+// pruned lists the objects that the plan with this name created and no longer contains. Inner objects come first. If an object that stays uses such
+// an object, it cannot be deleted. Its action is then "differs", and the detail names its users.
 func pruned(owner string, named map[string]map[string]bool, there world) []step {
 	var out []step
 	going := map[string]map[string]bool{}
@@ -41,7 +41,8 @@ func pruned(owner string, named map[string]map[string]bool, there world) []step 
 	return out
 }
 
-// stayingIn lists the pools and claims that use a thing and are not deleted before it. The plan itself decides which classes its pools list.
+// stayingIn lists the pools and claims that use an object and are not deleted before it. A pool of the plan does not count as a user of a class,
+// because the plan also sets the classes of that pool.
 func (w world) stayingIn(kind, name string, named, going map[string]map[string]bool) (out []string) {
 	for _, user := range []string{kindPool, kindClaim} {
 		for _, other := range slices.Sorted(maps.Keys(w[user])) {
@@ -55,7 +56,7 @@ func (w world) stayingIn(kind, name string, named, going map[string]map[string]b
 	return out
 }
 
-// listed names a list's first things, and counts the others.
+// listed names the first objects of a list and counts the rest.
 func listed(things []string) string {
 	if more := len(things) - namedInDetail; more > 0 {
 		return strings.Join(things[:namedInDetail], ", ") + fmt.Sprintf(" and %d more", more)

@@ -8,10 +8,10 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// kindSaved is the `kind` of a file that contains a plan with its steps.
+// kindSaved is the `kind` of a file that contains a plan and its steps.
 const kindSaved = "SavedPlan"
 
-// saved is a plan with the steps that were shown.
+// saved is a plan with the steps that the user has seen.
 type saved struct {
 	Kind    string          `json:"kind"`
 	Server  string          `json:"server"`
@@ -21,7 +21,7 @@ type saved struct {
 	Steps   []savedStep     `json:"steps"`
 }
 
-// savedStep is a step with the compared revision.
+// savedStep is a step with the revision with which the plan was compared.
 type savedStep struct {
 	Action   string          `json:"action"`
 	Kind     string          `json:"kind"`
@@ -35,7 +35,7 @@ func (st step) saved() savedStep { return savedStep{st.Action, st.Kind, st.Name,
 // readSaved reads a file that save wrote. It returns false for any other file.
 func readSaved(path string, text []byte) (s saved, is bool, err error) {
 	if json.Valid(text) {
-		_ = json.Unmarshal(text, &s) // a document with another structure is another file
+		_ = json.Unmarshal(text, &s) // a document with another structure is not a saved plan
 	}
 	if s.Kind != kindSaved {
 		return saved{}, false, nil
@@ -46,7 +46,7 @@ func readSaved(path string, text []byte) (s saved, is bool, err error) {
 	return s, true, nil
 }
 
-// savedAmong finds a saved plan among the files of the command line; it must be the only file.
+// savedAmong finds a saved plan among the files of the command line. A saved plan must be the only file.
 func savedAmong(paths []string, texts [][]byte) (s saved, is bool, err error) {
 	for n, path := range paths {
 		one, isSaved, err := readSaved(path, texts[n])
@@ -78,7 +78,7 @@ func (r *run) save(path string) error {
 	return nil
 }
 
-// sameAs refuses if the steps differ from the saved ones.
+// sameAs returns an error if the current steps differ from the saved steps.
 func (s saved) sameAs(path string, r *run) error {
 	var other []string
 	if s.Server != r.Server {
@@ -118,7 +118,7 @@ func (s saved) sameAs(path string, r *run) error {
 	return exit.Verdict(exit.Conflict)
 }
 
-// equalJSON compares documents, ignoring white space.
+// equalJSON compares two documents and ignores white space.
 func equalJSON(a, b json.RawMessage) bool {
 	if len(a) == 0 || len(b) == 0 {
 		return len(a) == len(b)

@@ -6,7 +6,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// The kinds in a plan, in the order of their creation.
+// These are the kinds in a plan, in the order in which apply creates them.
 const (
 	kindProject = "project"
 	kindSpace   = "space"
@@ -15,15 +15,15 @@ const (
 	kindClaim   = "claim"
 )
 
-// defaultSpace exists as long as its project.
+// defaultSpace is the space that every project has from its creation to its deletion.
 const defaultSpace = "default"
 
-// kindsInOrder are all kinds with their collections.
+// kindsInOrder lists the kinds with the names of their collections in the API's paths.
 var kindsInOrder = []struct{ kind, collection string }{
 	{kindProject, ""}, {kindSpace, "spaces"}, {kindClass, "classes"}, {kindPool, "pools"}, {kindClaim, "claims"},
 }
 
-// fixed are a spec's fields that cannot be changed, by kind. A claim has only one changeable field.
+// fixed lists the fields of each kind's spec that cannot be changed. A claim has only one field that can be changed.
 var fixed = map[string][]string{
 	kindClass: {"ipFamily", "provisioner", "poolPer", "poolPrefixLength"},
 	kindPool:  {"cidr", "prefixLength", "parentRef", "spaceRef", "region"},
@@ -33,20 +33,20 @@ var fixed = map[string][]string{
 	},
 }
 
-// wanted is one thing of a plan.
+// wanted is one object of a plan.
 type wanted struct {
 	kind, name, cidr string
 	parent           string // the pool from which a pool is carved
-	after            int    // the index of the wanted that must be made before this one, because it takes its block first; -1: none
-	depth            int    // of a pool
+	after            int    // index of the object that must be created first, because it takes its block first; -1 if there is none
+	depth            int    // of a pool: the number of pools above it
 	create           json.RawMessage
-	fields           object // the content of create: metadata and spec
+	fields           object // the fields of create: metadata and spec
 }
 
-// object is a JSON object for comparisons.
+// object is a JSON object in the form that comparisons need.
 type object = map[string]any
 
-// wantedOf lists a plan's things in its order.
+// wantedOf lists the objects of a plan in the order of their creation.
 func wantedOf(p plan, project string) ([]wanted, error) {
 	l := listing{owner: p.Name}
 	l.add(wanted{kind: kindProject, name: project}, p.Project.create(project))
@@ -62,7 +62,7 @@ func wantedOf(p plan, project string) ([]wanted, error) {
 	return l.all, l.err
 }
 
-// listing collects wanted things.
+// listing collects the objects of a plan.
 type listing struct {
 	owner string
 	all   []wanted
@@ -88,8 +88,8 @@ func (l *listing) add(w wanted, create any) {
 	l.all = append(l.all, w)
 }
 
-// pools lists pools and all below them. If the parent places one of several siblings, its block depends on the siblings before it, so they are made
-// one after the other.
+// pools lists pools and all pools below them. If a sibling has no fixed address, its block depends on the siblings before it. In that case, apply
+// creates the siblings one after the other.
 func (l *listing) pools(pools []planPool, parent string, depth int) {
 	inTurn, before := false, -1
 	for _, p := range pools {

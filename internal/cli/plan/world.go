@@ -11,22 +11,22 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// found is a thing that exists on the server.
+// found is an object that exists on the server.
 type found struct {
 	raw      json.RawMessage
 	doc      object
 	name     string
 	cidr     string
 	revision string
-	parent   string   // the pool around a pool or a claim
+	parent   string   // the pool that contains a pool or a claim
 	space    string   // of a root pool
-	classes  []string // names: a pool lists them, a claim has one
+	classes  []string // names: a pool lists its classes, and a claim has one class
 }
 
-// world is the server's content, by kind and name. It lacks kinds that the plan does not contain.
+// world has the objects on the server, by kind and name. If the plan has no objects of a kind, world has none either.
 type world map[string]map[string]found
 
-// readWorld reads the kinds in a plan. With prune it reads all kinds that the plan may have made.
+// readWorld reads the objects of each kind that the plan contains. With prune it reads each kind that the plan may have created.
 func readWorld(ctx context.Context, s *session.Session, all []wanted, prune bool) (world, error) {
 	has := map[string]bool{kindSpace: true, kindPool: true}
 	for _, w := range all {
@@ -64,7 +64,7 @@ func readWorld(ctx context.Context, s *session.Session, all []wanted, prune bool
 	return out, nil
 }
 
-// put adds one thing. A platform class with the name of a class in the plan is another class.
+// put adds one object. It ignores a class of another project, because that class can have the same name as a class of the plan.
 func (w world) put(kind, project string, raw json.RawMessage) error {
 	f := found{raw: raw}
 	var head struct {
@@ -100,7 +100,7 @@ func (w world) put(kind, project string, raw json.RawMessage) error {
 	case kind == kindPool && f.parent == "":
 		f.space = show.RefText(head.Status.SpaceRef, project)
 	}
-	if spec := member(f.doc, "spec"); kind == kindPool && spec["regions"] == nil { // only its home region serves it
+	if spec := member(f.doc, "spec"); kind == kindPool && spec["regions"] == nil { // without a list, only the pool's home region serves the pool
 		spec["regions"] = []any{show.FirstOf(text(spec["region"]), head.Metadata.Region)}
 	}
 	w[kind][f.name] = f

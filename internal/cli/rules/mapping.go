@@ -1,4 +1,4 @@
-// Package rules decides what to make of a source's rows, by a mapping that users edit.
+// Package rules decides which objects an import creates from the rows of a source. The rules are in a mapping file that users edit.
 package rules
 
 import (
@@ -16,62 +16,62 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/source"
 )
 
-// Results of a rule.
+// These are the results of a rule.
 const (
 	AsPool        = "pool"
 	AsClaim       = "claim"
-	AsAuto        = "auto"        // a pool if it has content or nothing is around it, or else a claim
-	AsReservation = "reservation" // of the pool around it
-	AsClaims      = "claims"      // of a range: as many blocks as necessary
+	AsAuto        = "auto"        // a pool if it contains other rows or if no pool contains it, and otherwise a claim
+	AsReservation = "reservation" // a reservation of the pool that contains it
+	AsClaims      = "claims"      // for a range: as many claims as are necessary
 	AsSkip        = "skip"
 )
 
-// Policies for records of which only one can be imported.
+// These are the policies for records that cannot all be imported, because they are duplicates or overlap.
 const (
 	Refuse = "refuse" // import nothing
-	Skip   = "skip"   // none of them
-	First  = "first"  // the first one in the source
-	Narrow = "narrow" // of overlaps: the smaller block, and ranges are cut around it
+	Skip   = "skip"   // import none of these records
+	First  = "first"  // import the first of these records in the source
+	Narrow = "narrow" // for overlaps: import the smaller block, and split ranges around it
 )
 
-// Mapping defines what to make of a source's records. It is a file that users edit.
+// Mapping defines the objects that an import creates from the records of a source. Users edit it as a file.
 type Mapping struct {
 	Source string `yaml:"source"`
-	// SpaceBy are the fields whose values together identify the routing domain of a record.
+	// SpaceBy lists fields. Their values together identify the routing domain of a record.
 	SpaceBy []string `yaml:"spaceBy,flow"`
-	// Spaces maps routing domains to spaces; a domain without an entry gets a space with its own name.
+	// Spaces maps routing domains to spaces. A domain without an entry gets a space with the domain's name.
 	Spaces map[string]SpaceMapping `yaml:"spaces"`
-	// Rules apply in order; the first match decides.
+	// Rules apply in order. The first rule that matches a record decides.
 	Rules []Rule `yaml:"rules"`
-	// Labels and Annotations map keys to the fields with their values.
+	// Labels and Annotations map a key to the field that has its value.
 	Labels      map[string]string `yaml:"labels"`
 	Annotations map[string]string `yaml:"annotations"`
-	// Columns maps ipamctl's names of CSV columns to the file's names.
+	// Columns maps ipamctl's name of a CSV column to the column's name in the file.
 	Columns map[string]string `yaml:"columns,omitempty"`
-	// Roots are pools that the import creates around everything else.
+	// Roots lists pools that the import creates around all other objects.
 	Roots       []Root `yaml:"roots"`
 	OnDuplicate string `yaml:"onDuplicate"`
 	OnOverlap   string `yaml:"onOverlap"`
 }
 
-// SpaceMapping is the target of a routing domain.
+// SpaceMapping is the space for the records of a routing domain.
 type SpaceMapping struct {
 	Space   string `yaml:"space"`
 	Project string `yaml:"project,omitempty"`
 	Skip    bool   `yaml:"skip,omitempty"`
 }
 
-// Rule defines what to make of the matching records.
+// Rule defines the object that an import creates from a matching record.
 type Rule struct {
-	// Match maps fields to their allowed values, separated by commas; all fields must match, and * is any non-empty value.
+	// Match maps fields to their allowed values, separated by commas. All fields must match. * matches any value that is not empty.
 	Match map[string]string `yaml:"match,flow"`
 	As    string            `yaml:"as"`
-	// Name is a template: {field} is a field's value, {a|b} the first non-empty one.
+	// Name is a template. {field} becomes the value of a field. {a|b} becomes the first value of these fields that is not empty.
 	Name   string            `yaml:"name,omitempty"`
 	Labels map[string]string `yaml:"labels,omitempty,flow"`
 }
 
-// Root is a pool that is not a source row.
+// Root is a pool that does not come from a row of the source.
 type Root struct {
 	Name    string `yaml:"name"`
 	CIDR    string `yaml:"cidr"`
@@ -79,7 +79,7 @@ type Root struct {
 	Project string `yaml:"project,omitempty"`
 }
 
-// Preset returns a source's default mapping.
+// Preset returns the default mapping for a source.
 func Preset(of string) Mapping {
 	m := Mapping{
 		Source: of, SpaceBy: []string{"space"}, Spaces: map[string]SpaceMapping{"": {Space: "default"}},
@@ -175,7 +175,7 @@ func (m Mapping) Check() error {
 	return errors.Join(faults...)
 }
 
-// Policies returns the policies for duplicates, and for overlaps.
+// Policies returns the valid policies for a setting, which is onDuplicate or onOverlap.
 func Policies(about string) []string {
 	all := []string{Refuse, Skip, First}
 	if about == "onOverlap" {
@@ -184,7 +184,7 @@ func Policies(about string) []string {
 	return all
 }
 
-// Write returns the mapping as a file to edit, with the routing domains of the source. Each maps to a separate space.
+// Write returns the mapping as a file that the user can edit. The file lists the routing domains of the source and maps each one to a separate space.
 func (m Mapping) Write(reading *source.Reading) ([]byte, error) {
 	whole := m
 	whole.Spaces = maps.Clone(m.Spaces)
@@ -193,7 +193,7 @@ func (m Mapping) Write(reading *source.Reading) ([]byte, error) {
 	}
 	found := whole.keys(&reading.Records)
 	if whole.ByDomain() && slices.ContainsFunc(slices.Collect(maps.Values(found)), func(domains map[string]bool) bool { return len(domains) > 1 }) {
-		whole.SpaceBy = []string{"routing-domain"} // other fields do not distinguish them
+		whole.SpaceBy = []string{"routing-domain"} // the other fields do not distinguish the domains
 		found = whole.keys(&reading.Records)
 	}
 	taken := map[string]bool{"default": true}
@@ -224,7 +224,7 @@ func (m Mapping) Write(reading *source.Reading) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// keys returns the routing domains of a source by the values of `spaceBy`, each with the source's own keys.
+// keys maps each value of `spaceBy` to the routing domains that have this value in the source.
 func (m *Mapping) keys(records *source.Records) map[string]map[string]bool {
 	found := map[string]map[string]bool{}
 	for _, r := range records.All() {
@@ -240,7 +240,7 @@ func (m *Mapping) keys(records *source.Records) map[string]map[string]bool {
 	return found
 }
 
-// fieldsOf returns the fields in a source's rows.
+// fieldsOf returns the names of the fields that the rows of a source have.
 func fieldsOf(records *source.Records) []string {
 	seen := map[string]bool{"kind": true, "name": true, "status": true, "id": true, "block": true, "address": true, "length": true, "routing-domain": true}
 	for _, r := range records.All() {
@@ -260,7 +260,7 @@ const mappingHead = `# Rules for the rows of 'ipamctl import ` + "SOURCE --mappi
 # onDuplicate: refuse | skip | first. onOverlap: refuse | skip | first | narrow.
 `
 
-// SpaceKey returns the values of `spaceBy` that identify the routing domain of a record.
+// SpaceKey returns the values of `spaceBy` in a record. They identify its routing domain.
 func (m *Mapping) SpaceKey(r *source.Record) string {
 	var parts []string
 	for _, field := range m.SpaceBy {
@@ -288,15 +288,16 @@ func (m *Mapping) RuleOf(r *source.Record) (at int, found bool) {
 	return 0, false
 }
 
-// Unsteady reports whether a value is not a property of its thing: the line number of its row, or a mirror's mark.
+// Unsteady reports whether a value can change although its object does not change. Examples are the line number of a row and a value that ipamctl
+// itself writes.
 func (m Mapping) Unsteady(key, value string) bool {
 	return strings.HasPrefix(key, OurKeys) || m.Annotations[key] == "id" && source.OfLine(value)
 }
 
-// OurKeys is the prefix of the keys of labels and annotations that ipamctl itself writes.
+// OurKeys is the prefix of the label and annotation keys that ipamctl itself writes.
 const OurKeys = "ipamctl.carve/"
 
-// LabelKeys returns the labels that a mapping sets.
+// LabelKeys returns the keys of the labels that a mapping sets.
 func (m Mapping) LabelKeys() []string {
 	keys := slices.Collect(maps.Keys(m.Labels))
 	for _, r := range m.Rules {
@@ -305,18 +306,18 @@ func (m Mapping) LabelKeys() []string {
 	return keys
 }
 
-// domainFields are the fields that identify the routing domain of a row.
+// domainFields lists the fields that can identify the routing domain of a row.
 var domainFields = []string{"routing-domain", "vrf", "vrf.rd", "vrf.id", "network_view", "scope", "scope.id", "space"}
 
-// ByDomain reports whether the mapping assigns spaces by the source's routing domains, and not by other fields.
+// ByDomain reports whether the mapping selects the space of a row by its routing domain.
 func (m *Mapping) ByDomain() bool {
 	return slices.ContainsFunc(m.SpaceBy, func(field string) bool { return slices.Contains(domainFields, field) })
 }
 
-// Use is a place in a mapping that names a field.
+// Use is a position in a mapping that names a field.
 type Use struct{ Where, Field string }
 
-// Uses returns all places that name fields.
+// Uses returns all positions that name fields.
 func (m *Mapping) Uses() (all []Use) {
 	add := func(where, field string) { all = append(all, Use{where, field}) }
 	for _, name := range m.SpaceBy {

@@ -26,7 +26,7 @@ func Name(text string) string {
 	return strings.Trim(name, "-")
 }
 
-// WithSuffix appends a suffix to a name, and shortens only the name.
+// WithSuffix appends a suffix to a name. If the result is too long, it shortens the name and keeps the suffix.
 func WithSuffix(name, suffix string) string {
 	if most := LongestName - len(suffix) - 1; len(name) > most {
 		name = strings.TrimRight(name[:most], "-")
@@ -34,7 +34,7 @@ func WithSuffix(name, suffix string) string {
 	return Name(name + "-" + suffix)
 }
 
-// Label converts any text into a label's value.
+// Label converts any text into the value of a label.
 func Label(text string) string {
 	value := noLabel.ReplaceAllString(text, "-")
 	for strings.Contains(value, "--") {
@@ -46,7 +46,8 @@ func Label(text string) string {
 	return strings.Trim(value, "-._")
 }
 
-// Text converts a text for an annotation or a description: at most the given bytes, without control characters except tabs and line ends.
+// Text converts a text for an annotation or a description. It removes control characters except tabs and line ends. The result has at most the given
+// number of bytes.
 func Text(text string, most int) string {
 	text = noText.ReplaceAllString(strings.ToValidUTF8(text, ""), "")
 	if len(text) > most {
@@ -55,7 +56,7 @@ func Text(text string, most int) string {
 	return text
 }
 
-// Expand fills in a template.
+// Expand replaces the fields in a template with the values of a record.
 func Expand(template string, r *source.Record) string {
 	return field.ReplaceAllStringFunc(template, func(hole string) string {
 		for name := range strings.SplitSeq(strings.Trim(hole, "{}"), "|") {

@@ -10,8 +10,8 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// Changes reads the changes of the project since a position in the feed; "" is now. If there are none, the server waits up to seconds for some.
-// Changes also returns the document.
+// Changes reads the changes of the project after a position in the change feed. The position "" means now. If there are no changes, the server waits
+// for at most the given number of seconds. Changes also returns the response's document.
 func (s *Session) Changes(ctx context.Context, filters Query, after client.ChangesCursor, seconds int) (*client.ChangeList, json.RawMessage, error) {
 	q := filters.With("after", after).With("waitSeconds", strconv.Itoa(seconds))
 	a, err := s.Ask(ctx, Request{Path: s.In("changes"), Query: q, wait: time.Duration(seconds) * time.Second})

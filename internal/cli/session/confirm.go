@@ -9,18 +9,19 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/exit"
 )
 
-// errDeclined ends a verb that the user has declined.
+// errDeclined ends a command that the user did not confirm.
 var errDeclined = errors.New("nothing was done")
 
-// Confirm asks the user at the terminal for confirmation. what precedes the question; without a terminal, it is part of the refusal.
+// Confirm asks the user at the terminal for confirmation. It prints what before the question. Without a terminal, it returns an error that contains
+// what.
 func (p *Program) Confirm(ctx context.Context, what, question string) error {
-	if p.Secret == nil { // no user to ask
+	if p.Secret == nil { // there is no user to ask
 		return exit.Usagef("%s: use --yes to continue without a question, or --dry-run for a preview", what)
 	}
 	p.Note("%s. %s Type yes:", what, question)
 	answer := make(chan string, 1)
 	go func() {
-		line, _ := bufio.NewReader(p.In).ReadString('\n') // an unreadable line is no yes
+		line, _ := bufio.NewReader(p.In).ReadString('\n') // a line that cannot be read does not confirm
 		answer <- strings.TrimSpace(line)
 	}()
 	select {

@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/exit"
 )
 
-// Contexts is the file of contexts: servers, each with a project and a credential.
+// Contexts is the content of the context file. A context has a server, a project and a credential.
 type Contexts struct {
 	Current  string             `yaml:"current,omitempty"`
 	Contexts map[string]Setting `yaml:"contexts,omitempty"`
@@ -28,23 +28,24 @@ type Setting struct {
 	APIKey  Token  `yaml:"apiKey,omitempty"`
 }
 
-// Only the owner may read the file and its directory, because the file contains credentials.
+// These are the modes of the file and its directory, and the maximum size of the file. Only the owner may read the file, because it contains
+// credentials.
 const (
 	contextsMode    = 0o600
 	contextsDirMode = 0o700
 	largestContexts = 1 << 20
 )
 
-// contextsPath returns the file's path: $CARVE_CONFIG, or carve/config.yaml in the user's configuration directory. It returns "" if the
-// environment sets none of them.
+// contextsPath returns the path of the file. It is $CARVE_CONFIG, or carve/config.yaml in the user's configuration directory. If no environment
+// variable gives a path, it returns "".
 func (p *Program) contextsPath() string {
 	if path := p.Env("CARVE_CONFIG"); path != "" {
 		return path
 	}
-	if dir := p.Env("XDG_CONFIG_HOME"); filepath.IsAbs(dir) { // the XDG specification says to ignore relative paths
+	if dir := p.Env("XDG_CONFIG_HOME"); filepath.IsAbs(dir) { // the XDG specification requires that relative paths are ignored
 		return filepath.Join(dir, "carve", "config.yaml")
 	}
-	for _, name := range []string{"HOME", "USERPROFILE"} { // the latter on Windows
+	for _, name := range []string{"HOME", "USERPROFILE"} { // USERPROFILE is for Windows
 		if home := p.Env(name); home != "" {
 			return filepath.Join(home, ".config", "carve", "config.yaml")
 		}
@@ -52,8 +53,8 @@ func (p *Program) contextsPath() string {
 	return ""
 }
 
-// ReadContexts reads the file; a missing file has no contexts. It refuses a file that others can read: its credentials may already be known, and the
-// user should learn that.
+// ReadContexts reads the file. If the file does not exist, there are no contexts. If other users can read the file, it returns an error. These users
+// may already know the credentials, and the owner must know about that.
 func (p *Program) ReadContexts() (Contexts, error) {
 	path := p.contextsPath()
 	if path == "" {
@@ -88,7 +89,8 @@ func (p *Program) ReadContexts() (Contexts, error) {
 	return c, nil
 }
 
-// parseContexts refuses unknown fields, because a rewrite would lose them. Its errors omit the parser's text, which quotes the file.
+// parseContexts parses the file. It refuses unknown fields, because ipamctl would lose them when it writes the file. Its errors do not contain the
+// parser's text, which quotes the file.
 func parseContexts(text []byte) (Contexts, error) {
 	var c Contexts
 	d := yaml.NewDecoder(bytes.NewReader(text))
@@ -119,14 +121,15 @@ func parseContexts(text []byte) (Contexts, error) {
 	return c, nil
 }
 
-// ChangeContexts reads, changes and writes the contexts under a lock against other ipamctl processes. Readers see either the old file or the new one.
+// ChangeContexts reads, changes and writes the contexts. It holds a lock against other ipamctl processes. A reader gets either the old file or the
+// new file.
 func (p *Program) ChangeContexts(change func(c *Contexts) error) error {
 	path := p.contextsPath()
 	if path == "" {
 		return exit.Usagef("no file for contexts is known: set CARVE_CONFIG to a file, or set HOME")
 	}
 	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target // replace the file, not the link to it
+		path = target // replace the file that the link refers to, and keep the link
 	}
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, contextsDirMode); err != nil {
@@ -153,7 +156,7 @@ func (p *Program) ChangeContexts(change func(c *Contexts) error) error {
 	return nil
 }
 
-// write writes the contexts to a new file that only the owner can read, and renames it over the old one.
+// write writes the contexts to a new file that only the owner can read. It then renames that file over the old file.
 func (c Contexts) write(path string) (err error) {
 	text, err := yaml.Marshal(c)
 	if err != nil {
@@ -169,7 +172,7 @@ func (c Contexts) write(path string) (err error) {
 			_ = os.Remove(f.Name())
 		}
 	}()
-	if err := f.Chmod(contextsMode); err != nil { // regardless of the umask
+	if err := f.Chmod(contextsMode); err != nil { // sets the exact mode, whatever the umask is
 		return err
 	}
 	if _, err := f.Write(text); err != nil {

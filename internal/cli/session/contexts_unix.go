@@ -8,10 +8,10 @@ import (
 	"syscall"
 )
 
-// modesCount reports whether the mode of a file decides who may read it.
+// modesCount is true because the mode of a file determines the users that may read it.
 const modesCount = true
 
-// lockDir waits for the exclusive lock of a directory. The lock ends with the process.
+// lockDir waits for the exclusive lock of a directory. The operating system releases the lock when the process ends.
 func lockDir(dir string) (unlock func(), err error) {
 	f, err := os.Open(dir)
 	if err != nil {

@@ -7,10 +7,11 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// modesCount is false on Windows: access lists decide, and the user's profile is private.
+// modesCount is false because Windows uses access lists. The directory of the user's profile is private there.
 const modesCount = false
 
-// lockDir waits for the exclusive lock of a directory, which is a file in it. The lock ends with the process.
+// lockDir waits for the exclusive lock of a directory. It locks a file in the directory. The operating system releases the lock when the process
+// ends.
 func lockDir(dir string) (unlock func(), err error) {
 	f, err := os.OpenFile(filepath.Join(dir, ".lock"), os.O_CREATE|os.O_RDWR, contextsMode)
 	if err != nil {

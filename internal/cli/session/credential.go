@@ -12,10 +12,10 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/exit"
 )
 
-// largestToken is the maximum size of a credential, below a header's limit.
+// largestToken is the maximum size of a credential in bytes. It is smaller than the limit for a header.
 const largestToken = 16 << 10
 
-// An API key is carve_<id>_<secret>. Only the id may be shown.
+// An API key has the form carve_<id>_<secret>. Only the id may be shown.
 const (
 	keyPrefix = "carve_"
 	keyLength = len(keyPrefix) + 32 + 1 + 52
@@ -23,16 +23,16 @@ const (
 
 var keyRE = regexp.MustCompile(`^carve_([0-9a-f]{32})_[a-z2-7]{52}$`)
 
-// Token is a credential: an API key, or a token of an OpenID Connect issuer. It never prints its secret.
+// Token is a credential. It is an API key or a token of an OpenID Connect issuer. Formatted output never contains its secret.
 type Token string
 
-// String and GoString keep the secret out of formatted output, for every verb.
+// String and GoString return the credential without its secret, so that no formatting verb can print it.
 func (t Token) String() string { return t.About() }
 
 // GoString implements %#v.
 func (t Token) GoString() string { return t.About() }
 
-// About describes the credential without the secret.
+// About describes the credential without its secret.
 func (t Token) About() string {
 	switch m := keyRE.FindStringSubmatch(string(t)); {
 	case t == "":
@@ -44,7 +44,7 @@ func (t Token) About() string {
 	}
 }
 
-// KeyID returns the public part of an API key, as in `status.keyId`, or "" for any other token.
+// KeyID returns the public part of an API key, as in `status.keyId`. For any other token, it returns "".
 func (t Token) KeyID() string {
 	if m := keyRE.FindStringSubmatch(string(t)); m != nil {
 		return m[1]
@@ -52,7 +52,7 @@ func (t Token) KeyID() string {
 	return ""
 }
 
-// parseToken parses a credential from a file, a variable or a terminal. Its errors do not quote it.
+// parseToken parses a credential from a file, an environment variable or a terminal. Its errors do not contain the credential.
 func parseToken(text []byte) (Token, error) {
 	text = bytes.TrimSpace(text)
 	switch {
@@ -72,8 +72,8 @@ func parseToken(text []byte) (Token, error) {
 	return Token(text), nil
 }
 
-// ReadToken reads the credential of --api-key-file: from a file, or for - from standard input, which on a terminal it reads without echo. A command
-// line never contains it, because other users can see command lines.
+// ReadToken reads the credential of --api-key-file. It reads a file, or standard input if the path is -. On a terminal it reads without echo. The
+// flag takes a path and not the credential, because other users can see command lines.
 func (p *Program) ReadToken(path string) (Token, error) {
 	text, err := p.tokenText(path)
 	if err != nil {
@@ -104,10 +104,11 @@ func (p *Program) tokenText(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, largestToken+2))
 }
 
-// anyKey finds API keys in a text.
+// anyKey matches the API keys in a text.
 var anyKey = regexp.MustCompile(`(carve_[0-9a-f]{32}_)[a-z2-7]{52}`)
 
-// Hidden removes credentials from a text for a terminal or a log: a server may have returned ours, or the user may have typed one in a wrong place.
+// Hidden removes credentials from a text before it goes to a terminal or a log. A server may have returned this command's credential, or the user may
+// have typed a credential in a wrong place.
 func (p *Program) Hidden(text string) string {
 	if p.sending != "" {
 		text = strings.ReplaceAll(text, string(p.sending), "["+p.sending.About()+"]")

@@ -10,15 +10,15 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// destination is the target of requests and its credential. It is fixed once for a command: flags take precedence over the environment, and the
-// environment over the context.
+// destination is the server, the project and the credential of a command's requests. It does not change while the command runs. Flags take precedence
+// over the environment. The environment takes precedence over the current context.
 type destination struct {
 	server  *url.URL
 	Project string
-	Context string // the context's name; "" without one
+	Context string // the name of the context; "" if there is none
 	key     Token
-	keyFrom string // the key's source
-	unnamed bool   // the server is the default, because nothing names one
+	keyFrom string // the source of the key, for messages
+	unnamed bool   // no flag, variable or context names a server, so the default is used
 	caFile  string
 }
 
@@ -30,9 +30,11 @@ func (d destination) Credential() string {
 	return d.key.About() + ", from " + d.keyFrom
 }
 
-// destination selects the target of requests. A context from --context counts as a flag; the current context comes after the environment.
+// destination selects the server, the project and the credential of the requests. A context from --context takes precedence over the environment. The
+// current context comes after the environment.
 //
-// A credential goes only to its own server: a context's credential to the context's server, and CARVE_API_KEY to CARVE_SERVER if that is set.
+// ipamctl sends a credential only to the server that belongs to it. A context's credential belongs to the server of the context. If CARVE_SERVER is
+// set, CARVE_API_KEY belongs to CARVE_SERVER.
 func (p *Program) destination() (destination, error) {
 	name, chosen, err := p.chosenContext()
 	if err != nil {
@@ -82,7 +84,7 @@ func (p *Program) destination() (destination, error) {
 	return d, d.guard(p.Flags.InsecureHTTP)
 }
 
-// chosenContext returns the context of --context, or the current one.
+// chosenContext returns the context of --context. Without that flag, it returns the current context.
 func (p *Program) chosenContext() (name string, s Setting, err error) {
 	all, err := p.ReadContexts()
 	if err != nil {
@@ -104,7 +106,7 @@ func NoContext(name string) error {
 	return exit.Usagef("there is no context %q; 'ipamctl context list' shows all contexts, 'ipamctl context set %s' creates this one", name, name)
 }
 
-// guard refuses to send a credential over a network unencrypted.
+// guard returns an error if the credential would be sent over a network without encryption.
 func (d destination) guard(insecure bool) error {
 	if d.server.Scheme == "https" || insecure || loopback(d.server.Hostname()) || d.key == "" && d.server.User == nil {
 		return nil
@@ -113,12 +115,12 @@ func (d destination) guard(insecure bool) error {
 		"if you trust the network", d.server.Redacted())
 }
 
-// Guard refuses to send another service's credential over plain http, as for Carve's own.
+// Guard returns an error if another service's credential would be sent over plain http. The rules are the same as for Carve's credential.
 func (p *Program) Guard(server *url.URL) error {
 	return destination{server: server, key: "of another service"}.guard(p.Flags.InsecureHTTP)
 }
 
-// loopback reports whether a host is this machine, by its name alone, without a name lookup.
+// loopback reports whether a host is this machine. It decides by the name alone and makes no DNS lookup.
 func loopback(host string) bool {
 	a, err := netip.ParseAddr(host)
 	return err == nil && a.Unmap().IsLoopback() || strings.EqualFold(host, "localhost")
@@ -144,7 +146,7 @@ func Redacted(text string) string {
 	return text
 }
 
-// sameServer reports whether a URL refers to a server: the same scheme, host, port and path.
+// sameServer reports whether a URL has the same scheme, host, port and path as a server.
 func sameServer(text string, u *url.URL) bool {
 	other, err := url.Parse(text)
 	return err == nil && place(other) == place(u)

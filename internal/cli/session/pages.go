@@ -11,26 +11,26 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// largestPage is the contract's maximum for a page's items.
+// largestPage is the maximum number of items that the contract allows on a page.
 const largestPage = 500
 
-// Paging contains the flags that all list commands have.
+// Paging has the flags that all list commands have.
 type Paging struct {
 	Limit       int
 	Cursor      string
 	Consistency string
 
-	// Total is a common count of items for lists that are read concurrently. If it is set, the caller must call ProgressEnds after the last list.
+	// Total counts the items of several lists that are read concurrently. If it is set, the caller must call ProgressEnds after the last list.
 	Total *atomic.Int64
-	// Drop discards the items: only the watchers see the pages.
+	// Drop discards the items after the watch functions of Pages have received them.
 	Drop bool
 }
 
-// Fetch reads one page. paging contains the query parameters for the page: limit, cursor and consistency.
+// Fetch reads one page. paging has the query parameters of the page, which are limit, cursor and consistency.
 type Fetch func(ctx context.Context, paging Query) (Answer, error)
 
-// Pages reads pages up to the end of the list or the limit. If it stops at the limit, NextCursor is the position of the next item. Pages passes each
-// page's document to the watchers.
+// Pages reads the pages of a list up to its end or up to the limit. If it stops at the limit, NextCursor is the position of the next item. It passes
+// the document of each page to the functions in watch.
 func (s *Session) Pages(ctx context.Context, l Paging, fetch Fetch, watch ...func(doc json.RawMessage) error) (show.Page, error) {
 	if l.Limit < 0 {
 		return show.Page{}, exit.Usagef("--limit must not be negative")

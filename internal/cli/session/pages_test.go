@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// The test uses the clock of the synctest bubble, which stands still while code runs.
+// The test uses the clock of a synctest bubble. That clock does not advance while code runs.
 func TestListProgressCountsItemsOfAllLists(t *testing.T) {
 	t.Parallel()
 	for name, paging := range map[string]Paging{"Kept": {Total: &atomic.Int64{}}, "ReadByTheWatcher": {Total: &atomic.Int64{}, Drop: true}} {

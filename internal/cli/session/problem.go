@@ -16,17 +16,17 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// Refusal is the error for a request that the server refused, with its problem document.
+// Refusal is the error for a request that the server refused. It has the server's problem document.
 type Refusal struct {
 	client.Problem
 	Status     int
 	requestID  string
 	retryAfter string // seconds
-	policy     string // of the rate limit
+	policy     string // the policy of the rate limit
 	credential string // the credential that was sent, if the server refused it
 }
 
-// refused reads a refusal. A response without a problem document does not come from Carve, but possibly from a proxy.
+// refused reads a refusal. A response without a problem document is not from Carve. It may be from a proxy.
 func refused(resp *http.Response, body []byte) error {
 	r := &Refusal{
 		Status: resp.StatusCode, requestID: resp.Header.Get("X-Request-Id"),
@@ -41,7 +41,7 @@ func refused(resp *http.Response, body []byte) error {
 	return r
 }
 
-// ItemOf returns the index of the list item that a refusal is about, by its first pointer into the list.
+// ItemOf returns the index of the list item that a refusal is about. It uses the refusal's first JSON pointer into the list.
 func ItemOf(err error, list string) (index int, is bool) {
 	r, ok := errors.AsType[*Refusal](err)
 	if !ok {
@@ -57,19 +57,19 @@ func ItemOf(err error, list string) (index int, is bool) {
 	return 0, false
 }
 
-// RetryAfter returns the delay that the server asks for.
+// RetryAfter returns the pause that the server asks for.
 func (r *Refusal) RetryAfter() time.Duration {
-	seconds, _ := strconv.Atoi(r.retryAfter) // anything but a number counts as 0
+	seconds, _ := strconv.Atoi(r.retryAfter) // a text that is not a number counts as 0
 	return time.Duration(seconds) * time.Second
 }
 
-// Unwrap returns the problem document, as in the client's own errors.
+// Unwrap returns the problem document, so that errors.As finds it as in the errors of the client library.
 func (r *Refusal) Unwrap() error { return &r.Problem }
 
-// ExitCode returns the status's exit code.
+// ExitCode returns the exit code for the HTTP status.
 func (r *Refusal) ExitCode() int { return exit.CodeOfStatus(r.Status) }
 
-// Error returns the sentence, and below it one line for each detail: code, figures, places, ids.
+// Error returns the sentence of the refusal. Below it, each detail has a line, such as the code, the figures, the positions and the ids.
 func (r *Refusal) Error() string {
 	var b strings.Builder
 	b.WriteString(show.Clean(r.Detail))
@@ -111,7 +111,7 @@ func (r *Refusal) Error() string {
 	}
 	line("used", r.Used)
 	line("requested", r.Requested)
-	if r.Status == http.StatusTooManyRequests { // other responses have the policy too, but it does not matter there
+	if r.Status == http.StatusTooManyRequests { // other responses have the policy too, but it does not matter for them
 		line("rate limit", policyText(r.policy))
 	}
 	if r.retryAfter != "" {
@@ -122,7 +122,7 @@ func (r *Refusal) Error() string {
 		line("at "+e.Pointer, e.Detail)
 	}
 	for _, s := range r.Steps[:min(len(r.Steps), fewSteps)] {
-		if s.Detail != r.Detail { // the first line has it
+		if s.Detail != r.Detail { // the first line already has this text
 			line(string(s.Outcome), string(s.Kind)+" "+s.Name+": "+s.Detail)
 		}
 	}
@@ -136,15 +136,15 @@ func (r *Refusal) Error() string {
 	return b.String()
 }
 
-// fewSteps is the number of a decision's steps in a refusal; claim explain shows all.
+// fewSteps is the number of decision steps that a refusal shows. `claim explain` shows all steps.
 const fewSteps = 5
 
-// exhausted reports whether a refusal is for lack of space.
+// exhausted reports whether a code means that there is not enough free space.
 func exhausted(code client.ProblemCode) bool {
 	return code == client.ProblemCodePoolExhausted || code == client.ProblemCodeExhaustedByCooldown
 }
 
-// policyText formats a rate limit such as `"writes";q=200;w=2`.
+// policyText formats a rate limit for people. The header has a form such as `"writes";q=200;w=2`.
 func policyText(header string) string {
 	m := regexp.MustCompile(`^"(\w+)";q=(\d+);w=(\d+)$`).FindStringSubmatch(header)
 	if m == nil {
@@ -153,7 +153,7 @@ func policyText(header string) string {
 	return m[2] + " " + m[1] + " in " + m[3] + " s"
 }
 
-// foreignError is a response outside the contract.
+// foreignError is the error for a response that does not follow the contract.
 type foreignError struct {
 	text   string
 	status int
@@ -187,13 +187,13 @@ func origin(resp *http.Response) string {
 func (e *foreignError) Error() string { return e.text }
 func (e *foreignError) ExitCode() int { return exit.CodeOfStatus(e.status) }
 
-// keyedError is the error for a write with an unknown outcome, or of a delayed one, with the key for a retry.
+// keyedError is the error for a write that may succeed after a retry, or whose outcome is unknown. It has the idempotency key for the retry.
 type keyedError struct {
 	error
 	key string
 }
 
-// keyed adds the key to an error that a retry may resolve.
+// keyed adds the idempotency key to the error of a write, if a retry can make the outcome known.
 func keyed(err error, key string, w Writing) error {
 	var n *noAnswer
 	if exit.CodeOf(err) != exit.Unavailable || w.DryRun || w.Again || errors.As(err, &n) && !n.sent {

@@ -1,4 +1,4 @@
-// Package session is the state of one running command: its arguments, the target and the credential of its requests, and their results.
+// Package session has the state of a running command. It sends the command's requests and reads their results.
 package session
 
 import (
@@ -15,10 +15,10 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// DefaultServer is the default listen address of a server.
+// DefaultServer is the URL of a server that listens at its default address on this machine.
 const DefaultServer = "http://127.0.0.1:8080"
 
-// globals are every verb's flags.
+// globals has the flags that all commands have.
 type globals struct {
 	Context      string
 	Server       string
@@ -31,22 +31,22 @@ type globals struct {
 	RequestID    string
 }
 
-// Program is one running command with its connections to the outside.
+// Program is a running command with its inputs, its outputs and its clock.
 type Program struct {
 	*show.Printer
 	In io.Reader
 	// Lookup finds an environment variable, as os.LookupEnv does.
 	Lookup          func(name string) (string, bool)
 	Version, Commit string
-	// Secret reads a secret from the terminal without echo; nil without a terminal.
+	// Secret reads a secret from the terminal without echo. Without a terminal, it is nil.
 	Secret func(prompt string) ([]byte, error)
 	Clock  func() time.Time
 	Pause  func(ctx context.Context, d time.Duration) error
 
 	Flags   globals
-	Hushed  bool  // do not print retries, because the command sends many requests
-	Started bool  // a verb runs: later errors are not usage errors
-	sending Token // the credential in requests; never printed
+	Hushed  bool  // do not print a remark for each retry, because the command sends many requests
+	Started bool  // a command runs, so later errors are not usage errors
+	sending Token // the credential in requests; it is never printed
 }
 
 // Verb returns a cobra RunE function that calls run. An error from run is a usage error only if its exit code is exit.Usage.
@@ -57,14 +57,14 @@ func (p *Program) Verb(run func(ctx context.Context, args []string) error) func(
 	}
 }
 
-// Env returns an environment variable, or "".
+// Env returns an environment variable. If it is not set, Env returns "".
 func (p *Program) Env(name string) string {
 	value, _ := p.Lookup(name)
 	return value
 }
 
-// FromEnvironment sets the global flags that have a variable and were not given. It does not read the variables for servers and databases. Other code
-// reads them when it needs them, so that no help text shows them.
+// FromEnvironment sets the global flags that the user has not set and that have an environment variable. It does not read the variables for servers
+// and databases. Other code reads those variables when it needs them, so that no help text shows their values.
 func (p *Program) FromEnvironment(f *pflag.FlagSet) error {
 	for flag, variable := range map[string]string{"output": "CARVE_OUTPUT", "timeout": "CARVE_TIMEOUT"} {
 		value := p.Env(variable)
@@ -78,7 +78,7 @@ func (p *Program) FromEnvironment(f *pflag.FlagSet) error {
 	return nil
 }
 
-// File reads a document from a file, or from standard input for "-".
+// File reads a document from a file. For "-" it reads standard input.
 func (p *Program) File(path string) (json.RawMessage, error) {
 	text, err := p.Read(path)
 	if err != nil {
@@ -91,7 +91,7 @@ func (p *Program) File(path string) (json.RawMessage, error) {
 	return doc, nil
 }
 
-// Read reads a file, or standard input for "-".
+// Read reads a file. For "-" it reads standard input.
 func (p *Program) Read(path string) ([]byte, error) {
 	if path == "-" {
 		return io.ReadAll(p.In)

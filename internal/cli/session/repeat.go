@@ -7,8 +7,8 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// repeater returns a client that retries requests where a retry is safe and useful, and prints a remark. The client library decides on retries and
-// pauses; all attempts together have the time of --timeout.
+// repeater returns a client that retries requests and prints a remark before each retry. The client library decides whether a retry is safe and
+// useful, and computes the pauses. All attempts together must end within --timeout.
 func (p *Program) repeater(next *http.Client) client.Repeater {
 	policy := client.DefaultRetry()
 	policy.AttemptTimeout, policy.Pause = 0, p.Pause
@@ -21,7 +21,7 @@ func (p *Program) repeater(next *http.Client) client.Repeater {
 	return client.Repeater{Next: next, Policy: policy}
 }
 
-// Unsettled reports whether a request ended with an unknown outcome.
+// Unsettled reports whether the outcome of a request is unknown.
 func Unsettled(err error) bool {
 	if n, ok := errors.AsType[*noAnswer](err); ok {
 		return n.sent

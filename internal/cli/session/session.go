@@ -20,23 +20,23 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// Session is a program with its server and, for most verbs, its project.
+// Session is a program with a server. For most commands it also has a project.
 type Session struct {
 	*Program
 	http    client.Repeater
 	At      destination
-	Server  string // for people: without a password
+	Server  string // for messages, without a password
 	Project string
 }
 
-// Answer is the response to a successful request, with its unchanged body.
+// Answer is the response to a request that succeeded. Its body is unchanged.
 type Answer struct {
 	Status int
 	Header http.Header
 	Body   json.RawMessage
 }
 
-// Session prepares for requests outside projects. It does not connect yet.
+// Session prepares for requests that do not belong to a project. It does not connect yet.
 func (p *Program) Session() (*Session, error) {
 	if p.Flags.Timeout <= 0 {
 		return nil, exit.Usagef("--timeout must be more than 0, not %s", p.Flags.Timeout)
@@ -56,7 +56,7 @@ func (p *Program) Session() (*Session, error) {
 	return &Session{Program: p, http: p.repeater(next), At: at, Server: at.server.Redacted()}, nil
 }
 
-// InProject prepares for requests in the project of --project.
+// InProject prepares for requests in the project that --project, the environment or a context selects.
 func (p *Program) InProject() (*Session, error) {
 	s, err := p.Session()
 	if err != nil {
@@ -69,25 +69,25 @@ func (p *Program) InProject() (*Session, error) {
 	return s, CheckName("project", s.Project)
 }
 
-// Request is one request of the contract.
+// Request is one request as the contract defines it.
 type Request struct {
-	Method string // "" is GET
+	Method string // "" means GET
 	Path   []string
 	Query  Query
 	Match  string // If-Match
-	Create bool   // create only: If-None-Match
+	Create bool   // the object must not exist yet: If-None-Match
 	key    string // Idempotency-Key
 	Body   json.RawMessage
-	wait   time.Duration // the time that the server itself may wait
+	wait   time.Duration // the time for which the server itself may hold the request
 }
 
 // Get returns a read request.
 func Get(path ...string) Request { return Request{Path: path} }
 
-// Query are a request's parameters, in order.
+// Query has the parameters of a request, in order.
 type Query []string
 
-// With adds a parameter, unless its value is "".
+// With adds a parameter. If the value is "", it adds nothing.
 func (q Query) With(name, value string) Query {
 	if value == "" {
 		return q
@@ -95,12 +95,12 @@ func (q Query) With(name, value string) Query {
 	return append(slices.Clip(q), name+"="+url.QueryEscape(value))
 }
 
-// In returns a path in the project.
+// In returns a path inside the project.
 func (s *Session) In(path ...string) []string {
 	return append([]string{"projects", s.Project}, path...)
 }
 
-// of returns the HTTP request, with our headers.
+// of returns the HTTP request with the headers that every request has.
 func (s *Session) of(ctx context.Context, r Request) (*http.Request, error) {
 	at := *s.At.server
 	at.RawQuery = strings.Join(r.Query, "&")
@@ -142,7 +142,7 @@ func (s *Session) of(ctx context.Context, r Request) (*http.Request, error) {
 	return req, nil
 }
 
-// Ask sends one request with its retries. It returns the answer, or a *Refusal or a *noAnswer as the error.
+// Ask sends one request and retries it if necessary. Its error is a *Refusal or a *noAnswer.
 func (s *Session) Ask(ctx context.Context, r Request) (Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.Flags.Timeout+r.wait)
 	defer cancel()
@@ -150,7 +150,7 @@ func (s *Session) Ask(ctx context.Context, r Request) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	if r.wait == 0 { // otherwise the server may wait on purpose
+	if r.wait == 0 { // otherwise the server may hold the request on purpose
 		defer s.Waiting("waiting for " + s.Server)()
 	}
 	resp, err := s.http.Do(req)
@@ -171,7 +171,7 @@ func (s *Session) Ask(ctx context.Context, r Request) (Answer, error) {
 	return Answer{Status: resp.StatusCode, Header: resp.Header, Body: bytes.TrimSpace(body)}, nil
 }
 
-// refusedWith adds the credential to a refusal for missing rights.
+// refusedWith adds the credential to a refusal that is due to missing rights.
 func (s *Session) refusedWith(err error) error {
 	r, ok := errors.AsType[*Refusal](err)
 	if !ok || r.Status != http.StatusUnauthorized && r.Status != http.StatusForbidden {
@@ -184,7 +184,7 @@ func (s *Session) refusedWith(err error) error {
 	return r
 }
 
-// lost returns the error for a request without a complete response.
+// lost returns the error for a request that got no complete response.
 func (s *Session) lost(err error) error {
 	n := &noAnswer{server: s.Server, cause: err, sent: true, unnamed: s.At.unnamed}
 	if lost, ok := errors.AsType[*client.LostError](err); ok {
@@ -196,14 +196,14 @@ func (s *Session) lost(err error) error {
 	return n
 }
 
-// Writing are the flags of every verb that writes.
+// Writing has the flags that all commands with a write have.
 type Writing struct {
 	DryRun bool
 	Key    string
-	Again  bool // the user can repeat the whole command: errors need no key
+	Again  bool // the user can safely repeat the whole command, so errors need no key
 }
 
-// Query returns the parameter of a dry run, if it is one.
+// Query returns the query parameter for a dry run. If the command is no dry run, it returns nil.
 func (w Writing) Query() Query {
 	if !w.DryRun {
 		return nil
@@ -211,8 +211,8 @@ func (w Writing) Query() Query {
 	return Query{"dryRun=true"}
 }
 
-// Post sends a POST under an Idempotency-Key, the caller's or a new one, so that the server carries out retries by this or a later process only once.
-// If the outcome stays unknown, the error contains the key.
+// Post sends a POST with the caller's Idempotency-Key or with a new one. The server therefore carries out the request only once, even if another
+// process retries it with the same key. If the outcome stays unknown, the error contains the key.
 func (s *Session) Post(ctx context.Context, w Writing, r Request) (Answer, error) {
 	r.Method, r.key, r.Query = http.MethodPost, show.FirstOf(w.Key, uuid.NewString()), append(r.Query, w.Query()...)
 	a, err := s.Ask(ctx, r)
@@ -223,14 +223,14 @@ func (s *Session) Post(ctx context.Context, w Writing, r Request) (Answer, error
 	return a, nil
 }
 
-// Keyed sends a POST under the caller's key without remarks, as one of many.
+// Keyed sends a POST with the caller's key. It prints no remarks, because it is for commands that send many requests.
 func (s *Session) Keyed(ctx context.Context, key string, r Request) (Answer, error) {
 	r.Method, r.key = http.MethodPost, key
 	return s.Ask(ctx, r)
 }
 
-// Change sends a PUT or a PATCH. After an unknown outcome the user can repeat it, because it describes the final state. done describes the change for
-// that error, as in "the pool was changed"; without it the error has no such sentence.
+// Change sends a PUT or a PATCH. If the outcome is unknown, the user can repeat the command, because the request describes the final state. done is a
+// phrase for that error, such as "pool was changed". If done is empty, the error does not advise the user to repeat the command.
 func (s *Session) Change(ctx context.Context, r Request, done string) (Answer, error) {
 	a, err := s.Ask(ctx, r)
 	switch {
@@ -243,7 +243,7 @@ func (s *Session) Change(ctx context.Context, r Request, done string) (Answer, e
 	return a, nil
 }
 
-// remarkOn prints remarks about the headers of a response to a write.
+// remarkOn prints remarks about the response to a write. They depend on the response's headers.
 func (s *Session) remarkOn(a Answer) {
 	if a.Header.Get("Dry-Run") == "true" {
 		s.Remark("dry run: nothing was written")
@@ -253,14 +253,14 @@ func (s *Session) remarkOn(a Answer) {
 	}
 }
 
-// noAnswer is the error for a request without a complete response.
+// noAnswer is the error for a request that got no complete response.
 type noAnswer struct {
 	server string
 	cause  error
-	after  time.Duration // the timeout, if it has passed
-	sent   bool          // the server may have carried it out
+	after  time.Duration // the timeout, if the request exceeded it
+	sent   bool          // the server may have carried out the request
 
-	unnamed bool // the default address: the command line, the environment and the contexts name no server
+	unnamed bool // the server is the default, because no flag, variable or context names one
 }
 
 func (e *noAnswer) Error() string {
@@ -277,7 +277,7 @@ func (e *noAnswer) text() string {
 	case errors.Is(e.cause, context.Canceled):
 		return "interrupted before a response from " + e.server
 	}
-	// "Get http://...: dial tcp ...": use the part with the cause.
+	// The text has the form "Get http://...: dial tcp ...". Only the part after the URL describes the cause.
 	if outer, ok := errors.AsType[*url.Error](e.cause); ok {
 		return "no response from " + e.server + ": " + outer.Err.Error()
 	}

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/term"
 )
 
-// TerminalSecret returns a function that reads a secret without echo; nil if in is not a terminal. If ctx ends first, as on an interrupt, it restores
-// the echo and abandons the read.
+// TerminalSecret returns a function that reads a secret without echo. If in is not a terminal, it returns nil. If ctx ends first, for example on an
+// interrupt, the function restores the echo and stops waiting for the secret.
 func TerminalSecret(ctx context.Context, in *os.File, out io.Writer) func(prompt string) ([]byte, error) {
 	fd := int(in.Fd())
 	if !term.IsTerminal(fd) {
@@ -32,18 +32,18 @@ func TerminalSecret(ctx context.Context, in *os.File, out io.Writer) func(prompt
 			text, err := term.ReadPassword(fd)
 			read <- line{text, err}
 		}()
-		defer func() { _, _ = io.WriteString(out, "\n") }() // the terminal did not echo it
+		defer func() { _, _ = io.WriteString(out, "\n") }() // the terminal did not echo the user's line feed
 		select {
 		case l := <-read:
 			return l.text, l.err
 		case <-ctx.Done():
-			_ = term.Restore(fd, before) // an error means that the terminal is gone
+			_ = term.Restore(fd, before) // if this fails, the terminal no longer exists
 			return nil, ctx.Err()
 		}
 	}
 }
 
-// TerminalWidth returns the number of columns of a terminal, or 0 if out is not one.
+// TerminalWidth returns the number of columns of a terminal. If out is not a terminal, it returns 0.
 func TerminalWidth(out *os.File) int {
 	width, _, err := term.GetSize(int(out.Fd()))
 	if err != nil {

@@ -10,11 +10,11 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// HTTPClient returns the client for requests. With a CA file, it trusts only those CAs. It does not follow redirects: they could take the credential
-// to another server, and turn a POST into a GET.
+// HTTPClient returns the client for requests. If there is a CA file, the client trusts only the authorities in that file. It does not follow
+// redirects. A redirect could send the credential to another server, or turn a POST into a GET.
 func HTTPClient(caFile string) (*http.Client, error) {
 	base, ok := http.DefaultTransport.(*http.Transport)
-	if !ok { // other code has replaced it
+	if !ok { // other code has replaced the default transport
 		base = &http.Transport{Proxy: http.ProxyFromEnvironment}
 	}
 	transport := base.Clone()
@@ -36,8 +36,8 @@ func HTTPClient(caFile string) (*http.Client, error) {
 	}, nil
 }
 
-// showCertificate makes a client present a certificate to servers that request one. It reads the file for each connection, because it may have been
-// renewed.
+// showCertificate makes a client present a certificate to a server that requests one. It reads the files for each connection, because the certificate
+// may have been renewed.
 func (p *Program) showCertificate(c *http.Client) error {
 	cert, key := show.FirstOf(p.Flags.ClientCert, p.Env("CARVE_CLIENT_CERT")), show.FirstOf(p.Flags.ClientKey, p.Env("CARVE_CLIENT_KEY"))
 	if cert == "" && key == "" {

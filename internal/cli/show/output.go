@@ -1,4 +1,4 @@
-// Package show prints responses: tables and paragraphs for people, documents for programs.
+// Package show prints the responses of the server. People get tables and paragraphs. Programs get documents.
 package show
 
 import (
@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// The output formats.
+// These are the output formats without an argument.
 const (
 	FormatTable = "table"
 	FormatWide  = "wide"
@@ -18,12 +18,12 @@ const (
 	FormatCSV   = "csv"
 )
 
-// Formats are all formats, as a user types them.
+// Formats lists all formats as a user types them.
 var Formats = []string{
 	FormatTable, FormatWide, FormatJSON, FormatYAML, FormatName, FormatCSV, FormatJSONPath + "=", FormatGoTemplate + "=", FormatCustomColumns + "=",
 }
 
-// Page is the form of every list. It keeps the items unchanged.
+// Page is the form of every list in a response. It keeps the items as raw JSON.
 type Page struct {
 	Items      []json.RawMessage `json:"items"`
 	NextCursor string            `json:"nextCursor,omitempty"`
@@ -35,36 +35,36 @@ type Printer struct {
 	Hide             func(text string) string // removes secrets from notes
 	Output           string                   // one of the formats
 	Quiet, NoHeaders bool
-	SortBy           string // a path into each document of a list, or a column's title
+	SortBy           string // a path into each document of a list, or the title of a column
 	Colour           bool   // the output is a terminal with colours
-	Width            int    // columns of that terminal; 0: not a terminal
+	Width            int    // columns of that terminal; 0 if the output is not a terminal
 
 	Watched  bool      // notes go to a terminal
-	left     int       // columns in the next tables that do not fit the terminal
-	render   rendering // of a format with an argument
+	left     int       // number of columns that do not fit the terminal; the next write prints a remark about them
+	render   rendering // for a format with an argument; nil for all other formats
 	progress progressLine
 }
 
-// View describes how one kind of thing is shown to people.
+// View describes how one kind of object is shown to people.
 type View[T any] struct {
-	Kind    string // for notes: "pool"
+	Kind    string // the name for notes, such as "pool"
 	Columns []Column[T]
 	Name    func(T) string
-	Cidr    func(T) string // nil if the kind has none
+	Cidr    func(T) string // returns the object's block; nil if the kind has none
 
-	// More are the fields that `show` prints besides the columns.
+	// More lists the fields that `show` prints in addition to the columns.
 	More []Column[T]
 
-	// Below returns another table about named things, or nothing; nil: none.
+	// Below returns a second table about objects that were requested by name. It returns nothing if there is no such table. It may be nil.
 	Below func(p *Printer, items []T) []byte
 }
 
-// Column is one column of a table. `-o wide` alone shows wide ones.
+// Column is one column of a table. Only `-o wide` shows the columns with Wide.
 type Column[T any] struct {
 	Title    string
 	Wide     bool
 	Bar      bool // draws a percentage on a terminal
-	NeverCut bool // a narrow terminal truncates all other columns first
+	NeverCut bool // a narrow terminal shortens this column only after all other columns
 	Cell     func(T) string
 }
 
@@ -73,7 +73,7 @@ func One[T any](p *Printer, v View[T], doc json.RawMessage) error {
 	return Show(p, v, []json.RawMessage{doc}, doc, true)
 }
 
-// SomeOf shows the found ones of named things: a single document for one name, and else a list.
+// SomeOf shows the objects that were found. If the user named only one object, it shows a single document. Otherwise it shows a list.
 func SomeOf[T any](p *Printer, v View[T], docs []json.RawMessage, named int) error {
 	if named == 1 {
 		return One(p, v, docs[0])
@@ -106,8 +106,8 @@ func List[T any](p *Printer, v View[T], l Page) error {
 	return nil
 }
 
-// Show prints documents in the requested format; whole is the output of -o json and yaml. For named documents, --quiet prints the block instead of
-// the name, and more output than rows may follow.
+// Show prints documents in the requested format. whole is the output of -o json and -o yaml. If the user named the documents, --quiet prints the
+// block instead of the name, and the view's second table follows the rows.
 func Show[T any](p *Printer, v View[T], docs []json.RawMessage, whole json.RawMessage, named bool) error {
 	if p.Structured() {
 		return p.Document(whole)
@@ -132,7 +132,7 @@ func Show[T any](p *Printer, v View[T], docs []json.RawMessage, whole json.RawMe
 	return p.Write(text)
 }
 
-// WordsOf returns one word for each item.
+// WordsOf applies word to each item.
 func WordsOf[T any](items []T, word func(T) string) []string {
 	out := make([]string, len(items))
 	for i, item := range items {
@@ -141,7 +141,7 @@ func WordsOf[T any](items []T, word func(T) string) []string {
 	return out
 }
 
-// Marshal is json.Marshal without the HTML escapes of <, > and &, so that it keeps embedded documents unchanged.
+// Marshal encodes a value like json.Marshal, but without the HTML escapes of <, > and &. It therefore keeps embedded documents unchanged.
 func Marshal(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -152,17 +152,17 @@ func Marshal(v any) (json.RawMessage, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// Structured reports whether the output is for programs.
+// Structured reports whether the output format is for programs.
 func (p *Printer) Structured() bool {
 	return p.Output == FormatJSON || p.Output == FormatYAML || p.render != nil
 }
 
-// Tabular reports whether the output is tables and sentences for people.
+// Tabular reports whether the output has tables and sentences for people.
 func (p *Printer) Tabular() bool {
 	return !p.Quiet && (p.Output == FormatTable || p.Output == FormatWide)
 }
 
-// DocumentOf prints a value as a document.
+// DocumentOf encodes a value and prints it as a document.
 func (p *Printer) DocumentOf(v any) error {
 	doc, err := Marshal(v)
 	if err != nil {
@@ -171,7 +171,7 @@ func (p *Printer) DocumentOf(v any) error {
 	return p.Document(doc)
 }
 
-// Document prints JSON, indented, or as YAML. It escapes hidden characters and changes nothing else.
+// Document prints a document as indented JSON or as YAML. It escapes hidden characters and changes nothing else.
 func (p *Printer) Document(doc json.RawMessage) error {
 	if p.render != nil {
 		return p.rendered(doc)
@@ -191,7 +191,7 @@ func (p *Printer) Document(doc json.RawMessage) error {
 	return p.Write([]byte(escapedJSON(b.String())))
 }
 
-// Lines prints one word a line.
+// Lines prints each word on a separate line.
 func (p *Printer) Lines(list []string) error {
 	var b bytes.Buffer
 	for _, word := range list {
@@ -200,7 +200,7 @@ func (p *Printer) Lines(list []string) error {
 	return p.Write(b.Bytes())
 }
 
-// Write writes the whole text to standard output at once; a full disk or a closed pipe makes the verb fail.
+// Write writes the whole text to standard output. If the disk is full or the pipe is closed, the command fails.
 func (p *Printer) Write(text []byte) error {
 	return p.Stream(func(w io.Writer) error {
 		_, err := w.Write(text)
@@ -208,7 +208,7 @@ func (p *Printer) Write(text []byte) error {
 	})
 }
 
-// Stream writes a long text while it is made.
+// Stream calls a function that writes a long text to standard output piece by piece.
 func (p *Printer) Stream(write func(io.Writer) error) error {
 	p.ProgressEnds()
 	if err := write(p.To); err != nil {
@@ -226,10 +226,10 @@ func (p *Printer) Note(format string, args ...any) {
 	p.progress.mu.Lock()
 	defer p.progress.mu.Unlock()
 	p.progressEnds()
-	_, _ = io.WriteString(p.Aside, Visible(p.Hide(fmt.Sprintf(format, args...)))+"\n") // a failure to print cannot be reported
+	_, _ = io.WriteString(p.Aside, Visible(p.Hide(fmt.Sprintf(format, args...)))+"\n") // an error here cannot be reported
 }
 
-// Remark is a note that --quiet silences.
+// Remark prints a note. With --quiet it prints nothing.
 func (p *Printer) Remark(format string, args ...any) {
 	if !p.Quiet {
 		p.Note(format, args...)

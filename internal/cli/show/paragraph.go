@@ -11,7 +11,7 @@ import (
 // Line is the name and value of one field.
 type Line [2]string
 
-// Paragraphs prints a paragraph for each resource, with one field on each line. If the view has a second table, it follows the paragraph.
+// Paragraphs prints a paragraph for each resource, with one field on each line. If the view has a second table, that table follows the paragraph.
 func Paragraphs[T any](p *Printer, v View[T], docs []json.RawMessage) error {
 	items, err := Decode[T](docs)
 	if err != nil {
@@ -37,7 +37,7 @@ func Paragraphs[T any](p *Printer, v View[T], docs []json.RawMessage) error {
 	return p.Write(all.Bytes())
 }
 
-// Paragraph returns one line for each field with a value.
+// Paragraph returns one line for each field that has a value.
 func Paragraph(lines []Line) []byte {
 	var b bytes.Buffer
 	for _, l := range lines {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Progress appears on a terminal after the first second, and changes at most five times a second.
+// The progress line appears on a terminal after one second. It changes at most five times a second.
 const (
 	firstProgress = time.Second
 	nextProgress  = 200 * time.Millisecond
@@ -17,13 +17,13 @@ const (
 type progressLine struct {
 	mu             sync.Mutex
 	began, printed time.Time
-	text, waited   string        // the progress, and the awaited event if there is no progress
-	line           string        // the line on the terminal; "": none
+	text, waited   string        // the progress, and the event that the user waits for, which is shown if there is no progress
+	line           string        // the line that is on the terminal now; "" if there is none
 	waiting        int           // number of concurrent waits
 	stop           chan struct{} // closed when the last wait ends
 }
 
-// Progress shows the progress on a terminal, if the work takes longer than a second.
+// Progress shows the progress on a terminal if the work takes longer than a second.
 func (p *Printer) Progress(format string, args ...any) {
 	if !p.Watched || p.Quiet {
 		return
@@ -34,7 +34,7 @@ func (p *Printer) Progress(format string, args ...any) {
 	p.printProgress()
 }
 
-// Waiting shows the duration of work without progress, until done is called.
+// Waiting shows the duration of work that has no measurable progress, until done is called.
 func (p *Printer) Waiting(what string) (done func()) {
 	if !p.Watched || p.Quiet {
 		return func() {}
@@ -75,7 +75,7 @@ func (p *Printer) tick(stop <-chan struct{}) {
 	}
 }
 
-// printProgress overwrites the line if it is time. The caller has the lock.
+// printProgress overwrites the progress line if the last update is long enough ago. The caller has the lock.
 func (p *Printer) printProgress() {
 	at, now := &p.progress, time.Now()
 	if at.began.IsZero() {
@@ -92,16 +92,16 @@ func (p *Printer) printProgress() {
 	}
 }
 
-// ProgressEnds removes the line before other output.
+// ProgressEnds removes the progress line before other output.
 func (p *Printer) ProgressEnds() {
 	p.progress.mu.Lock()
 	defer p.progress.mu.Unlock()
 	p.progressEnds()
 }
 
-// progressEnds is ProgressEnds for a caller with the lock.
+// progressEnds does the work of ProgressEnds for a caller that has the lock.
 func (p *Printer) progressEnds() {
-	p.progress.began, p.progress.text = time.Time{}, "" // the next work starts a new first second
+	p.progress.began, p.progress.text = time.Time{}, "" // the line for the next work appears again after one second
 	if p.progress.line != "" {
 		p.progress.line = ""
 		_, _ = io.WriteString(p.Aside, "\r\x1b[K")

@@ -11,10 +11,10 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// pass waits on the clock of the synctest bubble.
+// pass waits on the clock of the synctest bubble, so the test does not really wait.
 func pass(d time.Duration) { <-time.After(d) }
 
-// The test uses the clock of the synctest bubble, which stands still while code runs.
+// The test uses the clock of a synctest bubble. That clock does not advance while code runs.
 func TestWorkLongerThanASecondShowsProgress(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

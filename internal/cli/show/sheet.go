@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// formula matches a cell that a spreadsheet would compute, with any apostrophes before it.
+// formula matches a cell that a spreadsheet would compute. There may be apostrophes before the formula.
 var formula = regexp.MustCompile(`^'*[=+\-@\t\r]`)
 
-// IsFormula reports whether a spreadsheet would compute a cell, possibly without the apostrophes before it.
+// IsFormula reports whether a spreadsheet would compute a cell after its leading apostrophes are removed.
 func IsFormula(cell string) bool { return formula.MatchString(cell) }
 
-// CellText puts an apostrophe before a cell that a spreadsheet would compute, which makes it a text. The console does the same
-// (console/src/pages/transfer-csv.ts).
+// CellText puts an apostrophe before a cell that a spreadsheet would compute. The spreadsheet then shows the cell as text. The console has the same
+// function (console/src/pages/transfer-csv.ts).
 func CellText(cell string) string {
 	if IsFormula(cell) {
 		return "'" + cell
@@ -23,7 +23,7 @@ func CellText(cell string) string {
 	return cell
 }
 
-// CellMeant removes the apostrophe of CellText, and no other.
+// CellMeant removes the apostrophe that CellText adds. It removes no other apostrophe.
 func CellMeant(cell string) string {
 	if rest, marked := strings.CutPrefix(cell, "'"); marked && IsFormula(rest) {
 		return rest
@@ -31,18 +31,19 @@ func CellMeant(cell string) string {
 	return cell
 }
 
-// Sheet writes the rows of a CSV file (RFC 4180). It is the only CSV writer here, so no file has a cell that a spreadsheet computes.
+// Sheet writes the rows of a CSV file (RFC 4180). All CSV output here uses it, so that no file has a cell that a spreadsheet computes.
 type Sheet struct {
 	text bytes.Buffer
 	rows *csv.Writer
 }
 
-// SheetTo returns a sheet that writes its rows to a file, without the whole file in memory. End writes the last rows.
+// SheetTo returns a sheet that writes its rows to a file and does not keep the whole file in memory. The caller must call End, which writes the last
+// rows.
 func SheetTo(w io.Writer) *Sheet {
 	return &Sheet{rows: csv.NewWriter(w)} //nolint:forbidigo // CellText marks every cell
 }
 
-// End writes the remaining rows, and returns the first write error.
+// End writes the remaining rows and returns the first write error.
 func (s *Sheet) End() error {
 	s.rows.Flush()
 	return s.rows.Error()
@@ -57,10 +58,10 @@ func (s *Sheet) Row(cells ...string) {
 	for i, cell := range cells {
 		marked[i] = CellText(cell)
 	}
-	_ = s.rows.Write(marked) // a buffer never fails, and End reports a file's errors
+	_ = s.rows.Write(marked) // a buffer never fails, and End reports the errors of a file
 }
 
-// Bytes returns the rows so far.
+// Bytes returns the rows that were added so far.
 func (s *Sheet) Bytes() []byte {
 	if s.rows != nil {
 		s.rows.Flush()

@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/exit"
 )
 
-// sortPage sorts a list by --sort-by: a column's title, or a path into each document.
+// sortPage sorts a list by --sort-by. The flag has the title of a column or a path into each document.
 func sortPage[T any](p *Printer, v View[T], l *Page) error {
 	if p.SortBy == "" {
 		return nil
@@ -44,7 +44,7 @@ func sortPage[T any](p *Printer, v View[T], l *Page) error {
 	return nil
 }
 
-// sortKey returns the function for the sort key of a document.
+// sortKey returns the function that computes the sort key of a document.
 func sortKey[T any](p *Printer, v View[T]) (func(doc json.RawMessage) (string, error), error) {
 	for _, c := range v.Columns {
 		if !strings.EqualFold(c.Title, p.SortBy) {
@@ -68,7 +68,7 @@ func sortKey[T any](p *Printer, v View[T]) (func(doc json.RawMessage) (string, e
 	}, nil
 }
 
-// natural compares as people expect: addresses and blocks by position, numbers by size, everything else as text. Empty values come last.
+// natural compares two values. It sorts addresses and blocks by address, numbers by size, and all other values as text. Empty values come last.
 func natural(a, b string) int {
 	if (a == "") != (b == "") {
 		return cmp.Compare(b, a)

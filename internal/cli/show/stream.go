@@ -9,16 +9,16 @@ import (
 	"unicode/utf8"
 )
 
-// Stream prints rows as they come. Its columns are as wide as their contents so far.
+// Stream prints the rows of a table as they arrive. A column is as wide as its widest cell so far.
 type Stream[T any] struct {
 	*Printer
 	Columns []Column[T]
-	widths  []int // of the columns
+	widths  []int // the widths of the columns
 	left    int   // number of columns at the end that do not fit the terminal
-	began   bool  // the titles were printed
+	began   bool  // the titles are printed
 }
 
-// Reserve widens the columns for rows that are expected later.
+// Reserve makes the columns wide enough for rows that will be printed later.
 func (s *Stream[T]) Reserve(items []T) {
 	titles := cells(s.Printer, s.Columns, func(c Column[T]) string { return c.Title })
 	s.widths = make([]int, len(titles))
@@ -36,7 +36,7 @@ func (s *Stream[T]) widen(row []string) {
 	}
 }
 
-// Rows prints some rows, the first ones under the titles.
+// Rows prints some rows. The titles come before the first row.
 func (s *Stream[T]) Rows(items []T) error {
 	var rows [][]string
 	titled := false
@@ -80,7 +80,7 @@ func (s *Stream[T]) Rows(items []T) error {
 	return s.Write([]byte(b.String()))
 }
 
-// OneOfMany prints one of several documents: JSON on a separate line, or YAML after a separator line.
+// OneOfMany prints one of several documents. A JSON document is on one line. A YAML document follows a separator line.
 func (p *Printer) OneOfMany(doc json.RawMessage) error {
 	if p.render != nil {
 		return p.rendered(doc)

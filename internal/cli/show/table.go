@@ -12,22 +12,22 @@ import (
 	"unicode/utf8"
 )
 
-// gap is the space between columns, and shortest the minimum width of a truncated one.
+// gap is the space between columns. shortest is the minimum width of a shortened column. firstColumns is the number of columns that identify a row.
 const (
 	gap          = 3
 	shortest     = 8
 	firstColumns = 2
 )
 
-// Table returns a table as WriteTable writes it.
+// Table returns the table that WriteTable writes.
 func Table[T any](p *Printer, columns []Column[T], items []T) []byte {
 	var b bytes.Buffer
 	_ = WriteTable(&b, p, columns, slices.Values(items)) // a write to a buffer cannot fail
 	return b.Bytes()
 }
 
-// WriteTable aligns rows under their titles. On a terminal the table is no wider than the terminal. It iterates over the items twice, so that the
-// cells need not be in memory.
+// WriteTable writes rows that are aligned under their titles. On a terminal, the table is at most as wide as the terminal. WriteTable iterates over
+// the items twice, so that it does not need all cells in memory.
 func WriteTable[T any](w io.Writer, p *Printer, columns []Column[T], items iter.Seq[T]) error {
 	rows := func(yield func([]string) bool) {
 		title := !p.NoHeaders
@@ -102,13 +102,13 @@ func WriteTable[T any](w io.Writer, p *Printer, columns []Column[T], items iter.
 			}
 			line.WriteString(text + pad)
 		}
-		_, _ = b.WriteString(strings.TrimRight(line.String(), " ") + "\n") // Flush returns the error
+		_, _ = b.WriteString(strings.TrimRight(line.String(), " ") + "\n") // Flush returns the error of this write
 		title = false
 	}
 	return b.Flush()
 }
 
-// cells returns a row's cells in the printed columns.
+// cells returns a row's cells in the columns that the output format shows.
 func cells[T any](p *Printer, columns []Column[T], cell func(Column[T]) string) (row []string) {
 	for _, c := range columns {
 		text := Clean(cell(c))
@@ -122,7 +122,7 @@ func cells[T any](p *Printer, columns []Column[T], cell func(Column[T]) string) 
 	return row
 }
 
-// measure returns the widths of columns, the columns that are empty in all rows, and whether there are rows besides the titles.
+// measure returns the widths of the columns and the columns that are empty in all rows. found is true if there is a row in addition to the titles.
 func measure(rows iter.Seq[[]string], n int, titles bool) (widths []int, empty []bool, found bool) {
 	widths, empty = make([]int, n), slices.Repeat([]bool{true}, n)
 	for row := range rows {
@@ -136,8 +136,7 @@ func measure(rows iter.Seq[[]string], n int, titles bool) (widths []int, empty [
 	return widths, empty, found
 }
 
-// withoutEmpty returns the indexes of the columns to show. If the table is wider than the terminal, it leaves out empty columns after the
-// first two.
+// withoutEmpty returns the indexes of the columns to show. If the table is wider than the terminal, it omits empty columns after the first two.
 func (p *Printer) withoutEmpty(widths []int, empty []bool) (kept []int) {
 	for i := range widths {
 		if i < firstColumns || !empty[i] || p.Width <= 0 || roomOf(widths) <= p.Width {
@@ -147,7 +146,7 @@ func (p *Printer) withoutEmpty(widths []int, empty []bool) (kept []int) {
 	return kept
 }
 
-// chosen returns the elements of a list at some indexes.
+// chosen returns the elements of a list at the given indexes.
 func chosen[T any](list []T, at []int) []T {
 	out := make([]T, len(at))
 	for n, i := range at {
@@ -165,8 +164,9 @@ func roomOf(widths []int) int {
 	return total
 }
 
-// fit narrows columns, the widest first, until they fit the terminal. If that is not enough, it leaves out columns at the end and returns their
-// number. It narrows the first two columns, which identify a row, and the columns in whole only after all others.
+// fit makes columns narrower until the table fits the terminal. If that is not enough, it omits columns at the end and returns their number. It
+// narrows the widest column first. The first two columns identify a row, so it narrows them, and the columns marked in whole, only after all other
+// columns.
 func (p *Printer) fit(widths []int, whole []bool) (left int) {
 	if p.Width <= 0 {
 		return 0
@@ -202,7 +202,7 @@ func (p *Printer) fit(widths []int, whole []bool) (left int) {
 	return len(widths) - len(shown)
 }
 
-// shorten truncates a text and ends it with an ellipsis.
+// shorten cuts a text at a width and ends it with an ellipsis.
 func shorten(text string, width int) string {
 	if utf8.RuneCountInString(text) <= width {
 		return text
@@ -213,7 +213,7 @@ func shorten(text string, width int) string {
 // barWidth is the width of a percentage's bar.
 const barWidth = 10
 
-// bar returns a percentage with a bar before it. The bar's colour depends on the percentage.
+// bar returns a percentage with a bar before it. The percentage also determines the bar's colour.
 func bar(p *Printer, text string) string {
 	percent, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(text), "%"), 64)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/util/jsonpath"
 )
 
-// Formats with an argument: -o jsonpath=…, -o go-template=…, -o custom-columns=….
+// These are the formats with an argument: -o jsonpath=…, -o go-template=…, -o custom-columns=….
 const (
 	FormatJSONPath      = "jsonpath"
 	FormatGoTemplate    = "go-template"
@@ -21,10 +21,11 @@ const (
 // rendering formats a document by a format's argument.
 type rendering func(p *Printer, doc any) ([]byte, error)
 
-// Format is the flag --output: a word, for some words with an argument. It parses the argument at once, so that a mistake is a usage error.
+// Format is the value of the flag --output. It is a word, and some words have an argument. Set parses the argument at once, so that a mistake in it
+// is a usage error.
 type Format struct{ P *Printer }
 
-// String, Type and Set implement pflag.Value.
+// String returns the current format.
 func (f Format) String() string {
 	if f.P == nil {
 		return ""
@@ -68,7 +69,7 @@ var exampleFormats = map[string]string{
 	FormatCustomColumns: "custom-columns=NAME:.metadata.name,CIDR:.status.allocatedCIDR",
 }
 
-// path parses a JSONPath in the usual spellings: {.a.b}, .a.b or a.b.
+// path parses a JSONPath in any of three spellings: {.a.b}, .a.b or a.b.
 func path(text string) (*jsonpath.JSONPath, error) {
 	if !strings.Contains(text, "{") {
 		text = "{." + strings.TrimPrefix(text, ".") + "}"
@@ -96,7 +97,8 @@ func goTemplateOf(text string) (rendering, error) {
 	}, err
 }
 
-// lineEnd ends a text with a line feed, which kubectl leaves to the template. $(…) removes it.
+// lineEnd adds a line feed to a text that has none at its end. In kubectl, the template must contain the line feed. A shell's $(…) removes the line
+// feed again.
 func lineEnd(text []byte) []byte {
 	if len(text) > 0 && text[len(text)-1] != '\n' {
 		return append(text, '\n')
@@ -128,7 +130,7 @@ func customColumnsOf(text string) (rendering, error) {
 	}, nil
 }
 
-// valueAt returns a path's value in a document, with commas between several values.
+// valueAt returns the value at a path of a document. It joins several values with commas.
 func valueAt(j *jsonpath.JSONPath, doc any) string {
 	results, err := j.FindResults(doc)
 	if err != nil {
@@ -146,7 +148,7 @@ func valueAt(j *jsonpath.JSONPath, doc any) string {
 	return strings.Join(out, ",")
 }
 
-// wholeNumbers decodes a document and keeps the spelling of numbers: 1000000 does not become 1e+06.
+// wholeNumbers decodes a document and keeps the spelling of numbers, so that 1000000 does not become 1e+06.
 func wholeNumbers(doc json.RawMessage) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(doc))
 	d.UseNumber()
@@ -155,7 +157,7 @@ func wholeNumbers(doc json.RawMessage) (any, error) {
 	return v, err
 }
 
-// rendered prints a document with the format's argument.
+// rendered prints a document with the template or path in the format's argument.
 func (p *Printer) rendered(doc json.RawMessage) error {
 	v, err := wholeNumbers(doc)
 	if err != nil {

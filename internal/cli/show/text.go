@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// Wrapped breaks a sentence into lines of at most width characters, with a text between them.
+// Wrapped breaks a sentence into lines of at most width characters. It puts the text between between two lines.
 func Wrapped(sentence string, width int, between string) string {
 	var b strings.Builder
 	column := 0
@@ -41,7 +41,7 @@ func FirstOf[T ~string](values ...T) T {
 	return ""
 }
 
-// RefText names a resource as seen from a project: `name`, or `project/name` in another project.
+// RefText returns the name of a resource as seen from a project. It is `name` if the resource is in that project, and `project/name` otherwise.
 func RefText(ref *client.ResolvedRef, from string) string {
 	switch {
 	case ref == nil:
@@ -65,7 +65,7 @@ func JoinPairs(m map[string]string) string {
 	return strings.Join(out, ",")
 }
 
-// PrefixLengthText formats a prefix length; nil is "".
+// PrefixLengthText formats a prefix length. For nil it returns "".
 func PrefixLengthText(bits *int) string {
 	if bits == nil {
 		return ""
@@ -73,7 +73,7 @@ func PrefixLengthText(bits *int) string {
 	return "/" + strconv.Itoa(*bits)
 }
 
-// Number formats a count; nil is "".
+// Number formats a count. For nil it returns "".
 func Number(n *int64) string {
 	if n == nil {
 		return ""
@@ -89,7 +89,7 @@ func YesOrEmpty(is bool) string {
 	return ""
 }
 
-// CountOf formats a number with its noun: 1 pool, 2 pools.
+// CountOf formats a number with its noun, as in "1 pool" and "2 pools".
 func CountOf(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -97,7 +97,7 @@ func CountOf(n int, what string) string {
 	return strconv.Itoa(n) + " " + what + "s"
 }
 
-// Plural returns a kind's plural.
+// Plural returns the plural of a kind's name.
 func Plural(kind string) string {
 	if strings.HasSuffix(kind, "s") {
 		return kind + "es"
@@ -113,7 +113,7 @@ func Capital(word string) string {
 	return ""
 }
 
-// TimeText formats a time for people.
+// TimeText formats a time for people, in UTC.
 func TimeText(t *time.Time) string {
 	if t == nil {
 		return ""

@@ -7,13 +7,13 @@ import (
 	"unicode/utf16"
 )
 
-// hidden are the invisible characters: they change a text's direction, have no width, break lines or are tags.
+// hidden has the characters that a reader cannot see. They change the direction of text, have no width, break lines or are tags.
 var hidden = []*unicode.RangeTable{
 	unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point,
-	{R32: []unicode.Range32{{Lo: 0xe0100, Hi: 0xe01ef, Stride: 1}}}, // the supplement of variation selectors
+	{R32: []unicode.Range32{{Lo: 0xe0100, Hi: 0xe01ef, Stride: 1}}}, // the supplement with more variation selectors
 }
 
-// Clean makes foreign text safe for one line of a terminal: control characters become blanks, and hidden characters become visible.
+// Clean makes a text from another source safe for one line of a terminal. Control characters become blanks. Hidden characters become visible.
 func Clean(s string) string {
 	return spelt(s, func(r rune) string {
 		if unicode.IsControl(r) {
@@ -23,7 +23,8 @@ func Clean(s string) string {
 	})
 }
 
-// Visible makes hidden characters visible in a text of several lines, and replaces terminal control characters.
+// Visible makes a text of several lines safe for a terminal. Control characters except line feeds and tabs become blanks. Hidden characters become
+// visible.
 func Visible(s string) string {
 	return spelt(s, func(r rune) string {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {
@@ -33,7 +34,7 @@ func Visible(s string) string {
 	})
 }
 
-// visible spells out a hidden character, as in <U+202E>; it returns "" for all others.
+// visible returns the spelling of a hidden character, such as <U+202E>. For all other characters it returns "".
 func visible(r rune) string {
 	if unicode.In(r, hidden...) {
 		return fmt.Sprintf("<%U>", r)
@@ -41,7 +42,7 @@ func visible(r rune) string {
 	return ""
 }
 
-// escapedJSON replaces the hidden characters of a JSON document by equivalent escapes.
+// escapedJSON replaces the hidden characters of a JSON document with equivalent escapes.
 func escapedJSON(doc string) string {
 	return spelt(doc, func(r rune) string {
 		switch high, low := utf16.EncodeRune(r); {
@@ -55,7 +56,7 @@ func escapedJSON(doc string) string {
 	})
 }
 
-// escapedYAML replaces the hidden characters of a YAML document by escapes. All texts that contain any are in double quotes.
+// escapedYAML replaces the hidden characters of a YAML document with escapes. Each text with a hidden character is already in double quotes.
 func escapedYAML(doc string) string {
 	return spelt(doc, func(r rune) string {
 		switch {
@@ -74,7 +75,7 @@ func hides(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return unicode.In(r, hidden...) })
 }
 
-// spelt replaces characters; as returns "" to keep one.
+// spelt replaces each character with the text that as returns. If as returns "", spelt keeps the character.
 func spelt(s string, as func(rune) string) string {
 	var b strings.Builder
 	for _, r := range s {

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// Wrap breaks the paragraphs of a text so that no line is longer than width, where words allow it. Indented lines are a list or an example: Wrap
-// breaks each separately, and its continuation keeps the indent.
+// Wrap breaks the paragraphs of a text into lines of at most width characters. A longer word stays whole. Indented lines are a list or an example.
+// Wrap breaks each indented line separately and indents its continuation too.
 func Wrap(text string, width int) string {
 	var out, paragraph []string
 	end := func() {
@@ -30,7 +30,7 @@ func Wrap(text string, width int) string {
 	return strings.Join(out, "\n")
 }
 
-// filled returns a text's lines with an indent before each. It keeps the blanks between words, except at line breaks.
+// filled breaks a text into lines and indents each line. It keeps the blanks between words, except at line breaks.
 func filled(text, indent string, width int) (lines []string) {
 	for text != "" {
 		room := max(width-len(indent), 1)
@@ -49,7 +49,7 @@ func filled(text, indent string, width int) (lines []string) {
 	return lines
 }
 
-// Hang breaks a line so that its continuation is below its second column, which starts at the byte at.
+// Hang breaks a line of two columns. The continuation is below the second column, which starts at byte at.
 func Hang(line string, at, width int) string {
 	lines := filled(line[at:], strings.Repeat(" ", at), width)
 	if len(lines) == 0 {

@@ -12,7 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// yamlOf converts a JSON document into YAML, and keeps the member order and the spelling of numbers.
+// yamlOf converts a JSON document into YAML. It keeps the order of members and the spelling of numbers.
 func yamlOf(doc json.RawMessage) ([]byte, error) {
 	d := json.NewDecoder(bytes.NewReader(doc))
 	d.UseNumber()
@@ -64,8 +64,11 @@ func yamlValue(d *json.Decoder) (*yaml.Node, error) {
 	}
 }
 
-// yamlText returns a text as YAML: several lines as a block, and ambiguous texts in quotes, also for YAML 1.1 ("yes"). A block cannot start with
-// blanks, nor contain tabs and carriage returns everywhere. Hidden characters need escapes, which only quotes allow.
+// yamlText returns a text as YAML. A text of several lines becomes a block. An ambiguous text is in quotes, also if only YAML 1.1 misreads it
+// ("yes").
+//
+// Some texts of several lines need quotes too. A block cannot start with blanks, and cannot contain tabs or carriage returns in every position.
+// Hidden characters need escapes, which only quoted text can have.
 func yamlText(v string) *yaml.Node {
 	text := &yaml.Node{}
 	if strings.ContainsAny(v, "\t\r") || hides(v) || strings.TrimLeft(v, " \n") != v || text.Encode(v) != nil || text.Value != v || text.ShortTag() != "!!str" {
@@ -74,8 +77,8 @@ func yamlText(v string) *yaml.Node {
 	return text
 }
 
-// JSONOf reads a file with one YAML or JSON document. It passes JSON on unchanged, so that the server validates it. In YAML it resolves anchors and
-// merges, and keeps dates as texts.
+// JSONOf reads a file with one YAML or JSON document and returns JSON. It returns JSON unchanged, and the server validates it. In YAML it resolves
+// anchors and merges, and it keeps dates as texts.
 func JSONOf(text []byte) (json.RawMessage, error) {
 	if json.Valid(text) {
 		if line := notUTF8(text); line > 0 {
@@ -102,7 +105,8 @@ func JSONOf(text []byte) (json.RawMessage, error) {
 	return json.Marshal(value)
 }
 
-// notUTF8 returns the first line that is not UTF-8, or 0. The YAML parser refuses such a text itself.
+// notUTF8 returns the number of the first line that is not UTF-8. If there is none, it returns 0. Only JSON needs this check, because the YAML parser
+// refuses such a text itself.
 func notUTF8(text []byte) int {
 	for n, line := range bytes.Split(text, []byte("\n")) {
 		if !utf8.Valid(line) {
@@ -112,7 +116,7 @@ func notUTF8(text []byte) int {
 	return 0
 }
 
-// asText turns YAML's dates into strings, and the map keys, which JSON allows only as strings.
+// asText converts YAML dates to strings. It also converts map keys to strings, because JSON allows no other keys.
 func asText(n *yaml.Node) {
 	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!timestamp" {
 		n.Tag = "!!str"

@@ -35,7 +35,7 @@ func TestAnyTextRoundTripsThroughYAML(t *testing.T) {
 	}
 }
 
-// JSON reaches the server unchanged, but bytes that are not UTF-8 would become other characters on the way.
+// JSON reaches the server unchanged, but bytes that are not UTF-8 would become other characters.
 func TestInvalidUTF8IsRefusedWithItsLine(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"{\"a\":\n\"B\xfcro\"}", "a:\n  - B\xfcro\n"} {

@@ -17,7 +17,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// Claim is the part of a claim that comparisons need.
+// Claim has the fields of a claim that comparisons need.
 type Claim struct {
 	Name, Revision      string
 	Block               netip.Prefix
@@ -27,7 +27,7 @@ type Claim struct {
 	Rest Spec
 }
 
-// Claims are a project's claims by name. There can be very many, so each is one string, and Get makes a Claim of it.
+// Claims has the claims of a project, by name. A project can have very many claims, so each claim is packed in one string. Get decodes that string.
 type Claims struct {
 	packed []string // sorted by name
 	pools  []client.ResolvedRef
@@ -45,7 +45,7 @@ func (cs *Claims) Get(name string) (c Claim, found bool) {
 	return cs.AsRead(name)
 }
 
-// AsRead returns a claim as it was read, even after Forget.
+// AsRead returns a claim as it was read. It also returns a claim that Forget has removed.
 func (cs *Claims) AsRead(name string) (c Claim, found bool) {
 	n, found := slices.BinarySearchFunc(cs.packed, name, func(claim, name string) int { return strings.Compare(nameOf(claim), name) })
 	if !found {
@@ -73,7 +73,7 @@ func (cs *Claims) Forget(name string) {
 	cs.gone[name] = true
 }
 
-// document is a claim in a list, without the members that comparisons ignore.
+// document has the fields of a claim in a list that comparisons need.
 type document struct {
 	Metadata struct {
 		Name        string            `json:"name"`
@@ -91,14 +91,14 @@ type document struct {
 	} `json:"status"`
 }
 
-// readClaims reads a project's claims, page by page.
+// readClaims reads the claims of a project, page by page.
 func readClaims(ctx context.Context, s *session.Session, total *atomic.Int64) (*Claims, error) {
 	cs := &Claims{pool: map[client.ResolvedRef]uint64{}, key: map[string]uint64{}}
 	if err := pages(ctx, s, total, s.In("claims"), nil, cs.add); err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(cs.packed, func(a, b string) int { return strings.Compare(nameOf(a), nameOf(b)) })
-	cs.packed = slices.CompactFunc(cs.packed, func(a, b string) bool { return nameOf(a) == nameOf(b) }) // pages overlap if claims changed between two reads
+	cs.packed = slices.CompactFunc(cs.packed, func(a, b string) bool { return nameOf(a) == nameOf(b) }) // two pages can contain the same claim, if claims changed between the two requests
 	return cs, nil
 }
 
@@ -139,7 +139,7 @@ func (cs *Claims) at(n int) (c Claim) {
 	c.Pool = cs.pools[u.Number()]
 	c.Revision = u.Token()
 	if text := u.Text(); text != "" {
-		_ = json.Unmarshal([]byte(text), &c.Rest) // add wrote it
+		_ = json.Unmarshal([]byte(text), &c.Rest) // add has written this text
 	}
 	for _, pairs := range []*map[string]string{&c.Labels, &c.Annotations} {
 		size := u.Number()
@@ -157,7 +157,7 @@ func nameOf(claim string) string {
 	return u.Text()
 }
 
-// numberOf returns the index of a value in a list, which it adds if necessary.
+// numberOf returns the index of a value in a list. If the list does not contain the value, numberOf adds it.
 func numberOf[T comparable](list *[]T, index map[T]uint64, value T) uint64 {
 	n, found := index[value]
 	if !found {

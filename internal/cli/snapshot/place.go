@@ -20,12 +20,12 @@ func Bounds(pool netip.Prefix, r client.Reservation) (from, to netip.Addr) {
 	case r.Last > 0:
 		return plus(Last(pool), 1-r.Last), Last(pool)
 	}
-	from, _ = netip.ParseAddr(r.From) // the server has checked it
+	from, _ = netip.ParseAddr(r.From) // the server has already checked these texts
 	to, _ = netip.ParseAddr(r.To)
 	return from, to
 }
 
-// plus returns the address at an offset, which may be negative.
+// plus adds an offset to an address. The offset may be negative.
 func plus(a netip.Addr, n int) netip.Addr {
 	bytes := a.AsSlice()
 	for at := len(bytes) - 1; at >= 0 && n != 0; at-- {
@@ -47,7 +47,7 @@ func Last(block netip.Prefix) netip.Addr {
 	return last
 }
 
-// Blocks returns the fewest CIDRs that cover a range exactly.
+// Blocks returns the smallest list of CIDRs that covers a range exactly.
 func Blocks(first, last netip.Addr) (out []netip.Prefix) {
 	for {
 		bits := first.BitLen()

@@ -7,11 +7,11 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// Spec is a spec by its members.
+// Spec maps the name of each member of a spec to its value.
 type Spec = map[string]json.RawMessage
 
-// ClaimRest returns the spec of a claim without its block and pool. It keeps a class of the claim's own project; for any other class only the pool
-// counts.
+// ClaimRest returns the spec of a claim without its block and its pool. If the class belongs to the claim's own project, the result contains the
+// class. It omits any other class, because only the pool matters in that case.
 func ClaimRest(c client.IPClaim) (Spec, error) {
 	spec, err := Whole(c.Spec)
 	if err != nil {
@@ -20,7 +20,7 @@ func ClaimRest(c client.IPClaim) (Spec, error) {
 	return claimRest(spec, c.Metadata.Project, c.Status.ClassName, c.Status.ClassProject)
 }
 
-// claimRest is ClaimRest for a claim of a project with its spec by members and its class.
+// claimRest does the work of ClaimRest. It takes the spec, the project of the claim, and the class with its project.
 func claimRest(spec Spec, project, class, classProject string) (rest Spec, err error) {
 	spec = without(spec, "cidr", "address", "prefixLength", "ipFamily", "poolRef", "poolSelector", "allocationRef", "consumers", "className")
 	if classProject != project || class == "" {
@@ -31,7 +31,7 @@ func claimRest(spec Spec, project, class, classProject string) (rest Spec, err e
 	return spec, err
 }
 
-// PoolRest returns the spec of a pool without its position.
+// PoolRest returns the spec of a pool without the pool's position, description and drain.
 func PoolRest(p client.IPPool) (Spec, error) {
 	return Rest(p.Spec, "cidr", "prefixLength", "parentRef", "spaceRef", "description", "drain")
 }
@@ -46,7 +46,7 @@ func Whole(spec any) (all Spec, err error) {
 	return all, err
 }
 
-// Rest returns a spec without some members, and without the server's defaults.
+// Rest returns a spec without the members in but. It also omits members that have the server's default.
 func Rest(spec any, but ...string) (Spec, error) {
 	all, err := Whole(spec)
 	if err != nil {
@@ -55,7 +55,7 @@ func Rest(spec any, but ...string) (Spec, error) {
 	return without(all, but...), nil
 }
 
-// without removes some members of a spec, and the server's defaults.
+// without removes the members in but, and members that have the server's default.
 func without(all Spec, but ...string) Spec {
 	for _, name := range but {
 		delete(all, name)

@@ -1,4 +1,4 @@
-// Package snapshot reads a project's content, for an import's comparison and for an export.
+// Package snapshot reads the objects of a project. An import compares them with its source, and an export writes them.
 package snapshot
 
 import (
@@ -13,10 +13,10 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/session"
 )
 
-// Snapshot is a project's content, by name.
+// Snapshot has the objects of a project, by name.
 type Snapshot struct {
 	Spaces  map[string]client.Space
-	Classes map[string]client.IPClass // by project/name, including usable classes of other projects
+	Classes map[string]client.IPClass // by project/name; includes the classes of other projects that the project can use
 	Pools   map[string]client.IPPool
 	Claims  *Claims
 }
@@ -28,7 +28,7 @@ func In(s *session.Session, project string) *session.Session {
 	return &there
 }
 
-// Read reads a project, with the part of its claims that comparisons need.
+// Read reads a project. It keeps only the fields of claims that comparisons need.
 func Read(ctx context.Context, s *session.Session) (*Snapshot, error) {
 	var claims *Claims
 	st, err := read(ctx, s, func(ctx context.Context, total *atomic.Int64) (err error) {
@@ -41,7 +41,7 @@ func Read(ctx context.Context, s *session.Session) (*Snapshot, error) {
 	return st, err
 }
 
-// ReadWhole reads a project with whole claims, by name.
+// ReadWhole reads a project and returns whole claims, by name.
 func ReadWhole(ctx context.Context, s *session.Session) (st *Snapshot, claims map[string]client.IPClaim, err error) {
 	st, err = read(ctx, s, func(ctx context.Context, total *atomic.Int64) (err error) {
 		claims, err = list(ctx, s, total, s.In("claims"), nil, func(v client.IPClaim) string { return v.Metadata.Name })
@@ -109,7 +109,7 @@ func pages[T any](ctx context.Context, s *session.Session, total *atomic.Int64, 
 	return err
 }
 
-// SpaceOf returns a pool's space as users write it: with its project, if that is another one.
+// SpaceOf returns the space of a pool as users write it. If the space belongs to another project, the text has the form project/name.
 func SpaceOf(p client.IPPool) string {
 	if p.Status.SpaceRef.Project != p.Metadata.Project {
 		return p.Status.SpaceRef.Project + "/" + p.Status.SpaceRef.Name

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// awsDocument is the output of a describe- or get- command of the AWS CLI, or AWS' list of its own ranges.
+// awsDocument is the output of a describe- or get- command of the AWS CLI, or the list of AWS' own ranges.
 type awsDocument struct {
 	NextToken           string           `json:"NextToken"`
 	IpamPoolID          string           `json:"IpamPoolId"`
@@ -24,29 +24,34 @@ type awsDocument struct {
 	IPv6Prefixes        []map[string]any `json:"ipv6_prefixes"`
 }
 
-// awsScope is an IPAM scope, which is a routing domain.
+// awsScope is a scope of AWS IPAM. A scope is a routing domain.
 type awsScope struct {
 	name, kind string
 	isDefault  bool
 }
 
-// awsReading is one import's state.
+// awsReading is the state of one import.
 type awsReading struct {
 	out       *Reading
 	pools     map[string]map[string]any // by ID
 	scopes    map[string]awsScope       // by ID
-	placed    map[string]bool           // pools with a block
-	asked     map[string]bool           // pools whose blocks a file lists
-	allocated map[string]bool           // pools whose allocations a file lists
+	placed    map[string]bool           // pools for which a file has a block
+	asked     map[string]bool           // pools for which a file has the list of blocks
+	allocated map[string]bool           // pools for which a file has the list of allocations
 }
 
-// awsLists are the members of awsDocument that identify AWS output.
+// awsLists lists the members by which a document is recognized as output of AWS.
 var awsLists = []string{
 	"IpamPools", "IpamPoolCidrs", "IpamPoolAllocations", "IpamResourceCidrs", "IpamScopes", "Vpcs", "Subnets", "prefixes", "ipv6_prefixes",
 }
 
-// readAWS reads the JSON of `aws ec2 describe-ipam-pools`, `get-ipam-pool-cidrs`, `get-ipam-pool-allocations`, `get-ipam-resource-cidrs`,
-// `describe-ipam-scopes`, `describe-vpcs` and `describe-subnets`, and AWS' own ip-ranges, as JSON or CSV.
+// readAWS reads files from AWS. They are the JSON of these commands:
+//
+//   - `aws ec2 describe-ipam-pools`, `get-ipam-pool-cidrs` and `get-ipam-pool-allocations`
+//   - `aws ec2 get-ipam-resource-cidrs` and `describe-ipam-scopes`
+//   - `aws ec2 describe-vpcs` and `describe-subnets`
+//
+// It also reads AWS' own ip-ranges and a CSV table.
 func readAWS(files []File, out *Reading) error {
 	out.fill("type", "scope", "scope.id", "region", "locale", "owner", "account", "description", "resource", "vpc", "zone", "service", "services",
 		"network_border_group", "minPrefixLength", "maxPrefixLength", "defaultPrefixLength")
@@ -79,7 +84,7 @@ func readAWS(files []File, out *Reading) error {
 	return nil
 }
 
-// read reads one document, which must be complete.
+// read reads one document. If the document is not complete, read returns an error.
 func (d *awsDocument) read(f File) error {
 	var members map[string]json.RawMessage
 	if err := decodeJSON(f, &members); err != nil {
@@ -97,7 +102,7 @@ func (d *awsDocument) read(f File) error {
 	return nil
 }
 
-// unplaced reports the pools whose blocks or allocations no file lists.
+// unplaced reports each pool for which no file has the blocks or the allocations.
 func (a *awsReading) unplaced(docs []awsDocument) {
 	for _, d := range docs {
 		for _, p := range d.IpamPools {
@@ -120,7 +125,8 @@ func (a *awsReading) unplaced(docs []awsDocument) {
 
 var awsPoolID = regexp.MustCompile(`ipam-pool-[0-9a-f]+`)
 
-// document reads one document. Documents about one pool do not name it: the file name does, or a member IpamPoolId beside the list.
+// document adds the rows of one document. A document about one pool may not name that pool. In that case, the pool is in the file name or in a member
+// IpamPoolId beside the list.
 func (a *awsReading) document(f File, d awsDocument) {
 	pool := d.IpamPoolID
 	if pool == "" {
@@ -178,21 +184,21 @@ func (a *awsReading) document(f File, d awsDocument) {
 	}
 }
 
-// network adds the blocks of a VPC or a subnet: the main block, and the associated blocks of both families.
+// network adds the blocks of a VPC or a subnet. They are the main block and the associated blocks of both families.
 func (a *awsReading) network(id, kind string, c map[string]any) {
 	name, resource := awsName(c, id), id
 	add := func(id, block string) {
 		c["Block"] = block
 		r := a.block(id, kind, c, "Block")
-		r.Name, r.Same = name, resource // IPAM allocations name it too
+		r.Name, r.Same = name, resource // an allocation in IPAM names the same resource
 		a.out.Records.add(r)
 	}
 	first := plain(c["CidrBlock"])
-	if first != "" { // an IPv6-only subnet has none
+	if first != "" { // an IPv6-only subnet has no main block
 		add(id, first)
 	}
 	for _, member := range []string{"CidrBlock", "Ipv6CidrBlock"} {
-		list, _ := c[member+"AssociationSet"].([]any) // may be absent
+		list, _ := c[member+"AssociationSet"].([]any) // the list may be absent
 		for _, one := range list {
 			association, _ := one.(map[string]any)
 			state, _ := association[member+"State"].(map[string]any)
@@ -204,7 +210,7 @@ func (a *awsReading) network(id, kind string, c map[string]any) {
 	}
 }
 
-// poolBlock adds a block of an IPAM pool.
+// poolBlock adds a block of a pool in AWS IPAM.
 func (a *awsReading) poolBlock(id, pool, where string, c map[string]any) {
 	p := a.pools[pool]
 	if pool == "" {
@@ -218,7 +224,7 @@ func (a *awsReading) poolBlock(id, pool, where string, c map[string]any) {
 		a.placed[pool] = true
 		r.Name = awsName(p, pool)
 		r.set("description", plain(p["Description"]))
-		if locale := plain(p["Locale"]); locale != "None" { // AWS writes None for no locale
+		if locale := plain(p["Locale"]); locale != "None" { // AWS writes None if the pool has no locale
 			r.set("locale", locale)
 		}
 		a.scopeOf(&r, p)
@@ -232,7 +238,7 @@ func (a *awsReading) poolBlock(id, pool, where string, c map[string]any) {
 	a.out.Records.add(r)
 }
 
-// block returns a record of one block with the common fields.
+// block returns a record with one block and the fields that all kinds of rows have.
 func (a *awsReading) block(id, kind string, c map[string]any, member string) Record {
 	r := Record{ID: id, Kind: Prefix}
 	r.set("type", kind)
@@ -243,18 +249,18 @@ func (a *awsReading) block(id, kind string, c map[string]any, member string) Rec
 	} {
 		r.set(field, plain(c[of]))
 	}
-	r.set("owner", plain(c["ResourceOwnerId"])) // resource CIDRs have it
+	r.set("owner", plain(c["ResourceOwnerId"])) // the field of resource CIDRs
 	return r
 }
 
-// scopeOf sets a record's scope to a pool's scope.
+// scopeOf sets the scope of a record to the scope of a pool.
 func (a *awsReading) scopeOf(r *Record, p map[string]any) {
 	arn := plain(p["IpamScopeArn"])
 	a.scope(r, arn[strings.LastIndex(arn, "/")+1:], plain(p["IpamScopeType"]))
 }
 
-// scope sets a record's scope. The ID identifies the scope. Its display name is the tag Name, or the type for the default scope of that type, or
-// else the ID. If no file lists the scopes, the type stands for the only scope.
+// scope sets the scope of a record. The ID identifies the scope, and people see a display name. The display name is the tag Name. Without that tag,
+// the default scope of a type shows the type, and any other scope shows its ID. If no file lists the scopes, every scope shows its type.
 func (a *awsReading) scope(r *Record, id, kind string) {
 	s, known := a.scopes[id]
 	name := s.name
@@ -273,7 +279,7 @@ func (a *awsReading) scope(r *Record, id, kind string) {
 	}
 }
 
-// awsName returns the tag Name, or otherwise.
+// awsName returns the tag Name. If there is no such tag, it returns the text otherwise.
 func awsName(c map[string]any, otherwise string) string {
 	if tags, is := c["Tags"].([]any); is {
 		for _, t := range tags {

@@ -7,24 +7,24 @@ import (
 	"strings"
 )
 
-// Unknown is a column with a title that the reader does not know.
+// Unknown is a column whose title the reader does not know.
 type Unknown struct {
 	File, Title, Name string
-	// Like is a known name that resembles the title and that no column has.
+	// Like is a known name that is similar to the title. The table has no column with that name or with a synonym of it.
 	Like string
 }
 
-// NoPlace is the refusal of a table without a column for a row's address.
+// NoPlace is the error for a table that has no column with addresses.
 type NoPlace struct {
 	File     string
 	Line     int
 	Titles   []string
 	Expected string
-	// Guess are the columns that contain addresses, by the names that ipamctl knows.
+	// Guess maps a known name to the column that seems to contain such addresses.
 	Guess map[string]string
 }
 
-// Error names the file's titles and the accepted ones.
+// Error names the titles in the file and the titles that ipamctl accepts.
 func (e *NoPlace) Error() string {
 	titles := make([]string, len(e.Titles))
 	for n, title := range e.Titles {
@@ -34,7 +34,7 @@ func (e *NoPlace) Error() string {
 		"--write-mapping writes one", e.File, e.Line, strings.Join(titles, ", "), e.Expected)
 }
 
-// nowhere refuses a table without a required column. It searches the first row for columns with addresses.
+// nowhere returns the error for a table without a required column. It searches the first row for columns that contain addresses.
 func (h *header) nowhere(f File, expected string) error {
 	e := &NoPlace{File: f.Name, Line: h.line, Titles: h.titles, Expected: expected, Guess: map[string]string{}}
 	l := linesOf(f)
@@ -59,7 +59,7 @@ func (h *header) nowhere(f File, expected string) error {
 	return e
 }
 
-// columns notes the fields that rows of a table can have, and the unknown columns.
+// columns stores the fields that the rows of a table can have. It also stores the unknown columns.
 func (out *Reading) columns(f File, h *header, places []string, texts ...[]string) {
 	out.fill(h.names...)
 	known := slices.Concat(append(texts, places)...)
@@ -82,7 +82,7 @@ func (out *Reading) columns(f File, h *header, places []string, texts ...[]strin
 	}
 }
 
-// resembles reports whether two words differ by a typing mistake: one letter, or two swapped letters.
+// resembles reports whether two words differ only by a typing mistake. The mistake is one letter, or two swapped letters.
 func resembles(a, b string) bool {
 	const shortest = 4
 	if len(a) < shortest || len(b) < shortest || a == b {
@@ -96,7 +96,7 @@ func resembles(a, b string) bool {
 		at++
 	}
 	switch len(b) - len(a) {
-	case 1: // a letter is missing
+	case 1: // a letter is missing in the shorter word
 		return a[at:] == b[at+1:]
 	case 0:
 		return a[at+1:] == b[at+1:] || at+1 < len(a) && a[at] == b[at+1] && a[at+1] == b[at] && a[at+2:] == b[at+2:]

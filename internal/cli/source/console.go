@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// fromConsole reports whether the web console exported a table.
+// fromConsole reports whether a table was exported by the web console.
 func fromConsole(h *header) bool {
 	return h.has("kind") && h.has("cidr") && h.has("pool") && h.has("visibility")
 }
 
-// consoleRow reads a row of the console's export, which console/src/pages/transfer-rows.ts writes.
+// consoleRow reads a row of the console's export. console/src/pages/transfer-rows.ts writes these rows.
 func consoleRow(f File, r row) Record {
 	out := Record{ID: at(f, r.line), Kind: Kind(strings.ToLower(r.get("kind"))), Name: r.get("name")}
 	out.Own = &Own{Space: r.get("space"), Parent: r.get("pool"), Labels: pairsOf(r.get("labels")), Annotations: map[string]string{}}
@@ -24,15 +24,15 @@ func consoleRow(f File, r row) Record {
 		out.Problem = "it has no block yet: import it in the console"
 	case strings.Contains(block, "/"):
 		out.network(block)
-	default: // the console treats an address as a block with one address
+	default: // the console shows an address as a block with one address
 		out.host(block)
 	}
 	spec := map[string]string{}
 	if visibility := r.get("visibility"); visibility != "" && visibility != "consumer" { // consumer is the default
 		spec["visibility"] = visibility
 	}
-	// A pool that was carved for a scope becomes an ordinary one, and a class of another project may have the name of a local one. For such claims
-	// only the pool counts, as in ipamctl's export.
+	// An import cannot keep some classes. A pool that was carved for a scope becomes an ordinary pool. A class of another project may have the same
+	// name as a class of this project. Claims by such a class keep only their pool, as in ipamctl's export.
 	if class := r.get("class"); class != "" && r.get("scope") == "" && !strings.Contains(out.Own.Parent, "/") {
 		spec["className"] = class
 		out.set("class", class)
@@ -45,7 +45,8 @@ func consoleRow(f File, r row) Record {
 	return out
 }
 
-// serve adds the classes of claims to their pools in the console's tables: a class serves claims only from pools that list it.
+// serve adds the classes of claims to the pools of these claims. In Carve, a class serves claims only from pools that list the class, but the
+// console's tables do not have these lists.
 func serve(records *Records) {
 	pools := map[string]*Own{}
 	for _, r := range records.All() {
@@ -64,7 +65,7 @@ func serve(records *Records) {
 	}
 }
 
-// pairsOf parses labels as the console writes them, separated by blanks, and as it accepts them, also by commas.
+// pairsOf parses labels in two forms. The console writes them with blanks between them, and also accepts commas.
 func pairsOf(text string) map[string]string {
 	all := map[string]string{}
 	for _, pair := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || strings.ContainsRune(" \t\r\n", r) }) {

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// OwnColumns are the columns of `ipamctl export -o csv`.
+// OwnColumns lists the columns of `ipamctl export -o csv`.
 var OwnColumns = []string{"kind", "space", "name", "parent", "block", "description", "labels", "annotations", "spec"}
 
-// ownHeader is the first line of our own export.
+// ownHeader is the first line of the export by ipamctl.
 var ownHeader = strings.Join(OwnColumns, ",") + "\n"
 
-// readCSV reads CSV tables from any source. It recognizes columns by their usual names, and turns all others into fields. It restores exports of
+// readCSV reads CSV tables from any source. It recognizes columns by their usual names. All other columns become fields. It restores the exports of
 // `ipamctl export -o csv` and of the console exactly.
 func readCSV(files []File, out *Reading) error {
 	out.Table = true
@@ -49,7 +49,7 @@ func readTable(f File, out *Reading) error {
 	return l.rows(h, func(r row) { out.Records.add(read(f, r)) })
 }
 
-// Names of columns with a row's address.
+// These are the usual names of the columns that contain the address of a row.
 var (
 	blockColumns = []string{"cidr", "prefix", "network", "subnet", "block", "ip_prefix", "ipv6_prefix"}
 	hostColumns  = []string{"address", "ip_address", "ip", "ip_addr", "ipv6_address", "host_address"}
@@ -60,17 +60,17 @@ var (
 	statusColumn = []string{"status", "state", "ip_state", "tag"}
 )
 
-// whereColumns lists those columns for people.
+// whereColumns lists these columns for messages.
 var whereColumns = strings.Join(blockColumns[:4], ", ") + ", " + strings.Join(hostColumns[:2], ", ") + ", or start_address with end_address"
 
-// textColumns are the other known columns, grouped by meaning.
+// textColumns lists the other known columns. The names in one group have the same meaning.
 var textColumns = [][]string{nameColumns, statusColumn, {"description"}, {"space"}, {"kind", "type"}}
 
-// anyRow reads a row of a foreign table.
+// anyRow reads a row of a table that is no export of Carve.
 func anyRow(f File, r row) Record {
 	out := r.record(f)
 	out.Name, out.Status = r.get(nameColumns...), strings.ToLower(r.get(statusColumn...))
-	if out.Domain = r.get("space"); out.Domain == "default" { // Carve's name of the space for rows without one
+	if out.Domain = r.get("space"); out.Domain == "default" { // rows of the default space have no routing domain
 		out.Domain = ""
 		out.Fields.Set("space", "")
 	}
@@ -102,7 +102,7 @@ func anyRow(f File, r row) Record {
 	return out
 }
 
-// ownRow reads a row in our own export.
+// ownRow reads a row of an export by ipamctl.
 func ownRow(f File, r row) Record {
 	out := Record{ID: at(f, r.line), Kind: Kind(r.get("kind")), Name: r.get("name")}
 	own := &Own{Space: r.get("space"), Parent: r.get("parent"), Labels: map[string]string{}, Annotations: map[string]string{}}

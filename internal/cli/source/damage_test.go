@@ -13,15 +13,15 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// damage is a damaged file, and the first and last line of the valid file that the damage touches.
+// damage is a damaged file. It has the first and the last line of the valid file that the damage affects.
 type damage struct {
 	name        string
 	text        string
 	first, last int
 }
 
-// damages returns the damages of a text at each byte. It cuts the file, inserts a quotation mark, puts a byte of another encoding there, or removes a
-// line end.
+// damages returns the text with each kind of damage at each byte. A damage cuts the file, inserts a quotation mark, inserts a byte of another
+// encoding, or removes a line end.
 func damages(text string) (all []damage) {
 	line, lines := 1, 1+strings.Count(strings.TrimSuffix(text, "\n"), "\n")
 	for at := range len(text) {
@@ -58,7 +58,7 @@ func content(records []Record) []string {
 	return all
 }
 
-// A damaged file is refused, or only the touched rows differ.
+// The reader refuses a damaged file. If it does not, only the rows that the damage affects may differ.
 func TestDamagedFileIsRefusedOrDiffersOnlyInDamagedRows(t *testing.T) {
 	t.Parallel()
 	for name, of := range map[string]string{
@@ -81,17 +81,17 @@ func TestDamagedFileIsRefusedOrDiffersOnlyInDamagedRows(t *testing.T) {
 					refused++
 					continue
 				}
-				if strings.HasSuffix(name, ".json") { // the lines of JSON are not rows, so JSON is read as a whole or refused
+				if strings.HasSuffix(name, ".json") { // the lines of JSON are not rows, so the reader reads all of it or refuses it
 					require.Equal(t, want, content(rowsOf(got)), d.name)
 					continue
 				}
 				left := content(rowsOf(got))
 				for n, text := range want {
 					if line := lineOf(rowsOf(whole)[n].ID); line >= d.first && line <= d.last {
-						continue // touched by the damage
+						continue // the damage affects this row
 					}
 					if rowsOf(whole)[n].Kind == Reference {
-						continue // without an address; may come from a touched row
+						continue // the row has no address; the damage may have caused it
 					}
 					at := slices.Index(left, text)
 					require.GreaterOrEqual(t, at, 0, "%s: %s is lost", d.name, text)
@@ -111,14 +111,14 @@ func TestDamagedFileIsRefusedOrDiffersOnlyInDamagedRows(t *testing.T) {
 	}
 }
 
-// lineOf returns the line number in an ID.
+// lineOf returns the line number in the ID of a row.
 func lineOf(id string) (line int) {
 	_, rest, _ := strings.Cut(id, ":")
-	_, _ = fmt.Sscanf(rest, "%d", &line) // other IDs contain none
+	_, _ = fmt.Sscanf(rest, "%d", &line) // other IDs have no line number
 	return line
 }
 
-// The reader notices a missing page of NetBox and a missing response about a pool of AWS.
+// The reader notices that a page of NetBox is missing. It also notices that a response about a pool of AWS is missing.
 func TestMissingPageIsReported(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile(filepath.Join("testdata", "netbox-pages.json"))

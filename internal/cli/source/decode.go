@@ -14,7 +14,7 @@ import (
 	"golang.org/x/text/encoding/unicode/utf32"
 )
 
-// marks are the byte order marks that declare a text's encoding. UTF-32 comes first: its mark starts with the mark of UTF-16.
+// marks lists the byte order marks that declare the encoding of a text. UTF-32 comes first, because its mark starts with the mark of UTF-16.
 var marks = []struct {
 	mark     string
 	encoding encoding.Encoding
@@ -25,10 +25,10 @@ var marks = []struct {
 	{"\xfe\xff", unicode.UTF16(unicode.BigEndian, unicode.ExpectBOM)},
 }
 
-// EncodingOf finds an encoding by its IANA name or its name in browsers.
+// EncodingOf finds an encoding by its IANA name or by its name in browsers.
 func EncodingOf(name string) (encoding.Encoding, error) {
 	if name == "" {
-		return nil, nil //nolint:nilnil // it is not declared
+		return nil, nil //nolint:nilnil // no encoding is declared
 	}
 	if e, err := ianaindex.IANA.Encoding(name); err == nil && e != nil {
 		return e, nil
@@ -39,7 +39,8 @@ func EncodingOf(name string) (encoding.Encoding, error) {
 	return nil, fmt.Errorf("%q is not a known encoding: use utf-8, latin1, windows-1252, utf-16le, utf-16be, shift_jis, gb18030 or another one", name)
 }
 
-// decode finds the encoding of a text, and refuses binary files. A byte order mark or --encoding declares an encoding; decode does not guess.
+// decode sets the encoding of a text. A byte order mark or --encoding declares it. decode does not guess an encoding. It returns an error for a
+// binary file.
 func (f *File) decode() error {
 	first := make([]byte, min(int64(len("\xd0\xcf\x11\xe0")), f.Text.Size()))
 	if _, err := f.Text.ReadAt(first, 0); err != nil && !errors.Is(err, io.EOF) {
@@ -66,7 +67,7 @@ func (f *File) decode() error {
 	return nil
 }
 
-// notText names the kind of a well-known binary file by its first bytes, or returns "".
+// notText recognizes well-known binary files by their first bytes. It returns the kind of the file. For all other files it returns "".
 func notText(text []byte) string {
 	for begin, kind := range map[string]string{
 		"PK\x03\x04":       "an Excel workbook (.xlsx) or another zip archive: save the sheet as CSV, and import that",
@@ -80,7 +81,7 @@ func notText(text []byte) string {
 	return ""
 }
 
-// shown quotes a text for a message: short, and without control characters for a terminal.
+// shown quotes a text for a message. It shortens the text and replaces control characters, which could change the terminal.
 func shown(text string) string {
 	const most = 60
 	text = strings.TrimSpace(text)

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// detectFormat describes the probable content of a file, for the refusal of an unknown one.
+// detectFormat describes the probable content of a file. The description is for the error about a file with an unknown format.
 func (f File) detectFormat() string {
 	text, err := f.whole()
 	if err != nil {
@@ -63,7 +63,7 @@ func detectJSON(doc map[string]json.RawMessage) string {
 	return "a JSON document with the members " + namesOf(doc)
 }
 
-// memberOf returns the first of some members that an object has, or else the names of all its members.
+// memberOf returns the first of the named members that the object has. If it has none of them, it returns the names of all its members.
 func memberOf(object map[string]json.RawMessage, names ...string) string {
 	for _, name := range names {
 		if value := strings.Trim(string(object[name]), `"`); value != "" {

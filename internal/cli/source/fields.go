@@ -9,16 +9,16 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/packed"
 )
 
-// Fields are values by name. The rows of a table share the names of their columns, and a row keeps its cells in one string, so that it needs little
-// more memory than its text.
+// Fields maps names to values. All rows of a table share the names of their columns. A row keeps its cells in one string, so it needs little more
+// memory than its text.
 type Fields struct {
 	columns *[]string
-	cells   string   // the cells of the columns, each after its length; may be fewer than columns
-	exact   bool     // the cells are values: blanks around them belong to them
+	cells   string   // the cells, each after its length; there may be fewer cells than columns
+	exact   bool     // blanks around a cell belong to its value
 	more    []string // name, value, name, value, ...
 }
 
-// cellsOf returns Fields with the cells of a table's row.
+// cellsOf returns Fields for the cells of a row.
 func cellsOf(columns *[]string, cells []string) Fields {
 	size := 0
 	for _, cell := range cells {
@@ -31,7 +31,7 @@ func cellsOf(columns *[]string, cells []string) Fields {
 	return Fields{columns: columns, cells: string(text)}
 }
 
-// each iterates over the columns and the raw cells, with surrounding blanks.
+// each iterates over the columns and their cells. The cells have their surrounding blanks.
 func (f Fields) each(yield func(column, cell string) bool) {
 	if f.columns == nil {
 		return
@@ -57,7 +57,7 @@ func (f Fields) raw(name string) string {
 	return ""
 }
 
-// Get returns a field's value. If several columns have the name, it returns the first non-empty value.
+// Get returns the value of a field. If several columns have this name, it returns the first value that is not empty.
 func (f Fields) Get(name string) string {
 	for at := 0; at < len(f.more); at += 2 {
 		if f.more[at] == name {
@@ -77,7 +77,7 @@ func (f Fields) Get(name string) string {
 	return ""
 }
 
-// Set sets a field's value. It overrides the column of the same name.
+// Set sets the value of a field. This value takes precedence over the column with the same name.
 func (f *Fields) Set(name, value string) {
 	for at := 0; at < len(f.more); at += 2 {
 		if f.more[at] == name {
@@ -90,7 +90,7 @@ func (f *Fields) Set(name, value string) {
 	}
 }
 
-// All iterates over the fields with values.
+// All iterates over the fields that have a value.
 func (f Fields) All() iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
 		seen := map[string]bool{"": true}

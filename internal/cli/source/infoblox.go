@@ -9,29 +9,29 @@ import (
 	"strings"
 )
 
-// infobloxPlace is an address in a network view.
+// infobloxPlace is an address in one network view.
 type infobloxPlace struct {
 	view    string
 	address netip.Addr
 }
 
-// infobloxReading is one import's state.
+// infobloxReading is the state of one import.
 type infobloxReading struct {
 	out   *Reading
 	hosts []infobloxHost
-	// listed are the addresses of hosts that have their own rows.
+	// listed has the addresses of hosts that have their own rows.
 	listed map[infobloxPlace]bool
-	// unplaced are the indexes of such rows without a network view.
+	// unplaced has the indexes of rows with a host's address that name no network view.
 	unplaced []int
 }
 
-// infobloxHost is a host record with an address that may have its own row.
+// infobloxHost is a host record with one of its addresses. The address may also have its own row.
 type infobloxHost struct {
 	Record
-	named string // name of the host
+	named string // the host's name
 }
 
-// readInfoblox reads Infoblox NIOS' CSV, in which a line header-TYPE defines the columns of the lines of TYPE.
+// readInfoblox reads the CSV of Infoblox NIOS. In such a file, a line header-TYPE defines the columns for the lines of TYPE.
 func readInfoblox(files []File, out *Reading) error {
 	out.Table = true
 	i := infobloxReading{out: out, listed: map[infobloxPlace]bool{}}
@@ -82,7 +82,7 @@ func (i *infobloxReading) file(f File) error {
 	}
 }
 
-// joined finds a row's cell in which another row seems to begin. NIOS may omit trailing cells, but never adds any.
+// joined returns the index of a cell in which another row seems to begin. NIOS may omit cells at the end of a row, but it never adds cells.
 func joined(cells []string, titles int, headers map[string]*[]string) int {
 	for at := 1; at < len(cells); at++ {
 		cell := strings.ToLower(cells[at])
@@ -110,11 +110,11 @@ func columns(titles []string) *[]string {
 	for i, title := range titles {
 		names[i] = strings.TrimPrefix(column(title), "ea_")
 	}
-	names[0] = "" // the type
+	names[0] = "" // the first column has the type
 	return &names
 }
 
-// line reads one line. A host record yields a record for each of its addresses.
+// line reads one line. For a host record, it makes a record for each address.
 func (i *infobloxReading) line(f File, kind string, r row) {
 	if kind != "hostrecord" {
 		out := infobloxRow(f, kind, r)
@@ -145,8 +145,8 @@ func (i *infobloxReading) line(f File, kind string, r row) {
 	}
 }
 
-// place settles the addresses of host records after all files were read. An address row without a view belongs to the view of its host, or else to
-// the default view.
+// place completes the addresses of hosts after all files are read. If a row with such an address names no view, it belongs to the view of its host.
+// If no host has the address, it belongs to the default view.
 func (i *infobloxReading) place() {
 	for _, n := range i.unplaced {
 		r := i.out.Records.At(n)
@@ -177,7 +177,7 @@ func (i *infobloxReading) place() {
 	}
 }
 
-// infobloxRow reads one line that is not a host record.
+// infobloxRow reads a line that is not a host record.
 func infobloxRow(f File, kind string, r row) Record {
 	out := r.record(f)
 	infobloxCommon(&out)
@@ -208,7 +208,7 @@ func infobloxRow(f File, kind string, r row) Record {
 	return out
 }
 
-// infobloxCommon renames fields to the names that other sources use.
+// infobloxCommon copies the values of some fields to the names that other sources use.
 func infobloxCommon(out *Record) {
 	out.set("description", out.Fields.Get("comment"))
 	if out.Fields.Get("network_view") == "default" {

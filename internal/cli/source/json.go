@@ -21,7 +21,8 @@ func decodeJSON(f File, into any) error {
 	return nil
 }
 
-// faulty returns an error with the position where a file is not valid JSON or has an unexpected shape. at is the reader's position.
+// faulty returns the error for a file that is not valid JSON or has an unexpected structure. The error has the position. at is the reader's position,
+// for errors without a position of their own.
 func (f File) faulty(err error, at int64) error {
 	if syntax, is := errors.AsType[*json.SyntaxError](err); is {
 		at = syntax.Offset - 1

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The models with addresses.
+// These are the models of NetBox that have addresses, and the model of VRFs.
 const (
 	modelAggregate = "ipam.aggregate"
 	modelPrefix    = "ipam.prefix"
@@ -16,39 +16,39 @@ const (
 	modelVRF       = "ipam.vrf"
 )
 
-// netboxEndpoints are the API lists to read.
+// netboxEndpoints maps the lists of the API that are read to the models of their objects.
 var netboxEndpoints = map[string]string{
 	"vrfs": modelVRF, "aggregates": modelAggregate, "prefixes": modelPrefix, "ip-ranges": modelRange, "ip-addresses": modelAddress,
 }
 
-// netboxReferences are the fields that name another object, and the models of those objects.
+// netboxReferences maps each field that names another object to the model of that object.
 var netboxReferences = map[string]string{
 	"tenant": "tenancy.tenant", "role": "ipam.role", "site": "dcim.site", "rir": "ipam.rir", "vlan": "ipam.vlan",
 }
 
-// sharedRoles are the roles of addresses that NetBox allows several interfaces to share: each interface has a row for the address.
+// sharedRoles lists the roles of addresses that several interfaces may share in NetBox. Each interface then has its own row with the same address.
 var sharedRoles = []string{"anycast", "vip", "vrrp", "hsrp", "glbp", "carp"}
 
-// share notes that several rows may have the same address.
+// share marks a record whose address may also be in other rows.
 func (r *Record) share(role string) {
 	if role = strings.ToLower(role); r.Kind == Address && slices.Contains(sharedRoles, role) {
 		r.Same = "an address that is shared"
 	}
 }
 
-// netboxReading is one import's state.
+// netboxReading is the state of one import.
 type netboxReading struct {
 	out    *Reading
-	seen   map[string]int    // indexes of records by ID
+	seen   map[string]int    // indexes of the records by ID
 	names  map[string]string // names of objects, by model and number
-	dumped []dumpedRecord    // records of a dump, which refer to other objects by number
+	dumped []dumpedRecord    // the records of a dump, which refer to other objects by number
 	vrfs   vrfs
 	pages  []*netboxPage
 	types  map[string]string   // content types of a dump, by number
 	tags   map[string][]string // tags of a dump's objects, by model and number
 }
 
-// dumpedRecord is a record of a dump, with the scope of its object.
+// dumpedRecord is a record of a database dump. The record's scope is still a reference by number.
 type dumpedRecord struct {
 	at                 int
 	scopeType, scopeID any
@@ -60,7 +60,7 @@ func newNetBoxReading(out *Reading) *netboxReading {
 	return &netboxReading{out: out, seen: map[string]int{}, names: map[string]string{}, types: map[string]string{}, tags: map[string][]string{}}
 }
 
-// readNetBox reads NetBox' output: API responses, database dumps (`manage.py dumpdata`), and the CSV of its lists.
+// readNetBox reads the output of NetBox. It may be responses of the API, database dumps (`manage.py dumpdata`), or the CSV of NetBox' lists.
 func readNetBox(files []File, out *Reading) error {
 	n := newNetBoxReading(out)
 	for _, f := range files {
@@ -80,7 +80,7 @@ func readNetBox(files []File, out *Reading) error {
 	return nil
 }
 
-// object makes a record of an object in the API or in a dump.
+// object adds a record for an object of the API or of a dump.
 func (n *netboxReading) object(model string, members map[string]any) error {
 	if model == "" {
 		model = plain(members["model"])
@@ -104,7 +104,7 @@ func (n *netboxReading) object(model string, members map[string]any) error {
 		if is := n.out.Records.At(at); is.Where() != r.Where() {
 			return fmt.Errorf("%s is %s in one row and %s in another: use files that one NetBox wrote at the same time", r.ID, is.Where(), r.Where())
 		}
-		return nil // pages overlap if rows changed between two reads
+		return nil // two pages can contain the same row, if rows changed between the two requests
 	}
 	n.seen[r.ID] = n.out.Records.Len()
 	if name := plain(members["name"]); isDump && name != "" {
@@ -121,7 +121,7 @@ func (n *netboxReading) object(model string, members map[string]any) error {
 	return nil
 }
 
-// netboxPlace sets the kind and the address of a record, and reports whether the model has addresses.
+// netboxPlace sets the kind and the address of a record. It returns false if objects of the model have no address.
 func (r *Record) netboxPlace(model string, member func(name string) string) bool {
 	switch model {
 	case modelAggregate:
@@ -144,7 +144,7 @@ func (r *Record) netboxPlace(model string, member func(name string) string) bool
 	return true
 }
 
-// others keeps data about other objects: VRFs, content types and tags.
+// others stores data about other objects, which are VRFs, content types and tags.
 func (n *netboxReading) others(model, id string, members map[string]any) {
 	switch model {
 	case modelVRF:
@@ -156,7 +156,7 @@ func (n *netboxReading) others(model, id string, members map[string]any) {
 	}
 }
 
-// describe sets a record's fields.
+// describe sets the fields of a record.
 func (n *netboxReading) describe(r *Record, members map[string]any) {
 	for field := range netboxReferences {
 		r.set(field, plain(members[field]))
@@ -173,7 +173,7 @@ func (n *netboxReading) describe(r *Record, members map[string]any) {
 	r.share(plain(members["role"]))
 	r.set("description", plain(members["description"]))
 	r.set("is_pool", plain(members["is_pool"]))
-	if scope, is := members["scope"].(map[string]any); is { // replaces the site since NetBox 4.2
+	if scope, is := members["scope"].(map[string]any); is { // NetBox 4.2 replaced the site with the scope
 		r.scope(plain(members["scope_type"]), plain(scope))
 	}
 	if tags, is := members["tags"].([]any); is {
@@ -181,7 +181,7 @@ func (n *netboxReading) describe(r *Record, members map[string]any) {
 			r.set("tag:"+plain(tag), "true")
 		}
 	}
-	for _, member := range []string{"custom_fields", "custom_field_data"} { // the API writes the first, a dump the second
+	for _, member := range []string{"custom_fields", "custom_field_data"} { // the API writes the first name, and a dump writes the second
 		custom, _ := members[member].(map[string]any)
 		for name, value := range custom {
 			n.out.fill("cf:" + name)
@@ -190,7 +190,7 @@ func (n *netboxReading) describe(r *Record, members map[string]any) {
 	}
 }
 
-// scope sets a prefix's scope: a site, a region, a group of sites or a location.
+// scope sets the scope of a prefix. The scope is a site, a region, a group of sites or a location.
 func (r *Record) scope(kind, name string) {
 	r.set("scope", name)
 	r.set("scope_type", kind)
@@ -203,7 +203,7 @@ func (r *Record) scope(kind, name string) {
 	r.set(kind, name)
 }
 
-// resolve replaces references in records by the names of their objects.
+// resolve replaces the references in records with the names of the objects that they refer to.
 func (n *netboxReading) resolve() {
 	for _, d := range n.dumped {
 		r := n.out.Records.At(d.at)
@@ -243,7 +243,7 @@ func (n *netboxReading) resolve() {
 	}
 }
 
-// typeOf returns a content type, from its natural key or its number.
+// typeOf returns the name of a content type. The value is its natural key or its number.
 func (n *netboxReading) typeOf(v any) string {
 	text := naturalKey(v)
 	if name, found := n.types[text]; found {
@@ -255,7 +255,7 @@ func (n *netboxReading) typeOf(v any) string {
 	return ""
 }
 
-// naturalKey returns a dump's reference as text: ["dcim", "site"] is dcim.site.
+// naturalKey returns a reference in a dump as text. For example, ["dcim", "site"] becomes dcim.site.
 func naturalKey(v any) string {
 	if list, is := v.([]any); is && len(list) == 2 {
 		return plain(list[0]) + "." + plain(list[1])
@@ -263,7 +263,7 @@ func naturalKey(v any) string {
 	return plain(v)
 }
 
-// untyped notes that a dump refers to content types by unknown numbers.
+// untyped adds a note if a dump refers to content types by numbers that the dump does not explain.
 func (n *netboxReading) untyped() {
 	unknown := false
 	for _, d := range n.dumped {
@@ -281,7 +281,7 @@ func (n *netboxReading) untyped() {
 	}
 }
 
-// plain returns a JSON value as text; for an object it returns its name.
+// plain returns a JSON value as text. For an object it returns the object's name.
 func plain(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -306,7 +306,7 @@ func plain(v any) string {
 	}
 }
 
-// modelOf identifies an object's model by its URL, or by its members.
+// modelOf returns the model of an object. It recognizes the model by the object's URL or by its members.
 func modelOf(url string, has func(name string) bool) string {
 	for endpoint, model := range netboxEndpoints {
 		if strings.Contains(url, "/ipam/"+endpoint+"/") {

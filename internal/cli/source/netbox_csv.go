@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// The known columns of NetBox' lists.
+// These are the known columns of NetBox' lists.
 var (
 	netboxPlaces = []string{"prefix", "aggregate", "address", "ip_address", "start_address", "end_address"}
 	netboxTexts  = [][]string{
@@ -34,7 +34,7 @@ var (
 const netboxExpected = "Prefix, Aggregate, IP Address, or Start address with End address, or for VRFs Name with RD, in English: " +
 	"NetBox writes titles in the language of the user's preferences"
 
-// table reads a table, as NetBox exports and imports it.
+// table reads a table in the form that NetBox exports and imports.
 func (n *netboxReading) table(f File) error {
 	l := linesOf(f)
 	h, err := l.header()
@@ -55,13 +55,13 @@ func (n *netboxReading) table(f File) error {
 	return l.rows(h, func(r row) { n.out.Records.add(n.row(f, model, r)) })
 }
 
-// ofVRFs reports whether a table has names and only columns of VRFs.
+// ofVRFs reports whether a table lists VRFs. Such a table has names, and no columns except those for VRFs.
 func (h *header) ofVRFs() bool {
 	known := []string{"name", "rd", "tenant", "description", "enforce_unique", "tags", "comments", "id", "import_targets", "export_targets"}
 	return h.has("name") && !slices.ContainsFunc(h.names, func(name string) bool { return !slices.Contains(known, name) })
 }
 
-// row makes a record of a row.
+// row returns the record for a row.
 func (n *netboxReading) row(f File, model string, r row) Record {
 	out := r.record(f)
 	out.Status = strings.ToLower(r.get("status"))
@@ -88,7 +88,7 @@ func (n *netboxReading) row(f File, model string, r row) Record {
 		out.set("vrf", m[1])
 		out.set("vrf.rd", m[2])
 		n.vrfs.add(vrf{name: m[1], rd: m[2]})
-	case r.get("vrf") == "Global": // lists show Global for no VRF
+	case r.get("vrf") == "Global": // NetBox' lists show Global if there is no VRF
 		out.Fields.Set("vrf", "")
 	}
 	return out

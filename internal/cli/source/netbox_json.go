@@ -11,7 +11,7 @@ import (
 	"strconv"
 )
 
-// netboxPage is the metadata of a list page.
+// netboxPage is the metadata of a page of a list.
 type netboxPage struct {
 	file           string
 	count, rows    int
@@ -19,7 +19,7 @@ type netboxPage struct {
 	next, previous string
 }
 
-// documents reads a file: pages of the API, lists of objects, or a dump. A file may contain several documents.
+// documents reads a file. It contains pages of the API, lists of objects, or a dump. One file may contain several documents.
 func (n *netboxReading) documents(f File) error {
 	d := json.NewDecoder(f.open())
 	d.UseNumber()
@@ -36,7 +36,7 @@ func (n *netboxReading) documents(f File) error {
 	}
 }
 
-// value reads the next value, and reports whether it contains a list of objects. model is their model, if known.
+// value reads the next value. It reports whether the value contains a list of objects. model is the model of these objects, if it is known.
 func (n *netboxReading) value(d *json.Decoder, f File, model string) (found bool, err error) {
 	token, err := d.Token()
 	if err != nil {
@@ -70,7 +70,7 @@ func (n *netboxReading) value(d *json.Decoder, f File, model string) (found bool
 				return false, err
 			}
 			n.pages = append(n.pages, p)
-		case endpoint != "" && model == "": // several lists by their endpoints: {"prefixes": [...], "ip-addresses": {"results": [...]}}
+		case endpoint != "" && model == "": // several lists by endpoint: {"prefixes": [...], "ip-addresses": {"results": [...]}}
 			has, err := n.value(d, f, endpoint)
 			if err != nil {
 				return false, inside(err)
@@ -88,7 +88,7 @@ func (n *netboxReading) value(d *json.Decoder, f File, model string) (found bool
 	return found, inside(err)
 }
 
-// inside returns the error for a truncated document.
+// inside converts the end of the file to an error, because the document is truncated.
 func inside(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -110,7 +110,7 @@ func (p *netboxPage) note(name string, value any) {
 	}
 }
 
-// items reads a list's objects after its opening bracket.
+// items reads the objects of a list. The opening bracket was already read.
 func (n *netboxReading) items(d *json.Decoder, model string) (count int, err error) {
 	for d.More() {
 		var members map[string]any
@@ -129,12 +129,12 @@ func (n *netboxReading) items(d *json.Decoder, model string) (count int, err err
 	return count, inside(err)
 }
 
-// whole checks that the files contain all pages of each list.
+// whole checks that the files contain all pages of every list.
 func (n *netboxReading) whole() error {
 	lists := map[string][]*netboxPage{}
 	var order []string
 	for at, p := range n.pages {
-		key := fmt.Sprint(at) // a list of one page
+		key := fmt.Sprint(at) // for a list with only one page
 		if link := cmp.Or(p.next, p.previous); link != "" {
 			key = listOf(link)
 		}
@@ -151,7 +151,7 @@ func (n *netboxReading) whole() error {
 	return nil
 }
 
-// listOf returns the list of a page's link, without the page.
+// listOf returns the URL of a list without the parameters that select the page.
 func listOf(link string) string {
 	u, err := url.Parse(link)
 	if err != nil {
@@ -164,7 +164,7 @@ func listOf(link string) string {
 	return u.Path + "?" + q.Encode()
 }
 
-// allPages checks one list's pages. The count of the last page applies, since the list may have changed between reads.
+// allPages checks the pages of one list. The list may have changed between two requests, so the count on the last page applies.
 func allPages(pages []*netboxPage) error {
 	rows, count := 0, -1
 	last := slices.IndexFunc(pages, func(p *netboxPage) bool { return p.next == "" })

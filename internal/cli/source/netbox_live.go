@@ -12,11 +12,11 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/exit"
 )
 
-// Live is a live NetBox.
+// Live is a running NetBox that is read through its API.
 type Live struct {
 	URL, Token string
 	HTTP       *http.Client
-	// Wait waits for a busy server.
+	// Wait waits until a busy server can serve the next request.
 	Wait func(ctx context.Context, answer *http.Response) error
 }
 
@@ -39,8 +39,8 @@ func (l Live) Read(ctx context.Context) (*Reading, error) {
 	return out, nil
 }
 
-// list reads one list. If the list changes during the read, rows move between pages, and list drops duplicate rows. If the count stays the same, list
-// requires exactly that number of rows.
+// list reads one list. If the list changes during the read, rows can move between pages. In that case, list drops duplicate rows. If every page
+// reports the same count, the number of rows must be equal to the count.
 func (l Live) list(ctx context.Context, n *netboxReading, base *url.URL, endpoint string) error {
 	next := base.JoinPath("api", "ipam", endpoint, "/")
 	next.RawQuery = "limit=500"
@@ -53,7 +53,7 @@ func (l Live) list(ctx context.Context, n *netboxReading, base *url.URL, endpoin
 		}
 		for _, members := range page.Results {
 			if err := n.object(netboxEndpoints[endpoint], members); err != nil {
-				return away{err} // it changed between two pages
+				return away{err} // the object changed between two pages
 			}
 		}
 		count = page.Count
@@ -74,7 +74,7 @@ type livePage struct {
 	Results []map[string]any `json:"results"`
 }
 
-// away is the error for a source that does not respond now.
+// away is the error for a source that cannot be read now. A later run may succeed.
 type away struct{ error }
 
 // ExitCode returns the exit code of an unavailable server.
@@ -82,10 +82,10 @@ func (away) ExitCode() int { return exit.Unavailable }
 
 func (e away) Unwrap() error { return e.error }
 
-// following returns the URL of the next page. It refuses another host, since the token must not go there.
+// following returns the URL of the next page. It refuses a URL with another host, because the token must not be sent to that host.
 func (l Live) following(base *url.URL, next string) (*url.URL, error) {
 	if next == "" {
-		return nil, nil //nolint:nilnil // there is none
+		return nil, nil //nolint:nilnil // there is no next page
 	}
 	u, err := url.Parse(next)
 	if err != nil {
@@ -113,7 +113,7 @@ func (l Live) page(ctx context.Context, at *url.URL) (p livePage, err error) {
 			return p, away{fmt.Errorf("no response from NetBox: %w", err)}
 		}
 		text, err := io.ReadAll(io.LimitReader(resp.Body, largestAnswer))
-		_ = resp.Body.Close() // already read
+		_ = resp.Body.Close() // the body was already read
 		switch {
 		case err != nil:
 			return p, away{fmt.Errorf("the response of NetBox is incomplete: %w", err)}
@@ -138,7 +138,7 @@ func (l Live) page(ctx context.Context, at *url.URL) (p livePage, err error) {
 	}
 }
 
-// tokenKind returns the scheme for a token: tokens of NetBox 4.5 and later begin with nbt_.
+// tokenKind returns the authentication scheme for a token. The tokens of NetBox 4.5 and later begin with nbt_.
 func tokenKind(token string) string {
 	if strings.HasPrefix(token, "nbt_") {
 		return "Bearer "

@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A dump of NetBox 4.2 names scopes and tags by content types, with natural keys or numbers. Its custom fields have another name than in the API.
+// A dump of NetBox 4.2 refers to scopes and tags by content types. A content type is a natural key or a number. Custom fields have another name in a
+// dump than in the API.
 func TestNetBoxDumpScopesTagsAndCustomFieldsAreRead(t *testing.T) {
 	t.Parallel()
 	const natural = `[

@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// vrf is a routing domain of NetBox. Its number is unique, and so is its route distinguisher if it has one; its name need not be.
+// vrf is a routing domain of NetBox. Its number is unique. If it has a route distinguisher, that is unique too. Several VRFs can have the same name.
 type vrf struct{ id, rd, name, tenant string }
 
-// vrfs are the routing domains that the files mention.
+// vrfs has the routing domains that the files mention.
 type vrfs struct {
 	all        []*vrf
 	byID, byRD map[string]*vrf
 }
 
-// displayed matches NetBox' display form of a VRF with a route distinguisher, in lists and in their CSV.
+// displayed matches a VRF with a route distinguisher as NetBox' lists and their CSV display it.
 var displayed = regexp.MustCompile(`^(.*) \((\d+(?:\.\d+\.\d+\.\d+)?:\d+)\)$`)
 
-// add adds a VRF, or completes a known one.
+// add adds a VRF. If the VRF is already known, add completes its values.
 func (v *vrfs) add(one vrf) {
 	if v.byID == nil {
 		v.byID, v.byRD = map[string]*vrf{}, map[string]*vrf{}
@@ -39,7 +39,7 @@ func (v *vrfs) add(one vrf) {
 	}
 }
 
-// find returns the VRF with a number or a route distinguisher, or nil.
+// find returns the VRF with the number or the route distinguisher. If there is none, it returns nil.
 func (v *vrfs) find(one vrf) *vrf {
 	if is := v.byID[one.id]; is != nil && one.id != "" {
 		return is
@@ -60,7 +60,8 @@ func (v *vrfs) named(name string) (all []*vrf) {
 	return all
 }
 
-// key identifies a VRF for people: by its name and route distinguisher, as NetBox displays it, or by its number if other VRFs have the name.
+// key returns a text that identifies a VRF for people. It is the name with the route distinguisher, as NetBox displays it. If other VRFs have the
+// same name, it is the number.
 func (v *vrfs) key(one *vrf) string {
 	switch {
 	case one.name != "" && one.rd != "":
@@ -75,7 +76,8 @@ func (v *vrfs) key(one *vrf) string {
 	return one.name
 }
 
-// resolve sets the VRF of a record, which the record names by number, route distinguisher or name. It reports whether the record names one.
+// resolve sets the VRF of a record. The record names its VRF by number, route distinguisher or name. If the record names no VRF, resolve returns
+// false.
 func (v *vrfs) resolve(r *Record) bool {
 	mention := vrf{id: r.Fields.Get("vrf.id"), rd: r.Fields.Get("vrf.rd"), name: r.Fields.Get("vrf")}
 	if mention == (vrf{}) {
@@ -83,7 +85,7 @@ func (v *vrfs) resolve(r *Record) bool {
 	}
 	is := v.find(mention)
 	if is == nil && mention.id == "" && mention.rd == "" {
-		var free []*vrf // VRFs that lists show by name alone
+		var free []*vrf // VRFs that NetBox' lists show only by name
 		for _, one := range v.named(mention.name) {
 			if one.rd == "" {
 				free = append(free, one)

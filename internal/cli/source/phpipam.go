@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// The known columns of phpIPAM's exports.
+// These are the known columns of phpIPAM's exports.
 var (
 	phpipamPlaces = []string{"ip_address", "ip_addr", "ip", "subnet", "mask"}
 	phpipamTexts  = [][]string{
@@ -31,7 +31,7 @@ var (
 	}
 )
 
-// readPHPIPAM reads phpIPAM's exports of subnets and addresses, saved as CSV.
+// readPHPIPAM reads phpIPAM's exports of subnets and addresses in CSV form.
 func readPHPIPAM(files []File, out *Reading) error {
 	out.Table = true
 	out.fill(slices.Concat(phpipamTexts...)...)
@@ -54,7 +54,8 @@ func readPHPIPAM(files []File, out *Reading) error {
 	return nil
 }
 
-// phpipamRow reads a row. In a table with an address column, each row is an address, and its subnet is the network around it.
+// phpipamRow reads a row. If the table has a column for addresses, each row is an address, and the column for subnets has the network that contains
+// it.
 func phpipamRow(f File, h *header, r row) Record {
 	out := r.record(f)
 	out.Status = strings.ToLower(r.get("tag", "ip_state", "state"))

@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// planNode is a space, class, pool or claim of an address plan. Members without a field here belong to its spec.
+// planNode is a space, class, pool or claim of an address plan. If a member has no field in this type, it belongs to the spec.
 type planNode struct {
 	Name        string            `json:"name"`
 	Labels      map[string]string `json:"labels"`
@@ -25,7 +25,7 @@ type planNode struct {
 	Claims      []json.RawMessage `json:"claims"`
 }
 
-// readPlan reads address plans that contain all blocks, as `ipamctl export -o plan` writes them.
+// readPlan reads address plans that contain all blocks, such as the output of `ipamctl export -o plan`.
 func readPlan(files []File, out *Reading) error {
 	for _, f := range files {
 		text, err := f.whole()
@@ -66,7 +66,7 @@ type planReading struct {
 	err     error
 }
 
-// list reads a list of things and their children.
+// list reads a list of objects and the objects below them.
 func (p *planReading) list(at string, kind Kind, list []json.RawMessage, space, parent string) {
 	for i, text := range list {
 		where := at + "[" + strconv.Itoa(i) + "]"
@@ -109,7 +109,7 @@ func (p *planReading) list(at string, kind Kind, list []json.RawMessage, space, 
 	}
 }
 
-// place sets the block of a pool or a claim. `ipamctl apply` handles those without a block, which the server chooses.
+// place sets the block of a pool or a claim. If there is no block, the server would choose one, and only `ipamctl apply` can handle that.
 func (p *planReading) place(r *Record, n planNode) {
 	switch {
 	case n.CIDR != "":

@@ -7,35 +7,34 @@ import (
 	"slices"
 )
 
-// Reading is the content of one source's files.
+// Reading has the rows of a source's files.
 type Reading struct {
 	Records Records
-	// Notes are remarks about the files for the user.
+	// Notes lists remarks about the files for the user.
 	Notes []string
-	// Missing are the reasons why the source has more rows than these files.
+	// Missing lists reasons to believe that the source has more rows than these files.
 	Missing []string
-	// Table reports whether a file is a table. A table that was truncated at the end of a line is still valid, so the reader cannot detect the
-	// truncation.
+	// Table is true if one of the files is a table. If a table is truncated at the end of a line, it is still valid. The reader cannot detect that.
 	Table bool
 	// Sum identifies the content of the files.
 	Sum string
 
-	// Unknown are the unknown columns; mappings can use their values as fields.
+	// Unknown lists the columns that the reader does not know. A mapping can use their values as fields.
 	Unknown []Unknown
 
-	fields map[string]bool // fields that rows can have, even if no row has a value
-	titles []string        // titles of all columns, as in the files
+	fields map[string]bool // the fields that rows can have, even if no row has a value
+	titles []string        // the titles of all columns, as the files spell them
 }
 
-// reader reads one source's files. An invalid row becomes a record with a Problem; an error concerns a whole file.
+// reader reads the files of one source. If a row is not valid, its record has a Problem. An error means that a whole file is not valid.
 type reader func(files []File, out *Reading) error
 
-// readers are the sources by name.
+// readers maps the name of a source to its reader.
 var readers = map[string]reader{
 	"netbox": readNetBox, "csv": readCSV, "phpipam": readPHPIPAM, "infoblox": readInfoblox, "aws": readAWS, "whereabouts": readWhereabouts, "plan": readPlan,
 }
 
-// Read reads the files of a source completely, or returns an error.
+// Read reads all rows of a source's files. If a file is not valid, it returns an error.
 func Read(of string, files []File) (*Reading, error) {
 	out := &Reading{fields: map[string]bool{}}
 	sum := sha256.New()
@@ -58,7 +57,7 @@ func Read(of string, files []File) (*Reading, error) {
 	return out, nil
 }
 
-// columnsUsed checks that the names in `columns` of the mapping are titles in a file.
+// columnsUsed checks that each title in `columns` of the mapping exists in a file.
 func (out *Reading) columnsUsed(files []File) error {
 	for _, f := range files {
 		for name, theirs := range f.Columns {
@@ -70,7 +69,7 @@ func (out *Reading) columnsUsed(files []File) error {
 	return nil
 }
 
-// CanHave reports whether a row of these files can have a field.
+// CanHave reports whether a row of these files can have the field.
 func (out *Reading) CanHave(field string) bool {
 	if out.fields[field] || slices.Contains(ownFields, field) {
 		return true
@@ -78,7 +77,7 @@ func (out *Reading) CanHave(field string) bool {
 	return out.any(func(r Record) bool { return r.Fields.Get(field) != "" })
 }
 
-// any reports whether a row has a property.
+// any reports whether at least one row has a property.
 func (out *Reading) any(has func(Record) bool) bool {
 	for _, r := range out.Records.All() {
 		if has(r) {

@@ -1,4 +1,4 @@
-// Package source reads the exports of other address managers and of `ipamctl export` into one neutral model.
+// Package source reads the exports of other address managers and of ipamctl. It converts them to records that do not depend on the source.
 package source
 
 import (
@@ -12,60 +12,60 @@ import (
 // Kind is the kind of a row.
 type Kind string
 
-// The kinds. The last four are Carve's own, which an import restores unchanged.
+// These are the kinds of rows. The last four kinds are Carve's own. An import restores them unchanged.
 const (
 	Aggregate Kind = "aggregate" // a top-level block
 	Prefix    Kind = "prefix"    // a network
 	Address   Kind = "address"   // one address
-	Range     Kind = "range"     // from one address to another
-	Reference Kind = "reference" // a row about other rows, or without addresses
+	Range     Kind = "range"     // all addresses from one address to another
+	Reference Kind = "reference" // a row about other rows, or a row without addresses
 	Space     Kind = "space"
 	Class     Kind = "class"
 	Pool      Kind = "pool"
 	Claim     Kind = "claim"
 )
 
-// Record is one row of a source. Rows that mean nothing to Carve have a record too.
+// Record is one row of a source. Rows without a meaning for Carve have a record too.
 type Record struct {
-	// ID identifies the row: the source's own number, or a file and a line.
+	// ID identifies the row. It is the source's own number, or a file and a line.
 	ID   string
 	Kind Kind
-	// Name is the name in the source; it may be empty, and need not be unique.
+	// Name is the name in the source. It may be empty, and several rows may have the same name.
 	Name string
-	// Domain identifies the routing domain of the row by the source's own key. The global domain has an empty key.
+	// Domain identifies the routing domain of the row by the source's own key. The key of the global domain is empty.
 	Domain string
-	// Same groups rows about the same thing: a source can list a network, or an address that several devices share, in several rows.
+	// Same is equal for all rows about the same object. A source can list a network in several rows, or an address that several devices share.
 	Same string
-	// Block is valid unless the row is a range or has a problem.
+	// Block is the block of the row. It is not valid if the row is a range or has a problem.
 	Block netip.Prefix
 	// Span is the first and the last address of a range.
 	Span   *Span
 	Status string
-	// Fields are all other values, by their names in the source.
+	// Fields has all other values, by their names in the source.
 	Fields Fields
 	// Problem is the reason why the row is not valid.
 	Problem string
 
-	// Own is set only for rows of Carve's own exports.
+	// Own is set only for a row of an export by ipamctl or by the console.
 	Own *Own
 }
 
 // Span is a range of addresses.
 type Span struct{ First, Last netip.Addr }
 
-// Own has the fields of rows from Carve's own exports.
+// Own has the values that only the exports of ipamctl and of the console have.
 type Own struct {
 	Space, Parent       string
 	Labels, Annotations map[string]string
 	Spec                json.RawMessage
-	// Serves are a pool's classes, if the pool's row does not list them but the rows of its content do.
+	// Serves lists the classes of a pool. It is set if the row of the pool does not list them and the rows of its claims do.
 	Serves []string
 }
 
-// ownFields are the fields that every row has.
+// ownFields lists the fields that every row has.
 var ownFields = []string{"name", "kind", "status", "id", "source-id", "routing-domain", "block", "address", "length"}
 
-// Field returns a field of a record by its name in mappings.
+// Field returns the field of a record that has this name in mappings.
 func (r *Record) Field(name string) string {
 	switch name {
 	case "name":
@@ -100,7 +100,7 @@ func (r *Record) first() netip.Addr {
 	return r.Block.Addr()
 }
 
-// Where returns the block, address or range for people.
+// Where returns the block, the address or the range as text.
 func (r *Record) Where() string {
 	switch {
 	case r.Span != nil:
@@ -114,14 +114,14 @@ func (r *Record) Where() string {
 	}
 }
 
-// set sets a field if the value is not empty.
+// set sets a field. If the value is empty, it does nothing.
 func (r *Record) set(name, value string) {
 	if value = strings.TrimSpace(value); value != "" {
 		r.Fields.Set(name, value)
 	}
 }
 
-// network parses a network. The host bits must be zero: the reader does not guess the intended network.
+// network parses a network. The host bits must be zero. Otherwise the row has a problem, because the intended network is not clear.
 func (r *Record) network(text string) {
 	text = strings.TrimSpace(text)
 	block, err := netip.ParsePrefix(text)
@@ -135,7 +135,7 @@ func (r *Record) network(text string) {
 	}
 }
 
-// host parses one address, with or without a prefix length.
+// host parses one address. A prefix length may follow the address.
 func (r *Record) host(text string) {
 	address, err := hostOf(text)
 	if err != nil {
@@ -145,7 +145,7 @@ func (r *Record) host(text string) {
 	r.Block = netip.PrefixFrom(address, address.BitLen())
 }
 
-// span parses a range. A range of one address becomes that address.
+// span parses a range. A range with only one address becomes an address.
 func (r *Record) span(first, last string) {
 	from, err1 := hostOf(first)
 	to, err2 := hostOf(last)
@@ -159,7 +159,7 @@ func (r *Record) span(first, last string) {
 	}
 }
 
-// hostOf parses an address. A valid prefix length may follow it.
+// hostOf parses an address. If a prefix length follows the address, the length must be valid.
 func hostOf(text string) (netip.Addr, error) {
 	text = strings.TrimSpace(text)
 	if strings.Contains(text, "/") {
@@ -173,10 +173,10 @@ func hostOf(text string) (netip.Addr, error) {
 	return address, err
 }
 
-// octal matches an IPv4 address with leading zeros in a number.
+// octal matches an IPv4 address in which a number has leading zeros.
 var octal = regexp.MustCompile(`^([0-9.]*\.)?0[0-9]+(\.|$)`)
 
-// hint explains common reasons why a text is neither an address nor a CIDR.
+// hint explains common reasons for a text that is neither an address nor a CIDR.
 func hint(text string) string {
 	address, length, found := strings.Cut(text, "/")
 	_, err := netip.ParseAddr(length)
@@ -191,7 +191,7 @@ func hint(text string) string {
 	return ""
 }
 
-// netmask joins an address and a mask, dotted or a number.
+// netmask joins an address and a mask. The mask is a number or has the dotted form.
 func netmask(address, mask string) string {
 	address, mask = strings.TrimSpace(address), strings.Trim(strings.TrimSpace(mask), "/")
 	if mask == "" || strings.Contains(address, "/") {
@@ -204,7 +204,7 @@ func netmask(address, mask string) string {
 			ones++
 		}
 		if bits != 0 {
-			return address + "/" + mask // no valid CIDR
+			return address + "/" + mask // the result is no valid CIDR, so the row gets a problem
 		}
 		mask = fmt.Sprint(ones)
 	}

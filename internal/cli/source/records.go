@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/packed"
 )
 
-// Records are the rows of a source in their order. A source can have very many rows, so each is one string, and At makes a Record of it.
+// Records has the rows of a source in their order. A source can have very many rows, so each row is packed in one string. At decodes that string.
 type Records struct {
 	packed  []string
 	words   []string // values that many rows have
@@ -23,7 +23,7 @@ type Records struct {
 // Len returns the number of rows.
 func (rs *Records) Len() int { return len(rs.packed) }
 
-// At returns a row. A change of the result changes the row only if Set stores it.
+// At returns a copy of a row. To change the row itself, pass the changed copy to set.
 func (rs *Records) At(n int) Record {
 	u := packed.Rest(rs.packed[n])
 	r := Record{Kind: Kind(rs.words[u.Number()]), Domain: rs.words[u.Number()], Status: rs.words[u.Number()]}
@@ -64,7 +64,7 @@ func (rs *Records) add(rows ...Record) {
 // set replaces a row.
 func (rs *Records) set(n int, r Record) { rs.packed[n] = rs.pack(&r) }
 
-// grow makes room for more rows. To grow by copies would need twice the memory.
+// grow makes room for more rows at once. Without it, each growth of the slice would copy the rows and need twice the memory.
 func (rs *Records) grow(rows int) { rs.packed = slices.Grow(rs.packed, rows) }
 
 func (rs *Records) pack(r *Record) string {
@@ -108,7 +108,7 @@ func (rs *Records) wordOf(word string) uint64 {
 	return n
 }
 
-// columnsOf returns the number of some columns, from 1.
+// columnsOf returns the number of a set of columns. The numbers start at 1.
 func (rs *Records) columnsOf(columns *[]string) uint64 {
 	if columns == nil {
 		return 0
@@ -125,7 +125,7 @@ func (rs *Records) columnsOf(columns *[]string) uint64 {
 	return n
 }
 
-// fields returns fields whose values are all cells. Rows with fields of the same names share their columns.
+// fields returns the same fields with all values in cells. Rows whose fields have the same names then share their columns.
 func (rs *Records) fields(f Fields) Fields {
 	if len(f.more) == 0 {
 		return f

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A file is read completely, or is refused. The refusal names the file, the line and column if they are known, and a remedy.
+// A reader reads the whole file or refuses it. The error has the file and a remedy. If the line and the column are known, it has them too.
 func TestIncompleteFilesAreRefusedWithTheirPosition(t *testing.T) {
 	t.Parallel()
 	const head = "cidr,name,description\n"

@@ -5,11 +5,12 @@ import (
 	"io"
 )
 
-// carriageReturns rewrites the carriage returns of a table for a CSV reader, which treats one before a line feed as a part of the line's end.
+// carriageReturns rewrites the carriage returns of a table for Go's CSV reader. That reader treats a carriage return before a line feed as a part of
+// the line's end.
 type carriageReturns struct {
 	from *bufio.Reader
-	own  bool // write those before a line feed twice, since the lines of our own export end in LF; otherwise each one is a line's end
-	more bool // one more carriage return follows
+	own  bool // double each CR before an LF, because lines of ipamctl's export end in LF; otherwise each CR ends a line
+	more bool // write one more carriage return
 }
 
 // Read implements io.Reader.

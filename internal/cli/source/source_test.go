@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// recordLine formats a record in one line: kind, place, name, status and some fields.
+// recordLine formats a record in one line. The line has the kind, the block, the name, the status and some fields.
 func recordLine(r Record, fields ...string) string {
 	if r.Problem != "" {
 		return r.ID + " PROBLEM " + r.Problem

@@ -14,13 +14,13 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// row is one line of a table: its cells, and the names of their columns in lower case with underscores.
+// row is one line of a table. The names of its columns are in lower case with underscores.
 type row struct {
 	line   int
 	fields Fields
 }
 
-// get returns the first non-empty cell of some columns.
+// get returns the first cell of the named columns that is not empty.
 func (r row) get(names ...string) string {
 	for _, name := range names {
 		if value := r.fields.Get(name); value != "" {
@@ -30,16 +30,16 @@ func (r row) get(names ...string) string {
 	return ""
 }
 
-// record returns a record with all cells of the row as fields.
+// record returns a record that has all cells of the row as fields.
 func (r row) record(f File) Record { return Record{ID: at(f, r.line), Fields: r.fields} }
 
-// column normalizes a column's title.
+// column returns the title of a column in lower case with underscores.
 func column(title string) string {
 	title = strings.ToLower(strings.Trim(strings.TrimSpace(title), "*"))
 	return strings.NewReplacer(" ", "_", "-", "_").Replace(title)
 }
 
-// column returns the known name of a file's column.
+// column returns the name by which ipamctl knows a column of the file. The mapping may define that name.
 func (f File) column(title string) string {
 	for name, theirs := range f.Columns {
 		if column(theirs) == column(title) {
@@ -49,17 +49,18 @@ func (f File) column(title string) string {
 	return column(title)
 }
 
-// lines reads a CSV file strictly by RFC 4180. A misplaced quotation mark ends the reading with an error, because it can hide the rows after it.
+// lines reads a CSV file strictly by RFC 4180. If a quotation mark is in a wrong position, it returns an error, because that mark can hide the rows
+// after it.
 type lines struct {
 	File
 	comma rune
-	own   bool   // it is an export of ipamctl
-	first int    // lines of the file before the text that the CSV reader sees
-	none  string // the text of a cell without a value
+	own   bool   // the file is an export of ipamctl
+	first int    // number of lines before the text that the CSV reader gets
+	none  string // the text of a cell that has no value
 	csv   *csv.Reader
 }
 
-// linesOf starts to read a file. Lines may end with CR LF, LF or, in a file without any LF, CR.
+// linesOf starts to read a file. Lines may end with CR LF or LF. If the file has no LF, they may end with CR.
 func linesOf(f File) *lines {
 	l := &lines{File: f, own: bytes.HasPrefix(f.head, []byte(ownHeader))}
 	text, head := io.Reader(f.open()), f.head
@@ -70,8 +71,8 @@ func linesOf(f File) *lines {
 		head = bytes.ReplaceAll(head, []byte("\r"), []byte("\n"))
 	}
 	if first, _, found := bytes.Cut(head, []byte("\n")); found && len(bytes.TrimSpace(first)) == len("sep=,") && bytes.HasPrefix(first, []byte("sep=")) {
-		l.comma, l.first = rune(first[len("sep=")]), 1         // Excel declares the separator like this
-		_, _ = io.CopyN(io.Discard, text, int64(len(first)+1)) // the next read reports an error
+		l.comma, l.first = rune(first[len("sep=")]), 1         // Excel declares the separator in such a line
+		_, _ = io.CopyN(io.Discard, text, int64(len(first)+1)) // the next read returns the same error
 	} else {
 		l.comma = separator(head)
 	}
@@ -80,7 +81,7 @@ func linesOf(f File) *lines {
 	return l
 }
 
-// next returns the next line that is not blank, with its number. The cells are valid until the next call.
+// next returns the next line that is not blank, with its number. The cells are valid only until the next call.
 func (l *lines) next() (number int, cells []string, err error) {
 	for {
 		cells, err = l.csv.Read()
@@ -104,7 +105,7 @@ func (l *lines) next() (number int, cells []string, err error) {
 	}
 }
 
-// misquoted returns an error with the position of a misplaced quotation mark.
+// misquoted returns the error for a quotation mark in a wrong position.
 func (l *lines) misquoted(err error) error {
 	fault, is := errors.AsType[*csv.ParseError](err)
 	if !is {
@@ -124,7 +125,8 @@ func (l *lines) misquoted(err error) error {
 	}
 }
 
-// hidden returns a line within a quoted cell that looks like a row of the table, or "": two stray quotation marks can enclose rows.
+// hidden returns a line of a quoted cell that looks like a row of the table. Two stray quotation marks can hide the rows between them. If the cell
+// has no such line, hidden returns "".
 func (l *lines) hidden(cell string, columns int) string {
 	if !strings.Contains(cell, "\n") || l.own {
 		return ""
@@ -150,10 +152,10 @@ func separator(text []byte) rune {
 	return best
 }
 
-// header is a table's first line.
+// header is the first line of a table.
 type header struct {
-	names  []string // known names of the columns
-	titles []string // the file's titles
+	names  []string // the names by which ipamctl knows the columns
+	titles []string // the titles in the file
 	line   int
 }
 
@@ -165,8 +167,8 @@ func (h *header) has(names ...string) bool {
 // addressLike matches a text that contains an address.
 var addressLike = regexp.MustCompile(`\d+\.\d+\.\d+\.\d+|[0-9A-Fa-f]*:[0-9A-Fa-f:]*:|::`)
 
-// header reads the titles. It refuses titles with an address, because the first line would then be a row, and empty titles before the last non-empty
-// one.
+// header reads the titles. If a title contains an address, it returns an error, because the first line is probably a row. It also refuses an empty
+// title before the last title that is not empty.
 func (l *lines) header() (*header, error) {
 	number, cells, err := l.next()
 	if errors.Is(err, io.EOF) {
@@ -189,8 +191,8 @@ func (l *lines) header() (*header, error) {
 	return h, nil
 }
 
-// rows iterates over a table's rows. It refuses a row with more or fewer cells than titles: such a row was truncated, or joined with another
-// one.
+// rows iterates over the rows of a table. It refuses a row with more or fewer cells than titles, because the row was truncated or joined with another
+// row.
 func (l *lines) rows(h *header, each func(row)) error {
 	for {
 		number, cells, err := l.next()
@@ -219,10 +221,10 @@ func (l *lines) rows(h *header, each func(row)) error {
 	}
 }
 
-// at returns the ID of a line.
+// at returns the ID of a row, which is its file and its line.
 func at(f File, line int) string { return fmt.Sprintf("%s:%d", filepath.Base(f.Name), line) }
 
 var lineID = regexp.MustCompile(`:\d+(#\d+)?$`)
 
-// OfLine reports whether an ID is the ID of a line. Such an ID is a position, not an identity: it changes when earlier lines change.
+// OfLine reports whether an ID is only a file and a line. Such an ID does not identify the object, because it changes when earlier lines change.
 func OfLine(id string) bool { return lineID.MatchString(id) && !strings.Contains(id, "/") }

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/text/encoding"
 )
 
-// Text is the content of a file. The readers read it in passes, so that it need not be in memory.
+// Text is the content of a file. The readers read it several times, so that they do not need the whole content in memory.
 type Text interface {
 	io.ReaderAt
 	Size() int64
@@ -22,29 +22,29 @@ type Text interface {
 
 // File is one input.
 type File struct {
-	Name string // as given; appears in row IDs
+	Name string // as the user gave it; it appears in the IDs of rows
 	Text Text
-	// Encoding is the declared encoding of the text; nil is UTF-8.
+	// Encoding is the declared encoding of the text. nil means UTF-8.
 	Encoding encoding.Encoding
-	// Columns maps known names of columns to the file's names.
+	// Columns maps the names that ipamctl knows to the titles in the file.
 	Columns map[string]string
 
 	scanned
 }
 
-// scanned are the properties of a text that the first pass finds. Offsets count bytes in UTF-8.
+// scanned has the properties of a text that the first read finds. Offsets count bytes in UTF-8.
 type scanned struct {
-	from  encoding.Encoding // nil: UTF-8
-	begin int64             // of the text, after a byte order mark
+	from  encoding.Encoding // the encoding; nil means UTF-8
+	begin int64             // the offset of the text after a byte order mark
 	head  []byte            // the first bytes, in UTF-8
-	lines int               // line feeds
-	end   int64             // of the text without white space at its end
+	lines int               // number of line feeds
+	end   int64             // the offset of the end of the text, without white space at its end
 }
 
-// chunkSize is the number of bytes that one pass reads at once.
+// chunkSize is the number of bytes that one call reads.
 const chunkSize = 16 << 10
 
-// mostHead is the number of bytes in head. The first line of a table is shorter.
+// mostHead is the number of bytes in head. The first line of a table must be shorter.
 const mostHead = 64 << 10
 
 // open returns a reader of the text in UTF-8.
@@ -65,13 +65,13 @@ func (f File) whole() ([]byte, error) {
 	return text, nil
 }
 
-// isJSON reports whether the text can be JSON: it is empty or begins with an object or a list.
+// isJSON reports whether the text can be JSON. It is true if the text is empty or begins with an object or a list.
 func (f File) isJSON() bool {
 	text := bytes.TrimSpace(f.head)
 	return len(text) == 0 || text[0] == '{' || text[0] == '['
 }
 
-// scan reads the text once. It returns an error unless the whole text is in the declared encoding.
+// scan reads the text once. If some of the text is not in the declared encoding, it returns an error.
 func (f *File) scan(sum hash.Hash) error {
 	_, _ = fmt.Fprintf(sum, "%d\n", f.Text.Size())
 	if _, err := io.Copy(sum, io.NewSectionReader(f.Text, 0, f.Text.Size())); err != nil {
@@ -113,7 +113,7 @@ func (f *File) scan(sum hash.Hash) error {
 		}
 	}
 	switch {
-	case f.from != nil && invalid >= 0: // the decoder writes U+FFFD for bytes that it does not know
+	case f.from != nil && invalid >= 0: // the decoder writes U+FFFD for bytes that it cannot decode
 		return fmt.Errorf("%s: the bytes here are not valid in the declared encoding", f.place(invalid))
 	case f.from == nil && zero >= 0:
 		return fmt.Errorf("%s: there is a zero byte: if the text is UTF-16, use --encoding utf-16le or utf-16be", f.place(zero))
@@ -123,7 +123,7 @@ func (f *File) scan(sum hash.Hash) error {
 	return nil
 }
 
-// place returns the line and the column of an offset, or of the end of a shorter text.
+// place returns the line and the column of an offset. If the text is shorter, it returns the position of its end.
 func (f File) place(at int64) string {
 	line, column := 1, 1
 	for r := f.open(); at > 0; at-- {
@@ -140,7 +140,7 @@ func (f File) place(at int64) string {
 	return fmt.Sprintf("%s:%d:%d", f.Name, line, column)
 }
 
-// afterBlanks returns the offset of the first byte from at that is not white space.
+// afterBlanks returns the offset of the first byte at or after at that is not white space.
 func (f File) afterBlanks(at int64) int64 {
 	r := f.open()
 	if _, err := io.CopyN(io.Discard, r, at); err != nil {
@@ -155,5 +155,5 @@ func (f File) afterBlanks(at int64) int64 {
 	}
 }
 
-// atEnd is an offset after the end of any text.
+// atEnd is an offset that is greater than the length of any text.
 const atEnd = math.MaxInt64

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// whereaboutsObject is the relevant part of an IPPool or an OverlappingRangeIPReservation.
+// whereaboutsObject has the fields of an IPPool or an OverlappingRangeIPReservation that an import uses.
 type whereaboutsObject struct {
 	Kind     string `json:"kind"`
 	Metadata struct {
@@ -30,7 +30,7 @@ type whereaboutsHolder struct {
 	Container string `json:"id"`
 }
 
-// whereaboutsList is a list of Kubernetes, or one object.
+// whereaboutsList is a list of Kubernetes objects, or one object.
 type whereaboutsList struct {
 	Metadata struct {
 		Continue  string `json:"continue"`
@@ -39,8 +39,8 @@ type whereaboutsList struct {
 	Items []json.RawMessage `json:"items"`
 }
 
-// readWhereabouts reads IPPools of whereabouts.cni.cncf.io, as `kubectl get -o json` writes them. Reservations of addresses in overlapping ranges
-// repeat the pools, so each becomes a Reference.
+// readWhereabouts reads the IPPools of whereabouts.cni.cncf.io in the form that `kubectl get -o json` writes. An OverlappingRangeIPReservation only
+// repeats the data of a pool, so it becomes a Reference.
 func readWhereabouts(files []File, out *Reading) error {
 	out.fill("pod", "interface", "container")
 	for _, f := range files {
@@ -96,7 +96,7 @@ func (o whereaboutsObject) records() []Record {
 	return all
 }
 
-// behind returns the address at an offset from a block's first address, if it is in the block.
+// behind returns the address at an offset from the first address of a block. If the address is not in the block, it returns the zero address.
 func behind(block netip.Prefix, key string) netip.Addr {
 	n, ok := new(big.Int).SetString(key, 10)
 	if !ok || n.Sign() < 0 || !block.IsValid() {

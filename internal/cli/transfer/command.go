@@ -1,6 +1,6 @@
-// Package transfer imports the content of other address managers into Carve, once or continuously. Readers (package source) produce records, a
-// mapping (package rules) decides what to make of them, and a plan compares the result with the server. A run sends the missing parts, and a report
-// accounts for every row.
+// Package transfer imports the data of other address managers into Carve, once or continuously. Readers (package source) produce records. A mapping
+// (package rules) decides which objects these records become. A plan compares the objects with the server. A run creates the missing objects. A
+// report has the outcome of every row.
 package transfer
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// importing is the command line of an import.
+// importing has the flags of an import.
 type importing struct {
 	input
 	writeMapping string
@@ -30,7 +30,7 @@ type importing struct {
 	parallel     int
 }
 
-// about is the help text for each source.
+// about has the help text for each source.
 var about = map[string]string{
 	"netbox":      "NetBox: responses of its API, dumps of its database, CSV files of its lists, or a live NetBox (--url)",
 	"csv":         "Any CSV file, or an export of 'ipamctl export -o csv' or the console",
@@ -110,7 +110,7 @@ func (m *importing) run(ctx context.Context, args []string) error {
 	return m.carryOut(ctx, s, plan)
 }
 
-// carryOut runs the plan, unless it is a dry run or a policy refuses it, and reports the result.
+// carryOut runs the plan and reports the result. If it is a dry run, or if a policy refuses the import, it only reports.
 func (m *importing) carryOut(ctx context.Context, s *session.Session, plan *plan) error {
 	var failed error
 	begun := !m.dry && !plan.refused
@@ -164,10 +164,10 @@ func (m *importing) show(out *report) error {
 	return out.diff(m.p.Printer, most)
 }
 
-// writeOut writes the mapping to a new file. It fails if the file exists: the user may have edited it.
+// writeOut writes the mapping to a new file. If the file exists, it fails, because the user may have edited that file.
 func (m *importing) writeOut(ctx context.Context, mapping rules.Mapping, paths []string) error {
 	reading, err := m.records(ctx, mapping, paths)
-	if unplaced, is := errors.AsType[*source.NoPlace](err); is { // the mapping names the columns
+	if unplaced, is := errors.AsType[*source.NoPlace](err); is { // the new mapping names the columns
 		mapping.Columns = unplaced.Guess
 		if reading, err = m.records(ctx, mapping, paths); err != nil {
 			reading, err = &source.Reading{}, nil

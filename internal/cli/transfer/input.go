@@ -18,7 +18,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/source"
 )
 
-// input is the source to read and its mapping.
+// input has the source to read and its mapping.
 type input struct {
 	p           *session.Program
 	of          string
@@ -43,7 +43,7 @@ func (m *input) urlFlag(f *pflag.FlagSet) {
 	f.StringVar(&m.url, "url", "", "base `URL` of a live NetBox to read; the environment variable NETBOX_TOKEN has its token")
 }
 
-// mapping returns the file's mapping, or the preset, with the flags applied.
+// mapping returns the mapping in the file. If there is no file, it returns the default mapping of the source. It then applies the flags.
 func (m *input) mapping() (mapping rules.Mapping, err error) {
 	mapping = rules.Preset(m.of)
 	if m.mappingFile != "" {
@@ -69,14 +69,15 @@ func (m *input) mapping() (mapping rules.Mapping, err error) {
 	return mapping, nil
 }
 
-// frugal makes the garbage collector run more often while many rows are in memory: they stay until the end, so heap growth is no useful signal.
+// frugal makes the garbage collector run more often while many rows are in memory. The rows stay until the end. The collector normally waits until
+// the heap has doubled, which would take too much memory here.
 func frugal() (over func()) {
 	const percent = 10
 	before := debug.SetGCPercent(percent)
 	return func() { debug.SetGCPercent(before) }
 }
 
-// read reads the source, and notes the parts that the mapping does not use.
+// read reads the source. It prints notes about the parts of the source that the mapping does not use.
 func (m *input) read(ctx context.Context, mapping rules.Mapping, paths []string) (*source.Reading, error) {
 	reading, err := m.records(ctx, mapping, paths)
 	if err != nil {
@@ -96,7 +97,7 @@ func (m *input) read(ctx context.Context, mapping rules.Mapping, paths []string)
 	return reading, nil
 }
 
-// records reads files, or a live NetBox.
+// records reads the files or, with --url, a running NetBox.
 func (m *input) records(ctx context.Context, mapping rules.Mapping, paths []string) (reading *source.Reading, err error) {
 	if m.url != "" {
 		if len(paths) > 0 {
@@ -138,7 +139,7 @@ func (m *input) records(ctx context.Context, mapping rules.Mapping, paths []stri
 	return reading, nil
 }
 
-// unreadable is the error for a file that cannot be read. It counts as a wrong command line.
+// unreadable is the error for a file that cannot be read. Its exit code is that of a wrong command line.
 type unreadable struct{ error }
 
 // ExitCode returns the exit code of a wrong command line.
@@ -146,8 +147,8 @@ func (unreadable) ExitCode() int { return exit.Usage }
 
 func (e unreadable) Unwrap() error { return e.error }
 
-// named refuses a mapping with a field that no source row can have. It knows the preset's fields, even if the source has no value of one
-// today. A tag is known only through rows that have it, so for an unknown tag named only prints a warning.
+// named returns an error if the mapping has a field that no row of the source can have. The fields of the default mapping are always allowed, even if
+// the source has no value for one of them now. A tag is known only if a row has it. For an unknown tag, named therefore only prints a warning.
 func (m *input) named(mapping rules.Mapping, reading *source.Reading) error {
 	known := map[string]bool{}
 	preset := rules.Preset(m.of)
@@ -166,7 +167,7 @@ func (m *input) named(mapping rules.Mapping, reading *source.Reading) error {
 	return nil
 }
 
-// unused notes the columns of tables that nothing reads, and refuses one that looks like a mistyped column.
+// unused prints notes about the columns of tables that nothing reads. If such a column looks like a mistyped column, it returns an error.
 func (m *input) unused(mapping rules.Mapping, reading *source.Reading) error {
 	used := map[string]bool{}
 	for _, u := range mapping.Uses() {
@@ -192,7 +193,7 @@ func (m *input) unused(mapping rules.Mapping, reading *source.Reading) error {
 	return nil
 }
 
-// live reads a live NetBox.
+// live reads a running NetBox through its API.
 func (m *input) live(ctx context.Context) (*source.Reading, error) {
 	at, err := url.Parse(m.url)
 	if err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https" {
@@ -214,7 +215,7 @@ func (m *input) live(ctx context.Context) (*source.Reading, error) {
 		if tries++; tries > patience {
 			return http.ErrHandlerTimeout
 		}
-		seconds, _ := strconv.Atoi(resp.Header.Get("Retry-After")) // a date counts as no value
+		seconds, _ := strconv.Atoi(resp.Header.Get("Retry-After")) // a date counts as 0
 		return m.p.Pause(ctx, max(time.Second, time.Duration(seconds)*time.Second))
 	}}.Read(ctx)
 }

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// locked is a writer for concurrent requests.
+// locked is a writer that several goroutines can use at the same time.
 type locked struct {
 	mu sync.Mutex
 	to io.Writer

@@ -10,17 +10,17 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/source"
 )
 
-// opened is a file of a source, open for several passes.
+// opened is an open file of a source. The readers can read it several times.
 type opened struct {
 	*io.SectionReader
 	file     *os.File
 	before   os.FileInfo
-	leftover bool // the file is temporary, and close removes it
+	leftover bool // the file is temporary, and close must remove it
 }
 
 var _ source.Text = (*opened)(nil)
 
-// open opens a file. It copies an input that can be read only once, such as a pipe, into a temporary file.
+// open opens a file. If an input can be read only once, such as a pipe, open copies it into a temporary file.
 func open(p *session.Program, path string) (*opened, error) {
 	from := p.In
 	if path != "-" {
@@ -35,14 +35,14 @@ func open(p *session.Program, path string) (*opened, error) {
 		case is.Mode().IsRegular():
 			return &opened{SectionReader: io.NewSectionReader(f, 0, is.Size()), file: f, before: is}, nil
 		}
-		defer func() { _ = f.Close() }() // it was only read
+		defer func() { _ = f.Close() }() // an error here does not matter, because the file was only read
 		from = f
 	}
 	f, err := os.CreateTemp("", "ipamctl-import-")
 	if err != nil {
 		return nil, err
 	}
-	// Unix removes the name of an open file, so that no copy stays if the program is killed. Windows refuses.
+	// On Unix, a program can remove the name of an open file. The copy then disappears even if the program is killed. Windows does not allow that.
 	o := &opened{file: f, leftover: os.Remove(f.Name()) != nil}
 	size, err := io.Copy(f, from)
 	if err == nil {
@@ -55,7 +55,7 @@ func open(p *session.Program, path string) (*opened, error) {
 	return o, nil
 }
 
-// unchanged returns an error if the file changed since it was opened: two passes may have read different texts.
+// unchanged returns an error if the file has changed since it was opened. Otherwise two reads of the file could return different texts.
 func (o *opened) unchanged() error {
 	now, err := o.file.Stat()
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/rules"
 )
 
-// settleRanges settles duplicate and overlapping ranges by the policies. With `narrow`, the smaller range takes its addresses first, and cut leaves
-// the rest to the others.
+// settleRanges applies the policies to duplicate and overlapping ranges. With the policy `narrow`, the smaller range takes its addresses first, and
+// the other ranges get the rest from cut.
 func (t *tree) settleRanges() {
 	byRow := func(a, b *item) int { return cmp.Compare(a.row, b.row) }
 	slices.SortStableFunc(t.ranges, byRow)
@@ -44,8 +44,8 @@ func (t *tree) settleRanges() {
 	byPlace(t.ranges)
 }
 
-// endOverlaps settles all ranges that overlap. The ranges are sorted by their first address, so it compares each range with the earlier range that
-// ends last.
+// endOverlaps applies the policy to all ranges that overlap. The ranges are sorted by their first address. It is therefore enough to compare each
+// range with the earlier range that ends last.
 func (t *tree) endOverlaps() {
 	byPlace(t.ranges)
 	var farthest *item
@@ -67,13 +67,13 @@ func (i *item) overlaps(other *item) bool {
 	return i.from().Is4() == other.from().Is4() && !i.to().Less(other.from()) && !other.to().Less(i.from())
 }
 
-// size returns the number of addresses after an item's first one.
+// size returns the number of addresses after the first address of an item.
 func (i *item) size() *big.Int {
 	from, to := new(big.Int).SetBytes(i.from().AsSlice()), new(big.Int).SetBytes(i.to().AsSlice())
 	return to.Sub(to, from)
 }
 
-// cut returns the parts of a span that other ranges of this import have not taken.
+// cut returns the parts of a span that no other range of this import has taken.
 func (t *tree) cut(s span) []span {
 	left := []span{s}
 	for _, taken := range t.taken {
@@ -89,7 +89,7 @@ func (t *tree) cut(s span) []span {
 	return left
 }
 
-// without returns a span without the addresses from first to last.
+// without returns the parts of a span that are outside the addresses from first to last.
 func (s span) without(first, last netip.Addr) (parts []span) {
 	if last.Less(s.first) || s.last.Less(first) {
 		return []span{s}

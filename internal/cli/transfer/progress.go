@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// progress shows the progress and rate of an import: on a terminal in one line, and elsewhere now and then.
+// progress shows the progress and the rate of an import. On a terminal it updates one line. Otherwise it prints a line from time to time.
 type progress struct {
 	mu       sync.Mutex
 	to       io.Writer
@@ -38,7 +38,7 @@ func newProgress(p *session.Program, total int) *progress {
 	return out
 }
 
-// add counts n more settled things.
+// add counts n more items that have an outcome.
 func (p *progress) add(n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -76,7 +76,7 @@ func (p *progress) rate() float64 {
 	return float64(p.done) / took
 }
 
-// end removes the line, and returns the summary.
+// end removes the progress line and returns the summary.
 func (p *progress) end() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -87,7 +87,7 @@ func (p *progress) end() string {
 	if p.done == 0 || took <= 0 {
 		return ""
 	}
-	if took < time.Second { // too short to compute a rate
+	if took < time.Second { // the time is too short to compute a rate
 		return fmt.Sprintf("%s in %s", show.CountOf(p.done, "thing"), took.Round(time.Millisecond))
 	}
 	return fmt.Sprintf("%s in %s, %.0f a minute", show.CountOf(p.done, "thing"), took.Round(100*time.Millisecond), 60*p.rate())

@@ -11,16 +11,16 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/snapshot"
 )
 
-// span is a part of a range within one pool.
+// span is the part of a range that is inside one pool.
 type span struct {
-	pool        *item // nil: in no pool
+	pool        *item // nil if no pool contains the part
 	first, last netip.Addr
 }
 
 // mostReservations is the maximum number of reservations in a pool.
 const mostReservations = 64
 
-// lay makes reservations or claims of a range, in the pools that contain its parts.
+// lay creates the reservations or the claims of a range, in the pools that contain its parts.
 func (t *tree) lay(r *item) {
 	spans := t.spans(t.roots, nil, r.span.First, r.span.Last)
 	var free []span
@@ -51,7 +51,7 @@ func (t *tree) lay(r *item) {
 	}
 }
 
-// spans splits a range at the pool bounds.
+// spans splits a range at the bounds of the pools.
 func (t *tree) spans(among []*item, pool *item, first, last netip.Addr) (out []span) {
 	next := first
 	for _, p := range among {
@@ -75,7 +75,7 @@ func (t *tree) spans(among []*item, pool *item, first, last netip.Addr) (out []s
 	return append(out, span{pool, next, last})
 }
 
-// around returns the parts of a span that claims leave free. It returns false if a policy has ended the range.
+// around returns the parts of a span that no claim takes. If a policy has ended the range, it returns false.
 func (t *tree) around(r *item, s span) (free []span, ok bool) {
 	next := s.first
 	for _, c := range t.children[s.pool] {
@@ -83,7 +83,7 @@ func (t *tree) around(r *item, s span) (free []span, ok bool) {
 			continue
 		}
 		if c.row > 0 && c.row == r.row {
-			continue // a part of this range that exists already
+			continue // this part of the range already exists
 		}
 		switch policy := t.desired.mapping.OnOverlap; {
 		case policy == rules.First && !c.onServer && r.before(c):
@@ -115,7 +115,7 @@ func (t *tree) around(r *item, s span) (free []span, ok bool) {
 	return append(free, span{s.pool, next, s.last}), true
 }
 
-// mine reports whether an earlier import made this server claim from the range.
+// mine reports whether an earlier import made this claim on the server from the same range.
 func mine(r, c *item) bool {
 	if r.kind != rules.AsClaims || !c.onServer {
 		return false
@@ -124,7 +124,7 @@ func mine(r, c *item) bool {
 	return row != "" && row == r.annotationMap()["source-row"]
 }
 
-// reserve reserves a part of a range in its pool.
+// reserve adds the reservation of a part of a range to its pool.
 func (t *tree) reserve(r *item, s span) {
 	reason := rules.Text(first(r.text(), r.labelMap()["status"], r.name), 250)
 	want := client.Reservation{From: s.first.String(), To: s.last.String(), Reason: reason}
@@ -133,7 +133,7 @@ func (t *tree) reserve(r *item, s span) {
 		from, to := snapshot.Bounds(s.pool.block, h)
 		switch {
 		case from == s.first && to == s.last:
-			return // the pool has it already
+			return // the pool already has this reservation
 		case !to.Less(s.first) && !s.last.Less(from):
 			r.end(outcomeRefused, fmt.Sprintf("it overlaps the reservation %s-%s of pool %s", from, to, s.pool.name))
 			return
@@ -152,12 +152,12 @@ func (t *tree) reserve(r *item, s span) {
 			return netip.MustParseAddr(a.From).Compare(netip.MustParseAddr(b.From))
 		})
 		if r.outcome == outcomeSame {
-			r.ending = pending // it shares the outcome of its pool
+			r.ending = pending // the range gets the outcome of its pool
 		}
 	}
 }
 
-// intoClaims turns a range into several claims.
+// intoClaims replaces a range with several claims.
 func (t *tree) intoClaims(r *item, free []span) {
 	var parts []*item
 	shared := *r.itemDetails
@@ -190,5 +190,5 @@ func (t *tree) intoClaims(r *item, free []span) {
 	}
 	t.desired.rows[r.row-1].rest = became
 	t.desired.items = append(t.desired.items, parts...)
-	r.ending = exists // its parts have their own outcomes
+	r.ending = exists // the parts have outcomes of their own
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// shadowing is the command line of a shadow command.
+// shadowing has the flags of a `shadow` command.
 type shadowing struct {
 	input
 	name       string
@@ -33,10 +33,10 @@ type shadowing struct {
 	back       bool
 }
 
-// shortest is the minimum interval between reads of a source, which must also serve others.
+// shortest is the minimum interval between two reads of a source. The source must also serve its other clients.
 const shortest = 10 * time.Second
 
-// longestMirror is the maximum length of a mirror's name, which is part of an annotation's key.
+// longestMirror is the maximum length of a mirror's name. The name is a part of an annotation's key, which has a maximum length.
 const longestMirror = 50
 
 // mirrored returns the sources that can be mirrored.
@@ -99,7 +99,7 @@ func (m *shadowing) common(cmd *cobra.Command) {
 	f.IntVar(&m.parallel, "parallel", 4, "maximum number of concurrent `REQUESTS`")
 }
 
-// mirror returns the mirror of a command line.
+// mirror returns the mirror that the flags and the arguments describe.
 func (m *shadowing) mirror(args []string) (*mirror, error) {
 	m.of = args[0]
 	switch {
@@ -154,7 +154,7 @@ func removalsOf(text string) (out removals, err error) {
 	return out, nil
 }
 
-// once runs one pass and prints its report.
+// once runs one pass of the mirror and prints the report.
 func (m *shadowing) once(ctx context.Context, mirror *mirror) error {
 	defer frugal()()
 	v, failed := mirror.pass(ctx)
@@ -199,7 +199,7 @@ func (m *shadowing) printReport(out *shadowReport) error {
 	return err
 }
 
-// loop mirrors until it is stopped. It prints the error for a failed pass and continues with the next one.
+// loop repeats passes until the user stops it. If a pass fails, it prints the error and continues with the next pass.
 func (m *shadowing) loop(ctx context.Context, mirror *mirror) error {
 	for {
 		begun := m.p.Clock()

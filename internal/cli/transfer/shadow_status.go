@@ -21,17 +21,17 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/snapshot"
 )
 
-// passNote is the stored note of a pass.
+// passNote is the result of a pass as it is stored on the server.
 type passNote struct {
 	Source   string         `json:"source"`
 	At       time.Time      `json:"at"`
 	Rows     int            `json:"rows"`
 	Left     int            `json:"differencesLeft"`
 	HeldBack string         `json:"heldBack,omitempty"`
-	Missed   *missingTables `json:"missed,omitempty"` // tables that lack something not yet released
+	Missed   *missingTables `json:"missed,omitempty"` // the tables that no longer have some objects, which are not released yet
 }
 
-// note stores the time and the pass's remaining differences in the space default of the project.
+// note stores the time and the remaining differences of a pass in the space default of the project.
 func (m *mirror) note(ctx context.Context, out *shadowReport) error {
 	text, err := show.Marshal(passNote{out.Source, out.At, out.Rows, out.open(), out.HeldBack, out.missed})
 	if err != nil {
@@ -41,7 +41,7 @@ func (m *mirror) note(ctx context.Context, out *shadowReport) error {
 	if err != nil {
 		return err
 	}
-	// If two mirrors write at the same time, the last note stays.
+	// If two mirrors write at the same time, the later note replaces the other one.
 	_, err = m.Ask(ctx, session.Request{Method: http.MethodPatch, Path: m.In("spaces", "default"), Body: body, Match: "*"})
 	if err != nil {
 		return exit.About("cannot store the result of the mirror in the space default", err)
@@ -49,19 +49,20 @@ func (m *mirror) note(ctx context.Context, out *shadowReport) error {
 	return nil
 }
 
-// shadowPool is a root of mirrored pools, or a switched pool.
+// shadowPool is the outermost pool that a mirror made, or a pool in which Carve leads. If Carve leads, it decides about the pool, and the mirror only
+// compares.
 type shadowPool struct {
 	Pool     string `json:"pool"`
 	Block    string `json:"block"`
 	Space    string `json:"space"`
 	Shadow   string `json:"shadow"`
-	Leads    string `json:"leads"` // the mirror, or carve
+	Leads    string `json:"leads"` // the name of the mirror, or carve
 	Since    string `json:"since,omitempty"`
 	Mirrored int    `json:"mirroredClaims"`
 	Own      int    `json:"otherClaims"`
 }
 
-// shadowStatus is the state of the shadows in a project.
+// shadowStatus is the state of all mirrors in a project.
 type shadowStatus struct {
 	Mirrors map[string]passNote `json:"mirrors"`
 	Pools   []*shadowPool       `json:"pools"`
@@ -96,7 +97,7 @@ others created. Below, it shows the result of the last pass of each mirror.`,
 	return cmd
 }
 
-// statusOf counts the claims of each mirrored or switched pool.
+// statusOf returns the status. It counts the claims of each pool in it.
 func statusOf(project string, has *snapshot.Snapshot) (*shadowStatus, error) {
 	out := &shadowStatus{Mirrors: map[string]passNote{}, Pools: []*shadowPool{}}
 	for key, text := range has.Spaces["default"].Metadata.Annotations {
@@ -152,7 +153,7 @@ func statusOf(project string, has *snapshot.Snapshot) (*shadowStatus, error) {
 	return out, nil
 }
 
-// show prints the status for people.
+// show prints the status as tables.
 func (st *shadowStatus) show(p *show.Printer, now time.Time) error {
 	if len(st.Pools) == 0 && len(st.Mirrors) == 0 {
 		p.Remark("nothing is mirrored in this project: see 'ipamctl shadow mirror --help'")

@@ -15,18 +15,18 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/source"
 )
 
-// tree is one routing domain: existing and new items, nested.
+// tree has the existing and the new items of one routing domain. Each item is below the pool that contains it.
 type tree struct {
 	desired  *desired
-	items    []*item // sorted by byPlace, without ranges
+	items    []*item // sorted by byPlace; ranges are not included
 	ranges   []*item
-	taken    []span // addresses that earlier ranges use; matters for the policy narrow
+	taken    []span // addresses that earlier ranges use, for the policy narrow
 	roots    []*item
 	children map[*item][]*item
 	refused  bool // a policy refuses the whole import
 }
 
-// grow nests a domain's items, and settles duplicates and overlaps by the policies.
+// grow puts the items of a domain below the pools that contain them. It applies the policies to duplicates and overlaps.
 func grow(w *desired, items []*item) *tree {
 	t := &tree{desired: w, children: map[*item][]*item{}}
 	t.items = slices.DeleteFunc(items, func(i *item) bool {
@@ -50,7 +50,7 @@ func grow(w *desired, items []*item) *tree {
 	return t
 }
 
-// decide gives each item of kind auto the kind of the server item with the same block, if one exists. It reports whether it changed any item.
+// decide gives an item of kind auto the kind of the server's item with the same block, if there is one. It reports whether it has changed an item.
 func (t *tree) decide() (changed bool) {
 	for _, i := range t.items {
 		if i.kind != rules.AsAuto {
@@ -63,7 +63,7 @@ func (t *tree) decide() (changed bool) {
 	return changed
 }
 
-// existing iterates over the server's items with exactly this block.
+// existing iterates over the items on the server that have exactly this block.
 func (t *tree) existing(block netip.Prefix) iter.Seq[*item] {
 	at, _ := slices.BinarySearchFunc(t.items, block, func(i *item, block netip.Prefix) int {
 		return cmp.Or(i.from().Compare(block.Addr()), cmp.Compare(i.block.Bits(), block.Bits()))
@@ -77,14 +77,15 @@ func (t *tree) existing(block netip.Prefix) iter.Seq[*item] {
 	}
 }
 
-// duplicates settles new items of one kind with the same block. Pools of Carve's own exports are distinguished by name.
+// duplicates applies the policy to new items that have the same kind and the same block. Pools of Carve's own exports are not duplicates if their
+// names differ.
 func (t *tree) duplicates() {
 	type key struct {
 		block netip.Prefix
 		kind  string
 		name  string
 	}
-	seen := map[key]*item{} // items of the current block: the items are sorted by block
+	seen := map[key]*item{} // the items with the current block; all items are sorted by block
 	var last netip.Prefix
 	for _, i := range t.items {
 		if i.block != last {
@@ -109,13 +110,14 @@ func (t *tree) duplicates() {
 		}
 		policy := t.desired.mapping.OnDuplicate
 		if same := i.same(); same != "" && same == other.same() {
-			policy = rules.First // the source lists one thing in several rows
+			policy = rules.First // several rows of the source are about the same object
 		}
 		t.settle(policy, other, i, "the same block as", i)
 	}
 }
 
-// settle ends one or both of two items by a policy. loser is the item that ends if the policy keeps one.
+// settle applies a policy to two items and ends one or both of them. how describes the conflict for the message. If the policy keeps one of the
+// items, it ends loser.
 func (t *tree) settle(policy string, a, b *item, how string, loser *item) {
 	winner := a
 	if loser == a {
@@ -134,7 +136,7 @@ func (t *tree) settle(policy string, a, b *item, how string, loser *item) {
 	}
 }
 
-// said returns an item's name for messages: the id of its source row, or its name in Carve if it has no row.
+// said returns the name of an item for messages. It is the id of the item's row, or the name in Carve if the item has no row.
 func (t *tree) said(i *item) string {
 	if i.row == 0 {
 		return i.target() + " (" + i.where() + ")"
@@ -142,7 +144,7 @@ func (t *tree) said(i *item) string {
 	return t.desired.records.At(int(i.row)-1).ID + " (" + i.where() + ")"
 }
 
-// nest finds the pool around each item.
+// nest finds the pool that contains each item.
 func (t *tree) nest() {
 	var stack []*item
 	for n, i := range t.items {
@@ -170,7 +172,7 @@ func around(outer, inner *item) bool {
 	return outer.block.Bits() <= inner.block.Bits() && outer.block.Contains(inner.block.Addr())
 }
 
-// place puts one item below the innermost pool around it.
+// place puts one item below the innermost pool that contains it. The stack has the items that contain the previous item.
 func (t *tree) place(stack []*item, n int, i *item) []*item {
 	var top *item
 	for len(stack) > 0 {
@@ -179,7 +181,7 @@ func (t *tree) place(stack []*item, n int, i *item) []*item {
 			break
 		}
 		if top.onServer && i.onServer {
-			return stack // no conflict: for example an address within a block from another project's pool
+			return stack // no conflict, for example an address inside a block of another project's pool
 		}
 		if t.meets(top, i) {
 			return stack
@@ -218,7 +220,8 @@ func (t *tree) place(stack []*item, n int, i *item) []*item {
 	return append(stack, i)
 }
 
-// meets settles the overlap of an item with top, the claim around it. It returns true if the item is settled, and false if it has ended top.
+// meets handles the overlap of an item with top, which is a claim that contains it. It returns true if the item has an outcome, and false if it has
+// ended top.
 func (t *tree) meets(top, i *item) bool {
 	switch {
 	case top.onServer && top.block == i.block && i.kind == rules.AsClaim && top.kind == rules.AsClaim && top.name == i.name:
@@ -239,7 +242,7 @@ func (t *tree) meets(top, i *item) bool {
 	return true
 }
 
-// holdsMore reports whether the item i, at index n, contains another new item.
+// holdsMore reports whether the item i contains another new item. n is the index of i.
 func (t *tree) holdsMore(n int, i *item) bool {
 	for _, next := range t.items[n+1:] {
 		if !around(i, next) {
@@ -252,7 +255,8 @@ func (t *tree) holdsMore(n int, i *item) bool {
 	return false
 }
 
-// twin returns the server's pool for a new item, or nil: a pool around it with the same block, and the same name if the item has a spec.
+// twin returns the pool on the server that is equal to a new item. It has the same block. If the item has a spec, it also has the same name. If there
+// is no such pool, twin returns nil.
 func (t *tree) twin(stack []*item, i *item) *item {
 	if i.onServer || !i.isPool() {
 		return nil
@@ -266,7 +270,7 @@ func (t *tree) twin(stack []*item, i *item) *item {
 	return found
 }
 
-// specDifferences compares the spec of a row from Carve's own export with the server's spec. The block is not part of it.
+// specDifferences compares the spec of a row in Carve's own export with the spec on the server. It does not compare the block.
 func specDifferences(i, is *item) (all []string) {
 	var want map[string]any
 	if i.spec == nil || json.Unmarshal(i.spec, &want) != nil {
@@ -285,7 +289,7 @@ func specDifferences(i, is *item) (all []string) {
 	return all
 }
 
-// compare settles an item that exists on the server.
+// compare sets the outcome of an item that exists on the server.
 func (w *desired) compare(i, is *item) {
 	var all []string
 	i.madeByMirror, is.madeByMirror = is, i

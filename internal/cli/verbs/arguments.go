@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/session"
 )
 
-// Names checks that arguments are names, and that their number is between least and most; -1 is any number.
+// Names checks that the arguments are names of a kind. Their number must be between least and most. A most of -1 allows any number.
 func Names(kind string, least, most int) cobra.PositionalArgs {
 	return Arguments("the name of a "+kind, least, most, func(a string) error { return session.CheckName(kind, a) })
 }
@@ -25,19 +25,19 @@ func Bare(cmd *cobra.Command) *cobra.Command {
 // Required makes a flag mandatory.
 func Required(cmd *cobra.Command, flag string) {
 	if err := cmd.MarkFlagRequired(flag); err != nil {
-		panic(err) // the flag does not exist: a mistake in this package
+		panic(err) // the flag does not exist, which is a mistake in this program
 	}
 }
 
-// Subjects checks that arguments are subjects, the member names.
+// Subjects checks that the arguments are subjects, which are the names of members.
 func Subjects(most int) cobra.PositionalArgs { return Arguments("a subject", 1, most, checkSubject) }
 
-// Consumers checks that arguments are projects to receive a grant, or '*' for all.
+// Consumers checks that the arguments are projects that receive a grant, or '*' for all projects.
 func Consumers(cmd *cobra.Command, args []string) error {
 	return Arguments("a consumer, the name of a project or '*'", 1, -1, checkConsumer)(cmd, args)
 }
 
-// Arguments checks the number of arguments, and each of them; -1 is any number.
+// Arguments checks the number of arguments, and then each argument. A most of -1 allows any number.
 func Arguments(what string, least, most int, check func(string) error) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
@@ -66,7 +66,7 @@ func atMost(n int) string {
 	}
 }
 
-// subjectRE matches a subject as the contract defines it. It allows a path's dots, which checkSubject refuses.
+// subjectRE matches a subject as the contract defines it. It also matches "." and "..", which checkSubject refuses because they are path elements.
 var subjectRE = regexp.MustCompile(`^[A-Za-z0-9._:@|+=-]{1,255}$`)
 
 func checkSubject(s string) error {
@@ -90,7 +90,8 @@ func checkConsumer(s string) error {
 	return nil
 }
 
-// Group returns a command that only contains verbs. A missing or unknown verb is an error: cobra alone would print the help and report success.
+// Group returns a command that only contains verbs. If the verb is missing or unknown, the command fails. Without this code, cobra would print the
+// help and report success.
 func Group(use, short string, aliases []string, verbs ...*cobra.Command) *cobra.Command {
 	return groupOf("a verb", use, short, aliases, verbs)
 }

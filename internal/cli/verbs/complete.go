@@ -15,14 +15,14 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// completionTime and completionLimit limit the time and the number of proposals of a completion.
+// completionTime limits the time of a completion. completionLimit limits the number of its proposals.
 const (
 	completionTime  = 2 * time.Second
 	completionLimit = 200
-	mostFound       = 100 // in a search
+	mostFound       = 100 // the largest number of names that one search returns
 )
 
-// Complete proposes existing thing names of a kind.
+// Complete proposes the names of existing objects of a kind.
 func (k Kind[T]) Complete() Completion {
 	if k.Nameless {
 		return cobra.NoFileCompletions
@@ -30,7 +30,7 @@ func (k Kind[T]) Complete() Completion {
 	return completeNames(k.P, k.Home)
 }
 
-// searched are the kinds in a project that the server can search by the beginning of a name, by collection.
+// searched lists the kinds that the server can search by the beginning of a name. The key is the collection in the path.
 var searched = map[string]client.SearchKind{
 	"spaces": client.SearchKindSpace, "classes": client.SearchKindIPClass, "pools": client.SearchKindIPPool, "claims": client.SearchKindIPClaim,
 }
@@ -50,7 +50,7 @@ func completeNames(p *session.Program, h Home) Completion {
 	})
 }
 
-// namesBeginning returns the names of a kind with a prefix.
+// namesBeginning returns the names of a kind that start with a prefix.
 func namesBeginning(ctx context.Context, s *session.Session, kind client.SearchKind, begins string) (names []string, err error) {
 	a, err := s.Ask(ctx, session.Request{Path: []string{"search"}, Query: session.Query{}.With("q", s.Project+"/"+begins).With("kind", string(kind)).With("limit", strconv.Itoa(mostFound))})
 	if err != nil {
@@ -68,7 +68,7 @@ func namesBeginning(ctx context.Context, s *session.Session, kind client.SearchK
 	return names, nil
 }
 
-// completeWith proposes names from the server. If the server fails or refuses, it proposes nothing: a shell's completion cannot show errors.
+// completeWith proposes names from the server. If the request fails, it proposes nothing, because a shell's completion cannot show errors.
 func completeWith(p *session.Program, within func() (*session.Session, error), ask func(ctx context.Context, s *session.Session, begins string) ([]string, error)) Completion {
 	return func(cmd *cobra.Command, _ []string, begins string) ([]string, cobra.ShellCompDirective) {
 		p.Aside, p.Flags.Timeout = io.Discard, completionTime
@@ -107,7 +107,7 @@ func CompleteRegions(p *session.Program) Completion {
 	})
 }
 
-// Regions returns all regions, which fit on one page.
+// Regions returns all regions. They fit on one page.
 func Regions(ctx context.Context, s *session.Session) (show.Page, error) {
 	a, err := s.Ask(ctx, session.Get("regions"))
 	if err != nil {

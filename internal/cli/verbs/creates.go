@@ -7,7 +7,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/session"
 )
 
-// creating are every create's flags.
+// creating has the flags that every create command has.
 type creating struct {
 	session.Writing
 	generate string
@@ -18,18 +18,18 @@ func (c *creating) add(cmd *cobra.Command) {
 	AddPost(&c.Writing, cmd)
 }
 
-// AddDryRun adds the flag of every writing verb.
+// AddDryRun adds the flag --dry-run, which every command that writes has.
 func AddDryRun(w *session.Writing, cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&w.DryRun, "dry-run", false, "show the result, and write nothing")
 }
 
-// AddPost adds the flags of every POST.
+// AddPost adds the flags that every command with a POST has.
 func AddPost(w *session.Writing, cmd *cobra.Command) {
 	AddDryRun(w, cmd)
 	cmd.Flags().StringVar(&w.Key, "idempotency-key", "", "idempotency `KEY`: the server carries out retries with the same key only once (default: a new one)")
 }
 
-// metadata starts a new document with a given or generated name.
+// metadata starts a new document with the given name, or with a prefix from which the server generates a name.
 func (c *creating) metadata(kind string, args []string) (map[string]any, error) {
 	m := map[string]any{}
 	switch {
@@ -45,14 +45,14 @@ func (c *creating) metadata(kind string, args []string) (map[string]any, error) 
 	return map[string]any{"metadata": m, "spec": map[string]any{}}, nil
 }
 
-// Replacing are the flags of a write that may require a revision: a put, a set, a delete.
+// Replacing has the flags of a command that can require a revision, such as put, set and delete.
 type Replacing struct {
 	session.Writing
 	IfMatch string
-	Create  bool // nothing existed to replace
+	Create  bool // the object must not exist yet
 }
 
-// Add adds the flags; what is the start of the help text about the revision.
+// Add adds the flags. what is the start of the help text of --if-match.
 func (r *Replacing) Add(cmd *cobra.Command, what string) {
 	AddDryRun(&r.Writing, cmd)
 	cmd.Flags().StringVar(&r.IfMatch, "if-match", "", what+" this revision: the `ETAG`, metadata.revision in double quotes")

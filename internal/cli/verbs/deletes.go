@@ -25,29 +25,30 @@ func (d *deleting) add(cmd *cobra.Command, done string) {
 	cmd.Flags().BoolVar(&d.missing, "ignore-not-found", false, "count missing objects as "+done)
 }
 
-// Removal configures a kind's delete.
+// Removal configures the delete command of a kind.
 type Removal struct {
 	Use  string // the verb with its arguments; default "delete NAME..."
 	Done string // the past participle of the verb; default "deleted"
 	Long string
-	Many Selection // ways to select several things; default: by name
-	// Apart means that no thing of the kind depends on another, so that several are deleted concurrently.
+	Many Selection // ways to select several objects; the default is by name
+	// Apart means that no object of the kind depends on another one. The command then deletes several objects concurrently.
 	Apart bool
-	// Left returns a phrase for the final message, about an object that stays after the deletion, such as a retained allocation. nil: none stays.
+	// Left returns a phrase for the final message about an object that stays after the deletion, such as a retained allocation. If no object can
+	// stay, Left is nil.
 	Left func(project string, doc json.RawMessage, dry bool) (string, error)
 }
 
-// Selection is the ways to select several things for deletion.
+// Selection lists the ways to select several objects for deletion.
 type Selection int
 
-// ByName allows only names, ByAll also --all, and ByLabels also --all and --selector.
+// ByName allows only names. ByAll also allows --all. ByLabels also allows --all and --selector.
 const (
 	ByName Selection = iota
 	ByAll
 	ByLabels
 )
 
-// DeleteVerb returns one kind's delete, for one name or several.
+// DeleteVerb returns the delete command of a kind. It takes one or more names.
 func (k Kind[T]) DeleteVerb(r Removal) *cobra.Command {
 	r.Use, r.Done = show.FirstOf(r.Use, "delete NAME..."), show.FirstOf(r.Done, "deleted")
 	var d deleting
@@ -81,7 +82,8 @@ func (k Kind[T]) DeleteVerb(r Removal) *cobra.Command {
 	return cmd
 }
 
-// deleteAll deletes things and reports them in order. A refusal does not stop the other deletions. The exit code is the first refusal's.
+// deleteAll deletes objects and reports the results in order. If the server refuses one deletion, the other deletions continue. The exit code is the
+// code of the first refusal.
 func (k Kind[T]) deleteAll(ctx context.Context, r Removal, things []Resource, d deleting) error {
 	ctx, stop := context.WithCancel(ctx)
 	results, ended := k.deleteEach(ctx, r, things, d)
@@ -113,17 +115,17 @@ func (k Kind[T]) deleteAll(ctx context.Context, r Removal, things []Resource, d 
 	return nil
 }
 
-// deleted is the result of one deletion, with the phrase from Removal.Left.
+// deleted is the result of one deletion. left is the phrase from Removal.Left.
 type deleted struct {
 	left string
 	err  error
 }
 
-// together is the number of independent things that are deleted concurrently.
+// together is the number of independent objects that are deleted concurrently.
 const together = 8
 
-// deleteEach starts to delete things in order. It returns a channel for each thing, which gets the result even if ctx ends. The returned function
-// waits until all deletions have ended.
+// deleteEach starts to delete objects in order. It returns a channel for each object. Each channel receives its result, even if ctx ends. The
+// returned function waits until all deletions have ended.
 func (k Kind[T]) deleteEach(ctx context.Context, r Removal, things []Resource, d deleting) ([]chan deleted, func()) {
 	results := make([]chan deleted, len(things))
 	for i := range results {
@@ -150,7 +152,7 @@ func (k Kind[T]) deleteEach(ctx context.Context, r Removal, things []Resource, d
 	}
 }
 
-// deleteNext deletes one thing, unless ctx has ended.
+// deleteNext deletes one object. If ctx has ended, it does nothing.
 func (k Kind[T]) deleteNext(ctx context.Context, r Removal, t Resource, d deleting) (of deleted) {
 	if of.err = ctx.Err(); of.err != nil {
 		return of
@@ -161,8 +163,8 @@ func (k Kind[T]) deleteNext(ctx context.Context, r Removal, t Resource, d deleti
 	return of
 }
 
-// whatIsLeft returns the phrase from Removal.Left, if the output is for people. For a missing or hidden thing it returns the error that the
-// delete would return.
+// whatIsLeft returns the phrase from Removal.Left if the output is for people. If the object does not exist or is hidden, it returns the same error
+// as the delete.
 func (k Kind[T]) whatIsLeft(ctx context.Context, r Removal, t Resource, d deleting) (string, error) {
 	if r.Left == nil || !t.Tabular() {
 		return "", nil
@@ -177,8 +179,9 @@ func (k Kind[T]) whatIsLeft(ctx context.Context, r Removal, t Resource, d deleti
 	return r.Left(t.Project, t.doc, d.DryRun)
 }
 
-// deleteOne deletes one thing. A lost response leaves the result open, and a retry is not safe: by then another thing may have the name. So deleteOne
-// reads the thing. If it is gone, the delete succeeded; if something exists, the caller must decide, because it may be the old or a new thing.
+// deleteOne deletes one object. If the response is lost, the result is unknown. A retry is not safe then, because a new object may have the name by
+// that time. Therefore deleteOne reads the object. If the object does not exist, the delete succeeded. Otherwise deleteOne returns an error, and the
+// user decides, because the object may be the old one or a new one.
 func (k Kind[T]) deleteOne(ctx context.Context, r Removal, t Resource, d deleting) error {
 	_, err := t.Ask(ctx, session.Request{Method: http.MethodDelete, Path: k.at(t.Session, t.Name), Query: d.Query(), Match: show.FirstOf(d.IfMatch, t.match)})
 	if d.DryRun || !session.Unsettled(err) || ctx.Err() != nil {
@@ -199,7 +202,7 @@ func (k Kind[T]) deleteOne(ctx context.Context, r Removal, t Resource, d deletin
 	}
 }
 
-// unsettledDelete is the error for a delete with an unknown result.
+// unsettledDelete is the error for a delete whose result is unknown.
 type unsettledDelete struct {
 	error
 	advice string
@@ -208,7 +211,8 @@ type unsettledDelete struct {
 func (e *unsettledDelete) Error() string { return e.error.Error() + "\n" + e.advice }
 func (e *unsettledDelete) Unwrap() error { return e.error }
 
-// Removed prints a deletion: nothing for structured output, because no document remains; the name with --quiet or -o name; otherwise a sentence.
+// Removed prints the result of a deletion. Structured output has nothing, because no document remains. With --quiet or -o name it prints the name.
+// Otherwise it prints a sentence.
 func Removed(p *session.Program, kind, name, done, left string, dry bool) error {
 	switch {
 	case p.Structured():

@@ -15,13 +15,13 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// selecting are the flags of a delete by selection.
+// selecting has the flags of a delete by selection.
 type selecting struct {
 	labels   string
 	all, yes bool
 }
 
-// add adds the flags; labelled means that the kind can be selected by labels.
+// add adds the flags. labelled means that labels can select the objects of the kind.
 func (s *selecting) add(cmd *cobra.Command, kinds string, labelled bool) {
 	if labelled {
 		cmd.Flags().StringVarP(&s.labels, "selector", "l", "", "select by `LABELS`, after a confirmation: 'a=b,c!=d,e in (f,g),!h'")
@@ -32,7 +32,7 @@ func (s *selecting) add(cmd *cobra.Command, kinds string, labelled bool) {
 
 func (s *selecting) given() bool { return s.all || s.labels != "" }
 
-// selected checks a delete's arguments: names, or a selection.
+// selected checks the arguments of a delete command. They are either names or a selection.
 func (k Kind[T]) selected(s *selecting) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
@@ -46,7 +46,7 @@ func (k Kind[T]) selected(s *selecting) cobra.PositionalArgs {
 	}
 }
 
-// chosen is one thing in a selection.
+// chosen has the fields of a selected object that the delete needs.
 type chosen struct {
 	Metadata struct {
 		Name, Project, Revision string
@@ -55,7 +55,7 @@ type chosen struct {
 	Status struct{ AllocatedCIDR string }
 }
 
-// deleteSelected shows the selected things, asks for confirmation, and deletes them at the revision that it showed.
+// deleteSelected shows the selected objects and asks for confirmation. It then deletes each object only at the revision that it showed.
 func (k Kind[T]) deleteSelected(ctx context.Context, r Removal, sel selecting, d deleting) error {
 	s, err := k.Within()
 	if err != nil {
@@ -87,7 +87,7 @@ func (k Kind[T]) deleteSelected(ctx context.Context, r Removal, sel selecting, d
 	return k.deleteAll(ctx, r, list, d)
 }
 
-// inOrder returns the project's own things, inner ones first.
+// inOrder returns the objects that belong to the project. An object inside another object comes first, so that it is deleted first.
 func (k Kind[T]) inOrder(s *session.Session, docs []json.RawMessage) (out []Resource, sorted []json.RawMessage, err error) {
 	type one struct {
 		chosen
@@ -104,7 +104,7 @@ func (k Kind[T]) inOrder(s *session.Session, docs []json.RawMessage) (out []Reso
 		}
 	}
 	bits := func(c one) int {
-		block, _ := netip.ParsePrefix(c.Status.AllocatedCIDR) // a thing without a block is inside none
+		block, _ := netip.ParsePrefix(c.Status.AllocatedCIDR) // an object without a block is not inside another one
 		return block.Bits()
 	}
 	slices.SortStableFunc(all, func(a, b one) int {

@@ -9,10 +9,10 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// Differences collects the differences between a plan and a server. It compares only the plan's fields.
+// Differences collects the differences between a plan and the objects on the server. It compares only the fields that the plan has.
 type Differences []string
 
-// Field compares one value as text; it ignores an empty wish.
+// Field compares one value as text. If the plan has no value, it ignores the field.
 func (d *Differences) Field(name, want, got string) {
 	if want != "" && want != got {
 		if got == "" {
@@ -27,7 +27,7 @@ func (d *Differences) Bits(name string, want, got *int) {
 	d.Field(name, show.PrefixLengthText(want), show.PrefixLengthText(got))
 }
 
-// Pairs compares the labels or annotations of the plan; the server may have others.
+// Pairs compares the labels or annotations of the plan. The server may have additional ones.
 func (d *Differences) Pairs(what string, want, got map[string]string) {
 	for _, key := range slices.Sorted(maps.Keys(want)) {
 		value, found := got[key]

@@ -9,14 +9,14 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// longestPolicy is the contract's maximum for a policy's duration: a year.
+// longestPolicy is the maximum that the contract allows for the duration of a policy, which is a year.
 const longestPolicy = 8760 * time.Hour
 
-// policySpan parses a policy's duration and spells it as the contract does, in whole seconds. It allows 0s.
+// policySpan parses the duration of a policy. It returns the contract's spelling, in whole seconds. It allows 0s.
 func policySpan(text string) (string, error) {
 	d, err := parseDuration(text)
 	if zero, other := time.ParseDuration(text); other == nil && zero == 0 {
-		d, err = 0, nil // at once, even if the pool has a value
+		d, err = 0, nil // 0 means "at once", even if the pool has another value
 	}
 	switch {
 	case err != nil:
@@ -27,12 +27,12 @@ func policySpan(text string) (string, error) {
 	return spelled(d), nil
 }
 
-// Policy makes a flag for a policy's duration.
+// Policy makes a flag for the duration of a policy.
 func Policy(_ string, clearable bool) Value {
 	return &Plain{kind: "duration", clearable: clearable, take: policySpan}
 }
 
-// Moment makes a flag for a point in time: RFC 3339, or a duration before now.
+// Moment makes a flag for a point in time. The value is a time in RFC 3339, or a duration that is subtracted from now.
 func Moment(now func() time.Time) Maker {
 	return func(string, bool) Value {
 		return &Plain{kind: "time", take: func(text string) (string, error) {
@@ -48,7 +48,7 @@ func Moment(now func() time.Time) Maker {
 	}
 }
 
-// After makes a flag for a duration, which may contain days; the document contains its end.
+// After makes a flag for a duration, which may contain days. The document contains the time at which that duration ends.
 func After(now func() time.Time) Maker {
 	return func(string, bool) Value {
 		var d time.Duration
@@ -62,9 +62,9 @@ func After(now func() time.Time) Maker {
 	}
 }
 
-// parseDuration parses a Go duration, optionally after a number of days (of 24 hours): 90m, 36h, 30d, 1d12h.
+// parseDuration parses a Go duration. A number of days (of 24 hours) may come first. Examples are 90m, 36h, 30d and 1d12h.
 func parseDuration(s string) (time.Duration, error) {
-	const most = 100 * 365 // days; a duration ends at 292 years
+	const most = 100 * 365 // days; a time.Duration holds at most 292 years
 	rest, total := s, time.Duration(0)
 	if days, after, found := strings.Cut(s, "d"); found {
 		n, err := strconv.ParseUint(days, 10, 32)
@@ -86,7 +86,7 @@ func parseDuration(s string) (time.Duration, error) {
 	return total, nil
 }
 
-// spelled returns a duration without the parts that are zero: 72h, 1h30m, 0s.
+// spelled formats a duration without the parts that are zero, as in 72h, 1h30m and 0s.
 func spelled(d time.Duration) string {
 	var b strings.Builder
 	for _, unit := range []struct {
@@ -101,7 +101,7 @@ func spelled(d time.Duration) string {
 	return show.FirstOf(b.String(), "0s")
 }
 
-// SameSpan normalizes a duration, so that 90m is 1h30m; it returns other texts unchanged.
+// SameSpan returns the normal form of a duration, for example 1h30m for 90m. If the text is no duration, it returns the text unchanged.
 func SameSpan(s string) string {
 	if d, err := time.ParseDuration(s); err == nil {
 		return spelled(d)

@@ -14,16 +14,16 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// asked is the number of projects to read concurrently.
+// asked is the number of projects that the command reads concurrently.
 const asked = 8
 
-// located is a thing with its project.
+// located is an object with its project.
 type located[T any] struct {
 	project string
 	thing   T
 }
 
-// UnmarshalJSON reads both.
+// UnmarshalJSON decodes the object and the project in its metadata.
 func (l *located[T]) UnmarshalJSON(text []byte) error {
 	var where struct{ Metadata struct{ Project string } }
 	if err := json.Unmarshal(text, &where); err != nil {
@@ -33,7 +33,7 @@ func (l *located[T]) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, &l.thing)
 }
 
-// everywhere returns a kind's view with a column for the project.
+// everywhere returns the view of a kind with an additional column for the project.
 func everywhere[T any](v show.View[T]) show.View[located[T]] {
 	type L = located[T]
 	out := show.View[L]{Kind: v.Kind, Name: func(l L) string { return l.project + "/" + v.Name(l.thing) }}
@@ -44,7 +44,7 @@ func everywhere[T any](v show.View[T]) show.View[located[T]] {
 	return out
 }
 
-// addEverywhere adds the flag for all projects to the list of a kind in projects.
+// addEverywhere adds the flag --all-projects to the list command of a kind, if the objects of that kind belong to projects.
 func (k Kind[T]) addEverywhere(cmd *cobra.Command) *bool {
 	all := new(bool)
 	if k.inProject {
@@ -93,7 +93,7 @@ func (k Kind[T]) listEverywhere(ctx context.Context, cmd *cobra.Command, q sessi
 	return show.List(k.P.Printer, everywhere(k.View), all)
 }
 
-// own returns a project's own things, without shared ones of other projects.
+// own returns the objects that belong to a project. It omits the shared objects of other projects.
 func (k Kind[T]) own(ctx context.Context, s *session.Session, q session.Query) (own []json.RawMessage, err error) {
 	found, err := s.Pages(ctx, session.Paging{}, k.Fetch(s, q))
 	if err != nil {

@@ -10,34 +10,35 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// Value is a flag that can convert its value for a document.
+// Value is the value of a flag that can be converted for a document.
 type Value interface {
 	pflag.Value
-	// document returns the value for a document; nil is null in a merge patch, and absent in a new document.
+	// document returns the value for a document. In a merge patch, nil becomes null. In a new document, nil means that the field is absent.
 	document() (any, error)
 }
 
-// Maker makes a flag's value. A clearable one accepts `none`, which resets a field to its default.
+// Maker makes the value of a flag. If it is clearable, it accepts `none`, which resets the field to its default.
 type Maker func(flag string, clearable bool) Value
 
-// Field is a field of a document, and its flag.
+// Field is a field of a document with its flag.
 type Field struct {
 	Flag, Short string
-	Path        string // spec.allocation.strategy
+	Path        string // such as spec.allocation.strategy
 	Value       Maker
-	// Usage is the help in `create` and `set`. Create and Set override it; a verb without a text lacks the flag.
+	// Usage is the help text in `create` and `set`. Create and Set override it for their command. If a command has no text, it does not have the
+	// flag.
 	Usage, Create, Set string
 	Complete           func(p *session.Program) Completion
 }
 
-// Given are a verb's fields with the values of their flags.
+// Given has the fields of a command with the values of their flags.
 type Given []struct {
 	Field
 	value     Value
 	clearable bool
 }
 
-// AddFields adds the field flags, for `set` or for a verb that creates something.
+// AddFields adds the flags of the fields to `set`, or to a command that creates an object.
 func AddFields(p *session.Program, cmd *cobra.Command, fields []Field, set bool) Given {
 	var out Given
 	for _, f := range fields {
@@ -59,7 +60,7 @@ func AddFields(p *session.Program, cmd *cobra.Command, fields []Field, set bool)
 	return out
 }
 
-// addFlag adds one flag, with its completion.
+// addFlag adds one flag with its completion.
 func addFlag(p *session.Program, cmd *cobra.Command, name, short, usage string, v pflag.Value, complete func(p *session.Program) Completion) {
 	c, _ := v.(*Plain)
 	isChoice := c != nil && c.words != nil
@@ -111,7 +112,7 @@ func (g Given) Into(cmd *cobra.Command, doc map[string]any) error {
 	return nil
 }
 
-// Filter is a flag of a list and its query parameter.
+// Filter is a flag of a list command. It sets a query parameter.
 type Filter struct {
 	flag, parameter string
 	usage           string
@@ -129,7 +130,7 @@ func addFilters(p *session.Program, cmd *cobra.Command, filters []Filter) {
 	}
 }
 
-// filtered returns the parameters of the given filters, after their values were checked.
+// filtered returns the query parameters of the filters that the user set. It checks their values first.
 func filtered(cmd *cobra.Command, filters []Filter) (session.Query, error) {
 	var q session.Query
 	for _, f := range filters {
@@ -145,14 +146,14 @@ func filtered(cmd *cobra.Command, filters []Filter) (session.Query, error) {
 	return q, nil
 }
 
-// By returns a filter without its own completion.
+// By returns a filter without a completion.
 func By(flag, parameter, usage string, value Maker) Filter {
 	return Filter{flag, parameter, usage, value, nil}
 }
 
-// Filters of several kinds.
+// These filters belong to several kinds.
 
-// SelectorFilter returns the filter on labels. The server checks its syntax.
+// SelectorFilter returns the filter on labels. The server checks the syntax.
 func SelectorFilter(kinds string) Filter {
 	return Filter{"selector", "labelSelector", "only " + kinds + " with these `LABELS`: 'a=b,c!=d,e in (f,g),!h'", Text, nil}
 }

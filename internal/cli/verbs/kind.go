@@ -1,4 +1,4 @@
-// Package verbs is the shared code of all kinds on the command line: a kind's description, its verbs, flags, arguments and completion.
+// Package verbs has the command-line code that all kinds share: the description of a kind, its verbs, flags, arguments and completion.
 package verbs
 
 import (
@@ -15,44 +15,44 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// Kind describes one kind of thing for its verbs: its view, its path in the API, and the fields with flags.
+// Kind describes one kind of object for its commands. It has the view, the path in the API, and the fields that have flags.
 type Kind[T any] struct {
 	show.View[T]
 	Home
 	P      *session.Program
-	Args   cobra.PositionalArgs // of verbs about existing things; nil is names, or project/name
+	Args   cobra.PositionalArgs // of commands about existing objects; nil means names, or project/name
 	Fields []Field
-	Fed    *Fed[T] // nil: the feed does not contain the kind
-	// Nameless things have names that nobody types: the shell does not propose them.
+	Fed    *Fed[T] // nil if the change feed does not contain the kind
+	// Nameless objects have generated names that nobody types. The shell does not propose these names.
 	Nameless bool
-	// Read reads one thing; nil is the GET of its path.
+	// Read reads one object. If it is nil, the kind uses a GET of the object's path.
 	Read func(ctx context.Context, s *session.Session, name string) (session.Answer, error)
 }
 
-// Home is a kind's location in the API.
+// Home is the location of a kind in the API.
 type Home struct {
 	Within func() (*session.Session, error)
-	Path   func(s *session.Session) []string // of the list
-	// inProject means that each project has things of the kind, under the session's project.
+	Path   func(s *session.Session) []string // returns the path of the list
+	// inProject means that the objects of the kind belong to a project. The session then has the project.
 	inProject bool
 }
 
-// HomeOf returns a kind's home in projects.
+// HomeOf returns the location of a kind whose objects belong to a project.
 func HomeOf(p *session.Program, collection string) Home {
 	return Home{p.InProject, func(s *session.Session) []string { return s.In(collection) }, true}
 }
 
-// at returns one thing's path.
+// at returns the path of one object.
 func (h Home) at(s *session.Session, name string) []string { return append(h.Path(s), name) }
 
-// Fetch returns a function that reads pages of a list.
+// Fetch returns a function that reads the pages of a list.
 func (h Home) Fetch(s *session.Session, filters session.Query) session.Fetch {
 	return func(ctx context.Context, paging session.Query) (session.Answer, error) {
 		return s.Ask(ctx, session.Request{Path: h.Path(s), Query: append(slices.Clip(filters), paging...)})
 	}
 }
 
-// Every reads all things of a kind in a project. It returns them decoded and as JSON.
+// Every reads all objects of a kind in a project. It returns them decoded and as JSON.
 func (k Kind[T]) Every(ctx context.Context, s *session.Session, filters session.Query) ([]T, []json.RawMessage, error) {
 	l, err := s.Pages(ctx, session.Paging{}, k.Fetch(s, filters))
 	if err != nil {
@@ -62,7 +62,7 @@ func (k Kind[T]) Every(ctx context.Context, s *session.Session, filters session.
 	return items, l.Items, err
 }
 
-// positional checks the arguments of a verb about existing things.
+// positional checks the arguments of a command about existing objects.
 func (k Kind[T]) positional(most int) cobra.PositionalArgs {
 	if k.Args == nil {
 		return Refs(k.Kind, 1, most)
@@ -70,7 +70,7 @@ func (k Kind[T]) positional(most int) cobra.PositionalArgs {
 	return k.Args
 }
 
-// Ask reads one thing.
+// Ask reads one object.
 func (k Kind[T]) Ask(ctx context.Context, s *session.Session, name string) (session.Answer, error) {
 	if k.Read != nil {
 		return k.Read(ctx, s, name)
@@ -78,8 +78,8 @@ func (k Kind[T]) Ask(ctx context.Context, s *session.Session, name string) (sess
 	return s.Ask(ctx, session.Get(k.at(s, name)...))
 }
 
-// readEach reads the named things, one after the other. If several are named, it reports missing ones and still returns the others; missing is then
-// the verb's exit code.
+// readEach reads the objects that the arguments name, one after the other. If there are several arguments, it reports each missing object and still
+// returns all others. In that case, missing is the exit code of the command.
 func (k Kind[T]) readEach(ctx context.Context, args []string) (docs []json.RawMessage, missing int, err error) {
 	things, err := Resources(k.P, k.Within, args)
 	if err != nil {
@@ -100,7 +100,7 @@ func (k Kind[T]) readEach(ctx context.Context, args []string) (docs []json.RawMe
 	return docs, missing, nil
 }
 
-// someOf returns the error for a verb that showed only some of the named things.
+// someOf returns the error of a command that showed only some of the objects that the user named.
 func someOf(missing int, err error) error {
 	if err == nil && missing != exit.OK {
 		return exit.Verdict(missing)
@@ -108,7 +108,7 @@ func someOf(missing int, err error) error {
 	return err
 }
 
-// GetVerb returns `get`, for one name or several.
+// GetVerb returns the command `get`, which takes one or more names.
 func (k Kind[T]) GetVerb() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "get NAME...",
@@ -133,7 +133,7 @@ func (k Kind[T]) GetVerb() *cobra.Command {
 	return cmd
 }
 
-// ShowVerb returns `show`, which prints all fields of named things, one thing a line.
+// ShowVerb returns the command `show`. It prints all fields of the objects that the arguments name, one field a line.
 func (k Kind[T]) ShowVerb() *cobra.Command {
 	return &cobra.Command{
 		Use:   "show NAME...",
@@ -157,7 +157,7 @@ func (k Kind[T]) ShowVerb() *cobra.Command {
 	}
 }
 
-// ListVerb returns `list`, with the kind's filters.
+// ListVerb returns the command `list` with the filters of the kind.
 func (k Kind[T]) ListVerb(long string, filters ...Filter) *cobra.Command {
 	var l session.Paging
 	cmd := Bare(&cobra.Command{Use: "list", Short: "List " + show.Plural(k.Kind), Long: long, Aliases: []string{"ls"}})
@@ -192,14 +192,14 @@ func (k Kind[T]) ListVerb(long string, filters ...Filter) *cobra.Command {
 	return cmd
 }
 
-// Creation configures the `create` of a kind.
+// Creation configures the command `create` of a kind.
 type Creation struct {
-	Check func(cmd *cobra.Command) error                                         // checks the flags together
-	Query func(cmd *cobra.Command) session.Query                                 // parameters besides those of every create
-	Shown func(s *session.Session, doc json.RawMessage, w session.Writing) error // replaces the view
+	Check func(cmd *cobra.Command) error                                         // checks combinations of flags
+	Query func(cmd *cobra.Command) session.Query                                 // returns parameters in addition to the parameters of every create
+	Shown func(s *session.Session, doc json.RawMessage, w session.Writing) error // shows the result instead of the view
 }
 
-// CreateVerb returns `create`.
+// CreateVerb returns the command `create`.
 func (k Kind[T]) CreateVerb(cmd *cobra.Command, c Creation) *cobra.Command {
 	var f creating
 	cmd.Args, cmd.ValidArgsFunction = Names(k.Kind, 0, 1), cobra.NoFileCompletions
@@ -236,7 +236,7 @@ func (k Kind[T]) CreateVerb(cmd *cobra.Command, c Creation) *cobra.Command {
 	return cmd
 }
 
-// Create creates a thing from a document.
+// Create creates an object from a document.
 func (k Kind[T]) Create(ctx context.Context, s *session.Session, w session.Writing, q session.Query, doc any) (session.Answer, error) {
 	body, err := show.Marshal(doc)
 	if err != nil {
@@ -245,7 +245,7 @@ func (k Kind[T]) Create(ctx context.Context, s *session.Session, w session.Writi
 	return s.Post(ctx, w, session.Request{Path: k.Path(s), Query: q, Body: body})
 }
 
-// SetVerb returns `set`, which sends a merge patch of one thing and shows the result.
+// SetVerb returns the command `set`. It sends a merge patch for one object and shows the result.
 func (k Kind[T]) SetVerb(cmd *cobra.Command, c Creation) *cobra.Command {
 	var f Replacing
 	cmd.Args, cmd.ValidArgsFunction, cmd.SuggestFor = k.positional(1), k.Complete(), []string{"update", "edit", "patch", "change", "label"}
@@ -285,7 +285,7 @@ func (k Kind[T]) SetVerb(cmd *cobra.Command, c Creation) *cobra.Command {
 	return cmd
 }
 
-// checked runs the check of the flags, if there is one.
+// checked calls the check of the flags, if there is one.
 func checked(cmd *cobra.Command, check func(cmd *cobra.Command) error) error {
 	if check == nil {
 		return nil
@@ -293,11 +293,11 @@ func checked(cmd *cobra.Command, check func(cmd *cobra.Command) error) error {
 	return check(cmd)
 }
 
-// Put replaces a thing with a document.
+// Put replaces an object with a document.
 func (k Kind[T]) Put(ctx context.Context, s *session.Session, name string, w Replacing, doc any, done string) (session.Answer, error) {
 	body, err := show.Marshal(doc)
 	if err != nil || bytes.Equal(body, []byte("null")) {
-		body = nil // the path contains everything
+		body = nil // the path contains all values
 	}
 	if err != nil {
 		return session.Answer{}, err

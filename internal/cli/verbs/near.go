@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// NoVerb refuses an argument that is not a known verb, and suggests near ones.
+// NoVerb refuses an argument that is not a known verb, and suggests similar verbs.
 func NoVerb(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -32,7 +32,7 @@ func NoVerb(cmd *cobra.Command, args []string) error {
 	return exit.Usagef("%s has no %s %q", cmd.CommandPath(), what, args[0])
 }
 
-// named returns the subcommand with a name or alias.
+// named returns the subcommand that has the name or the alias.
 func named(cmd *cobra.Command, name string) *cobra.Command {
 	for _, c := range cmd.Commands() {
 		if c.Name() == name || c.HasAlias(name) {
@@ -42,7 +42,7 @@ func named(cmd *cobra.Command, name string) *cobra.Command {
 	return nil
 }
 
-// nearWords returns the commands that the user probably meant: by a synonym from other programs, by a typing mistake, or by a prefix.
+// nearWords returns the commands that the user probably meant. The word may be a synonym from another program, a typing mistake, or a prefix.
 func nearWords(cmd *cobra.Command, word string) (near []string) {
 	word = strings.ToLower(word)
 	best := editDistance(word) + 1
@@ -65,7 +65,7 @@ func nearWords(cmd *cobra.Command, word string) (near []string) {
 	return near
 }
 
-// editDistance returns the number of typing mistakes that still count as the same word.
+// editDistance returns the largest number of typing mistakes in a word that still count as the same word.
 func editDistance(word string) int {
 	if len(word) > 4 {
 		return 2
@@ -73,7 +73,7 @@ func editDistance(word string) int {
 	return 1
 }
 
-// nearest returns the name nearest to a word, and their distance, which is 0 if the word is a prefix of the name.
+// nearest returns the name that is most similar to a word, and the distance between them. If the word is a prefix of the name, the distance is 0.
 func nearest(word string, names []string) (name string, distance int) {
 	distance = len(word) + 1
 	for _, n := range names {
@@ -88,7 +88,7 @@ func nearest(word string, names []string) (name string, distance int) {
 	return name, distance
 }
 
-// otherFlags maps flags of kubectl, gh and aws to ours.
+// otherFlags maps flags of kubectl, gh and aws to the flags of ipamctl.
 var otherFlags = map[string]string{
 	"all-namespaces": "--all-projects (-A)", "namespace": "--project (-p)", "n": "--project (-p)", "kube-context": "--context", "profile": "--context",
 	"endpoint-url": "--server", "show-labels": "--output wide", "filter": "--selector (-l)", "filters": "--selector (-l)", "labels": "--label",
@@ -123,7 +123,7 @@ func UnknownFlag(cmd *cobra.Command, err error) error {
 	return err
 }
 
-// editDistanceWithin counts typing mistakes; two swapped letters are one.
+// editDistanceWithin counts the typing mistakes between two words. Two swapped letters count as one mistake.
 func editDistanceWithin(a, b string) int {
 	d := levenshtein.ComputeDistance(a, b)
 	for i := 0; i+1 < len(a); i++ {

@@ -9,22 +9,22 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/session"
 )
 
-// Resource is one thing that an argument names, with a session in its project.
+// Resource is one object that an argument names, with a session in its project.
 type Resource struct {
 	*session.Session
 	Name  string
 	said  string          // the argument as typed
-	match string          // the required revision; "": any
-	doc   json.RawMessage // as read; nil: not read
+	match string          // the required revision; "" allows any revision
+	doc   json.RawMessage // the document that was read; nil if it was not read
 }
 
-// Refs checks that arguments are names, or project/name as columns print them; -1 is any number.
+// Refs checks that the arguments have the form name or project/name, as the columns of tables print them. A most of -1 allows any number.
 func Refs(kind string, least, most int) cobra.PositionalArgs {
 	return Arguments("the name of a "+kind, least, most, func(a string) error { return session.CheckRef(kind, a) })
 }
 
-// Resources returns the things that arguments name, in the project before the slash, or else in the project of within. If every argument has a
-// project, it does not call within.
+// Resources returns the objects that the arguments name. The project is the part before the slash. If an argument has no slash, it is in the project
+// of within. If every argument has a project, Resources does not call within.
 func Resources(p *session.Program, within func() (*session.Session, error), args []string) ([]Resource, error) {
 	open := p.Session
 	for _, a := range args {

@@ -15,27 +15,27 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// None clears a field in `set`.
+// None is the word that clears a field in `set`.
 const None = "none"
 
-// Plain is a flag with one text.
+// Plain is the value of a flag with one text.
 type Plain struct {
 	said      string
-	into      *string  // a second place for the value; nil is none
-	kind      string   // the type in the help; "" is string
+	into      *string  // also receives the value; may be nil
+	kind      string   // the type in the help; "" means string
 	words     []string // all valid words, if there are only a few
-	clearable bool     // `none` is null
-	strict    bool     // an empty text is a value, instead of an absent flag
+	clearable bool     // `none` means null
+	strict    bool     // an empty text is a value; otherwise it means that the flag is absent
 
-	take func(text string) (string, error) // normalizes the text; nil: unchanged
-	// Read converts the text for a document; nil: the text itself.
+	take func(text string) (string, error) // returns the normal form of the text; nil keeps the text
+	// Read converts the text for a document. If it is nil, the document has the text itself.
 	Read func(text string) (any, error)
 }
 
-// String, Set and Type implement pflag.Value.
+// String returns the text.
 func (t *Plain) String() string { return t.said }
 
-// Set stores a text, normalized by take.
+// Set stores the text in the normal form that take returns.
 func (t *Plain) Set(s string) (err error) {
 	if t.take != nil && (!t.clearable || s != None) {
 		if s, err = t.take(s); err != nil {
@@ -66,12 +66,12 @@ func (t *Plain) document() (any, error) {
 // Text makes a flag for a text.
 func Text(string, bool) Value { return &Plain{} }
 
-// RefOf makes a flag for a thing's name, possibly in another project.
+// RefOf makes a flag for the name of an object, which may be in another project.
 func RefOf(flag string, _ bool) Value {
 	return &Plain{Read: func(s string) (any, error) { return orError(parseRef(flag, s)) }}
 }
 
-// orError returns an error, or a pointer as a value.
+// orError returns the error, if there is one. Otherwise it returns the pointer as a value.
 func orError[T any](v *T, err error) (any, error) {
 	if err != nil {
 		return nil, err
@@ -79,19 +79,19 @@ func orError[T any](v *T, err error) (any, error) {
 	return v, nil
 }
 
-// NameOf makes a flag for a thing's name in the project.
+// NameOf makes a flag for the name of an object in the session's project.
 func NameOf(kind string) Maker {
 	return func(string, bool) Value {
 		return &Plain{Read: func(s string) (any, error) { return s, session.CheckName(kind, s) }}
 	}
 }
 
-// ReadBy makes a flag whose text is parsed by a function.
+// ReadBy makes a flag whose text the function read parses.
 func ReadBy(read func(text string) (any, error)) Maker {
 	return func(string, bool) Value { return &Plain{Read: read} }
 }
 
-// Strictly makes a flag whose empty text is a value or a mistake.
+// Strictly makes a flag for which an empty text is a value or a mistake. It does not mean that the flag is absent.
 func Strictly(of Maker) Maker {
 	return func(flag string, clearable bool) Value {
 		v := of(flag, clearable)
@@ -102,7 +102,7 @@ func Strictly(of Maker) Maker {
 	}
 }
 
-// NewChoice makes a flag that accepts one of a few words, in any case, and stores it in value too.
+// NewChoice makes a flag that accepts one of a few words, in upper or lower case. It also stores the word in value.
 func NewChoice[T ~string](value *string, preset T, of ...T) *Plain {
 	*value = string(preset)
 	t := &Plain{said: *value, into: value, kind: "word"}
@@ -130,7 +130,7 @@ func OneOf[T ~string](of ...T) Maker {
 	}
 }
 
-// FamilyText makes a flag for an address family; it accepts 4 for IPv4.
+// FamilyText makes a flag for an address family. It accepts 4 for IPv4 and 6 for IPv6.
 func FamilyText(string, bool) Value {
 	return &Plain{kind: "family", take: func(text string) (string, error) {
 		switch strings.ToLower(text) {
@@ -144,7 +144,7 @@ func FamilyText(string, bool) Value {
 	}}
 }
 
-// Bits makes a flag for a prefix length: 24 or /24.
+// Bits makes a flag for a prefix length, such as 24 or /24.
 func Bits(_ string, clearable bool) Value {
 	var bits int
 	return &Plain{
@@ -159,7 +159,7 @@ func Bits(_ string, clearable bool) Value {
 	}
 }
 
-// Pairs is a repeatable flag for key=value pairs. In a `set`, key- removes one.
+// Pairs is the value of a repeatable flag for key=value pairs. In `set`, the form key- removes a key.
 type Pairs struct {
 	of        map[string]*string // nil removes the key
 	clearable bool
@@ -168,7 +168,7 @@ type Pairs struct {
 // PairsOf makes a flag for pairs.
 func PairsOf(_ string, clearable bool) Value { return &Pairs{map[string]*string{}, clearable} }
 
-// String, Set and Type implement pflag.Value.
+// String returns the pairs, sorted by key.
 func (p *Pairs) String() string {
 	out := make([]string, 0, len(p.of))
 	for _, key := range slices.Sorted(maps.Keys(p.of)) {
@@ -217,7 +217,7 @@ func (p *Pairs) document() (any, error) {
 	return set, nil
 }
 
-// standard is one of pflag's own flags, with the function that converts it for a document.
+// standard is one of pflag's own values, with a function that converts it for a document.
 type standard struct {
 	pflag.Value
 	read func() (any, error)
@@ -225,7 +225,7 @@ type standard struct {
 
 func (s standard) document() (any, error) { return s.read() }
 
-// made returns the value of a flag that pflag makes.
+// made returns the value of a flag that pflag itself creates.
 func made(add func(f *pflag.FlagSet), read func() (any, error)) Value {
 	f := pflag.NewFlagSet("", pflag.ContinueOnError)
 	add(f)
@@ -240,16 +240,16 @@ func YesOrNo(string, bool) Value {
 	return made(func(f *pflag.FlagSet) { f.BoolVar(is, "v", false, "") }, func() (any, error) { return *is, nil })
 }
 
-// sign is a boolean flag for a word of the contract.
+// sign is a boolean flag. If it is set, the document has a word of the contract.
 type sign struct {
 	word  string
 	given bool
 }
 
-// Marked makes a boolean flag for a word.
+// Marked makes a boolean flag that puts a word into the document.
 func Marked(word string) Maker { return func(string, bool) Value { return &sign{word: word} } }
 
-// String, Set and Type implement pflag.Value.
+// String returns the word if the flag is set, and "" otherwise.
 func (m *sign) String() string {
 	if m.given {
 		return m.word
@@ -268,7 +268,8 @@ func (*sign) Type() string { return "bool" }
 
 func (m *sign) document() (any, error) { return m.String(), nil }
 
-// ListOf makes a repeatable flag for one text, or for several separated by commas. read checks them; a lone `none` in a `set` has the value cleared.
+// ListOf makes a repeatable flag for texts. If commas is true, one flag can have several texts that are separated by commas. read checks the texts.
+// In `set`, a single `none` means the value cleared.
 func ListOf(commas bool, cleared any, read func(flag string, texts []string) (any, error)) Maker {
 	return func(flag string, clearable bool) Value {
 		var texts []string
@@ -287,7 +288,7 @@ func ListOf(commas bool, cleared any, read func(flag string, texts []string) (an
 	}
 }
 
-// NamesOf returns a function that checks names of a kind.
+// NamesOf returns a function that checks names of objects of a kind.
 func NamesOf(kind string) func(flag string, texts []string) (any, error) {
 	return func(flag string, texts []string) (any, error) {
 		for _, name := range texts {
@@ -322,11 +323,11 @@ var (
 	// Strategies makes a flag for the allocation strategy of a pool.
 	Strategies = OneOf(client.AllocationStrategyBestFit, client.AllocationStrategyFirstFit,
 		client.AllocationStrategyRandom, client.AllocationStrategySparse)
-	// Reclaims makes a flag for the reclaim policy, which decides on a block after its claim is deleted.
+	// Reclaims makes a flag for the reclaim policy. The policy determines the use of a block after its claim is deleted.
 	Reclaims = OneOf(client.ReclaimPolicyDelete, client.ReclaimPolicyRetain)
 )
 
-// parseRef parses `name` or `project/name`.
+// parseRef parses a reference of the form `name` or `project/name`.
 func parseRef(flag, s string) (*client.Ref, error) {
 	project, name, foreign := strings.Cut(s, "/")
 	if !foreign {

@@ -17,25 +17,26 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// Fed describes a kind in the feed.
+// Fed describes a kind in the change feed.
 type Fed[T any] struct {
 	Kind client.ChangeKind
-	// Prefix precedes thing names in the feed; nil: no prefix.
+	// Prefix returns the text before an object's name in the feed. If it is nil, there is no prefix.
 	Prefix func() string
-	// Own reports whether the feed contains a thing of a list or get, and OwnText describes the contained things; nil: all.
+	// Own reports whether the feed contains an object of a list or get. OwnText describes the objects that the feed contains. If Own is nil, the feed
+	// contains all objects.
 	Own     func(s *session.Session, t T) bool
 	OwnText string
-	// Needs is the flag that limits a list to the things in the feed; "": not needed.
+	// Needs is the flag that limits a list to the objects in the feed. If it is "", no flag is needed.
 	Needs string
 }
 
-// Interrupted is the result of a command that runs until it is interrupted, with kubectl's exit code for it.
+// Interrupted is the result of a command that runs until the user interrupts it. kubectl has the same exit code for that.
 const Interrupted = exit.Verdict(exit.Failed)
 
-// watchWord is a column's title in tables of watched things.
+// watchWord is the title of the column that shows the type of each change.
 const watchWord = "CHANGE"
 
-// addWatch adds --watch to a verb, if the feed contains the kind.
+// addWatch adds the flag --watch to a command, if the change feed contains the kind.
 func (k Kind[T]) addWatch(cmd *cobra.Command) *bool {
 	watch := new(bool)
 	if k.Fed != nil {
@@ -44,7 +45,7 @@ func (k Kind[T]) addWatch(cmd *cobra.Command) *bool {
 	return watch
 }
 
-// watchable refuses a list's flags that the feed does not support.
+// watchable refuses the flags of a list that the change feed does not support.
 func (k Kind[T]) watchable(cmd *cobra.Command, filters []Filter) error {
 	ways := []string{"a list without --watch"}
 	if k.Fed.Needs != "" && !cmd.Flags().Changed(k.Fed.Needs) {
@@ -69,27 +70,27 @@ func (k Kind[T]) watchable(cmd *cobra.Command, filters []Filter) error {
 	return nil
 }
 
-// watching is a running watch.
+// watching is the state of a running watch.
 type watching[T any] struct {
 	Kind[T]
 	s     *session.Session
-	named bool // one thing, by name
+	named bool // the user named one object
 	rows  *show.Stream[change[T]]
 
-	query session.Query              // of the feed
-	last  map[string]json.RawMessage // last reported document by name
-	first []change[T]                // existing things, until the list is complete
-	began bool                       // all initial things are shown
+	query session.Query              // of the requests to the change feed
+	last  map[string]json.RawMessage // the last document that was shown, by the object's name
+	first []change[T]                // the existing objects, until the list is complete
+	began bool                       // all existing objects are shown
 }
 
-// change is one change in the output; in the table a Delete shows the last known state.
+// change is one change in the output. In a table, a Delete shows the last known state of the object.
 type change[T any] struct {
 	Kind   client.ChangeKind `json:"kind"`
 	Name   string            `json:"name"`
 	Type   follow.EventType  `json:"type"`
 	Object json.RawMessage   `json:"object,omitempty"`
 
-	word   string // in the table
+	word   string // the text in the column of watchWord
 	object T
 }
 
@@ -111,7 +112,7 @@ func (w *watching[T]) prefix() string {
 	return w.Fed.Prefix()
 }
 
-// watchList shows a list and then its changes.
+// watchList shows a list and then the changes to its objects.
 func (k Kind[T]) watchList(ctx context.Context, s *session.Session, filters session.Query) error {
 	var labels session.Query
 	for _, q := range filters {
@@ -143,7 +144,7 @@ func (k Kind[T]) watchList(ctx context.Context, s *session.Session, filters sess
 	})
 }
 
-// watchOne shows one thing and then its changes.
+// watchOne shows one object and then its changes.
 func (k Kind[T]) watchOne(ctx context.Context, args []string) error {
 	things, err := Resources(k.P, k.Within, args)
 	if err != nil {
@@ -173,7 +174,7 @@ func (k Kind[T]) watchOne(ctx context.Context, args []string) error {
 	})
 }
 
-// owned returns the documents that the feed contains.
+// owned returns the documents of the objects that the change feed contains.
 func (w *watching[T]) owned(docs []json.RawMessage) ([]json.RawMessage, error) {
 	if w.Fed.Own == nil {
 		return docs, nil
@@ -191,7 +192,7 @@ func (w *watching[T]) owned(docs []json.RawMessage) ([]json.RawMessage, error) {
 	return out, nil
 }
 
-// run shows the existing things and their changes, until it is interrupted or permanently refused.
+// run shows the existing objects and then their changes. It ends if the user interrupts it or if the server returns a permanent refusal.
 func (w *watching[T]) run(ctx context.Context, list func(ctx context.Context, at *client.Cursor) (follow.Page[json.RawMessage], error)) error {
 	source := follow.Source[json.RawMessage]{List: list, Name: w.nameOf, Changes: w.changes}
 	for e, err := range source.Watch(ctx) {
@@ -212,10 +213,10 @@ func (w *watching[T]) run(ctx context.Context, list func(ctx context.Context, at
 	return Interrupted
 }
 
-// nameOf returns a thing's name in the feed.
+// nameOf returns an object's name in the change feed.
 func (w *watching[T]) nameOf(doc *json.RawMessage) string {
 	var thing T
-	_ = json.Unmarshal(*doc, &thing) // it was read from a response
+	_ = json.Unmarshal(*doc, &thing) // the document comes from a response
 	return w.prefix() + w.Name(thing)
 }
 
@@ -227,7 +228,7 @@ func (w *watching[T]) changes(ctx context.Context, after client.ChangesCursor, s
 	return list, err
 }
 
-// print shows an event. It skips an event without a change.
+// print shows an event. If the event does not change the document, print skips it.
 func (w *watching[T]) print(e follow.Event[json.RawMessage]) error {
 	c := change[T]{Kind: w.Fed.Kind, Name: e.Name, Type: e.Type, word: string(e.Type)}
 	var doc json.RawMessage
@@ -262,7 +263,7 @@ func (w *watching[T]) print(e follow.Event[json.RawMessage]) error {
 	return w.show([]change[T]{c})
 }
 
-// show prints changes: rows of one table, or a document or a word for each.
+// show prints changes. It prints rows of one table, or a document or a word for each change.
 func (w *watching[T]) show(list []change[T]) error {
 	word := w.Name
 	if w.named && w.P.Quiet && w.Cidr != nil {

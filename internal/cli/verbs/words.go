@@ -8,7 +8,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// Completion proposes arguments to a shell.
+// Completion proposes arguments to the shell.
 type Completion = func(cmd *cobra.Command, args []string, begin string) ([]string, cobra.ShellCompDirective)
 
 // CompleteWords completes a flag that accepts one of a few words.
@@ -20,14 +20,14 @@ func CompleteWords[T ~string](cmd *cobra.Command, flag string, of []T) {
 	CompleteFlag(cmd, flag, cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// CompleteFlag completes a flag.
+// CompleteFlag registers the completion of a flag.
 func CompleteFlag(cmd *cobra.Command, flag string, propose Completion) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, propose); err != nil {
-		panic(err) // the flag does not exist, or has a completion already: a mistake in this package
+		panic(err) // the flag does not exist or already has a completion, which is a mistake in this program
 	}
 }
 
-// AddPaging adds every list's flags.
+// AddPaging adds the flags that every list command has.
 func AddPaging(l *session.Paging, cmd *cobra.Command) {
 	cmd.Flags().IntVar(&l.Limit, "limit", 0, "maximum number of items (default: all)")
 	cmd.Flags().StringVar(&l.Cursor, "cursor", "", "continue a list that --limit stopped, at its `CURSOR`")

@@ -1,6 +1,7 @@
 package provider
 
-// allocation is a kind for data sources only: the server makes allocations for claims, child pools and reservations.
+// allocation is a kind that has only data sources. A configuration cannot create an allocation, because the server makes allocations for claims,
+// child pools and reservations.
 func allocation() kind {
 	return kind{
 		name:  "allocation",

@@ -18,12 +18,12 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// api is a server's client, with the settings from one provider configuration.
+// api is the client of a server, with the settings from one provider configuration.
 type api struct {
 	carve   *client.Carve
 	project string
 	owner   string
-	open    bool // the default project is known only at apply
+	open    bool // the default project becomes known only during apply
 
 	mu  sync.Mutex
 	who string
@@ -36,7 +36,8 @@ func (a *api) defaultProject() any {
 	return a.project
 }
 
-// inProject sets the provider's project in a configuration that has none. It returns false and adds an error if no project is known.
+// inProject sets the provider's project in a configuration that has no project. If the provider has no project either, it adds an error and returns
+// false.
 func (a *api) inProject(config values, to *diag.Diagnostics) bool {
 	if _, has := config["project"]; !has || config["project"] != nil {
 		return true
@@ -48,7 +49,7 @@ func (a *api) inProject(config values, to *diag.Diagnostics) bool {
 	return true
 }
 
-// list yields a list's objects and fetches page after page.
+// list yields all objects of a list, page by page.
 func (a *api) list(ctx context.Context, at string) iter.Seq2[document, error] {
 	return func(yield func(document, error) bool) {
 		for next := at; ; {
@@ -73,7 +74,7 @@ func (a *api) list(ctx context.Context, at string) iter.Seq2[document, error] {
 	}
 }
 
-// subject returns the credential's subject, and caches it.
+// subject returns the subject of the provider's credential. It asks the server once and caches the result.
 func (a *api) subject(ctx context.Context) (string, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -87,8 +88,8 @@ func (a *api) subject(ctx context.Context) (string, error) {
 	return a.who, nil
 }
 
-// call sends a request through the client, which retries where that is safe. tag is the If-Match header; with PUT, * means that the object must not
-// exist.
+// call sends a request through the client, which retries where that is safe. tag is the If-Match header. If the method is PUT, the tag * means that
+// the object must not exist yet.
 func (a *api) call(ctx context.Context, method, path, tag string, body document) (document, error) {
 	if a == nil {
 		return nil, errors.New("the provider's server is known only after apply: set it to a known value, or first apply the resource that provides it (-target)")
@@ -138,7 +139,7 @@ func (k kind) fetch(ctx context.Context, a *api, v values) (document, error) {
 	return a.call(ctx, http.MethodGet, k.at(v), "", nil)
 }
 
-// queried adds a parameter to a path's query.
+// queried adds a parameter to the query of a path.
 func queried(path, parameter string) string {
 	if strings.Contains(path, "?") {
 		return path + "&" + parameter
@@ -146,7 +147,7 @@ func queried(path, parameter string) string {
 	return path + "?" + parameter
 }
 
-// difference returns the merge patch from one document to another, or nil if they do not differ.
+// difference returns the merge patch from one document to another. If they do not differ, it returns nil.
 func difference(from, to document) (document, error) {
 	before, err := json.Marshal(from)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// applied returns the diagnostics of an apply and the state after it. A nil prior means that the resource has no state before.
+// applied returns the diagnostics of an apply and the new state. If prior is nil, the resource has no state before the apply.
 func applied(t *testing.T, s tfprotov6.ProviderServer, k kind, prior, config values) ([]*tfprotov6.Diagnostic, values) {
 	t.Helper()
 	of := (&field{form: object, fields: k.all()}).attrType().TerraformType(t.Context())
@@ -51,7 +51,7 @@ func TestForeignObjectOfTheNameIsNeitherChangedNorAdopted(t *testing.T) {
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if r.Method == http.MethodPatch {
 					patches++
-					if len(c.there) > 0 { // another client was faster
+					if len(c.there) > 0 { // another client created the object first
 						w.Header().Set("Content-Type", "application/problem+json")
 						w.WriteHeader(http.StatusPreconditionFailed)
 						fmt.Fprint(w, `{"code":"precondition_failed"}`)

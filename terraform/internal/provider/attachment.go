@@ -32,7 +32,7 @@ func consumerAttachment() kind {
 	}
 }
 
-// attached finds an attachment in its claim's consumer list, because the API cannot read a single attachment.
+// attached finds an attachment in the list of its claim's consumers. The API has no request for a single attachment.
 func attached(ctx context.Context, a *api, v values) (document, error) {
 	for d, err := range a.list(ctx, consumerAttachment().listPath(v)) {
 		if err != nil {

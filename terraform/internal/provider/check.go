@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// check returns the fault of a value, or an empty text.
+// check returns the fault of a value. If the value is valid, it returns an empty text.
 type check func(v any) string
 
-// pattern returns a check for texts by a regular expression.
+// pattern returns a check that a text matches a regular expression.
 func pattern(what, expression string) check {
 	re := regexp.MustCompile("^(?:" + expression + ")$")
 	return func(v any) string {
@@ -107,7 +107,7 @@ func oneOf(texts ...string) check {
 	}
 }
 
-// all returns a check for each list element.
+// all returns a check that applies c to each element of a list.
 func all(c check) check {
 	return func(v any) string {
 		list, _ := v.([]any)
@@ -125,7 +125,7 @@ func isInteger(v any) bool {
 	return is
 }
 
-// notInteger returns the fault if a number has a fraction or is too large.
+// notInteger returns the fault of a number with a fraction or of a number that is too large.
 func notInteger(v any) string {
 	n, ok := v.(*big.Float)
 	switch {
@@ -138,7 +138,7 @@ func notInteger(v any) string {
 	}
 }
 
-// wrong returns the fault of a value, or an empty text.
+// wrong returns the fault of a value. If the value is valid, it returns an empty text.
 func (f field) wrong(v any) string {
 	switch {
 	case v == nil || !known(v):
@@ -155,7 +155,7 @@ func (f field) wrong(v any) string {
 	return ""
 }
 
-// sameBy returns a function that maps all spellings of a value to the same value. It leaves a text that it cannot parse unchanged.
+// sameBy returns a function that converts all spellings of a value to one spelling. If it cannot parse a text, it returns the text unchanged.
 func sameBy[T any](parse func(string) (T, error), write func(T) any) func(v any) any {
 	return func(v any) any {
 		s, ok := v.(string)

@@ -41,7 +41,7 @@ func claimSpec() []field {
 	}
 }
 
-// claimInvalid returns the attributes that contradict each other.
+// claimInvalid returns the faults of attributes that contradict each other.
 func claimInvalid(v values) []fault {
 	found := append(lengthOf(v, "cidr"), lengthOf(v, "address")...)
 	cidr, err := netip.ParsePrefix(v.text("cidr"))
@@ -52,7 +52,7 @@ func claimInvalid(v values) []fault {
 	return found
 }
 
-// claimIncoherent returns the attributes that a new claim cannot have together.
+// claimIncoherent returns the faults of attributes that a new claim cannot have together.
 func claimIncoherent(v values) []fault {
 	found := atMostOne(v, "class", "pool", "allocation")
 	if v["allocation"] != nil {

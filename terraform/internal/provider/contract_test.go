@@ -10,14 +10,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// leftOut has the contract's fields that the resources leave out, with the reason.
+// leftOut has the fields of the contract that the resources do not have, with the reasons.
 var leftOut = map[string]string{
 	"IPClassSpec/provisioner":  "it has only one value",
 	"IPClaimSpec/poolSelector": "deprecated in favour of classes",
 	"IPClaimSpec/consumers":    "not returned, so the provider could not detect drift",
 }
 
-// contractSchema has the parts that this test needs from a schema in the contract.
+// contractSchema has the parts of a schema in the contract that this test needs.
 type contractSchema struct {
 	Ref        string                    `yaml:"$ref"`
 	AllOf      []contractSchema          `yaml:"allOf"`

@@ -11,7 +11,8 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// Create creates an object. It takes over an existing object if an interrupted apply of this configuration made it and no other resource has it.
+// Create creates an object. If the object exists, Create takes it over under two conditions. An interrupted apply of this configuration must have
+// made it, and no other resource may manage it.
 func (r *managed) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	plan, config := read(req.Plan.Raw), read(req.Config.Raw)
 	r.complete(config, plan)
@@ -38,7 +39,7 @@ func (r *managed) Create(ctx context.Context, req resource.CreateRequest, resp *
 	r.identified(ctx, resp.Identity, v)
 }
 
-// complete copies the keys from the plan, which has their defaults, to the configuration.
+// complete copies the keys from the plan to the configuration. The plan has the keys' default values.
 func (r *managed) complete(config, plan values) {
 	for _, f := range r.fields {
 		if f.key {
@@ -66,7 +67,7 @@ func (r *managed) create(ctx context.Context, config values, h holding) (documen
 		}
 	}
 	if err == nil && r.blank {
-		return document{}, nil // the response is about the container
+		return document{}, nil // the response describes the container and not this object
 	}
 	if err == nil && !r.marked || r.marked && d.annotation(holder) == h.Mark {
 		if r.secret() != "" && d[r.secret()] == nil {
@@ -81,12 +82,14 @@ func (r *managed) create(ctx context.Context, config values, h holding) (documen
 	return taken, refused
 }
 
-// nameIsTaken lists the refusals that an existing object of the same name can cause. The server reports a pool's taken block before its taken name.
+// nameIsTaken lists the refusals that an existing object with the same name can cause. Overlap and block_taken are in the list, because the server
+// checks a pool's block before its name.
 var nameIsTaken = []client.ProblemCode{
 	client.ProblemCodeAlreadyExists, client.ProblemCodePreconditionFailed, client.ProblemCodeOverlap, client.ProblemCodeBlockTaken,
 }
 
-// existing reads the existing object of the name after the server refused to create another one. It returns nil if no object can be in the way.
+// existing reads the object that has the name after the server has refused to create another one. If no object can be the cause of the refusal, it
+// returns nil.
 func (r *managed) existing(ctx context.Context, config values, refused error) document {
 	p, ok := client.AsProblem(refused)
 	if !ok || p.Status >= http.StatusInternalServerError {
@@ -103,8 +106,8 @@ func (r *managed) existing(ctx context.Context, config values, refused error) do
 	return d
 }
 
-// takeOver gives an existing object to this resource. It writes this resource's mark into the object, so that the resource that had the object
-// notices.
+// takeOver makes an existing object the object of this resource. It writes this resource's mark into the object's annotation. The resource that had
+// the object before can then detect the change.
 func (r *managed) takeOver(ctx context.Context, d document, config values, h holding, silent bool) (document, error) {
 	for attempt := 1; ; attempt++ {
 		mine, err := r.isOwn(ctx, d, config, silent)
@@ -136,10 +139,13 @@ func (r *managed) takeOver(ctx context.Context, d document, config values, h hol
 	}
 }
 
-// isOwn reports whether this configuration made the object. The annotations of a marked object name its owner. A grant, a quota, a member and a
-// consumer have no annotations. Such an object belongs to this configuration if the same credential made it, and if the provider has an owner or an
-// attempt of this call got no clear response. An attachment has no creator, so the same credential must have made its consumer; that credential may
-// end the consumer, and the attachment with it.
+// isOwn reports whether this configuration made the object. silent is true if an attempt of this call got no clear response.
+//
+//   - An object of a marked kind has annotations. They name the owner that made the object.
+//   - A grant, a quota, a member and a consumer have no annotations. Such an object belongs to this configuration if the same credential made it. In
+//     addition, the provider must have an owner, or silent must be true.
+//   - An attachment does not record its creator. The same credential must have made its consumer, because that credential could end the consumer and
+//     its attachment anyway.
 func (r *managed) isOwn(ctx context.Context, d document, config values, silent bool) (bool, error) {
 	if r.marked {
 		return r.api.owner != "" && d.annotation(madeBy) == r.api.owner, nil
@@ -158,7 +164,7 @@ func (r *managed) isOwn(ctx context.Context, d document, config values, silent b
 	return err == nil && by == subject, err
 }
 
-// differs names an attribute that cannot be changed and that differs from the configuration.
+// differs returns the name of an attribute that cannot be changed and that differs from the configuration.
 func (r *managed) differs(d document, config values) string {
 	for _, f := range r.all() {
 		if f.replace && !f.local() && !f.key && config[f.name] != nil && f.name != "labels" && f.name != "annotations" &&
@@ -169,7 +175,7 @@ func (r *managed) differs(d document, config values) string {
 	return ""
 }
 
-// secret names the attribute that only the response to the creation has, or an empty text.
+// secret returns the name of the attribute that only the response to the creation contains. If there is none, it returns an empty text.
 func (r *managed) secret() string {
 	for _, f := range r.fields {
 		if f.secret {
@@ -179,7 +185,8 @@ func (r *managed) secret() string {
 	return ""
 }
 
-// recreate deletes an object that this call made, because its secret was in a lost response, and creates it again.
+// recreate deletes an object that this call made and creates it again. The response with the object's secret was lost, and the server does not return
+// the secret again.
 func (r *managed) recreate(ctx context.Context, d document, config values, h holding) (document, error) {
 	if _, err := r.api.call(ctx, http.MethodDelete, r.at(config), revision(d), nil); err != nil && !client.IsNotFound(err) {
 		return nil, err
@@ -187,11 +194,11 @@ func (r *managed) recreate(ctx context.Context, d document, config values, h hol
 	return r.create(ctx, config, h)
 }
 
-// unclearKey is the context key of the counter in [counting].
+// unclearKey is the context key of the counter that [withCounter] adds.
 type unclearKey struct{}
 
-// withCounter adds a counter to the context. [patient] counts in it the requests that failed without a clear response; the server may have carried them
-// out.
+// withCounter adds a counter to the context. [retryTransport] counts the requests that failed without a clear response. The server may have carried
+// out such a request.
 func withCounter(ctx context.Context) (context.Context, *atomic.Int64) {
 	n := &atomic.Int64{}
 	return context.WithValue(ctx, unclearKey{}, n), n

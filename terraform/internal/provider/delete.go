@@ -14,7 +14,8 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// Delete deletes the state's object. It does not touch another object with the same name, or an object that another resource has taken over.
+// Delete deletes the object in the state. If another object now has the name, or another resource has taken the object over, Delete leaves it
+// unchanged.
 func (r *managed) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	prior := read(req.State.Raw)
 	ctx, cancel := within(ctx, prior, "delete")
@@ -67,8 +68,8 @@ func (r *managed) protects(to *diag.Diagnostics, v values) {
 		r.words(), r.id(v)))
 }
 
-// empty deletes the scopes' empty pools, which the server itself would delete only after `empty_pool_ttl`, and waits for blocks that cool down. It
-// returns true if another attempt makes sense, and otherwise the refusal.
+// empty deletes the empty pools of the scopes. The server itself deletes such a pool only after `empty_pool_ttl`. It also waits for blocks in
+// cool-down. It returns true if the caller should try the deletion again. Otherwise it returns the refusal.
 func (r *managed) empty(ctx context.Context, prior values, refused error) (bool, error) {
 	if p, _ := client.AsProblem(refused); !zero(p.Claims) || !zero(p.Retained) {
 		return false, refused
@@ -104,7 +105,7 @@ func (r *managed) empty(ctx context.Context, prior values, refused error) (bool,
 	return r.coolDown(ctx, refused)
 }
 
-// cools reports whether blocks that cool down are the server's only reason to refuse the deletion.
+// cools reports whether the server refuses the deletion only because of blocks in cool-down.
 func cools(err error) bool {
 	p, ok := client.AsProblem(err)
 	return ok && p.Code == client.ProblemCodeInUse && p.CooledDownAt != nil && zero(p.Claims) && zero(p.ChildPools) && zero(p.Retained)
@@ -112,7 +113,7 @@ func cools(err error) bool {
 
 func zero(n *int64) bool { return n == nil || *n == 0 }
 
-// coolDown waits until the blocks have cooled down. If timeouts.delete ends earlier, it fails at once.
+// coolDown waits until the cool-down of the blocks ends. If timeouts.delete ends earlier, it fails at once.
 func (r *managed) coolDown(ctx context.Context, refused error) (bool, error) {
 	p, _ := client.AsProblem(refused)
 	pause := max(time.Until(*p.CooledDownAt), time.Second)

@@ -10,7 +10,7 @@ import (
 // document is an API object's JSON document.
 type document map[string]any
 
-// get returns the value at a JSON pointer, or nil.
+// get returns the value at a JSON pointer. If there is no value, it returns nil.
 func (d document) get(pointer string) any {
 	var at any = map[string]any(d)
 	for step := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
@@ -47,7 +47,7 @@ func (d document) set(pointer string, v any) {
 	}
 }
 
-// copy returns a copy with objects that the caller can change.
+// copy returns a deep copy of the document's objects, so that the caller can change them. The copy shares lists with the original.
 func (d document) copy() document {
 	c := document{}
 	for key, v := range d {
@@ -59,7 +59,7 @@ func (d document) copy() document {
 	return c
 }
 
-// toAPI converts the attribute's value to its form in the API.
+// toAPI converts an attribute's value to the form that the API uses.
 func (f field) toAPI(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -95,7 +95,7 @@ func (f field) toAPI(v any) any {
 	}
 }
 
-// fromAPI converts an API value to its form in the attribute.
+// fromAPI converts an API value to the form that the attribute uses.
 func (f field) fromAPI(v any) any {
 	switch v := v.(type) {
 	case float64:
@@ -130,10 +130,11 @@ func (f field) fromAPI(v any) any {
 	}
 }
 
-// inside returns an attribute's JSON pointer inside its object.
+// inside returns the JSON pointer of an attribute inside its enclosing object.
 func (f field) inside() string { return strings.TrimPrefix(f.pointer(), "/spec") }
 
-// found returns the value that a document has for the attribute.
+// found returns the value that a document has for the attribute. If the request did not set the value, it uses the value that the server reports
+// elsewhere or that derive computes.
 func (f field) found(d document) any {
 	v := d.get(f.pointer())
 	if v == nil && f.from != "" {
@@ -148,20 +149,24 @@ func (f field) found(d document) any {
 	return f.fromAPI(v)
 }
 
-// as reports whether a document has a value, perhaps in another spelling or implicitly.
+// as reports whether a document already has a value for the attribute. The document may spell the value differently, or may only imply it.
 func (f field) as(v any, d document, project string) bool {
 	is := f.found(d)
 	return f.equal(v, is, project) || is == nil && f.implied != nil && f.equal(v, f.implied(d), project)
 }
 
-// equal reports whether two values are equivalent in a project.
+// equal reports whether two values have the same meaning in a project. A reference without a project refers to an object of that project.
 func (f field) equal(a, b any, project string) bool {
 	a, b = f.meaning(a, project), f.meaning(b, project)
 	return known(a) && known(b) && reflect.DeepEqual(a, b)
 }
 
-// meaning returns a value's normal form, at every depth. An empty value becomes absent, a reference gets its project, a set is sorted, and an
-// address, duration, time or count is written as the server writes it.
+// meaning returns the normal form of a value and of all values inside it:
+//
+//   - an empty value becomes absent
+//   - a reference gets its project
+//   - a set is sorted
+//   - an address, duration, time or count is written as the server writes it
 func (f field) meaning(v any, project string) any {
 	switch v := v.(type) {
 	case string:
@@ -202,7 +207,7 @@ func (f field) meaning(v any, project string) any {
 	return v
 }
 
-// members returns an object's attributes in normal form, without absent ones.
+// members returns the attributes of an object in normal form. It omits absent attributes.
 func (f field) members(v any, project string) any {
 	given, ok := v.(map[string]any)
 	if !ok {

@@ -8,10 +8,10 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 )
 
-// explanation is the data source that explains which block a claim would get.
+// explanation is the data source that explains the block that the server would assign to a claim.
 type explanation struct{ api *api }
 
-// explained describes the attributes like a kind: the attributes of a claim, and the server's explanation.
+// explained describes the attributes of the data source in the form of a kind. They are the attributes of a claim and the server's explanation.
 func explained() kind {
 	from := map[string]string{
 		"class": "/className", "pool": "/poolRef", "cidr": "/allocatedCIDR", "prefix_length": "/prefixLength", "reclaim_policy": "/reclaimPolicy",

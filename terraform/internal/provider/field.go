@@ -31,33 +31,34 @@ type field struct {
 	name  string
 	about string
 	form  form
-	// at is the value's JSON pointer in a request, by default /spec/ and the name in camel case. A local attribute, which the API does not have, has
-	// "-".
+	// at is the value's JSON pointer in a request. The default is /spec/ and the name in camel case. If the API does not have the attribute, at is
+	// "-" and the attribute is local.
 	at string
-	// from is the JSON pointer at which the server reports the value if the request did not set it; derive computes it from the document.
+	// from and derive are for a value that the request did not set. from is the JSON pointer at which the server reports the value. derive computes
+	// the value from the document.
 	from   string
 	derive func(document) any
 	fields []field // attributes inside an object or objects
 
 	required, computed, replace, secret bool
 	key                                 bool // part of the key that identifies the object
-	ref                                 bool // "name" or "project/name"; an object with the two in the API
+	ref                                 bool // a reference: "name" or "project/name" in Terraform, an object with both in the API
 	dataOnly                            bool // only in data sources
-	later                               bool // the API accepts it only for an existing object
+	later                               bool // a request can set it only for an existing object
 	def                                 any  // the server's value if the request does not set it
 	check                               check
 	oneOf                               []string
-	same                                func(v any) any    // normal form, as the server would write the value
-	redundant                           func(values) bool  // other attributes determine the value already
-	of                                  string             // the container's collection that has the named object
-	implied                             func(document) any // the value that a document without it implies
+	same                                func(v any) any    // returns the value as the server writes it
+	redundant                           func(values) bool  // reports whether other attributes already determine the value
+	of                                  string             // the collection, such as "pools", of the container that the value names
+	implied                             func(document) any // the value that a document implies if it does not contain the value
 }
 
-// unknown is a value that is known only after apply.
+// unknown is a value that becomes known only during apply.
 type unknown struct{}
 
-// values maps attribute names to values: nil, string, int64, bool, []any, map[string]any or unknown. A number that is not an int64 is a *big.Float,
-// which the validation refuses.
+// values maps the names of attributes to their values. A value is nil, string, int64, bool, []any, map[string]any or unknown. A number that is not an
+// int64 is a *big.Float. The validation refuses such a number.
 type values map[string]any
 
 func (v values) text(name string) string {
@@ -65,7 +66,7 @@ func (v values) text(name string) string {
 	return s
 }
 
-// pointer returns the value's JSON pointer in the API.
+// pointer returns the JSON pointer of the value in the API.
 func (f field) pointer() string {
 	if f.at != "" {
 		return f.at
@@ -86,7 +87,7 @@ func (f field) optionalComputed() bool {
 	return !f.required && (f.from != "" || f.derive != nil || f.def != nil || f.computed)
 }
 
-// camel converts a name to the contract's spelling: camel case with abbreviations in capitals.
+// camel converts a name to camel case with abbreviations in capitals, as the contract spells it.
 func camel(name string) string {
 	words := strings.Split(name, "_")
 	for i, w := range words[1:] {
@@ -164,7 +165,7 @@ func (f field) raw(ctx context.Context, v any) tftypes.Value {
 	}
 }
 
-// plain converts a Terraform value to a value.
+// plain converts a Terraform value to a Go value, as in [values].
 func plain(v tftypes.Value) any {
 	switch {
 	case !v.IsKnown():

@@ -1,6 +1,6 @@
 package provider
 
-// Filters that the lists of several kinds have.
+// These are the filters that several kinds of list have.
 var (
 	labelFilter    = field{name: "label_selector", about: "Only objects with matching labels, such as `env=prod,tier in (web,api)`."}
 	familyFilter   = field{name: "ip_family", oneOf: []string{"IPv4", "IPv6"}, about: "Only this family."}

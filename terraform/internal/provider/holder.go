@@ -8,33 +8,33 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 )
 
-// holding ties a resource to its object. The state's private part has it.
+// holding links a Terraform resource to its Carve object. Terraform stores it in the private part of the resource's state.
 type holding struct {
-	// Token identifies the resource; it is unique in a state.
+	// Token identifies the resource. It is unique in a state.
 	Token string `json:"token"`
-	// Mark is the object's annotation [holder] at the time when the resource got the object. Another mark on the object means that another resource
-	// has taken it over.
+	// Mark is the value of the object's annotation [holder] at the time when the resource got the object. If the object now has another value,
+	// another resource has taken the object over.
 	Mark string `json:"mark"`
-	// Imported is true until the provider has read an imported object's mark.
+	// Imported is true until the provider has read the annotation of an imported object.
 	Imported bool `json:"imported,omitempty"`
 }
 
-// privateKey is the holding's key in the state's private part.
+// privateKey is the key of the holding in the private part of the state.
 const privateKey = "holding"
 
-// private is the private part of a state.
+// private is the private part of a state. Terraform stores it but does not show it.
 type private interface {
 	GetKey(ctx context.Context, key string) ([]byte, diag.Diagnostics)
 	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
 }
 
-// newHolding makes the holding of a resource that is about to create its object. The resource writes the mark into the object.
+// newHolding makes a holding for a resource that creates its object next. The resource writes the mark into the object's annotation.
 func newHolding() holding {
 	id := uuid.NewString()
 	return holding{Token: id, Mark: id}
 }
 
-// holdingOf reads the holding from a state's private part. An empty token means that it has none.
+// holdingOf reads the holding from the private part of a state. If the state has no holding, the token is empty.
 func holdingOf(ctx context.Context, from private) (h holding) {
 	if text, _ := from.GetKey(ctx, privateKey); text != nil {
 		_ = json.Unmarshal(text, &h) // this provider wrote it
@@ -50,19 +50,20 @@ func (h holding) store(ctx context.Context, to private) diag.Diagnostics {
 	return to.SetKey(ctx, privateKey, text)
 }
 
-// lost reports whether another resource has taken the object over.
+// lost reports whether another resource has taken the object over from this resource.
 func (h holding) lost(d document) bool {
 	mark := d.annotation(holder)
 	return h.Token != "" && !h.Imported && mark != "" && mark != h.Mark
 }
 
-// Annotations that the provider writes: the owner that made the object, and the mark of the resource that has it.
+// These are the annotations that the provider writes. madeBy has the owner (a setting of the provider) that created the object. holder has the mark
+// of the resource that manages the object now.
 const (
 	madeBy = "terraform/made-by"
 	holder = "terraform/holder"
 )
 
-// marks lists the provider's annotations.
+// marks lists the annotations that the provider writes.
 var marks = []string{madeBy, holder}
 
 func (d document) annotation(name string) string {
@@ -71,7 +72,7 @@ func (d document) annotation(name string) string {
 	return text
 }
 
-// marksOf returns the annotations for an object that a resource with this holding creates.
+// marksOf returns the provider's annotations for an object that a resource with this holding creates.
 func (a *api) marksOf(h holding) map[string]any {
 	marks := map[string]any{holder: h.Mark}
 	if a.owner != "" {

@@ -12,7 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-// ImportState sets the object's keys from its id or its identity. Terraform then reads the rest.
+// ImportState sets the keys of the object from its id or its identity. Terraform then reads the other attributes.
 func (r *managed) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	var v values
 	if req.ID != "" {
@@ -55,7 +55,8 @@ func (r *managed) identified(ctx context.Context, to *tfsdk.ResourceIdentity, v 
 	to.Raw = tftypes.NewValue(to.Schema.Type().TerraformType(ctx), all)
 }
 
-// UpgradeState converts a state from an older schema. It keeps the attributes that still exist; the next read gets the others from the server.
+// UpgradeState converts a state from an older schema. It keeps the attributes that still exist. The next read gets all other attributes from the
+// server.
 func (r *managed) UpgradeState(context.Context) map[int64]resource.StateUpgrader {
 	upgraders := map[int64]resource.StateUpgrader{}
 	for version := range int64(schemaVersion) {

@@ -18,43 +18,45 @@ import (
 type kind struct {
 	name  string
 	about string
-	// path is an object's path with its keys in braces, in the id's order.
+	// path is the path of an object, with its keys in braces. The keys have the same order as in the id.
 	path string
-	// into is the path to which a POST creates objects. Without it, a PUT at the object's path creates it.
+	// into is the path of the POST that creates objects. If it is empty, a PUT at the object's path creates the object.
 	into string
-	// marked kinds have labels and annotations, and guarded kinds have deletion_protection. PATCH changes objects of patched kinds; PUT changes the
-	// others.
+	// The objects of a marked kind have labels and annotations. Those of a guarded kind have deletion_protection. PATCH changes the objects of a
+	// patched kind. PUT changes all other objects.
 	marked, guarded, patched bool
 	fields                   []field
-	// invalid returns the faults of attributes that contradict each other. It ignores unknown values.
+	// invalid returns the faults of attributes that contradict each other. It ignores values that are not known yet.
 	invalid func(v values) []fault
 	// incoherent returns the faults of attributes that a new object cannot have together.
 	incoherent func(v values) []fault
-	// identify, parse and locate handle an id or a path that path alone does not determine.
+	// identify, parse and locate replace the use of path for a kind whose objects have several forms of path. identify makes the id, parse reads an
+	// id, and locate makes the path.
 	identify func(v values) string
 	parse    func(parts []string) (values, error)
 	locate   func(v values) string
-	// gone reports whether the object has ended although the server still returns it.
+	// gone reports whether the object has ended. The server may still return such an object.
 	gone func(d document) bool
-	// explained is true if the server can explain why it refuses an object and how to remedy that.
+	// explained is true if the server can explain its refusal and propose remedies.
 	explained bool
-	// bodyless kinds have all their values in the path. blank kinds do too, but their creation sends an empty object.
+	// The objects of a bodyless kind have all their values in the path. The same is true for a blank kind, but its creation sends an empty JSON
+	// object.
 	bodyless, blank bool
-	// lookup reads an object of a kind without GET.
+	// lookup reads an object of a kind that has no GET for a single object.
 	lookup func(ctx context.Context, a *api, v values) (document, error)
-	// maker returns the subject that made an object, for a kind with objects that do not record it.
+	// maker returns the subject that made an object. It is set for a kind whose objects do not record their creator.
 	maker func(ctx context.Context, a *api, v values) (string, error)
-	// lockless objects change by themselves, so that updates send no revision.
+	// lockless is true for objects that change without a request. Their updates send no revision, because it would often be stale.
 	lockless bool
-	// scopes is the path to a pool list. The pools that belong to a scope are deleted with the object.
+	// scopes is the path of a list of pools. Before the object is deleted, the provider deletes the pools in this list that belong to a scope.
 	scopes string
-	// query returns the query for requests that create or change an object.
+	// query returns the query of the requests that create or change an object.
 	query func(v values) string
-	// filters has the list's filters.
+	// filters are the filters of the kind's list.
 	filters []field
-	// choice returns the faults of a list configuration that does not determine the path.
+	// choice returns the faults of a list configuration that does not determine the path of the list.
 	choice func(v values) []fault
-	// slot returns the path for a role that only one object can have, such as the default class.
+	// slot returns a path for a role that only one object can have, such as the default class. The registry then refuses two objects with that role.
 	slot func(v values) string
 }
 
@@ -100,7 +102,7 @@ func (k kind) all() []field {
 	return append(slices.DeleteFunc(fields, func(f field) bool { return f.dataOnly }), timeoutsField)
 }
 
-// data returns the data source's attributes.
+// data returns the data source's attributes. A data source never shows a secret.
 func (k kind) data() []field {
 	fields := []field{{name: "id", computed: true, at: "-", about: "`" + k.idForm() + "`."}}
 	fields = append(fields, k.fields...)
@@ -123,7 +125,7 @@ func (k kind) metadata() []field {
 
 var braces = regexp.MustCompile(`\{(\w+)\}`)
 
-// keys returns the attribute names that identify an object.
+// keys returns the names of the attributes that identify an object.
 func (k kind) keys() []string {
 	var names []string
 	for _, f := range k.fields {
@@ -134,7 +136,7 @@ func (k kind) keys() []string {
 	return names
 }
 
-// idForm returns the id's form for the documentation.
+// idForm returns the form of the id for the documentation.
 func (k kind) idForm() string {
 	if k.name == "grant" {
 		return "PROJECT/pools/POOL/CONSUMER` or `PROJECT/spaces/SPACE/CONSUMER"
@@ -142,7 +144,7 @@ func (k kind) idForm() string {
 	return strings.ToUpper(strings.Join(k.keys(), "/"))
 }
 
-// at returns an object's path.
+// at returns the path of an object in the API.
 func (k kind) at(v values) string {
 	if k.locate != nil {
 		return k.locate(v)
@@ -154,7 +156,7 @@ func fill(template string, v values) string {
 	return braces.ReplaceAllStringFunc(template, func(key string) string { return url.PathEscape(v.text(strings.Trim(key, "{}"))) })
 }
 
-// id returns the id by which an object is imported.
+// id returns the id that identifies an object in an import.
 func (k kind) id(v values) string {
 	if k.identify != nil {
 		return k.identify(v)
@@ -166,7 +168,7 @@ func (k kind) id(v values) string {
 	return strings.Join(parts, "/")
 }
 
-// find parses an id. The id may omit the project if the provider has one.
+// find parses an id. If the provider has a project, the id may omit the project.
 func (k kind) find(id, project string) (values, error) {
 	parts, keys := strings.Split(id, "/"), k.keys()
 	if k.parse == nil && len(parts) == len(keys)-1 && keys[0] == "project" && project != "" {
@@ -188,7 +190,7 @@ func (k kind) find(id, project string) (values, error) {
 	return v, nil
 }
 
-// body returns the body for the request that creates an object, with the provider's annotations.
+// body returns the body of the request that creates an object. It includes the provider's annotations.
 func (k kind) body(config values, marks map[string]any) document {
 	switch {
 	case k.bodyless:
@@ -216,7 +218,7 @@ func (k kind) body(config values, marks map[string]any) document {
 	return d
 }
 
-// parameters returns the query for requests that create or change an object.
+// parameters returns the query of the requests that create or change an object.
 func (k kind) parameters(config values) string {
 	if k.query == nil {
 		return ""
@@ -224,10 +226,11 @@ func (k kind) parameters(config values) string {
 	return k.query(config)
 }
 
-// called returns the words for an object in messages.
+// called returns the name of an object for messages.
 func (k kind) called(v values) string { return k.words() + " " + k.id(v) }
 
-// desired returns a document as the configuration wants it. Attributes that are not configured are removed, unless the server sets them.
+// desired returns the document with the values of the configuration. It removes an attribute that is not in the configuration, unless the server sets
+// that attribute.
 func (k kind) desired(d document, config values) document {
 	to := d.copy()
 	for _, f := range k.all() {
@@ -246,7 +249,7 @@ func (k kind) desired(d document, config values) document {
 	return to
 }
 
-// withMarks adds the provider's annotations to the configured ones.
+// withMarks adds the provider's annotations to the annotations from the configuration.
 func withMarks(v any, d document) any {
 	configured, _ := v.(map[string]any)
 	was, _ := d.get("/metadata/annotations").(map[string]any)
@@ -266,7 +269,8 @@ func withMarks(v any, d document) any {
 	return to
 }
 
-// state returns a document's values for the state. It keeps a value's planned or known spelling where the two are equivalent.
+// state returns the values of a document for the state. If a value has the same meaning as the planned or earlier value, state keeps the earlier
+// spelling.
 func (k kind) state(d document, prior values, fields []field) values {
 	v := values{}
 	for _, f := range fields {
@@ -294,7 +298,7 @@ func (k kind) state(d document, prior values, fields []field) values {
 	return v
 }
 
-// withoutMarks removes the provider's annotations.
+// withoutMarks removes the provider's annotations, because the configuration does not contain them.
 func withoutMarks(v any) any {
 	all, _ := v.(map[string]any)
 	rest := maps.Clone(all)
@@ -307,7 +311,7 @@ func withoutMarks(v any) any {
 	return rest
 }
 
-// family and length compute the allocated block's IP family and prefix length.
+// family and length compute the IP family and the prefix length of the allocated block.
 func family(d document) any {
 	p, err := netip.ParsePrefix(d.text("/status/allocatedCIDR"))
 	switch {
@@ -328,7 +332,7 @@ func length(d document) any {
 	return float64(p.Bits())
 }
 
-// atMostOne and exactlyOne are rules for attributes. An unknown value may still become null, so it counts neither as given nor as missing.
+// atMostOne and exactlyOne are rules for attributes. An unknown value may still become null. It therefore counts neither as given nor as missing.
 func atMostOne(v values, names ...string) []fault {
 	var given []string
 	for _, name := range names {
@@ -351,7 +355,7 @@ func exactlyOne(v values, names ...string) []fault {
 	return []fault{{names[0], fmt.Sprintf("One of %s must be set.", strings.Join(names, ", "))}}
 }
 
-// lengthOf refuses a prefix_length that differs from a block's or an address's length.
+// lengthOf refuses a prefix_length that differs from the length of a block or an address.
 func lengthOf(v values, name string) []fault {
 	bits, is := blockLength(v.text(name))
 	if n, given := v["prefix_length"].(int64); given && is && n != bits {
@@ -370,7 +374,7 @@ func blockLength(text string) (int64, bool) {
 	return 0, false
 }
 
-// isGiven returns a function that reports whether some attribute has a value.
+// isGiven returns a function that reports whether at least one of the attributes has a value.
 func isGiven(names ...string) func(values) bool {
 	return func(v values) bool {
 		return slices.ContainsFunc(names, func(name string) bool { return v.text(name) != "" })
@@ -379,7 +383,7 @@ func isGiven(names ...string) func(values) bool {
 
 var errNoProject = errors.New("no project: set `project` here or in the provider, or CARVE_PROJECT")
 
-// decimal returns a function that reads a decimal number as text.
+// decimal returns a function that returns the number at a JSON pointer as decimal text.
 func decimal(pointer string) func(document) any {
 	return func(d document) any {
 		n, ok := d.get(pointer).(float64)

@@ -19,7 +19,7 @@ type listData struct {
 	api *api
 }
 
-// mostListed is the default bound on the length of a list.
+// mostListed is the default for the largest number of objects in a list.
 const mostListed = 10_000
 
 var maxItemsField = field{
@@ -27,7 +27,7 @@ var maxItemsField = field{
 	about: "Maximum number of objects in the list, " + strconv.Itoa(mostListed) + " by default. A list with more objects is refused, not cut off.",
 }
 
-// plural returns the name of the data source. Its attribute with the objects has the same name.
+// plural returns the name of the data source. The attribute that contains the objects has the same name.
 func (k kind) plural() string {
 	if strings.HasSuffix(k.name, "s") {
 		return k.name + "es"
@@ -35,16 +35,16 @@ func (k kind) plural() string {
 	return k.name + "s"
 }
 
-// objects returns the plural for messages.
+// objects returns the plural as messages write it.
 func (k kind) objects() string { return strings.ReplaceAll(k.plural(), "_", " ") }
 
-// own returns the key in which a list's objects differ.
+// own returns the last part of an object's key. Only this part differs between the objects of one list.
 func (k kind) own() string {
 	keys := k.keys()
 	return keys[len(keys)-1]
 }
 
-// listFields returns the attributes that a list configuration can have: the keys in the path, the API's filters, and the bound.
+// listFields returns the attributes that a list configuration can have. These are the keys in the path, the API's filters, and max_items.
 func (k kind) listFields() []field {
 	var fields []field
 	for _, f := range k.fields {
@@ -59,7 +59,7 @@ func (k kind) listAttributes() []field {
 	return append(k.listFields(), field{name: k.plural(), form: objects, computed: true, fields: k.data(), about: "The objects, in the API's order."})
 }
 
-// listPath returns the list's path with its filters.
+// listPath returns the path of the list with its filters in the query.
 func (k kind) listPath(config values) string {
 	at := k.at(config)
 	query := url.Values{"limit": {"500"}}
@@ -101,7 +101,7 @@ func (l *listData) Configure(_ context.Context, req datasource.ConfigureRequest,
 	l.api, _ = req.ProviderData.(*api)
 }
 
-// Schema builds the schema: the filters and the objects.
+// Schema builds the schema from the filters and the attributes of the objects.
 func (l *listData) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	attributes := map[string]schema.Attribute{}
 	for _, f := range l.listAttributes() {

@@ -11,7 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// notListed has the list operations that no data source covers, with the reason.
+// notListed has the list operations that no data source uses, with the reasons.
 var notListed = map[string]string{
 	"listScopePools":        "carve_pools lists these pools",
 	"listAuditEvents":       "the audit trail is for people",
@@ -52,7 +52,7 @@ func TestListsHaveTheFiltersOfTheContract(t *testing.T) {
 		for _, key := range k.keys() {
 			v[key] = "{" + key + "}"
 		}
-		for _, without := range []string{"pool", "space"} { // a grant has only one of the two
+		for _, without := range []string{"pool", "space"} { // a grant has only one of these two parameters
 			one := values{}
 			for name, value := range v {
 				if k.choice == nil || name != without {

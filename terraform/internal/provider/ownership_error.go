@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// titled is an error with a title.
+// titled is an error with a title for Terraform's diagnostics.
 type titled interface {
 	error
 	title() string
 }
 
-// existsError reports that an object with the name exists.
+// existsError reports that an object with this name already exists.
 type existsError struct {
 	kind           kind
 	id, by, madeBy string
-	differs        string // attribute that cannot be changed and has another value
-	lost           bool   // the state with the secret is lost
+	differs        string // an attribute that cannot be changed and that has another value in the object
+	lost           bool   // the object's secret was in a state that is lost
 }
 
 // isForeign reports whether another configuration or a person created the object.
@@ -47,14 +47,14 @@ func (e *existsError) Error() string {
 		"With `owner` set in the provider, an apply finds the objects of an earlier apply that was cut off.", what, about, beforeDestroy, e.hint())
 }
 
-// beforeDestroy explains the most frequent reason why the state's own object is in the way.
+// beforeDestroy explains the most frequent cause of the conflict. With create_before_destroy, the object of the same resource still has the name.
 const beforeDestroy = "If this is a replacement, remove create_before_destroy: two objects cannot have one name."
 
 func (e *existsError) hint() string {
 	return fmt.Sprintf("  import {\n    to = carve_%s.NAME\n    id = %q\n  }", e.kind.name, e.id)
 }
 
-// otherError reports that the object with the name is not the state's object.
+// otherError reports that the object with this name is not the object in the state.
 type otherError struct {
 	kind kind
 	id   string
@@ -79,7 +79,7 @@ func (e *takenError) Error() string {
 		"Use a moved block to rename a resource; a replacement with create_before_destroy cannot keep the name.", e.kind.words(), e.id)
 }
 
-// sharedError reports that two resources in a configuration have the same object.
+// sharedError reports that two resources in a configuration manage the same object.
 type sharedError struct {
 	what     string
 	with, as intent
@@ -97,7 +97,7 @@ func (e *sharedError) Error() string {
 		"If the state has one object twice, remove one of the two from the state: terraform state rm ADDRESS.", use[e.with], e.what, use[e.as])
 }
 
-// defaultError reports two default classes of one IP family.
+// defaultError reports that two classes are both the default of one IP family.
 type defaultError struct{ what string }
 
 func (e *defaultError) title() string { return "Two default classes" }
@@ -106,7 +106,7 @@ func (e *defaultError) Error() string {
 	return "The " + e.what + " and another class of this configuration are both the default of one address family. Set is_default = true on only one of them."
 }
 
-// insideError reports an object that is kept although its container is destroyed.
+// insideError reports that a plan destroys a container but keeps an object inside it.
 type insideError struct{ container, what string }
 
 func (e *insideError) title() string { return "Its container is destroyed" }
@@ -116,7 +116,7 @@ func (e *insideError) Error() string {
 		"  terraform destroy -refresh=false -target=ADDRESS OF THE CONTAINER\n\nThen apply, which creates everything again.", e.what, e.container)
 }
 
-// fullError reports that a plan replaces an object in use.
+// fullError reports that a plan replaces an object that is in use.
 type fullError struct {
 	kind   kind
 	id     string
@@ -130,7 +130,7 @@ func (e *fullError) Error() string {
 		"  terraform destroy -refresh=false -target=ADDRESS\n\nOr create another one with another name, and move the contents.", e.kind.words(), e.id, e.detail)
 }
 
-// coolingError reports the time until which a destroy would have to wait.
+// coolingError reports that a destroy would have to wait for blocks in cool-down. until is the end of the cool-down.
 type coolingError struct {
 	kind   kind
 	detail string

@@ -15,10 +15,10 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// passingKey is the ephemeral resource for an API key that lasts one Terraform run. Neither plan nor state contains the key.
+// passingKey is the ephemeral resource for an API key that exists for one Terraform run. Neither the plan nor the state contains the key.
 type passingKey struct{ api *api }
 
-// opened names the entry in the resource's private data that identifies the API key: Open writes it, and Close reads it.
+// opened names the entry in the resource's private data that identifies the API key. Open writes the entry, and Close reads it.
 const opened = "opened"
 
 // passingFields returns the attributes.
@@ -95,8 +95,8 @@ func (e *passingKey) Open(ctx context.Context, req ephemeral.OpenRequest, resp *
 	resp.Result.Raw = write(ctx, req.Config.Raw.Type(), passingFields(), v)
 }
 
-// create creates a key with a new name and returns it with its path. If the response with the token was lost, it deletes that key and creates
-// another: the token cannot be read again.
+// create creates a key with a new name and returns the key with its path. If the response with the token was lost, create deletes that key and makes
+// another one, because the server returns a token only once.
 func (e *passingKey) create(ctx context.Context, v values, spec map[string]any) (d document, at string, err error) {
 	for {
 		v["name"] = "terraform-" + strings.ToLower(uuid.NewString())

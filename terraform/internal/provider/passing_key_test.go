@@ -15,7 +15,7 @@ import (
 
 func TestEphemeralKeyWithALostTokenIsReplaced(t *testing.T) {
 	t.Setenv("CARVE_CONFIG", t.TempDir()+"/none")
-	var made []string // name in each POST
+	var made []string // the name in each POST
 	var deleted, revision string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodDelete {
@@ -29,7 +29,7 @@ func TestEphemeralKeyWithALostTokenIsReplaced(t *testing.T) {
 		token := ""
 		switch len(made) {
 		case 1:
-			panic(http.ErrAbortHandler) // the response is lost
+			panic(http.ErrAbortHandler) // the client gets no response
 		case 3:
 			token = `,"token":"carve_x"`
 		}

@@ -20,7 +20,7 @@ func (r *managed) ValidateConfig(_ context.Context, req resource.ValidateConfigR
 	}
 }
 
-// located is a fault with its attribute's path.
+// located is a fault with the path of its attribute.
 type located struct {
 	fault
 	at path.Path
@@ -65,7 +65,8 @@ func (f field) faults(at path.Path, v any) []located {
 	return nil
 }
 
-// ModifyPlan fills in values that are known before apply, keeps the prior spelling of equivalent values, and refuses plans that cannot succeed.
+// ModifyPlan fills in the values that are known before apply. If a value has the same meaning as before, it keeps the prior spelling. It refuses
+// plans that cannot succeed.
 func (r *managed) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	prior, h := read(req.State.Raw), holdingOf(ctx, req.Private)
 	if prior != nil && h.Token == "" { // an older state has no token yet
@@ -112,7 +113,7 @@ func (r *managed) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest
 		r.enter(ctx, &resp.Diagnostics, prior, h, intentRelease, false)
 	case prior != nil:
 		r.enter(ctx, &resp.Diagnostics, plan, h, intentKeep, false)
-	default: // Terraform plans a replacement again, without its state but with its private part
+	default: // after a plan for a replacement, Terraform calls ModifyPlan again without the state but with its private part
 		r.incompatible(&resp.Diagnostics, config)
 		r.enter(ctx, &resp.Diagnostics, plan, h, intentCreate, h.Token != "")
 		if h.Token != "" && keysKnown(r.kind, plan) {
@@ -122,7 +123,7 @@ func (r *managed) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest
 	resp.Plan.Raw = write(ctx, req.Plan.Raw.Type(), r.all(), plan)
 }
 
-// enter records a resource's intent in the registry if its object's keys are known.
+// enter records the intent of a resource in the registry. If the keys of its object are not known yet, enter does nothing.
 func (r *managed) enter(ctx context.Context, to *diag.Diagnostics, v values, h holding, as intent, replaces bool) {
 	if !keysKnown(r.kind, v) {
 		return
@@ -143,8 +144,8 @@ func (r *managed) enter(ctx context.Context, to *diag.Diagnostics, v values, h h
 	}
 }
 
-// resolveConflict decides a conflict in the registry by the object itself, whose annotation names its resource. Terraform may plan a resource that has lost its
-// object before it reads the object.
+// resolveConflict decides a conflict in the registry with the annotation on the object, which identifies the resource that manages it. Terraform may
+// plan a resource before it reads the resource's object. Such a resource may no longer manage the object.
 func (r *managed) resolveConflict(ctx context.Context, v values, h holding, p planned, shared error) error {
 	ctx, cancel := within(ctx, v, "read")
 	defer cancel()
@@ -161,13 +162,14 @@ func (r *managed) resolveConflict(ctx context.Context, v values, h holding, p pl
 	}
 }
 
-// replaceable checks by a dry run whether the server would delete the object that a replacement destroys, so that an apply does not stop half-way.
+// replaceable checks with a dry run whether the server would delete the object that a replacement destroys. Without this check, an apply could stop
+// between the deletions and the creations.
 func (r *managed) replaceable(ctx context.Context, to *diag.Diagnostics, plan values, h holding) {
 	ctx, cancel := within(ctx, plan, "read")
 	defer cancel()
 	d, err := r.fetch(ctx, r.api, plan)
 	if err != nil || h.lost(d) {
-		return // the object has another name, or is gone
+		return // the object has another name, or no longer exists
 	}
 	_, err = r.api.call(ctx, http.MethodDelete, queried(r.at(plan), "dryRun=true"), "", nil)
 	if p, ok := client.AsProblem(err); ok && (p.Code == client.ProblemCodeInUse || p.Code == client.ProblemCodeAllocationRetained) {
@@ -175,8 +177,8 @@ func (r *managed) replaceable(ctx context.Context, to *diag.Diagnostics, plan va
 	}
 }
 
-// incompatible refuses attributes that a new object cannot have together. An existing object may have them together, because the server has filled
-// them in.
+// incompatible refuses attributes that a new object cannot have together. An existing object may have them together, because the server has set some
+// of them.
 func (r *managed) incompatible(to *diag.Diagnostics, config values) {
 	if r.incoherent == nil {
 		return
@@ -195,7 +197,7 @@ func keysKnown(k kind, v values) bool {
 	return true
 }
 
-// settle plans one attribute.
+// settle sets the planned value of one attribute.
 func (r *managed) settle(f field, config, plan, prior values) {
 	switch {
 	case f.name == "project":

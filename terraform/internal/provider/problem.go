@@ -19,10 +19,10 @@ import (
 // words returns the kind's name for messages.
 func (k kind) words() string { return strings.ReplaceAll(k.name, "_", " ") }
 
-// noun returns the kind's name in ipamctl commands.
+// noun returns the kind's name as ipamctl commands spell it.
 func (k kind) noun() string { return strings.ReplaceAll(strings.TrimPrefix(k.name, "api_"), "_", "-") }
 
-// refused converts an error to diagnostics, each at the attribute that it concerns. For a refused claim it adds the server's remedies.
+// refused converts an error to diagnostics and attaches each one to its attribute. For a refused claim it adds the changes that the server proposes.
 func (r *managed) refused(ctx context.Context, to *diag.Diagnostics, config values, err error) {
 	remedies := ""
 	if p, ok := client.AsProblem(err); ok && r.explained && config != nil && p.Status < http.StatusInternalServerError && p.Status != http.StatusForbidden {
@@ -64,7 +64,7 @@ func diagnose(to *diag.Diagnostics, k kind, fields []field, err error, remedies 
 	}
 }
 
-// advice names the setting that may help when the server cannot be reached.
+// advice names a setting that may help when the provider cannot reach the server.
 func advice(err error) string {
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
 		return "\n\nIf your own authority issued the server's certificate, set ca_file (CARVE_CA_FILE) to the file with the authority's certificate."
@@ -75,7 +75,7 @@ func advice(err error) string {
 	return ""
 }
 
-// remedies returns the server's proposals to make a refused claim succeed.
+// remedies returns the changes that the server proposes so that a refused claim can succeed.
 func (a *api) remedies(ctx context.Context, config values, body document) string {
 	delete(body, "metadata")
 	d, err := a.call(ctx, http.MethodPost, fill("/v1/projects/{project}/claim-explanations", config), "", body)
@@ -94,7 +94,7 @@ func (a *api) remedies(ctx context.Context, config values, body document) string
 	return text
 }
 
-// attribute returns the attribute's path at a JSON pointer.
+// attribute returns the path of the attribute that a JSON pointer refers to.
 func attribute(fields []field, pointer string) (path.Path, bool) {
 	for _, f := range fields {
 		if f.local() && pointer == "/metadata/name" && f.name == "name" {
@@ -110,7 +110,7 @@ func attribute(fields []field, pointer string) (path.Path, bool) {
 	return path.Empty(), false
 }
 
-// step descends into an attribute as far as the pointer leads.
+// step follows a JSON pointer into an attribute. It stops at the deepest attribute that the schema has.
 func (f field) step(at path.Path, rest string) path.Path {
 	if rest == "" {
 		return at

@@ -21,7 +21,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// serving returns the provider's protocol server, configured for a Carve server.
+// serving returns the provider's protocol server, which is configured for a Carve server.
 func serving(t *testing.T, url string) tfprotov6.ProviderServer {
 	t.Helper()
 	s, err := providerserver.NewProtocol6WithError(New("1.2.3")())()
@@ -115,7 +115,7 @@ func TestBusyAndSilentServersAreRetried(t *testing.T) {
 	busy := http.Header{"Retry-After": {"30"}, "Content-Type": {"application/json"}}
 	for name, c := range map[string]struct {
 		method string
-		first  []int // statuses before the success; 0 means no response
+		first  []int // statuses before the success; 0 means that there is no response
 	}{
 		"Busy":   {http.MethodPatch, []int{http.StatusTooManyRequests, http.StatusTooManyRequests, http.StatusTooManyRequests}},
 		"Silent": {http.MethodGet, []int{0}},
@@ -144,7 +144,7 @@ func TestBusyAndSilentServersAreRetried(t *testing.T) {
 	}
 }
 
-// answers is a transport that calls a function. A nil response means that the context has ended.
+// answers is a transport that calls a function. If the function returns nil, the context has ended.
 type answers func(r *http.Request) *http.Response
 
 // RoundTrip implements [http.RoundTripper].

@@ -1,5 +1,5 @@
-// Package provider is the Terraform provider for Carve. Each resource kind is a table of attributes with their places in the API. All kinds share the
-// code that works on the tables.
+// Package provider is the Terraform provider for Carve. A table describes each kind of resource. It lists the attributes and their positions in the
+// API's documents. All kinds share the code that uses these tables.
 package provider
 
 import (
@@ -32,7 +32,7 @@ type Provider struct {
 
 var _ provider.ProviderWithEphemeralResources = &Provider{}
 
-// New returns a constructor for the provider with a version.
+// New returns a constructor for the provider. version is the provider's version.
 func New(version string) func() provider.Provider {
 	return func() provider.Provider { return &Provider{version: version, registry: newRegistry()} }
 }
@@ -47,7 +47,7 @@ func (p *Provider) Metadata(_ context.Context, _ provider.MetadataRequest, resp 
 	resp.TypeName, resp.Version = "carve", p.version
 }
 
-// Schema has the provider's settings.
+// Schema describes the provider's settings.
 func (p *Provider) Schema(_ context.Context, _ provider.SchemaRequest, resp *provider.SchemaResponse) {
 	optional := func(about string) schema.Attribute {
 		return schema.StringAttribute{Optional: true, MarkdownDescription: about}
@@ -77,7 +77,7 @@ func (p *Provider) Configure(_ context.Context, req provider.ConfigureRequest, r
 	config := read(req.Config.Raw)
 	for name, v := range config {
 		if name != "project" && !known(v) {
-			return // it is known only at apply
+			return // the value becomes known only during apply
 		}
 	}
 	a, err := p.connect(config)
@@ -89,7 +89,8 @@ func (p *Provider) Configure(_ context.Context, req provider.ConfigureRequest, r
 	resp.ResourceData, resp.DataSourceData, resp.EphemeralResourceData = a, a, a
 }
 
-// Bounds for one server: concurrent requests, the longest pause that a busy server can ask for, the time of one send, and the attempts of a call.
+// These are the limits for one server: the concurrent requests, the longest pause that a busy server can ask for, the time of one send, and the
+// attempts of one call.
 const (
 	mostAtOnce   = 16
 	longestPause = time.Minute
@@ -134,8 +135,8 @@ func (p *Provider) connect(config values) (*api, error) {
 	return &api{carve: c, project: s.project, owner: s.owner}, nil
 }
 
-// patience returns the options for a client that retries. An attempt has no timeout, because [patient] pauses within it; patient bounds each send,
-// and `timeouts` bounds the whole call.
+// patience returns the options for a client that retries. An attempt has no timeout, because [retryTransport] may pause within an attempt. Instead,
+// retryTransport limits each send, and the `timeouts` of a resource limit the whole call.
 func patience(next http.RoundTripper) []client.Option {
 	retry := client.DefaultRetry()
 	retry.Attempts, retry.LongestPause, retry.AttemptTimeout = mostAttempts, longestPause, 0
@@ -151,7 +152,7 @@ func (p *Provider) Resources(context.Context) []func() resource.Resource {
 	return makers
 }
 
-// DataSources returns the data sources: one object and a list for each kind, and the explanation of a claim.
+// DataSources returns two data sources for each kind, one for a single object and one for a list. It adds the explanation of a claim.
 func (p *Provider) DataSources(context.Context) []func() datasource.DataSource {
 	makers := []func() datasource.DataSource{func() datasource.DataSource { return &explanation{} }}
 	for _, k := range append(kinds(), allocation()) {
@@ -160,7 +161,7 @@ func (p *Provider) DataSources(context.Context) []func() datasource.DataSource {
 	return makers
 }
 
-// EphemeralResources returns the API key for one run.
+// EphemeralResources returns the API key that exists for one Terraform run.
 func (p *Provider) EphemeralResources(context.Context) []func() ephemeral.EphemeralResource {
 	return []func() ephemeral.EphemeralResource{func() ephemeral.EphemeralResource { return &passingKey{} }}
 }

@@ -7,21 +7,22 @@ import (
 	"github.com/google/uuid"
 )
 
-// intent is the use of an object that a resource plans.
+// intent is the use that a resource plans for an object.
 type intent int
 
 const (
-	intentKeep    intent = iota + 1 // the resource has the object and keeps it
-	intentRelease                   // the resource has the object and gives it up
-	intentCreate                    // the resource creates the object or takes it over
+	intentKeep    intent = iota + 1 // the resource manages the object and keeps it
+	intentRelease                   // the resource manages the object and plans to give it up
+	intentCreate                    // the resource plans to create the object or to take it over
 )
 
-// registry records which resource has which object, as far as one process has seen. Terraform starts one process for the plan and another for the
-// apply. The plan shows every resource to its process, so the registry can refuse a plan in which two resources have one object.
+// registry records the resources that manage each object, as far as one process of the provider has seen them. Terraform starts one process for the
+// plan and another for the apply. The planning process sees every resource, so the registry can refuse a plan in which two resources manage one
+// object.
 type registry struct {
 	mu      sync.Mutex
-	objects map[string]map[string]entry // by the object's path, then by the resource's token
-	inside  map[string]map[string]entry // kept objects, by container path, then by their own path
+	objects map[string]map[string]entry // first key: the object's path; second key: the resource's token
+	inside  map[string]map[string]entry // objects that the plan keeps; first key: the path of a container; second key: the object's path
 	read    map[string]bool
 	locks   map[string]*sync.Mutex
 }
@@ -34,7 +35,7 @@ type entry struct {
 	what     string
 }
 
-// planned is an entry with the paths and the token that it concerns.
+// planned is an entry with the object's path and the resource's token.
 type planned struct {
 	entry
 	path, token string
@@ -47,17 +48,18 @@ func newRegistry() *registry {
 	}
 }
 
-// pending is the token prefix for a resource that has no object yet.
+// pending is the token prefix for a resource that does not manage an object yet.
 const pending = "pending:"
 
-// recordState records that a state has the object. Terraform reads a tainted resource and then plans it as if it had no state.
+// recordState records that a state contains the object. Terraform plans a tainted resource as if it had no state. With this record, the registry
+// still detects that the plan replaces the object.
 func (r *registry) recordState(path string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.read[path] = true
 }
 
-// plan records an entry. It refuses an entry that contradicts an earlier one.
+// plan records an entry. If the entry contradicts an earlier entry, plan returns an error and does not record it.
 func (r *registry) plan(p planned) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -97,7 +99,7 @@ func (r *registry) plan(p planned) error {
 	return nil
 }
 
-// prefer records the entry of the resource that has the object, and removes the entries of resources that have lost it.
+// prefer records the entry of the resource that manages the object now. It removes the entries of resources that no longer manage the object.
 func (r *registry) prefer(p planned) error {
 	r.mu.Lock()
 	delete(r.objects, p.path)
@@ -105,7 +107,7 @@ func (r *registry) prefer(p planned) error {
 	return r.plan(p)
 }
 
-// isDestroyed reports whether the existing object is destroyed.
+// isDestroyed reports whether the plan destroys the existing object.
 func (e entry) isDestroyed() bool {
 	return e.intent == intentRelease || e.intent == intentCreate && e.replaces
 }
@@ -117,7 +119,7 @@ func put(in map[string]map[string]entry, key, inner string, e entry) {
 	in[key][inner] = e
 }
 
-// lock serializes an object's creation and deletion.
+// lock serializes the creation and the deletion of one object.
 func (r *registry) lock(path string) (unlock func()) {
 	r.mu.Lock()
 	if r.locks[path] == nil {
@@ -129,7 +131,7 @@ func (r *registry) lock(path string) (unlock func()) {
 	return lock.Unlock
 }
 
-// begin records that a resource creates the object. It fails if another resource has the object.
+// begin records that a resource creates the object. It fails if another resource already manages the object.
 func (r *registry) begin(path, token, what string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -143,14 +145,14 @@ func (r *registry) begin(path, token, what string) error {
 	return nil
 }
 
-// end records that a resource no longer has the object.
+// end records that a resource no longer manages the object.
 func (r *registry) end(path, token string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.objects[path], token)
 }
 
-// taken reports whether another resource has created the object or taken it over in this process.
+// taken reports whether another resource has created the object, or taken it over, in this process.
 func (r *registry) taken(path, token string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -162,7 +164,7 @@ func (r *registry) taken(path, token string) bool {
 	return false
 }
 
-// containers returns the paths of all containers on a path.
+// containers returns the paths of all objects that contain the object at this path, such as its project and its pool.
 func containers(path string) []string {
 	steps := strings.Split(path, "/") // "", "v1", "projects", P, collection, name, ...
 	var found []string
@@ -172,7 +174,7 @@ func containers(path string) []string {
 	return found
 }
 
-// within returns the paths of an object's containers: those on its path, and those that its attributes name.
+// within returns the paths of the objects that contain an object. Some are on the object's path. The object's attributes name the others.
 func (k kind) within(v values) []string {
 	found := containers(k.at(v))
 	for _, f := range k.fields {

@@ -13,14 +13,14 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// managed is the resource of a kind.
+// managed is the Terraform resource for one kind.
 type managed struct {
 	kind
 	api      *api
 	registry *registry
 }
 
-// attempts bounds the attempts to change an object that other clients change at the same time.
+// attempts limits the attempts to change an object while other clients change it too.
 const attempts = 5
 
 // Metadata sets the resource's name.
@@ -34,11 +34,14 @@ func (r *managed) Configure(_ context.Context, req resource.ConfigureRequest, _ 
 	r.api, _ = req.ProviderData.(*api)
 }
 
-// Read refreshes an object's state. It removes the object from the state if the object was deleted, if another client has created one of the same
-// name, or if another resource has taken it over.
+// Read refreshes the state of an object. It removes the object from the state in three cases:
+//
+//   - the object was deleted
+//   - another client has created a new object with the same name
+//   - another resource has taken the object over
 func (r *managed) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	prior, h := read(req.State.Raw), holdingOf(ctx, req.Private)
-	r.identified(ctx, resp.Identity, prior) // needed even if the object is gone, or the framework reports an error
+	r.identified(ctx, resp.Identity, prior) // without this, the framework reports an error if the object no longer exists
 	ctx, cancel := within(ctx, prior, "read")
 	defer cancel()
 	d, err := r.fetch(ctx, r.api, prior)
@@ -63,13 +66,13 @@ func (r *managed) Read(ctx context.Context, req resource.ReadRequest, resp *reso
 	resp.State.Raw = write(ctx, req.State.Raw.Type(), r.all(), r.state(d, prior, r.all()))
 }
 
-// forget removes the object and its holding from the state. Otherwise Terraform would pass the holding to the next object's plan.
+// forget removes the object and its holding from the state. Terraform would otherwise pass this holding to the plan for the next object.
 func (r *managed) forget(ctx context.Context, resp *resource.ReadResponse) {
 	resp.State.RemoveResource(ctx)
 	resp.Diagnostics.Append(holding{}.store(ctx, resp.Private)...)
 }
 
-// check returns an error if an object has another UID or another resource has taken it over.
+// check returns an error if the object has another UID, or if another resource has taken it over.
 func (r *managed) check(d document, v values, uid string, h holding) titled {
 	switch {
 	case r.another(d, uid):
@@ -81,7 +84,7 @@ func (r *managed) check(d document, v values, uid string, h holding) titled {
 	}
 }
 
-// another reports whether the existing object has another UID. Without a UID in the state it cannot know and returns false.
+// another reports whether the existing object has another UID than the state. If the state has no UID, it returns false.
 func (r *managed) another(d document, uid string) bool {
 	return uid != "" && r.hasUID() && d.text("/metadata/uid") != uid
 }
@@ -95,7 +98,7 @@ func (r *managed) hasUID() bool {
 	return false
 }
 
-// Update changes the object to the plan. It uses the plan and not the configuration, because only the plan respects `ignore_changes`.
+// Update changes the object to the values of the plan. It does not use the configuration for that, because only the plan respects `ignore_changes`.
 func (r *managed) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	plan, config := read(req.Plan.Raw), read(req.Config.Raw)
 	ctx, cancel := within(ctx, plan, "update")
@@ -110,7 +113,7 @@ func (r *managed) Update(ctx context.Context, req resource.UpdateRequest, resp *
 	r.identified(ctx, resp.Identity, v)
 }
 
-// wanted returns the values of a plan without those that the server decides.
+// wanted returns the values of a plan without the values that the server decides.
 func (k kind) wanted(plan, config values) values {
 	v := maps.Clone(plan)
 	for _, f := range k.all() {
@@ -122,7 +125,8 @@ func (k kind) wanted(plan, config values) values {
 	return v
 }
 
-// change changes the object with a UID to the wanted values. It sends nothing if they are equivalent already. It reads the object if d is nil.
+// change changes the object with the given UID to the wanted values. If d is nil, it reads the object first. If the object already has equivalent
+// values, it sends nothing.
 func (r *managed) change(ctx context.Context, d document, want values, uid string, h holding) (document, error) {
 	for attempt := 1; ; attempt++ {
 		var err error
@@ -157,7 +161,7 @@ func (r *managed) change(ctx context.Context, d document, want values, uid strin
 // revision returns a document's ETag.
 func revision(d document) string { return strconv.Quote(d.text("/metadata/revision")) }
 
-// within bounds an operation by the resource's timeouts.
+// within limits the duration of an operation by the resource's timeouts.
 func within(ctx context.Context, v values, operation string) (context.Context, context.CancelFunc) {
 	bound := defaultTimeout
 	timeouts, _ := v[timeoutsField.name].(map[string]any)

@@ -12,8 +12,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 )
 
-// retryTransport retries requests that the server refused as too many. It waits as long as the server asks, with all requests together. The server has not
-// carried out such a request.
+// retryTransport retries requests that the server refused with 429 (too many requests). The server has not carried out such a request. If one request
+// is refused, all later requests wait for the time that the server asked for.
 type retryTransport struct {
 	next http.RoundTripper
 
@@ -21,7 +21,7 @@ type retryTransport struct {
 	until time.Time
 }
 
-// RoundTrip sends a request until the server no longer refuses it as one too many or its context ends.
+// RoundTrip sends a request and repeats it while the server refuses it with 429. It stops when the request's context ends.
 func (p *retryTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	for {
 		if err := p.wait(req.Context()); err != nil {
@@ -50,8 +50,8 @@ func (p *retryTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 }
 
-// send sends a request once. Canceling the context does not cancel a write: without its outcome, an object that it made would be in no state. The
-// context's deadline still applies. No send takes longer than longestSend, so that the client retries when a server hangs.
+// send sends a request once. If the context is canceled, a write continues. Without its outcome, no state would have the object that the write made.
+// The context's deadline still applies. A send takes at most longestSend, so that the client retries when a server does not respond.
 func (p *retryTransport) send(req *http.Request) (*http.Response, error) {
 	ctx, began := req.Context(), time.Now()
 	end := began.Add(longestSend)
@@ -79,7 +79,7 @@ func (p *retryTransport) send(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// closing is a response body that ends its request when it is closed.
+// closing is a response body that releases its request's context when it is closed.
 type closing struct {
 	io.ReadCloser
 	end context.CancelFunc
@@ -91,7 +91,7 @@ func (c *closing) Close() error {
 	return c.ReadCloser.Close()
 }
 
-// wait waits until the server accepts requests again, plus a random time, so that the requests do not all return at once.
+// wait waits until the server accepts requests again. It adds a random time, so that the waiting requests do not all start at once.
 func (p *retryTransport) wait(ctx context.Context) error {
 	p.mu.Lock()
 	pause := time.Until(p.until)

@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-// schemaVersion is every resource's schema version.
+// schemaVersion is the version of every resource's schema.
 const schemaVersion = 1
 
 // Schema builds the schema from the kind's fields.
@@ -23,7 +23,7 @@ func (r *managed) Schema(_ context.Context, _ resource.SchemaRequest, resp *reso
 	resp.Schema = schema.Schema{Version: schemaVersion, MarkdownDescription: r.about, Attributes: attributes}
 }
 
-// IdentitySchema has the keys.
+// IdentitySchema contains the keys that identify an object.
 func (r *managed) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
 	attributes := map[string]identityschema.Attribute{}
 	for _, f := range r.fields {
@@ -88,7 +88,7 @@ func (f field) attribute() schema.Attribute {
 	}
 }
 
-// shown returns the attribute for the schema of a data source: computed, except the keys and filters.
+// shown returns the attribute for the schema of a data source. The keys and the filters are inputs. All other attributes are computed.
 func (f field) shown(required, optional bool) datasource.Attribute {
 	about, computed := f.about, !required
 	switch f.form {

@@ -13,12 +13,13 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// settings has the provider's resolved settings. Attributes take precedence over the environment, and the environment over ipamctl's context.
+// settings has the provider's resolved settings. An attribute takes precedence over an environment variable. An environment variable takes precedence
+// over ipamctl's context.
 type settings struct {
 	server, project, owner, key, caFile string
 }
 
-// ipamctlContext is one ipamctl context.
+// ipamctlContext is one context of ipamctl's configuration file. A context names a server and how to reach it.
 type ipamctlContext struct {
 	Server  string `yaml:"server"`
 	Project string `yaml:"project"`
@@ -26,10 +27,10 @@ type ipamctlContext struct {
 	APIKey  string `yaml:"apiKey"`
 }
 
-// defaultServer is the address that `make run` serves.
+// defaultServer is the address of the server that `make run` starts.
 const defaultServer = "http://127.0.0.1:8080"
 
-// settle resolves the settings. It sends a context's credential only to that context's server.
+// settle resolves the settings. It uses a context's credential only for the server of that context.
 func settle(config values, env func(string) string) (settings, error) {
 	first := func(attribute, variable string) string {
 		if s := config.text(attribute); s != "" {
@@ -87,7 +88,7 @@ func key(config values, env func(string) string) (string, error) {
 	return "", nil
 }
 
-// contextNamed reads a context from ipamctl's file: the named one, or the current one without a name.
+// contextNamed reads a context from ipamctl's configuration file. If the name is empty, it reads the current context.
 func contextNamed(name string, env func(string) string) (c ipamctlContext, err error) {
 	file := env("CARVE_CONFIG")
 	if file == "" {
@@ -112,7 +113,7 @@ func contextNamed(name string, env func(string) string) (c ipamctlContext, err e
 		Contexts map[string]ipamctlContext `yaml:"contexts"`
 	}
 	if err := yaml.NewDecoder(bytes.NewReader(text)).Decode(&all); err != nil {
-		return c, fmt.Errorf("%s is not a valid ipamctl configuration", file) // the reader's own error quotes the file
+		return c, fmt.Errorf("%s is not a valid ipamctl configuration", file) // the YAML reader's error would quote the file, which may contain a credential
 	}
 	if name == "" {
 		name = all.Current

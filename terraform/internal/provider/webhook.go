@@ -30,5 +30,5 @@ func webhook() kind {
 	}
 }
 
-// changeKinds lists the kinds of objects that can be in a webhook's changes.
+// changeKinds lists the kinds of objects whose changes a webhook can send.
 var changeKinds = []string{"IPPool", "IPClaim", "IPAllocation", "IPClass", "Quota", "IPConsumer", "Alert"}
