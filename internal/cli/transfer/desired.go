@@ -12,20 +12,20 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/source"
 )
 
-// row is the result of one source row. There may be many, and nearly all of them become one item.
+// row is the result of one row of the source. There can be very many rows, and nearly every row becomes exactly one item.
 type row struct {
-	item *item  // the only item made from it
-	rest *other // nil: there is one item
+	item *item  // the only item that the row became
+	rest *other // nil if there is exactly one item
 }
 
-// other is the result of a row that did not become exactly one item.
+// other is the result of a row that became no item or several items.
 type other struct {
 	items   []*item
-	outcome string // of rows without items
+	outcome string // for rows without items
 	why     string
 }
 
-// items returns the things made from a row.
+// items returns the items that a row became.
 func (r row) items() []*item {
 	switch {
 	case r.rest != nil:
@@ -36,7 +36,7 @@ func (r row) items() []*item {
 	return nil
 }
 
-// ended returns the outcome of a row without items, and its reason.
+// ended returns the outcome of a row without items, and the reason for it.
 func (r row) ended() (outcome, why string) {
 	if r.rest == nil {
 		return "", ""
@@ -44,17 +44,17 @@ func (r row) ended() (outcome, why string) {
 	return r.rest.outcome, r.rest.why
 }
 
-// desired are a source's rows with the items that the mapping makes from them.
+// desired has the rows of a source and the items that the mapping makes from them.
 type desired struct {
 	mapping rules.Mapping
 	project string // the default project
 	records *source.Records
-	rows    []row // of the records
+	rows    []row // in the order of the records
 	items   []*item
-	extras  []*item                      // roots of the mapping
-	spaces  []*item                      // of Carve's own exports
-	makings []*itemMaker                 // by the mapping's rules
-	origins map[domain]map[origin]string // the routing domains that map to a space, each with one of its rows
+	extras  []*item                      // items for the roots of the mapping
+	spaces  []*item                      // items for the spaces in Carve's own exports
+	makings []*itemMaker                 // one for each rule of the mapping
+	origins map[domain]map[origin]string // for each space, the routing domains that map to it, each with the ID of one of its rows
 	classes []*item
 }
 
@@ -96,7 +96,7 @@ func first(values ...string) string {
 	return ""
 }
 
-// record makes one record's item, or notes why there is none.
+// record makes the item of one record. If there is no item, it stores the reason.
 func (w *desired) record(n int, r *source.Record) {
 	end := func(outcome, why string) { w.rows[n].rest = &other{outcome: outcome, why: why} }
 	switch {
@@ -157,7 +157,7 @@ func (w *desired) add(n int, i *item) {
 	w.items = append(w.items, i)
 }
 
-// fits returns the reason why an item cannot be what the mapping makes of it, or "".
+// fits returns the reason why an item cannot become the kind of object that the mapping wants. If it can, fits returns "".
 func (i *item) fits() string {
 	mapped := netip.MustParsePrefix("::ffff:0:0/96")
 	switch {
@@ -175,22 +175,22 @@ func (i *item) fits() string {
 	return ""
 }
 
-// itemMaker makes labels, annotations and descriptions of the rows that match one rule of the mapping.
+// itemMaker makes the labels, the annotations and the description of rows that match one rule of the mapping.
 type itemMaker struct {
 	mapping *rules.Mapping
 	rule    rules.Rule
 	records *source.Records
-	shadow  string       // the mirror that makes them
-	shared  *itemDetails // of the rows; rich gives an item its own
+	shadow  string       // the name of the mirror that makes the items
+	shared  *itemDetails // shared by all rows of the rule; details gives an item its own copy
 }
 
-// record returns the row of an item that has by.
+// record returns the row of an item. The item's field by must be set.
 func (i *item) record() *source.Record {
 	r := i.by.records.At(int(i.row) - 1)
 	return &r
 }
 
-// same returns the group of rows about one thing to which an item's row belongs, or "".
+// same returns a text that is equal for all rows about the same object. If the item's row belongs to no such group, it returns "".
 func (i *item) same() string {
 	if i.by == nil {
 		return ""
@@ -246,7 +246,7 @@ func (i *item) text() string {
 	return rules.Text(strings.ReplaceAll(i.record().Fields.Get("description"), "\n", " "), 250)
 }
 
-// own makes an item of a row in our own export, unchanged.
+// own makes an item from a row of Carve's own export. The item has the values of the row unchanged.
 func (w *desired) own(n int, r *source.Record) {
 	i := &item{
 		domain: domainOf(w.project, r.Own.Space), kind: string(r.Kind), name: r.Name, block: r.Block, row: int32(n + 1), //nolint:gosec // G115: the rows of files
@@ -259,7 +259,7 @@ func (w *desired) own(n int, r *source.Record) {
 	if len(i.spec) == 0 {
 		i.spec = []byte("{}")
 	}
-	if r.Kind != source.Pool && r.Kind != source.Claim { // these get their space in inherit
+	if r.Kind != source.Pool && r.Kind != source.Claim { // inherit sets the space of pools and claims
 		i.move(first(i.space(), "default"))
 	}
 	switch r.Kind {
@@ -274,9 +274,10 @@ func (w *desired) own(n int, r *source.Record) {
 	}
 }
 
-// names makes the names of pools and of claims unique, in the source's order, so that the same file gets the same names again.
+// names makes the names of pools and claims unique. It goes through the rows in the order of the source, so that the same file always gets the same
+// names.
 func (w *desired) names() {
-	taken := map[string]map[string]domain{} // by project and name: the domain of the thing
+	taken := map[string]map[string]domain{} // maps a project and a name to the domain of the object that has the name
 	for _, i := range w.items {
 		if i.kind != rules.AsReservation && i.spec == nil {
 			i.unique(taken)
@@ -284,7 +285,7 @@ func (w *desired) names() {
 	}
 }
 
-// unique gives an item an unused name.
+// unique gives an item a name that no other item has.
 func (i *item) unique(taken map[string]map[string]domain) {
 	names := taken[i.project()]
 	if names == nil {

@@ -12,20 +12,21 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/source"
 )
 
-// sourceName is the annotation with a thing's name in the source. On a space it names the routing domain that an import put there.
+// sourceName is the key of an annotation. It has the name of an object in the source. On a space, it has the name of the routing domain that an
+// import put into the space.
 const sourceName = "source-name"
 
-// origin is a routing domain of the source that maps to a space.
+// origin is a routing domain of the source that maps to a space of Carve.
 type origin struct {
 	key      string // the values of the fields in `spaceBy`
-	identity string // the source's own key
-	explicit bool   // the mapping names the space
+	identity string // the domain's own key in the source
+	explicit bool   // the mapping names the space of this domain
 }
 
-// said returns an origin's name for people.
+// said returns the name of an origin for messages.
 func (o origin) said() string { return fmt.Sprintf("%q", cmp.Or(o.identity, o.key)) }
 
-// from notes that a row of a routing domain maps to a space.
+// from records that a row of a routing domain maps to a space.
 func (w *desired) from(d domain, o origin, r *source.Record) {
 	if w.origins[d] == nil {
 		w.origins[d] = map[origin]string{}
@@ -35,8 +36,8 @@ func (w *desired) from(d domain, o origin, r *source.Record) {
 	}
 }
 
-// refuseMergedDomains refuses an import that would merge two routing domains of the source into one space: their equal addresses would then count as the same. A
-// mapping that names each key's space is an explicit decision, and apart allows it.
+// refuseMergedDomains returns an error if the import would put two routing domains of the source into one space. Equal addresses in the two domains
+// would then count as the same address. It allows the merge only if the mapping names the space for the key of each domain.
 func (w *desired) refuseMergedDomains() error {
 	for _, d := range slices.SortedFunc(maps.Keys(w.origins), func(a, b domain) int {
 		return cmp.Or(cmp.Compare(a.project(), b.project()), cmp.Compare(a.space(), b.space()))
@@ -65,7 +66,7 @@ func (w *desired) refuseMergedDomains() error {
 	return nil
 }
 
-// refuseForeignSpace refuses to put a routing domain into a space that an earlier import made for another one.
+// refuseForeignSpace returns an error if a routing domain would go into a space that an earlier import created for another domain.
 func (w *desired) refuseForeignSpace(states map[string]*state) error {
 	for d, origins := range w.origins {
 		if states[d.project()] == nil {
@@ -86,7 +87,7 @@ func (w *desired) refuseForeignSpace(states map[string]*state) error {
 	return nil
 }
 
-// spaceItem returns the item of a new space for a routing domain. It keeps the domain's name in the source as an annotation.
+// spaceItem returns the item for a new space of a routing domain. The item's annotation has the name of the domain in the source.
 func (w *desired) spaceItem(d domain) *item {
 	i := &item{itemDetails: &itemDetails{}, ending: pending, domain: d, kind: string(source.Space), name: d.space()}
 	var names []string

@@ -7,8 +7,9 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/snapshot"
 )
 
-// inherit fills in the space of things from Carve's own exports. A thing without a space gets the space of its pool, in the source or else on the
-// server: the console's tables list the space only for root pools. It also limits the classes of pools to existing ones.
+// inherit sets the space of items from Carve's own exports. An item without a space gets the space of its pool. The pool is in the source or on the
+// server. This is necessary because the console's tables have the space only for root pools. inherit also removes classes that do not exist from the
+// pools' lists.
 func (w *desired) inherit(states map[string]*state) {
 	pools := map[string]*item{} // by project/name
 	for _, i := range w.items {
@@ -32,7 +33,7 @@ func (w *desired) inherit(states map[string]*state) {
 			return !found
 		})
 	}
-	classes := map[string][]*item{} // the pools that serve each class, by project/name
+	classes := map[string][]*item{} // the pools that list each class; the key is project/name of the class
 	if len(byClass) > 0 {
 		classes = w.serving(states)
 	}
@@ -45,17 +46,18 @@ func (w *desired) inherit(states map[string]*state) {
 	}
 }
 
-// specOf returns the class names in a spec.
+// specOf returns the names of the classes in an item's spec.
 func specOf(i *item) (spec struct {
 	ClassName  string
 	ClassNames []string
 },
 ) {
-	_ = json.Unmarshal(i.spec, &spec) // the request for it reports a spec that is not valid
+	_ = json.Unmarshal(i.spec, &spec) // if the spec is not valid, the request for the item reports that
 	return spec
 }
 
-// serving returns the pools that list each class, by project/name. In a plan, claims with a class name no pool.
+// serving returns the pools that list each class. The key is project/name of the class. A claim with a class names no pool in a plan, so its space
+// comes from these pools.
 func (w *desired) serving(states map[string]*state) map[string][]*item {
 	all := map[string][]*item{}
 	for _, i := range w.items {
@@ -77,10 +79,10 @@ func (w *desired) serving(states map[string]*state) map[string][]*item {
 	return all
 }
 
-// spaceAround returns the space of the pools around a thing.
+// spaceAround returns the space of the pools that contain an item.
 func spaceAround(i *item, pools map[string]*item, st *state) string {
 	at := i
-	for range len(pools) + 1 { // pools that name each other form a cycle
+	for range len(pools) + 1 { // the limit ends a cycle of pools that name each other
 		parent := pools[at.project()+"/"+at.ownParent]
 		if at.space() != "" || parent == nil {
 			break

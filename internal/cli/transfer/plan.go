@@ -17,16 +17,16 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/source"
 )
 
-// plan is an import's steps, in order.
+// plan has the steps of an import, in order.
 type plan struct {
 	*desired
 	states  map[string]*state // by project
-	create  [][]*item         // spaces; classes; pools, level by level
-	claims  [][]*item         // batches
+	create  [][]*item         // the items that are created one by one: spaces, then classes, then each level of pools
+	claims  [][]*item         // batches of claims
 	refused bool              // a policy refuses the whole import
 }
 
-// prepare compares wishes with the server's content.
+// prepare compares the wanted items with the objects on the server.
 func prepare(ctx context.Context, s *session.Session, w *desired) (*plan, error) {
 	p := &plan{desired: w, states: map[string]*state{}}
 	for _, i := range slices.Concat(w.extras, w.items, w.spaces, w.classes) {
@@ -49,7 +49,7 @@ func prepare(ctx context.Context, s *session.Session, w *desired) (*plan, error)
 	return p, nil
 }
 
-// grow nests wishes into the server's content, domain by domain.
+// grow puts the wanted items and the items on the server into one tree for each domain.
 func (p *plan) grow() {
 	byDomain := map[domain][]*item{}
 	for _, st := range p.states {
@@ -69,7 +69,7 @@ func (p *plan) grow() {
 	}
 }
 
-// byName settles things whose name the server uses for another block.
+// byName sets the outcome of an item if the server uses the item's name for another block.
 func (p *plan) byName() {
 	for _, i := range slices.Concat(p.extras, p.items) {
 		if i.outcome != "" || i.kind == rules.AsReservation {
@@ -82,7 +82,7 @@ func (p *plan) byName() {
 		}
 		if claim, found := st.Claims.Get(i.name); found && i.kind == rules.AsClaim {
 			is = claim.Block.String() + " of pool " + claim.Pool.Name
-			if is == i.block.String()+" of pool "+i.ownParent { // of another project's pool
+			if is == i.block.String()+" of pool "+i.ownParent { // the pool belongs to another project
 				i.end(outcomeSame, "")
 				continue
 			}
@@ -91,7 +91,7 @@ func (p *plan) byName() {
 			i.end(outcomeDiffers, i.target()+" is "+is+", not "+i.where())
 		}
 	}
-	for _, i := range p.items { // an item below one that differs cannot be placed
+	for _, i := range p.items { // if a pool has another block on the server, the items below it cannot be created
 		for up := i.parent; up != nil && i.outcome == ""; up = up.parent {
 			if up.outcome == outcomeDiffers {
 				i.end(outcomeRefused, up.target()+", which contains it, has another block on the server")
@@ -100,7 +100,7 @@ func (p *plan) byName() {
 	}
 }
 
-// steps orders the missing items.
+// steps puts the items that must be created into the order of their creation.
 func (p *plan) steps() {
 	var spaces, classes []*item
 	wanted := map[domain]bool{}
@@ -145,13 +145,13 @@ func (p *plan) steps() {
 	p.claims = batches(claims)
 }
 
-// Limits of a batch: the number of its claims, and the size of its body, which the server limits too.
+// These are the limits of a batch. mostClaims limits its number of claims. mostBytes limits the size of its body, because the server limits that too.
 const (
 	mostClaims = 1000
 	mostBytes  = 600 << 10
 )
 
-// batches groups claims by their pool, in the order of their blocks.
+// batches groups claims by their pool. In a group, the claims are in the order of their blocks.
 func batches(claims []*item) (out [][]*item) {
 	groups := map[string][]*item{}
 	for _, i := range claims {
@@ -185,7 +185,7 @@ func batches(claims []*item) (out [][]*item) {
 	return out
 }
 
-// document returns the body of the request that creates an item, and its collection.
+// document returns the body of the request that creates an item. It also returns the name of the collection.
 func (i *item) document() (collection string, body any, err error) {
 	meta := client.CreateMetadata{Name: i.name, Labels: i.labelMap(), Annotations: i.annotationMap()}
 	switch i.kind {
@@ -226,7 +226,7 @@ func (i *item) poolDocument(meta client.CreateMetadata) (client.IPPoolCreate, er
 	return doc, nil
 }
 
-// lengths sets the source's limits of the prefix lengths that may be carved from a pool.
+// lengths sets the prefix lengths that may be carved from a pool, if the source limits them.
 func (i *item) lengths(spec *client.IPPoolSpec) {
 	if i.by == nil { // the item comes from the server
 		return
@@ -250,7 +250,7 @@ func (i *item) lengths(spec *client.IPPoolSpec) {
 	text, err := json.Marshal(doc)
 	if err == nil {
 		spec.Allocation = &client.PoolAllocation{}
-		_ = json.Unmarshal(text, spec.Allocation) // numbers in the written form
+		_ = json.Unmarshal(text, spec.Allocation) // the text that was just written is valid
 	}
 }
 

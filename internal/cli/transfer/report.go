@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// reportRow accounts for one source row.
+// reportRow has the outcome of one row of the source.
 type reportRow struct {
 	Row     string `json:"row"`
 	Kind    string `json:"kind"`
@@ -26,29 +26,30 @@ type reportRow struct {
 	Target  string `json:"target,omitempty"`
 	Why     string `json:"why,omitempty"`
 
-	Difference string `json:"difference,omitempty"` // of a shadow: the difference between the two sides
+	Difference string `json:"difference,omitempty"` // only in the report of a mirror: the difference between the two sides
 }
 
-// report accounts for every source row.
+// report has the outcome of every row of the source.
 type report struct {
 	Source  string         `json:"source"`
 	DryRun  bool           `json:"dryRun"`
 	Rows    int            `json:"rows"`
 	Counts  map[string]int `json:"counts"`
 	ordered []string
-	shadow  string      // a mirror's name
-	after   bool        // the import has started, so open rows were not reached
-	of      *desired    // the rows, or nil
-	more    []reportRow // about things that are not source rows
+	shadow  string      // the name of the mirror
+	after   bool        // the import has started, so rows without an outcome were not reached
+	of      *desired    // has the rows; may be nil
+	more    []reportRow // the reports of objects that are not rows of the source
 }
 
-// order ranks outcomes by severity. A row with several items has the worst of their outcomes.
+// order ranks the outcomes by severity. If a row has several items, the row gets the most severe outcome.
 var order = []string{
 	outcomeReference, outcomeSkipped, outcomeSame, outcomeEnded, outcomeCreated, outcomeChanged, outcomeReleased, outcomeCreate, outcomeChange,
 	outcomeRelease, outcomeLeft, outcomeOnlyHere, outcomeOnlyThere, outcomeDiffers, outcomeHeldBack, outcomeTaken, outcomeRefused,
 }
 
-// account counts the rows by their outcome. It keeps no row's report, because that needs about as much memory as the row: lines makes them.
+// account counts the rows by their outcome. It does not store the report of each row, because a report needs about as much memory as the row. The
+// method lines makes the reports again when they are needed.
 func account(w *desired, dry, after bool) report {
 	out := report{Source: w.mapping.Source, DryRun: dry, Rows: len(w.rows), Counts: map[string]int{}, ordered: order, after: after, of: w}
 	out.count()
@@ -61,7 +62,7 @@ func (out *report) count() {
 	}
 }
 
-// line returns a row's report.
+// line returns the report of one row.
 func (out *report) line(n int) reportRow {
 	r, record := out.of.rows[n], out.of.records.At(n)
 	line := reportRow{Row: record.ID, Kind: string(record.Kind), Block: record.Where()}
@@ -99,7 +100,7 @@ func (out *report) line(n int) reportRow {
 	return line
 }
 
-// open returns the number of wanted rows that were not imported.
+// open returns the number of rows that should be in Carve and are not.
 func (out *report) open() int {
 	return out.Counts[outcomeRefused] + out.Counts[outcomeDiffers] + out.Counts[outcomeLeft]
 }
@@ -118,7 +119,7 @@ func (out *report) summary() string {
 	return show.CountOf(out.Rows, "row") + ": " + strings.Join(parts, ", ")
 }
 
-// write writes the report to a file, as JSON or CSV, by the file's extension. head is the JSON document without its items.
+// write writes the report to a file. The extension of the file selects JSON or CSV. head is the JSON document without its items.
 func (out *report) write(path string, head any) error {
 	var put func(io.Writer) error
 	switch strings.ToLower(filepath.Ext(path)) {
@@ -155,7 +156,7 @@ func (out *report) asSheet(w io.Writer) error {
 	return sheet.End()
 }
 
-// lines yields the reports of all rows, and then of other things.
+// lines yields the reports of all rows, and then the reports of the other objects.
 func (out *report) lines(yield func(reportRow) bool) {
 	for n := 0; out.of != nil && n < len(out.of.rows); n++ {
 		if !yield(out.line(n)) {
@@ -169,19 +170,20 @@ func (out *report) lines(yield func(reportRow) bool) {
 	}
 }
 
-// signs are the diff's signs.
+// signs maps each outcome to the sign before its row.
 var signs = map[string]string{
 	outcomeCreate: "+", outcomeCreated: "+", outcomeSame: " ", outcomeDiffers: "~", outcomeRefused: "!", outcomeSkipped: "-", outcomeReference: " ",
 	outcomeLeft: "?", outcomeChange: "~", outcomeChanged: "~", outcomeRelease: "-", outcomeReleased: "-", outcomeHeldBack: "!", outcomeTaken: "!",
 	outcomeOnlyHere: "?", outcomeOnlyThere: "?", outcomeEnded: " ",
 }
 
-// plain reports whether people need no line about a row.
+// plain reports whether the report for people omits a row.
 func (out *report) plain(r reportRow) bool {
 	return r.Outcome == outcomeReference || r.Outcome == outcomeSame || !out.DryRun && r.Outcome == outcomeCreated
 }
 
-// diff prints the report for people: in a dry run every row that is not the same, and otherwise the rows that were not imported.
+// diff prints the report for people. A dry run prints every row that is not the same in Carve. Otherwise, only the rows that were not imported are
+// printed.
 func (out *report) diff(p *show.Printer, most int) error {
 	rows, hidden := iter.Seq[reportRow](func(yield func(reportRow) bool) {
 		for r := range out.lines {
@@ -217,10 +219,10 @@ func (out *report) diff(p *show.Printer, most int) error {
 	})
 }
 
-// severity ranks a row by its outcome.
+// severity returns the rank of a row's outcome.
 func severity(r reportRow) int { return max(slices.Index(order, r.Outcome), 0) }
 
-// worst returns the rows with the highest ranks, and the number of the other rows. A rank is at most len(order).
+// worst returns the rows with the highest ranks, and the number of all other rows. A rank is at most len(order).
 func worst(rows iter.Seq[reportRow], most int, rank func(reportRow) int) (out []reportRow, others int) {
 	ranked := make([][]reportRow, len(order)+1)
 	for r := range rows {

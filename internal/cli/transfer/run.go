@@ -19,17 +19,18 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// run sends the missing items.
+// run creates the missing items on the server.
 type run struct {
 	*session.Session
 	plan     *plan
 	parallel int
 	progress *progress
-	mu       sync.Mutex // guards the items: one batch may be settled while another is read
-	again    sync.Mutex // held while retrying after a busy server's refusal: one at a time, as each attempt costs the caller's budget
+	mu       sync.Mutex // guards the items, because one batch may get its outcomes while another batch reads its items
+	again    sync.Mutex // held during retries after a 429, so that only one request retries at a time; each attempt uses up the caller's rate limit
 }
 
-// do runs the plan. It notes a refusal at its item and continues; it returns an error only if the server no longer responds.
+// do carries out the plan. If the server refuses an item, do stores the refusal as the item's outcome and continues. It returns an error only if the
+// server no longer responds.
 func (r *run) do(ctx context.Context) error {
 	for _, level := range r.plan.create {
 		err := r.each(ctx, len(level), func(ctx context.Context, n int) error { return r.one(ctx, level[n]) })
@@ -54,7 +55,7 @@ func (r *run) each(ctx context.Context, n int, do func(ctx context.Context, n in
 	return g.Wait()
 }
 
-// orphaned reports whether the pool around an item could not be created.
+// orphaned reports whether the pool that contains an item could not be created.
 func (r *run) orphaned(i *item) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -91,7 +92,7 @@ func (r *run) one(ctx context.Context, i *item) error {
 	if refusal, ok := errors.AsType[*session.Refusal](err); ok && usedByAnother(refusal) {
 		_, err = r.post(ctx, i.project(), collection, doc, r.Clock().UnixNano())
 	} else if err == nil && answer.Header.Get("Idempotency-Replayed") == "true" {
-		// The key has the response of an earlier import: the thing may have been deleted since.
+		// This is the stored response to the same request of an earlier import. The object may have been deleted after that.
 		if _, err = r.Ask(ctx, session.Get("projects", i.project(), collection, i.name)); exit.CodeOf(err) == exit.NotFound {
 			_, err = r.post(ctx, i.project(), collection, doc, r.Clock().UnixNano())
 		}
@@ -108,12 +109,13 @@ func (r *run) one(ctx context.Context, i *item) error {
 	return nil
 }
 
-// usedByAnother reports whether another caller's import has used the key for the same request. The thing that it made may have been deleted since.
+// usedByAnother reports whether another caller has used the key for the same request. The object that this caller created may have been deleted.
 func usedByAnother(refusal *session.Refusal) bool {
 	return refusal.Code == client.ProblemCodeIdempotencyMismatch
 }
 
-// batch creates claims together. The server names the first claim that it refuses; batch removes that claim and sends the others again.
+// batch creates claims with one request. If the server refuses, it names the first claim that it refuses. batch removes that claim and sends the
+// other claims again.
 func (r *run) batch(ctx context.Context, items []*item) error {
 	salt := int64(0)
 	var left []*item
@@ -142,14 +144,14 @@ func (r *run) batch(ctx context.Context, items []*item) error {
 		case !refused || exit.CodeOf(err) == exit.Unavailable || refusal.Status == http.StatusUnauthorized:
 			return err
 		case salt == 0 && (refusal.Code == client.ProblemCodeClaimReleased || usedByAnother(refusal)):
-			salt = r.Clock().UnixNano() // an earlier import made them, and they were released since
+			salt = r.Clock().UnixNano() // an earlier import created these claims, and they were released after that
 			continue
 		}
 		at := namedIn(refusal, len(left))
 		if at < 0 {
 			if len(left) == 1 {
 				at = 0
-			} else { // the refusal names none of them: try one half after the other
+			} else { // the refusal names no claim, so send one half after the other
 				if err := r.batch(ctx, left[:len(left)/2]); err != nil {
 					return err
 				}
@@ -165,7 +167,7 @@ func (r *run) batch(ctx context.Context, items []*item) error {
 
 var claimPointer = regexp.MustCompile(`^/claims/(\d+)(/|$)`)
 
-// namedIn returns the index of the claim that a refusal names; -1 if it names none.
+// namedIn returns the index of the claim that a refusal names. If it names none, namedIn returns -1.
 func namedIn(r *session.Refusal, of int) int {
 	for _, f := range r.Errors {
 		if m := claimPointer.FindStringSubmatch(f.Pointer); m != nil {
@@ -179,7 +181,7 @@ func namedIn(r *session.Refusal, of int) int {
 
 func reason(r *session.Refusal) string { return show.Clean(r.Detail) + " (" + string(r.Code) + ")" }
 
-// post sends a body under a key that is derived from it, so that the same import, run again, sends the same request.
+// post sends a body with a key that is computed from the body. If the user runs the same import again, it therefore sends the same requests.
 func (r *run) post(ctx context.Context, project, collection string, doc any, salt int64) (session.Answer, error) {
 	body, err := show.Marshal(doc)
 	if err != nil {
@@ -190,7 +192,8 @@ func (r *run) post(ctx context.Context, project, collection string, doc any, sal
 	return r.sendWithRetry(ctx, func() (session.Answer, error) { return r.Keyed(ctx, key, request) })
 }
 
-// sendWithRetry sends a request and retries it. It waits for an overloaded server as long as necessary, and for one that does not respond up to a minute.
+// sendWithRetry sends a request and retries it. If the server is overloaded, it waits as long as the server asks, any number of times. If the server
+// does not respond, it stops after a minute.
 func (r *run) sendWithRetry(ctx context.Context, send func() (session.Answer, error)) (session.Answer, error) {
 	const (
 		firstPause   = 250 * time.Millisecond
@@ -198,7 +201,7 @@ func (r *run) sendWithRetry(ctx context.Context, send func() (session.Answer, er
 		patience     = 60 * time.Second
 	)
 	pause, waited := firstPause, time.Duration(0)
-	var alone func() // releases the lock that makes other retries wait; nil: not locked
+	var alone func() // releases the lock that makes other retries wait; nil if the lock is not held
 	defer func() {
 		if alone != nil {
 			alone()
@@ -211,7 +214,7 @@ func (r *run) sendWithRetry(ctx context.Context, send func() (session.Answer, er
 		if err == nil || ctx.Err() != nil || exit.CodeOf(err) != exit.Unavailable || !busy && waited >= patience {
 			return answer, err
 		}
-		if busy { // the response says how long to wait
+		if busy { // the server responds, and asks for a pause
 			pause, waited = firstPause, 0
 			if alone == nil {
 				r.again.Lock()

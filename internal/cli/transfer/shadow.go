@@ -13,17 +13,18 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/source"
 )
 
-// A mirror stores its state in Carve, on the things that it made, so it may run anywhere, and be killed at any time.
+// A mirror stores its state in Carve, on the objects that it made. Therefore it can run anywhere, and can be killed at any time.
 const (
-	shadowLabel    = rules.OurKeys + "shadow"          // of pools and claims: the name of the mirror that made them
+	shadowLabel    = rules.OurKeys + "shadow"          // label of pools and claims: the name of the mirror that made them
 	shadowRanges   = rules.OurKeys + "shadow-ranges"   // annotation of a pool: the reservations that the mirror made
 	shadowSwitched = rules.OurKeys + "shadow-switched" // annotation of a pool: the time since which Carve leads in it
-	shadowNote     = rules.OurKeys + "shadow-of-"      // annotation of the space default, plus the name: the result of the last pass
+	shadowNote     = rules.OurKeys + "shadow-of-"      // annotation of the space default, followed by the mirror's name: the result of the last pass
 	planLabel      = rules.OurKeys + "plan"
 )
 
-// mirror makes Carve follow another system, which leads. The mirror creates things that are new there and releases things that are gone there if it
-// made them; it touches nothing else. In switched pools Carve leads, and the mirror only compares.
+// mirror copies the changes of another system to Carve while the other system leads, which means that it decides. The mirror creates objects that are
+// new in the other system. If an object is no longer in the other system, the mirror releases it, but only if the mirror made it. It changes no other
+// object. In switched pools Carve leads, and the mirror only compares.
 type mirror struct {
 	*session.Session
 	input    *input
@@ -36,10 +37,10 @@ type mirror struct {
 	parallel int
 
 	states map[string]*snapshot.Snapshot
-	held   map[string][]client.IPAllocation // by project: held blocks that no claim of the project explains
+	held   map[string][]client.IPAllocation // by project: held blocks that belong to no claim of the project
 }
 
-// pass mirrors once. It returns the result also if it ends early.
+// pass copies the changes once. It also returns the result if it ends early.
 func (m *mirror) pass(ctx context.Context) (*view, error) {
 	reading, err := m.readBoth(ctx)
 	if err != nil {
@@ -69,8 +70,8 @@ func (m *mirror) pass(ctx context.Context) (*view, error) {
 	return m.follow(ctx, v)
 }
 
-// readBoth reads Carve first and the source second. In the other order, things that another mirror has just made from newer rows would seem to be gone
-// from the source.
+// readBoth reads Carve first and the source second. In the other order, another mirror could create objects from newer rows between the two reads.
+// These objects would then seem to be missing from the source.
 func (m *mirror) readBoth(ctx context.Context) (*source.Reading, error) {
 	m.states, m.held = map[string]*snapshot.Snapshot{}, map[string][]client.IPAllocation{}
 	for _, project := range m.projects() {
@@ -86,7 +87,7 @@ func (m *mirror) readBoth(ctx context.Context) (*source.Reading, error) {
 	return m.input.read(ctx, m.mapping, m.paths)
 }
 
-// projects returns all projects in the mapping.
+// projects returns all projects that the mapping names.
 func (m *mirror) projects() []string {
 	all := map[string]bool{m.Project: true}
 	for _, s := range m.mapping.Spaces {
@@ -98,8 +99,8 @@ func (m *mirror) projects() []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// readHeld reads held blocks that no claim of the project explains: retained ones, cooling ones, and other projects' claims in pools that others
-// may use.
+// readHeld reads held blocks that belong to no claim of the project. They are retained blocks, blocks in cool-down, and claims of other projects in
+// pools that other projects can use.
 func (m *mirror) readHeld(ctx context.Context, project string) error {
 	filters := []session.Query{{"phase=" + string(client.IPAllocationPhaseRetained)}, {"phase=" + string(client.IPAllocationPhaseCoolingDown)}}
 	for _, name := range slices.Sorted(maps.Keys(m.states[project].Pools)) {
@@ -122,15 +123,16 @@ func (m *mirror) readHeld(ctx context.Context, project string) error {
 	return nil
 }
 
-// protected is the things that the mirror does not release, whatever the source contains.
+// protected has the objects that the mirror does not release, whatever the source contains.
 type protected struct {
-	why  map[string]string // reason by thing
-	sure map[string]bool   // if not nil, the only things that may be released
-	// otherwise is the reason for things outside sure.
+	why  map[string]string // the reason for each object
+	sure map[string]bool   // if not nil, only these objects may be released
+	// otherwise is the reason for objects that are not in sure.
 	otherwise string
 }
 
-// settle compares until the releases are consistent: it releases a pool only with all its content, and releases nothing if a safety prevents it.
+// settle repeats the comparison until the releases are consistent. It releases a pool only if it also releases all objects in the pool. If a safety
+// check fails, it releases nothing.
 func (m *mirror) settle(records *source.Records, k protected) (*view, error) {
 	why, safety := maps.Clone(k.why), ""
 	if why == nil {
@@ -162,7 +164,8 @@ func (m *mirror) settle(records *source.Records, k protected) (*view, error) {
 	}
 }
 
-// confirmMissing reads the source again before a release: concurrent changes can hide a row between two pages. A thing is gone only if both reads lack it.
+// confirmMissing reads the source again before a release. A concurrent change can hide a row between two pages. An object is missing only if neither
+// read has it.
 func (m *mirror) confirmMissing(ctx context.Context, once *view) (*view, error) {
 	reading, err := m.input.records(ctx, m.mapping, m.paths)
 	if err != nil {
@@ -175,7 +178,7 @@ func (m *mirror) confirmMissing(ctx context.Context, once *view) (*view, error) 
 	return m.settle(&reading.Records, k)
 }
 
-// follow applies the result of a comparison. It releases first, so that their blocks and names are free for new things.
+// follow applies the result of a comparison. It releases objects first, so that new objects can use their blocks and names.
 func (m *mirror) follow(ctx context.Context, v *view) (*view, error) {
 	if len(v.releases) > 0 {
 		gone := v.releases
@@ -217,7 +220,7 @@ func (m *mirror) follow(ctx context.Context, v *view) (*view, error) {
 	return v, err
 }
 
-// forget removes a released thing from the cached state.
+// forget removes a released object from the cached state.
 func (m *mirror) forget(e *item) {
 	if e.isPool() {
 		delete(m.states[e.project()].Pools, e.name)

@@ -20,17 +20,18 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/snapshot"
 )
 
-// change is the difference between the source and a thing in Carve.
+// change is the difference between an item of the source and an object in Carve.
 type change struct {
 	i, is       *item
-	ranges      []*item // that become reservations with this change
+	ranges      []*item // ranges that this change turns into reservations
 	labels      map[string]any
 	annotations map[string]any
 	spec        map[string]any
 	what        []string
 }
 
-// change compares a wish with its counterpart. It compares only the mapping's fields: other labels and annotations belong to users.
+// change compares an item with the object in Carve. It compares only the fields that the mapping sets, because other labels and annotations belong to
+// users.
 func (m *mirror) change(i, e *item) change {
 	c := change{i: i, is: e, labels: map[string]any{}, annotations: map[string]any{}, spec: map[string]any{}}
 	labels, annotations := map[string]string{}, map[string]string{}
@@ -39,7 +40,7 @@ func (m *mirror) change(i, e *item) change {
 	if i.spec == nil {
 		for _, key := range m.mapping.LabelKeys() {
 			if _, has := labels[key]; !has {
-				labels[key] = "" // the source does not have it
+				labels[key] = "" // the source has no value for this label
 			}
 		}
 		for key := range m.mapping.Annotations {
@@ -74,7 +75,7 @@ func orNull(text string) any {
 	return text
 }
 
-// pairs compares labels or annotations; "" is none.
+// pairs compares labels or annotations. The value "" means that the key is absent.
 func (c *change) pairs(what string, want, have map[string]string, into map[string]any) {
 	for _, key := range slices.Sorted(maps.Keys(want)) {
 		if value := want[key]; have[key] != value {
@@ -84,7 +85,7 @@ func (c *change) pairs(what string, want, have map[string]string, into map[strin
 	}
 }
 
-// spans returns a pool's reservations.
+// spans returns the reservations of a pool.
 func (i *item) spans() []span {
 	out := make([]span, len(i.holds))
 	for n, r := range i.holds {
@@ -94,13 +95,13 @@ func (i *item) spans() []span {
 	return out
 }
 
-// mark returns a short hash of a span; those of 64 reservations fit into an annotation.
+// mark returns a short hash of a span. It is so short that the marks of 64 reservations fit into one annotation.
 func (s span) mark() string {
 	sum := sha256.Sum256([]byte(s.first.String() + "-" + s.last.String()))
 	return hex.EncodeToString(sum[:5])
 }
 
-// withMarks adds the marks of the mirror's reservations to a pool's annotations.
+// withMarks adds the marks of the mirror's reservations to the annotations of a pool.
 func withMarks(annotations map[string]string, holds []client.Reservation, block netip.Prefix) map[string]string {
 	all := maps.Clone(annotations)
 	if all == nil {
@@ -114,7 +115,8 @@ func withMarks(annotations map[string]string, holds []client.Reservation, block 
 	return all
 }
 
-// reservations compares the reservations that come from ranges. It keeps users' reservations. all: the existing ones are the mirror's too.
+// reservations compares the reservations that come from ranges. It keeps the reservations of users. If all is true, the existing reservations with
+// equal addresses also become the mirror's.
 func (c *change) reservations(all bool) {
 	made := strings.Fields(c.is.annotations[shadowRanges])
 	wanted := c.i.spans()
@@ -157,7 +159,7 @@ func (c *change) reservations(all bool) {
 	c.annotations[shadowRanges] = orNull(strings.Join(marks, " "))
 }
 
-// lengths compares the prefix length limits, if the source has any.
+// lengths compares the limits of the prefix lengths. If the source has no limits, it does nothing.
 func (c *change) lengths() {
 	var want client.IPPoolSpec
 	c.i.lengths(&want)
@@ -186,7 +188,7 @@ func (c *change) lengths() {
 	}
 }
 
-// change sends a change, for the revision that was compared.
+// change sends a change. The request requires the revision that was compared.
 func (r *run) change(ctx context.Context, c change) error {
 	patch := map[string]any{}
 	metadata := map[string]any{}
@@ -226,7 +228,7 @@ func (r *run) change(ctx context.Context, c change) error {
 	return nil
 }
 
-// path returns the API path of a server item.
+// path returns the path of an item on the server.
 func (i *item) path() []string {
 	collection := "claims"
 	if i.isPool() {
@@ -235,8 +237,8 @@ func (i *item) path() []string {
 	return []string{"projects", i.project(), collection, i.name}
 }
 
-// release deletes things that the mirror made and no longer wants, each at the compared revision: claims first, and then pools from the inside out.
-// Refused things stay.
+// release deletes objects that the mirror made and that the source no longer has. It deletes each object only at the revision that was compared.
+// Claims come first, and then pools, with inner pools before outer pools. If the server refuses a deletion, that object stays.
 func (m *mirror) release(ctx context.Context, items []*item) error {
 	r := &run{Session: m.Session, parallel: m.parallel, progress: newProgress(m.Program, len(items))}
 	defer r.progress.end()
@@ -255,7 +257,8 @@ func (m *mirror) release(ctx context.Context, items []*item) error {
 	return nil
 }
 
-// remove deletes one thing. Revisions are never reused: if a request deleted it and the response was lost, the next request finds nothing.
+// remove deletes one object. It can safely retry the request, because a revision is never used again. If the first request deleted the object and the
+// response was lost, the retry gets not_found.
 func (r *run) remove(ctx context.Context, e *item) error {
 	_, err := r.sendWithRetry(ctx, func() (session.Answer, error) {
 		return r.Ask(ctx, session.Request{Method: http.MethodDelete, Path: e.path(), Match: `"` + e.changed() + `"`})

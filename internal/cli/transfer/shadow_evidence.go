@@ -11,14 +11,14 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/source"
 )
 
-// missingTables identifies the tables of a pass that no longer had something. The next pass compares it with its own.
+// missingTables identifies the tables of a pass in which a row was missing. The next pass compares it with its own tables.
 type missingTables struct {
 	Content string `json:"content"`
-	Written string `json:"written"` // time
+	Written string `json:"written"` // the times at which the files were written
 }
 
-// judgeEvidence decides whether files prove that rows are gone. Files that state that rows are missing prove nothing. One table proves nothing either,
-// because a truncated table is valid too: the mirror releases only when the same table was written a second time.
+// judgeEvidence decides whether the files prove that rows were removed. If a file itself states that rows are missing, it proves nothing. One table
+// proves nothing either, because a truncated table is valid too. The mirror releases objects only after the same table was written a second time.
 func (m *mirror) judgeEvidence(reading *source.Reading, v *view) (*view, error) {
 	var why string
 	var now *missingTables
@@ -43,11 +43,11 @@ func (m *mirror) judgeEvidence(reading *source.Reading, v *view) (*view, error) 
 	return held, nil
 }
 
-// written returns the times at which the files were written. A file with the same time is the same reading.
+// written returns the times at which the files were written. If a file still has the same time, it was not written again.
 func (m *mirror) written() string {
 	times := make([]string, len(m.paths))
 	for n, path := range m.paths {
-		when := m.Clock() // standard input is new each time
+		when := m.Clock() // standard input counts as new each time
 		if is, err := os.Stat(path); path != "-" && err == nil {
 			when = is.ModTime()
 		}
@@ -56,7 +56,8 @@ func (m *mirror) written() string {
 	return strings.Join(times, " ")
 }
 
-// lastNote returns the note of the previous pass. It ignores a note that cannot be read, so that nothing is released because of it.
+// lastNote returns the stored result of the previous pass. If the result cannot be read, lastNote returns an empty one, so that nothing is released
+// because of it.
 func (m *mirror) lastNote() (n passNote) {
 	text := m.states[m.Project].Spaces["default"].Metadata.Annotations[shadowNote+m.name]
 	if json.Unmarshal([]byte(text), &n) != nil {
@@ -65,7 +66,7 @@ func (m *mirror) lastNote() (n passNote) {
 	return n
 }
 
-// announce lists the things to be released.
+// announce lists the objects that are going to be released.
 func (m *mirror) announce(gone []*item) {
 	const most = 50
 	for n, e := range gone {

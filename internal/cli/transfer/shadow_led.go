@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/snapshot"
 )
 
-// judgeAside compares the source with pools where Carve leads, without changes.
+// judgeAside compares the source with the pools in which Carve leads. It changes nothing.
 func (v *view) judgeAside(m *mirror) {
 	there := map[place]bool{}
 	var ranges []*item
@@ -42,7 +42,7 @@ func (v *view) judgeAside(m *mirror) {
 	}
 }
 
-// judge compares one item.
+// judge compares one item of the source with the content of a pool in which Carve leads.
 func (i *item) judge(l ledPool, here map[netip.Prefix]*item) {
 	missing := ""
 	switch {
@@ -69,14 +69,15 @@ func (i *item) judge(l ledPool, here map[netip.Prefix]*item) {
 		i.end(outcomeSame, "")
 		return
 	}
-	i.kind, i.name = rules.AsPool, l.name // the pool that would contain it
+	i.kind, i.name = rules.AsPool, l.name // the pool in which the block is missing
 	i.end(outcomeOnlyThere, missing+" was added there: Carve leads in pool "+l.name+" since "+l.since)
 }
 
-// mostBack limits the blocks whose history a pass reads: each is a request.
+// mostBack is the maximum number of blocks whose history a pass reads. Each block costs a request.
 const mostBack = 1000
 
-// readHoldersAtSwitch reads the holders of blocks at the time when Carve took the lead: a block that Carve has released since is no change of the other side.
+// readHoldersAtSwitch reads the holders that blocks had when Carve took the lead. If Carve has released a block after that, the other system has not
+// added the block.
 func (m *mirror) readHoldersAtSwitch(ctx context.Context, v *view) error {
 	v.back = map[place]string{}
 	for _, i := range v.aside {
@@ -109,7 +110,7 @@ func (m *mirror) readHoldersAtSwitch(ctx context.Context, v *view) error {
 	return nil
 }
 
-// settleReleased settles the items that Carve is known to have released.
+// settleReleased sets the outcome of the items whose blocks Carve has released.
 func (v *view) settleReleased() {
 	for _, i := range v.aside {
 		if why := v.back[i.place()]; why != "" && i.outcome == outcomeOnlyThere {

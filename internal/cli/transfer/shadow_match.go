@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/snapshot"
 )
 
-// wanted returns the wanted pools, from the outside in, and then the wanted claims.
+// wanted returns the pools that the source wants and then the claims. An outer pool comes before the pools inside it.
 func (v *view) wanted() []*item {
 	var all []*item
 	for _, i := range slices.Concat(v.extras, v.items) {
@@ -32,7 +32,7 @@ func (v *view) wanted() []*item {
 	return all
 }
 
-// match finds the mirror's thing for each wish. Things without a wish are to be released.
+// match finds the mirror's object for each item of the source. If an object has no such item, the mirror will release it.
 func (v *view) match(m *mirror) {
 	made := map[place][]*item{}
 	for _, e := range v.made {
@@ -53,7 +53,7 @@ func (v *view) match(m *mirror) {
 	v.unwanted(m.input.of)
 }
 
-// sameParent reports whether a thing is carved from the pool around a wish.
+// sameParent reports whether an object is carved from the pool that contains the item i.
 func sameParent(i, e *item) bool {
 	switch p := i.parent; {
 	case p == nil:
@@ -65,7 +65,7 @@ func sameParent(i, e *item) bool {
 	}
 }
 
-// keep plans the changes of an existing thing. It leaves the things of others alone, unless the mirror may adopt them.
+// keep plans the changes of an existing object. It does not change an object that the mirror did not make, unless the mirror may adopt it.
 func (v *view) keep(m *mirror, i *item) {
 	e := i.madeByMirror
 	if e == nil || i.kind != e.kind || i.outcome == outcomeRefused || i.outcome == outcomeSkipped {
@@ -89,10 +89,10 @@ func (v *view) keep(m *mirror, i *item) {
 	v.changes = append(v.changes, c)
 }
 
-// leads reports whether Carve leads in a thing's pool.
+// leads reports whether Carve leads in the pool of an object.
 func (v *view) leads(e *item) bool { return v.inLed[e.id()] }
 
-// reservations settles ranges: each has the outcome of its pools.
+// reservations sets the outcome of ranges. A range gets the outcome of its pools.
 func (v *view) reservations() {
 	changes := map[*item]*change{}
 	for n := range v.changes {
@@ -107,7 +107,7 @@ func (v *view) reservations() {
 			c := changes[s.pool]
 			switch {
 			case s.pool.madeByMirror == nil:
-				r.ending = pending // it is made with its pool
+				r.ending = pending // the reservation is created together with its pool
 			case c != nil && !s.in(s.pool.madeByMirror) && r.outcome != "":
 				r.end(outcomeChange, "pool "+s.pool.name+" exists without this reservation")
 				c.ranges = append(c.ranges, r)
@@ -116,12 +116,12 @@ func (v *view) reservations() {
 	}
 }
 
-// in reports whether a server pool has a reservation of exactly this span.
+// in reports whether a pool on the server has a reservation of exactly this span.
 func (s span) in(pool *item) bool {
 	return slices.ContainsFunc(pool.spans(), func(is span) bool { return is.first == s.first && is.last == s.last })
 }
 
-// unwanted finds things that the mirror made and that the mapped source no longer has.
+// unwanted finds the objects that the mirror made and that the source no longer has after the mapping.
 func (v *view) unwanted(of string) {
 	wishes := map[place][]*item{}
 	var ranges []*item
@@ -163,7 +163,7 @@ func (v *view) unwanted(of string) {
 	v.insideOut()
 }
 
-// insideOut sorts claims before pools, and pools before the pools around them.
+// insideOut puts claims before pools, and inner pools before outer pools.
 func (v *view) insideOut() {
 	depth := map[string]int{}
 	parent := map[string]string{}
@@ -186,7 +186,7 @@ func (v *view) insideOut() {
 	slices.SortStableFunc(v.releases, func(a, b *item) int { return cmp.Compare(rank(a), rank(b)) })
 }
 
-// order orders the new things and gives them unused names.
+// order puts the new items into the order of their creation and gives them unused names.
 func (v *view) order() {
 	taken := map[string]map[string]domain{}
 	for project, st := range v.states {
@@ -213,14 +213,14 @@ func (v *view) order() {
 	v.steps()
 }
 
-// removals limits the releases of one pass: a number, or a share of the mirror's things.
+// removals limits the releases of one pass. The limit is a number or a share of the mirror's objects.
 type removals struct {
 	number  int
 	percent float64
 	any     bool
 }
 
-// against returns the reason why a comparison's releases are refused, or "".
+// against returns the reason why the releases of a comparison are refused. If they are allowed, it returns "".
 func (r removals) against(v *view) string {
 	unreadable := 0
 	for n, row := range v.rows {

@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// differences describes each outcome as a difference between the two sides.
+// differences describes each outcome as a difference between the two sides. "Here" is Carve, and "there" is the other system.
 var differences = map[string]string{
 	outcomeCreate: "missing here", outcomeCreated: "missing here", outcomeRefused: "missing here", outcomeLeft: "missing here",
 	outcomeOnlyThere: "missing here", outcomeEnded: "missing here",
@@ -18,18 +18,18 @@ var differences = map[string]string{
 	outcomeTaken: "taken",
 }
 
-// shadowReport accounts for every source row, and for things that only Carve has.
+// shadowReport has the outcome of every row of the source and of objects that only Carve has.
 type shadowReport struct {
 	Shadow   string         `json:"shadow"`
 	At       time.Time      `json:"at"`
-	Mirrored int            `json:"mirrored"` // things that the mirror made, where the other system leads
+	Mirrored int            `json:"mirrored"` // objects that the mirror made in pools where the other system leads
 	HeldBack string         `json:"heldBack,omitempty"`
-	Here     map[string]int `json:"here"` // outcomes of things that only Carve has
+	Here     map[string]int `json:"here"` // numbers of objects that only Carve has, by outcome
 	report
 	missed *missingTables
 }
 
-// account reports the findings and actions of a pass.
+// account reports the findings and the actions of a pass.
 func (v *view) account(m *mirror) *shadowReport {
 	out := &shadowReport{Shadow: m.name, At: m.Clock().UTC().Truncate(time.Second), HeldBack: v.safety, missed: v.missed, Here: map[string]int{},
 		Mirrored: len(v.made) + len(v.keeps), report: report{Source: m.input.of, DryRun: m.dry, Rows: len(v.rows), Counts: map[string]int{}, ordered: order, shadow: m.name, after: v.begun, of: v.desired}}
@@ -56,7 +56,7 @@ func (v *view) account(m *mirror) *shadowReport {
 	return out
 }
 
-// here adds a thing that is not a source row.
+// here adds an object that is not a row of the source.
 func (out *shadowReport) here(row string, i *item, outcome string) {
 	line := reportRow{
 		Row: first(row, i.annotationMap()["source-row"]), Kind: i.kind, Block: i.where(), Outcome: outcome, Difference: differences[outcome],
@@ -69,7 +69,7 @@ func (out *shadowReport) here(row string, i *item, outcome string) {
 	out.more = append(out.more, line)
 }
 
-// open returns the number of remaining differences.
+// open returns the number of differences that remain.
 func (out *shadowReport) open() int {
 	left := []string{outcomeRefused, outcomeDiffers, outcomeLeft, outcomeTaken, outcomeHeldBack, outcomeOnlyHere, outcomeOnlyThere, outcomeRelease}
 	if out.DryRun {
@@ -82,7 +82,7 @@ func (out *shadowReport) open() int {
 	return n
 }
 
-// summary returns the pass in one line.
+// summary returns the result of the pass in one line.
 func (out *shadowReport) summary() string {
 	text := out.Shadow + ": " + out.report.summary()
 	var parts []string
@@ -97,7 +97,7 @@ func (out *shadowReport) summary() string {
 	return text
 }
 
-// diff prints the report for people: all differences and their outcomes.
+// diff prints the report for people. It has all differences with their outcomes.
 func (out *shadowReport) diff(p *show.Printer, most int) error {
 	rows, hidden := worst(func(yield func(reportRow) bool) {
 		for r := range out.lines {
@@ -105,7 +105,7 @@ func (out *shadowReport) diff(p *show.Printer, most int) error {
 				return
 			}
 		}
-	}, most, func(r reportRow) int { // releases come first: they cannot be undone
+	}, most, func(r reportRow) int { // releases come first, because they cannot be undone
 		if r.Outcome == outcomeRelease || r.Outcome == outcomeReleased {
 			return len(order)
 		}

@@ -47,7 +47,7 @@ system before you switch. --back lets the other system lead again.`,
 	return cmd
 }
 
-// switchOver lets Carve lead in pools that are the same on both sides.
+// switchOver lets Carve lead in pools. The content of these pools must be the same on both sides.
 func (m *shadowing) switchOver(ctx context.Context, mirror *mirror) error {
 	if _, err := mirror.pass(ctx); err != nil {
 		return err
@@ -89,7 +89,7 @@ func (m *shadowing) switchOver(ctx context.Context, mirror *mirror) error {
 	return nil
 }
 
-// within returns the differences that touch a pool. They include unreadable rows, which may concern it.
+// within returns the differences that concern a pool. It includes rows that cannot be read, because they may concern the pool.
 func (v *view) within(m *mirror, name string) *shadowReport {
 	out := v.account(m)
 	pool := v.states[m.Project]
@@ -102,7 +102,7 @@ func (v *view) within(m *mirror, name string) *shadowReport {
 	touches := func(i *item) bool {
 		return at != nil && i.domain == at.domain && i.from().Is4() == at.from().Is4() && !i.to().Less(at.from()) && !at.to().Less(i.from())
 	}
-	led := map[*item]bool{} // decided: Carve leads
+	led := map[*item]bool{} // items that need no decision, because Carve leads
 	for _, i := range v.aside {
 		led[i] = true
 	}
@@ -127,7 +127,8 @@ func (v *view) within(m *mirror, name string) *shadowReport {
 	return out
 }
 
-// lead stores that Carve leads in a pool, for the revision that was compared. The time is the server's, because the pool's history uses it.
+// lead stores that Carve leads in a pool. The request requires the revision that was compared. The time comes from the server, because the history of
+// the pool uses the server's time.
 func (m *mirror) lead(ctx context.Context, pool client.IPPool) (string, error) {
 	since := m.Clock().UTC().Format(time.RFC3339Nano)
 	for _, query := range []session.Query{{"dryRun=true"}, nil} {

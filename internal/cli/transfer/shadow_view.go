@@ -17,34 +17,34 @@ import (
 type view struct {
 	*plan
 	records  *source.Records
-	made     []*item           // the mirror's things, where the other system leads
-	why      map[string]string // reason for each thing that is kept although it is no longer wanted
-	keeps    []*item           // the things of why
-	still    []*item           // the source still has it, but it is refused now
-	releases []*item           // no longer wanted
-	gone     []*item           // released by this pass, or attempted
+	made     []*item           // objects of the mirror in pools where the other system leads
+	why      map[string]string // the reason for each object that stays although the source no longer has it
+	keeps    []*item           // the objects in why
+	still    []*item           // objects that the source still has, but whose rows are refused now
+	releases []*item           // objects that the source no longer has
+	gone     []*item           // objects that this pass has released or has tried to release
 	changes  []change
 	led      []ledPool
-	inLed    map[string]bool  // their content
-	aside    []*item          // desired in pools where Carve leads
-	lone     []*item          // in a mirrored pool, and unknown to the other system
-	back     map[place]string // released by Carve, where Carve leads
-	safety   string           // reason why nothing is released
-	begun    bool             // the creation has started
-	missed   *missingTables   // tables that lack something not yet released
+	inLed    map[string]bool  // the IDs of the objects in led
+	aside    []*item          // items of the source in pools where Carve leads
+	lone     []*item          // objects in a mirrored pool that the other system does not have
+	back     map[place]string // for blocks in pools where Carve leads: the sentence that Carve has released the block
+	safety   string           // the reason why nothing is released
+	begun    bool             // the creation of objects has started
+	missed   *missingTables   // the tables that no longer have some objects, which are not released yet
 }
 
-// ledPool is a pool in which Carve leads, with its content.
+// ledPool is a pool in which Carve leads, with the objects in it.
 type ledPool struct {
 	*item
 	since string
 	holds []*item
 }
 
-// id returns a key for a server item.
+// id returns a key that identifies an item on the server.
 func (i *item) id() string { return i.project() + "/" + i.kind + "/" + i.name }
 
-// pool returns the name of a server item that is a pool, or else of the pool that contains it.
+// pool returns the name of an item on the server that is a pool. For any other item, it returns the name of the pool that contains it.
 func (i *item) pool() string {
 	if i.isPool() {
 		return i.name
@@ -52,8 +52,8 @@ func (i *item) pool() string {
 	return i.ownParent
 }
 
-// compare computes the result of an import into a server without the mirror's things: these are the wanted things. The mirror's things that are not
-// wanted are to be released.
+// compare computes the result of an import as if the mirror's objects were not on the server. The result has the objects that the source wants. The
+// mirror will release its other objects.
 func (m *mirror) compare(records *source.Records, why map[string]string) (*view, error) {
 	w, err := desiredItems(m.mapping, m.Project, records)
 	if err != nil {
@@ -79,7 +79,7 @@ func (m *mirror) compare(records *source.Records, why map[string]string) (*view,
 	return v, nil
 }
 
-// sort separates the mirror's things from those of others.
+// sort separates the mirror's objects from all other objects.
 func (v *view) sort(m *mirror, project string) error {
 	st := &state{Snapshot: m.states[project]}
 	if err := st.place(project); err != nil {
@@ -127,7 +127,7 @@ func (v *view) sort(m *mirror, project string) error {
 	return nil
 }
 
-// switchedPools returns for each pool the switched pool that it is or is in.
+// switchedPools maps each pool to the pool in which Carve leads and that contains it or is equal to it.
 func switchedPools(st *snapshot.Snapshot) map[string]string {
 	all := map[string]string{}
 	for name := range st.Pools {
@@ -148,7 +148,7 @@ func switchedPools(st *snapshot.Snapshot) map[string]string {
 	return all
 }
 
-// heldItem returns the item of a held block.
+// heldItem returns the item for a held block.
 func heldItem(project string, a client.IPAllocation, pools map[string]client.IPPool) (*item, error) {
 	block, err := netip.ParsePrefix(a.Status.AllocatedCIDR)
 	if err != nil {
@@ -170,7 +170,7 @@ func heldItem(project string, a client.IPAllocation, pools map[string]client.IPP
 	return i, nil
 }
 
-// mark labels the new things with the mirror's name.
+// mark adds a label with the mirror's name to the new items.
 func (v *view) mark(name string) {
 	pools := map[place]bool{}
 	for _, e := range v.made {
@@ -197,7 +197,7 @@ type place struct {
 
 func (i *item) place() place { return place{i.domain, i.block} }
 
-// setAside removes wishes in pools where Carve leads.
+// setAside removes the items of the source that are in pools where Carve leads.
 func (v *view) setAside() {
 	v.items = slices.DeleteFunc(v.items, func(i *item) bool {
 		for _, l := range v.led {
@@ -210,7 +210,7 @@ func (v *view) setAside() {
 	})
 }
 
-// stuck returns the pools that cannot be released, because something in them stays.
+// stuck returns the pools that cannot be released because an object inside them stays.
 func (v *view) stuck() map[string]string {
 	more := map[string]string{}
 	for _, e := range v.still {
@@ -230,7 +230,7 @@ func (v *view) stuck() map[string]string {
 	return more
 }
 
-// alone finds things in mirrored pools that do not come from the source.
+// alone finds the objects in mirrored pools that do not come from the source.
 func (v *view) alone() {
 	mirrored := map[string]bool{}
 	for _, e := range v.made {

@@ -15,13 +15,13 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/source"
 )
 
-// state is the server's content of one project.
+// state has the objects of one project on the server.
 type state struct {
 	*snapshot.Snapshot
 	items []*item // pools and claims
 }
 
-// read reads all of a project.
+// read reads all objects of a project.
 func read(ctx context.Context, s *session.Session) (*state, error) {
 	has, err := snapshot.Read(ctx, s)
 	if err != nil {
@@ -32,7 +32,7 @@ func read(ctx context.Context, s *session.Session) (*state, error) {
 	return st, err
 }
 
-// place makes the items of the server's content.
+// place makes an item for each pool and each claim on the server.
 func (st *state) place(project string) error {
 	for _, name := range slices.Sorted(maps.Keys(st.Pools)) {
 		p := st.Pools[name]
@@ -69,7 +69,7 @@ func (st *state) place(project string) error {
 	return nil
 }
 
-// spaceOf and classOf return the items that an import compares with a space and a class of its source.
+// spaceOf and classOf return the items for a space and a class on the server. An import compares them with the items of its source.
 func spaceOf(s client.Space) *item {
 	return &item{kind: string(source.Space), name: s.Metadata.Name, onServer: true, ending: pending, itemDetails: &itemDetails{
 		labels: s.Metadata.Labels, annotations: s.Metadata.Annotations, description: s.Spec.Description,
