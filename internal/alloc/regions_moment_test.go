@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -136,6 +137,13 @@ func TestListOfAMultiRegionPoolIsOneSnapshot(t *testing.T) {
 					}
 				}
 				to(way[0], "first")
+				var r usecase.Reading
+				if way[0] == us {
+					r.Behind = new(storage.Moment)
+					require.Eventually(t, func() bool { // the stale state must contain the first holder
+						return !list.held || len(list.read(w.ctx, t, w.Service, r)) > 0
+					}, time.Minute, 50*time.Millisecond)
+				}
 				moved := false
 				s := w.over(t, region, func(store storage.Store) storage.Store {
 					return &passing{store, meanwhile{new(sync.Once), us, func() { // the list reads this region last
@@ -145,10 +153,6 @@ func TestListOfAMultiRegionPoolIsOneSnapshot(t *testing.T) {
 						to(way[1], "second")
 					}}}
 				})
-				var r usecase.Reading
-				if way[0] == us {
-					r.Behind = new(storage.Moment)
-				}
 				require.Equal(t, []netip.Prefix{block("10.0.0.0/32")}, list.read(w.ctx, t, s, r))
 				require.True(t, moved)
 			})
