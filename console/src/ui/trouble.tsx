@@ -9,7 +9,7 @@ import { Waiting } from "./parts";
 const remedies: Record<string, string> = {
   pool_exhausted: "Claim a smaller block, claim from another pool, or release unused claims.",
   exhausted_by_cooldown: "Wait until the cool-down is over, or claim a smaller block.",
-  quota_exceeded: "Release claims that count in the quota, or ask an admin to raise it.",
+  quota_exceeded: "Delete objects that count in the limit, or ask an admin to raise the quota.",
   block_taken: "Choose another block, or let the pool choose.",
   overlap: "Choose a block that no other root of this space overlaps.",
   in_use: "First release or delete its contents.",

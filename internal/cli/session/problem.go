@@ -107,7 +107,7 @@ func (r *Refusal) Error() string {
 	line("current ETag", r.CurrentETag)
 	line("quota", r.Quota)
 	if r.Limit != "" {
-		line("limit", r.Limit+" "+string(r.Measure))
+		line("limit", strings.TrimSpace(r.Limit+" "+string(r.Measure)))
 	}
 	line("used", r.Used)
 	line("requested", r.Requested)
