@@ -71,9 +71,8 @@ func (run *run) make(ctx context.Context, op *Op) {
 }
 
 // settle sends the request for open entries until its outcome is certain. If the outcome is unknown, it repeats the request with the same key or
-// name.
-// A refusal is not certain while another attempt may still be under way. The end of the run resolves outcomes that stay unknown.
-// The parameter unknown means that an earlier request may have taken effect.
+// name. A refusal is not certain while another attempt may still be under way. The end of the run resolves outcomes that stay unknown. The parameter
+// unknown means that an earlier request may have taken effect.
 func (run *run) settle(ctx context.Context, op *Op, entries []*entry, unknown bool) {
 	q, underWay := op.request(op.Patience), false
 	for try := range maxTries {
@@ -131,8 +130,8 @@ func (run *run) refused(op *Op, entries []*entry, a answer) {
 	run.ledger.absent(entries, a.code)
 }
 
-// find reads by name the objects that an earlier attempt made. The read alone does not prove that an object is durable.
-// But the service has already refused the name as taken, and that refusal proves it.
+// find reads by name the objects that an earlier attempt made. The read alone does not prove that an object is durable. But the service has already
+// refused the name as taken, and that refusal proves it.
 func (run *run) find(ctx context.Context, op *Op, entries []*entry) {
 	for i, e := range entries {
 		for try := 0; ; try++ {
@@ -196,9 +195,9 @@ func (run *run) insist(ctx context.Context, op *Op, e *entry, repeated bool) {
 	}
 }
 
-// again repeats a request that got a response, with the same key. While the request's objects are held, the repeat must get the same response.
-// If a claim was released before the repeat was sent, the service must refuse the repeat. This rule does not apply to pools.
-// If a release runs at the same time, both outcomes are right.
+// again repeats a request that got a response, with the same key. While the request's objects are held, the repeat must get the same response. If a
+// claim was released before the repeat was sent, the service must refuse the repeat. This rule does not apply to pools. If a release runs at the same
+// time, both outcomes are right.
 func (run *run) again(ctx context.Context, op *Op) {
 	e := run.ledger.target(op)
 	if e == nil {

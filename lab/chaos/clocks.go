@@ -51,8 +51,8 @@ func (run *run) right() *region {
 	return run.regions[0]
 }
 
-// tells checks that the clock of each server is right or wrong as planned. It reads the clock from the Date header of a response.
-// If a wrong clock had no effect, the run would test nothing.
+// tells checks that the clock of each server is right or wrong as planned. It reads the clock from the Date header of a response. If a wrong clock
+// had no effect, the run would test nothing.
 func (run *run) tells(ctx context.Context) error {
 	for _, r := range run.regions {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+*r.addr.Load()+"/healthz", nil)

@@ -13,9 +13,8 @@ const (
 	shorter = time.Second
 )
 
-// cooled checks that the service handed out no block again too early. All times are by the clients' clock.
-// The cool-down begins after the client sends the release. The next client holds the block before it receives the response.
-// So the time between the two events must be at least reuseAfter.
+// cooled checks that the service handed out no block again too early. All times are by the clients' clock. The cool-down begins after the client
+// sends the release. The next client holds the block before it receives the response. So the time between the two events must be at least reuseAfter.
 func (run *run) cooled() {
 	after := map[string]time.Duration{}
 	for _, p := range run.plan.Pools {

@@ -94,8 +94,7 @@ func (c *cluster) create(ctx context.Context, regions []string) (dsn string, err
 		return "", err
 	}
 	// The cluster never syncs to disk. That is safe, because only processes are killed. But without this setting, a COMMIT does not even wait until
-	// its log
-	// is written. An immediate stop of the database would then lose acknowledged transactions.
+	// its log is written. An immediate stop of the database would then lose acknowledged transactions.
 	if err := c.execute(ctx, "ALTER DATABASE "+name+" SET synchronous_commit = on"); err != nil {
 		return "", err
 	}

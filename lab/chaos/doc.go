@@ -9,8 +9,7 @@
 //   - the disasters, such as the kill of a server, each after a number of operations
 //
 // The same seed always makes the same plan, but concurrent operations may run in another order. So a claim may find the pool full in one run only. A
-// fault
-// that is due after 200 operations may hit different requests. Therefore repeat a failed seed several times.
+// fault that is due after 200 operations may hit different requests. Therefore repeat a failed seed several times.
 //
 //	processes    process.go: server processes, killed and started again
 //	regions      region.go: a server behind its own proxy to the database, which all regions share (database.go)

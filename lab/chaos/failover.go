@@ -73,9 +73,8 @@ const (
 )
 
 // failOver cuts the standby off and waits until COMMITs wait for it. It then gives clients time to repeat their requests. At last the primary dies
-// and
-// the standby is promoted. If restart is set, the primary crashes and starts again before that, while the standby is still unreachable. During that
-// time, every client can read commits that only the primary has on its disk.
+// and the standby is promoted. If restart is set, the primary crashes and starts again before that, while the standby is still unreachable. During
+// that time, every client can read commits that only the primary has on its disk.
 func (run *run) failOver(ctx context.Context, restart bool) error {
 	pair := run.db.pair
 	pair.Stall()

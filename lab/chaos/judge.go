@@ -146,8 +146,8 @@ func findStored(e *entry, stored map[string]thing) (thing, bool) {
 	return thing{}, false
 }
 
-// findOut sends the requests with unknown outcomes again. A request with a key or a given name must now get a certain response.
-// If the object exists, the response must match it.
+// findOut sends the requests with unknown outcomes again. A request with a key or a given name must now get a certain response. If the object exists,
+// the response must match it.
 func (run *run) findOut(ctx context.Context, stored map[string]thing) {
 	for _, ops := range run.plan.Ops {
 		for i := range ops {

@@ -33,8 +33,8 @@ type entry struct {
 	block  netip.Prefix
 	refuse ipam.Code // code of a refusal that does not prove the outcome, because an earlier attempt may still be under way
 
-	// tainted means that the request has no key and an attempt may still be under way. That attempt could make the object again after a release.
-	// So the client does not release the object before the end of the run.
+	// tainted means that the request has no key and an attempt may still be under way. That attempt could make the object again after a release. So
+	// the client does not release the object before the end of the run.
 	tainted bool
 
 	asked    *consistency.Call

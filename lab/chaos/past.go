@@ -12,8 +12,7 @@ import (
 )
 
 // past compares the service's records of the past with the responses to clients, by the clients' clock. It skips a run with a restore, because a
-// restore
-// changes the records.
+// restore changes the records.
 func (run *run) past(ctx context.Context, res *Result) error {
 	if run.plan.Weather.Restore {
 		return nil
@@ -75,8 +74,7 @@ func (run *run) history(ctx context.Context, all []entry, res *Result) error {
 }
 
 // inOrder checks an address's history for contradictions. The present holder must come first, then the previous holders, newest first. Two holders
-// from
-// one pool must never overlap in time.
+// from one pool must never overlap in time.
 func (run *run) inOrder(address netip.Addr, holds []hold) {
 	now, next := time.Now(), map[string]hold{}
 	for i, h := range holds {

@@ -47,8 +47,7 @@ func (run *run) pause(ctx context.Context, r *region, d time.Duration) error {
 }
 
 // cutOff cuts the connection between a server and the database in the middle of a transaction that holds its locks. It restores the connection after
-// a
-// while. As in a network fault, both sides believe that they are still connected.
+// a while. As in a network fault, both sides believe that they are still connected.
 func (run *run) cutOff(ctx context.Context, r *region, d time.Duration) {
 	const name = "cut off in a transaction"
 	r.storm(pgfault.First(1, pgfault.Named(name, underLocks(pgfault.PartitionAfter()))))

@@ -140,8 +140,8 @@ func herded(m Mix) Mix {
 	return m
 }
 
-// onSomebodyElses returns the mixes that can run on an external database server. These have one region and no failover. The harness cannot restart
-// or replace that server.
+// onSomebodyElses returns the mixes that can run on an external database server. These have one region and no failover. The harness cannot restart or
+// replace that server.
 func onSomebodyElses(mixes []Mix) (out []Mix) {
 	for _, m := range mixes {
 		if len(distinct(m.Regions)) == 1 && len(m.Weather.Failover) == 0 {
@@ -168,8 +168,8 @@ func Ordinary() Mix {
 	}
 }
 
-// Served returns a mix with pools that three regions serve. The regions lend blocks to each other. The mix has the same faults as Ordinary, and
-// at times slow connections between the regions. The pools are small, so that blocks move all the time.
+// Served returns a mix with pools that three regions serve. The regions lend blocks to each other. The mix has the same faults as Ordinary, and at
+// times slow connections between the regions. The pools are small, so that blocks move all the time.
 func Served() Mix {
 	m := Ordinary()
 	m.Name, m.Regions, m.Served = "served", []string{"aa-1", "bb-1", "cc-1"}, true
@@ -195,8 +195,8 @@ func Paused() Mix {
 }
 
 // FailedOver returns a mix in which the run promotes the database's synchronous standby. Its pools are never full, and no client asks for an exact
-// CIDR,
-// because both could cause a refusal. The failover may lose the allocation that caused a refusal. Then no order of the operations could explain it.
+// CIDR, because both could cause a refusal. The failover may lose the allocation that caused a refusal. Then no order of the operations could explain
+// it.
 func FailedOver() Mix {
 	m := Ordinary()
 	m.Name, m.Operations, m.Timeout = "failover", 44, 2*time.Second

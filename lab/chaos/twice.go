@@ -19,8 +19,7 @@ type rival struct {
 }
 
 // twice asks two servers at the same time for a claim with one name. At most one request makes the claim. Exactly one makes it if the pool is not
-// full.
-// Other clients learn of the claim only after both requests. If a client released the claim between the two requests, both could make it.
+// full. Other clients learn of the claim only after both requests. If a client released the claim between the two requests, both could make it.
 func (run *run) twice(ctx context.Context, op *Op) {
 	entries := run.ledger.ask(op)
 	var both [2]rival

@@ -83,8 +83,8 @@ func refusedCommits() Mix {
 }
 
 // lostLocks returns a mix of claims without releases, in which locks exclude no transaction. The checks of statements must detect that two claims
-// take the
-// same free block. The mix has no releases because those need their locks. Only under a lock do two simultaneous releases merge their blocks.
+// take the same free block. The mix has no releases because those need their locks. Only under a lock do two simultaneous releases merge their
+// blocks.
 func lostLocks() Mix {
 	m := crowd()
 	m.Weights = map[Kind]int{Claim: 30, ClaimBlock: 20, Put: 20, Generated: 20}

@@ -77,10 +77,10 @@ func newArithmetic(size int) *arithmetic {
 	return a
 }
 
-// size counts a block's addresses.
+// size returns the number of addresses in a block.
 func (a *arithmetic) size(n node) int { return 1 << (a.depth - bits.Len8(uint8(n)) + 1) }
 
-// covered returns the addresses in the blocks of m.
+// covered returns the set of addresses in the blocks of m.
 func (a *arithmetic) covered(m mask) (set uint16) {
 	for n := range m.each {
 		set |= a.addrs[n]

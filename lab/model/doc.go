@@ -1,26 +1,20 @@
 // Package model checks all reachable states of a model of Carve's algorithm for broken promises. The model has a small pool and a few regions and
-// clients.
-// The search covers each order of the steps, each lost response and a server crash at any point. It also covers the restore of a region to an older
-// state.
-// docs/model/Carve.tla is the same model in TLA+. The list of names below calls it "the text". docs/model/README.md lists the findings and the parts
-// that
-// the model omits.
+// clients. The search covers each order of the steps, each lost response and a server crash at any point. It also covers the restore of a region to
+// an older state. docs/model/Carve.tla is the same model in TLA+. The list of names below calls it "the text". docs/model/README.md lists the
+// findings and the parts that the model omits.
 //
 // The steps on blocks call the product's functions for blocks, with the rows that the product would read. The promises use another method: they
-// compare
-// sets of addresses.
+// compare sets of addresses.
 //
 // # How it searches
 //
 // The search runs breadth first from the one initial state, so it finds a shortest path to a broken promise. It stores each state completely. A hash
-// could
-// confuse two states.
+// could confuse two states.
 //
 // One reduction makes the search smaller. States that differ only by swapped halves of blocks count as one state. If the two halves of a block are
-// swapped
-// everywhere in a state, the new state behaves in the same way. There are two reasons. Each step chooses among all blocks of a size, and no promise
-// depends on an address's number. One test checks that the product's functions treat swapped rows alike. Another test checks that searches with and
-// without the reduction agree. Bounds.Plain turns the reduction off.
+// swapped everywhere in a state, the new state behaves in the same way. There are two reasons. Each step chooses among all blocks of a size, and no
+// promise depends on an address's number. One test checks that the product's functions treat swapped rows alike. Another test checks that searches
+// with and without the reduction agree. Bounds.Plain turns the reduction off.
 //
 // # Twins
 //
@@ -46,6 +40,5 @@
 //	Reconcile, Truth             reconcile, truth                  ipamctl region reconcile, which makes the rows agree with the loan records
 //
 // In the text, Carved, Merged and Unlent are sets of addresses. A test compares them with the results of the product's functions. It covers all sets
-// of
-// rows of pools with 2, 4 and 8 addresses.
+// of rows of pools with 2, 4 and 8 addresses.
 package model

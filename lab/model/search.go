@@ -81,7 +81,7 @@ func (s *search) run() Result {
 			return
 		}
 		if p == Tiling && s.ignore[p] {
-			return // a block was put where a part of it was: the search does not continue from here
+			return // a block was put where one of its parts was free, so the search does not continue from here
 		}
 		if s.ignore[p] {
 			p = ""
@@ -181,8 +181,7 @@ func (s *search) grow() {
 }
 
 // trace repeats the steps that led to a state, and then the step that breaks a promise. The stored states have swapped halves, but the trace has
-// none.
-// So each of its steps leads to a state that is equivalent to the stored one.
+// none. So each of its steps leads to a state that is equivalent to the stored one.
 func (s *search) trace(last uint32, broken Promise) []string {
 	var way []uint32
 	for i := last; i != 0; i = s.parent[i] {

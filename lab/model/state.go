@@ -30,8 +30,7 @@ type late struct {
 }
 
 // client is a client with its current request, the response that it got, and its rows. It has one claim at a time. The claim always has the same name
-// and is
-// always in the same region.
+// and is always in the same region.
 type client struct {
 	phase phase
 	ask   uint8 // number of its claim, which is also the idempotency key and the claim's identity
@@ -60,8 +59,7 @@ type backup struct {
 }
 
 // memory is a server's cache of its region's free rows and their version. The model does not store versions. As with epochs, it stores only whether
-// two
-// versions are equal.
+// two versions are equal.
 type memory struct {
 	known    bool
 	current  bool // the region still has the cached version
@@ -78,8 +76,7 @@ const (
 )
 
 // state is a complete state of the model. It stores no epochs, because each new epoch differs from all earlier ones. It stores only whether two
-// epochs are
-// equal.
+// epochs are equal.
 type state struct {
 	free   [maxRegions]mask
 	loans  [maxRegions]mask // the blocks on loan to a region; empty for the home region

@@ -20,9 +20,8 @@ func (m *machine) remember(s *state, i int) {
 }
 
 // fencedSteps runs the transaction that binds a claim on cached rows. The transaction compares the epochs, and replaces the version only if it equals
-// the
-// cached one. If either comparison fails, nothing changes, and the server continues with carveSteps. One transaction may contain two claims in two
-// regions. These stand for two pools.
+// the cached one. If either comparison fails, nothing changes, and the server continues with carveSteps. One transaction may contain two claims in
+// two regions. These stand for two pools.
 func (m *machine) fencedSteps(s *state, i int) {
 	mem, size := &s.memory[i], s.client[i].size
 	if !mem.known {

@@ -32,8 +32,7 @@ func (m *machine) restoreSteps(s *state) {
 }
 
 // restore replaces the region's rows and epoch with the backup. Claims that were made after the backup are lost, as with any restore. The model
-// informs
-// their holders.
+// informs their holders.
 func (m *machine) restore(s *state) {
 	b := s.backup
 	r := int(b.region)
@@ -60,8 +59,7 @@ func (m *machine) restore(s *state) {
 }
 
 // reconcile makes a region's rows agree with its loan records. Claims inside the region's addresses stay. It deletes the other claims: the region
-// returned
-// their blocks after the backup, so these claims had been released before. All other addresses of the region become free.
+// returned their blocks after the backup, so these claims had been released before. All other addresses of the region become free.
 func (m *machine) reconcile(s *state, r int) {
 	truth := m.truth(s, r)
 	for i := range m.Asks {
@@ -94,8 +92,7 @@ func (m *machine) truth(s *state, r int) uint16 {
 }
 
 // drained reports whether the pool can become one free block in its home region again. It reconciles stale regions, releases all claims and recalls
-// all
-// loans. A client can find each claim by its name. It assumes that requests without a response have no further effect.
+// all loans. A client can find each claim by its name. It assumes that requests without a response have no further effect.
 func (m *machine) drained(s state) bool {
 	for r := range m.Regions {
 		if s.isStale(r) {
