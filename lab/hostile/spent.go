@@ -7,7 +7,7 @@ import (
 	"github.com/carve-ipam/carve/lab/procstat"
 )
 
-// spent is the processor time of the service and its attackers. It shows why other requests slow down: because of the server's work, or because the
+// spent is the processor time of the service and of its attackers. It shows why other requests slow down. Either the server has more work, or the
 // attackers use the same processors.
 type spent struct {
 	at    time.Time
