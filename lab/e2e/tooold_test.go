@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/schema"
 )
 
-// An operator runs `migrate` of a later version while servers of this version run. These servers would damage the data under the new schema. So they
+// An operator runs `migrate` of a later version while servers of this version run. These servers would violate the new schema. So they
 // must stop by themselves and log the reason. None can start again, and the database keeps their acknowledged changes.
 func TestServersTooOldForTheirDatabaseStop(t *testing.T) {
 	t.Parallel()
