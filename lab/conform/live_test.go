@@ -228,7 +228,7 @@ func required(op *operation) string {
 	}
 }
 
-// compared reads an object with GET and with HEAD. The headers must be the same.
+// compared reads an object with GET and with HEAD. The status, Content-Type and ETag must be the same.
 func (w *world) compared(op *operation) {
 	if path, ok := w.place(op); ok && op.method == http.MethodGet {
 		w.comparedAt(op, path)

@@ -26,7 +26,7 @@ func (s Sources) Write(dir string) (string, error) {
 	}
 	replace := map[string]string{}
 	for i, path := range slices.Sorted(maps.Keys(s)) {
-		beside := filepath.Join(dir, fmt.Sprintf("%02d-%s.txt", i, filepath.Base(path))) // the suffix .txt keeps the files out of the packages of the directory's module
+		beside := filepath.Join(dir, fmt.Sprintf("%02d-%s.txt", i, filepath.Base(path))) // outside the module's packages
 		replace[path] = beside
 		if err := os.WriteFile(beside, []byte(s[path]), 0o644); err != nil { //nolint:gosec // sources
 			return "", err
