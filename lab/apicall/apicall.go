@@ -1,4 +1,4 @@
-// Package apicall makes API requests that must succeed, for tools that prepare a server before they measure, attack or observe it.
+// Package apicall makes API requests that must succeed. Tools use it to prepare a server that they measure, attack or observe.
 package apicall
 
 import (
@@ -13,12 +13,12 @@ import (
 // Caller makes requests to one server.
 type Caller struct {
 	URL    string       // scheme://host:port
-	Key    string       // an API key; "": none
-	Header http.Header  // headers of every request in addition to the required ones; nil: none
+	Key    string       // API key; empty for none
+	Header http.Header  // additional headers of each request; nil for none
 	HTTP   *http.Client // nil: http.DefaultClient
 }
 
-// Do makes a request with a JSON body, or with none, and returns the whole response body. Any status other than 2xx is an error.
+// Do makes a request, with a JSON body if body is not empty, and returns the complete response body. Any status other than 2xx is an error.
 func (c Caller) Do(ctx context.Context, method, path, body string) ([]byte, error) {
 	r, err := http.NewRequestWithContext(ctx, method, c.URL+path, strings.NewReader(body))
 	if err != nil {

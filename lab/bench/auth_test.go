@@ -16,7 +16,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// Authentication costs no statement while the server has the key in its cache, and one read otherwise.
+// Authentication must cost no statement if the key is in the server's cache, and one read otherwise.
 func TestAuthenticationCostsAtMostOneStatement(t *testing.T) {
 	t.Parallel()
 	if dbtest.Engine() != devdb.Postgres {
@@ -24,7 +24,7 @@ func TestAuthenticationCostsAtMostOneStatement(t *testing.T) {
 	}
 	dsn := dbtest.New(t)
 	w := startWiretap(t, dsn)
-	// No job of the servers' own begins transactions, so each one belongs to a claim.
+	// The servers' own jobs run no transactions, so each transaction belongs to a claim.
 	open := serve(t, w.proxy.DSN(), "--auth=dev", "--metrics-pools=0")
 	locked := serve(t, w.proxy.DSN(), "--auth=keys", "--rate-limit-writes=0", "--rate-limit-work=0", "--rate-limit-project-work=0", "--metrics-pools=0")
 	root := locked.as(bootstrap(t, dsn))
@@ -42,7 +42,7 @@ func TestAuthenticationCostsAtMostOneStatement(t *testing.T) {
 	claim(open, dev, "first")
 	require.Empty(t, least(func(n int) []string { return claim(open, dev, fmt.Sprintf("second-%d", n)) }), "nobody is asked who it is")
 
-	require.Empty(t, least(func(n int) []string { // on a slow machine the cache entry of a key may expire
+	require.Empty(t, least(func(n int) []string { // on a slow machine, the cached key may expire
 		claim(known, project, fmt.Sprintf("first-%d", n))
 		return claim(known, project, fmt.Sprintf("second-%d", n))
 	}), "with a key that is remembered")
@@ -55,7 +55,8 @@ func TestAuthenticationCostsAtMostOneStatement(t *testing.T) {
 	require.True(t, strings.HasPrefix(extra[0], "select "), "it reads")
 }
 
-// least returns the fewest statements before a claim in ten attempts, because background jobs may send statements in between.
+// least returns the fewest statements before a claim in ten attempts. Background jobs may send statements between the others, so one attempt is not
+// enough.
 func least(try func(n int) []string) (fewest []string) {
 	for n := range 10 {
 		if said := ahead(try(n)); n == 0 || len(said) < len(fewest) {
@@ -65,7 +66,7 @@ func least(try func(n int) []string) (fewest []string) {
 	return fewest
 }
 
-// ahead returns the statements before a claim's transaction.
+// ahead returns the statements before the transaction of a claim.
 func ahead(statements []string) []string {
 	i := slices.IndexFunc(statements, func(sql string) bool { return strings.HasPrefix(sql, "begin ") })
 	return statements[:max(i, 0)]
@@ -95,7 +96,7 @@ func startWiretap(t testing.TB, dsn string) *wiretap {
 	return w
 }
 
-// statements returns the statements that were sent while f ran.
+// statements returns the statements that reach the database while f runs.
 func (w *wiretap) statements(f func()) []string {
 	w.mu.Lock()
 	w.said = nil
@@ -106,7 +107,7 @@ func (w *wiretap) statements(f func()) []string {
 	return slices.Clone(w.said)
 }
 
-// A rate-limited request costs the database nothing, and a refusal by quota costs no more than a success.
+// A request that the rate limit refuses must cost the database nothing. A refusal by quota must cost no more than a success.
 func TestRefusedClaimsCostLittle(t *testing.T) {
 	t.Parallel()
 	if dbtest.Engine() != devdb.Postgres {
@@ -131,7 +132,7 @@ func TestRefusedClaimsCostLittle(t *testing.T) {
 		})
 	}
 	poor, rich := counted.as(who.token), counted.as(rich.token)
-	cold := send(poor, full, "a", http.StatusConflict) // the key is in the cache from here on
+	cold := send(poor, full, "a", http.StatusConflict) // from here on, the key is in the cache
 	refused := send(poor, full, "b", http.StatusConflict)
 	send(rich, other, "a", http.StatusCreated)
 	bound := send(rich, other, "b", http.StatusCreated)

@@ -16,8 +16,9 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// BenchmarkClasses claims and releases over HTTP with 32 clients, in turn by poolRef, by a class with one pool and by a class with three. Each way
-// has its own pools. It reports the pairs a second by poolRef, and the fraction by class.
+// BenchmarkClasses claims and releases over HTTP with 32 clients. It compares three ways in turn: by poolRef, by a class with one pool, and by a
+// class with three pools. Each way has its own pools. It reports the pairs of claim and release per second by poolRef, and the fraction of that rate
+// by class.
 func BenchmarkClasses(b *testing.B) {
 	const clients, turns, turn = 32, 4, 3 * time.Second
 	dsn := dbtest.New(b)
@@ -60,7 +61,7 @@ func BenchmarkClasses(b *testing.B) {
 	}
 }
 
-// pairs claims and releases addresses with a number of clients for a time, and counts the pairs.
+// pairs claims and releases addresses with a number of clients for a time. It returns the number of pairs.
 func (c *caller) pairs(ctx context.Context, project string, spec obj, clients int, length time.Duration) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, length)
 	defer cancel()

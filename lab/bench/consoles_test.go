@@ -14,8 +14,9 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// BenchmarkConsoles claims and releases over HTTP with 32 clients, in turn without consoles and beside 50 consoles that show the claimed pool. It
-// reports the pairs a second without consoles, the fraction beside them, and the requests a second of a console.
+// BenchmarkConsoles claims and releases over HTTP with 32 clients. It compares two cases in turn: without consoles, and with 50 consoles that show
+// the claimed pool. It reports the pairs of claim and release per second without consoles, the fraction of that rate with consoles, and the requests
+// per second of a console.
 func BenchmarkConsoles(b *testing.B) {
 	const clients, consoles, turns, turn = 32, 50, 2, 10 * time.Second
 	dsn := dbtest.New(b)
@@ -48,12 +49,12 @@ func BenchmarkConsoles(b *testing.B) {
 	b.ReportMetric(float64(requests)/seconds/consoles, "requests/s-console")
 }
 
-// look shows the project's pool in each of these consoles, and returns once all follow the changes. leave closes them.
+// look shows the project's pool in each of the given consoles. It returns when all consoles follow the changes. leave closes them.
 func look(t testing.TB, project string, open []*caller) (sent *atomic.Int64, leave func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	sent = &atomic.Int64{}
-	beginning := make(chan struct{}, 8) // the server would refuse more requests at the same time
+	beginning := make(chan struct{}, 8) // the server would refuse more concurrent requests
 	var all, begun sync.WaitGroup
 	for _, c := range open {
 		begun.Add(1)
@@ -68,8 +69,8 @@ func look(t testing.TB, project string, open []*caller) (sent *atomic.Int64, lea
 	return sent, func() { cancel(); all.Wait() }
 }
 
-// show acts as console/src/live.ts and the page of a pool. It waits for changes and then reads the pool and its map again: at most once a second, or
-// every 5 seconds after many changes.
+// show behaves like the page of a pool (console/src/live.ts). It waits for changes and then reads the pool and its map again. It does so at most once
+// a second, or every 5 seconds after many changes.
 func (c *caller) show(ctx context.Context, project string, sent *atomic.Int64, began func()) error {
 	const most = 50
 	live, cursor := false, ""
@@ -93,7 +94,7 @@ func (c *caller) show(ctx context.Context, project string, sent *atomic.Int64, b
 		live, cursor = true, told.Cursor
 		pause := time.Second
 		if len(told.Items) >= most {
-			cursor, pause = "", 5*time.Second // a slow console continues from now
+			cursor, pause = "", 5*time.Second // after many changes, the console skips them and continues from now
 		}
 		if !changed {
 			continue
@@ -111,7 +112,7 @@ func (c *caller) show(ctx context.Context, project string, sent *atomic.Int64, b
 	return nil
 }
 
-// ask reads a path. The end of the context is no error.
+// ask reads a path. If the context ends, it returns no error.
 func (c *caller) ask(ctx context.Context, path string, sent *atomic.Int64, into any) error {
 	sent.Add(1)
 	status, err := c.send(ctx, http.MethodGet, path, nil, into)

@@ -13,8 +13,8 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/audit"
 )
 
-// BenchmarkContention claims and releases through three services on one database, as three servers would: all on one pool, and each on its own pool.
-// It reports the number of retried transactions for each pair.
+// BenchmarkContention claims and releases through three services on one database. They stand for three servers. It compares two cases: all services
+// use one pool, or each uses its own pool. It reports the number of retried transactions per pair of claim and release.
 func BenchmarkContention(b *testing.B) {
 	for _, shared := range []bool{true, false} {
 		b.Run(fmt.Sprintf("services=3/one-pool=%t", shared), func(b *testing.B) { benchmarkContention(b, shared) })

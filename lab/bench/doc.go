@@ -1,3 +1,4 @@
-// Package bench measures the service's costs under load. `make bench` runs the benchmarks. No test asserts a time: each benchmark compares its figure
-// with the same operation on an empty pool, or without the load, in the same run. Tests assert costs that can be counted, such as statements.
+// Package bench measures the service's costs under load. `make bench` runs the benchmarks. No test fails because of a time. Instead, each benchmark
+// reports its figure and, from the same run, the figure of the same operation on an empty pool or without load. Tests limit only costs that can be
+// counted, such as statements.
 package bench

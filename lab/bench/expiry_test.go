@@ -16,12 +16,13 @@ import (
 	"github.com/carve-ipam/carve/lab/latency"
 )
 
-// The benchmark's realm: the number of consumers that stay, and the number that expire. Each expiring consumer has a claim, which its end releases.
+// The consumers in the benchmark's realm. Some stay, and the others expire. Each expiring consumer has a claim, which the service releases at the
+// consumer's end.
 const (
 	living   = 90_000
 	expiring = 10_000
-	timeLeft = 15 * time.Second // to live, after the last renewal
-	goneIn   = 3 * time.Minute  // for waiting callers
+	timeLeft = 15 * time.Second // time to live of the expiring consumers after the last renewal
+	goneIn   = 3 * time.Minute  // limit for the end of all expired consumers
 )
 
 // realm holds the fields of a realm that the benchmark reads.
@@ -30,9 +31,10 @@ type realm struct {
 	Held          bool
 }
 
-// BenchmarkExpiry lets 10,000 of 100,000 consumers expire together, checks that none has ended, confirms the expiry, and waits until the consumers
-// and their claims are gone. It reports the duration, and the 95th percentile of claims by 100 other projects at a steady pace: without expiry, while
-// the consumers are held, and while they end. As noise it reports the ratio of two measurements without expiry.
+// BenchmarkExpiry lets 10,000 of 100,000 consumers expire together. The service must hold their end until the expiry is confirmed. Then the benchmark
+// waits until the consumers and their claims are gone, and reports that duration. Meanwhile 100 other projects claim at a steady pace. It reports the
+// 95th percentile of their claims without expiry, while the ends are held, and during the ends. The ratio of two measurements without expiry shows
+// the noise.
 func BenchmarkExpiry(b *testing.B) {
 	dsn := dbtest.New(b)
 	free := []string{"--rate-limit-writes=0", "--rate-limit-work=0", "--rate-limit-project-work=0", "--rate-limit-reads=0"}
@@ -42,7 +44,7 @@ func BenchmarkExpiry(b *testing.B) {
 	for i := range neighbours {
 		n.add(root.settle(b, i))
 	}
-	n.live(b, period) // opens connections, prepares statements, fills caches
+	n.live(b, period) // opens connections, prepares statements and fills caches
 	var alone, held, beside, again []time.Duration
 	var gone time.Duration
 	b.ResetTimer()
@@ -84,7 +86,7 @@ func BenchmarkExpiry(b *testing.B) {
 	}
 	b.StopTimer()
 	before, afterwards, both := p95(alone), p95(again), p95(slices.Concat(alone, again))
-	b.ReportMetric(0, "ns/op") // not meaningful here
+	b.ReportMetric(0, "ns/op") // this figure has no meaning here
 	b.ReportMetric(gone.Seconds()/float64(b.N), "gone-s")
 	b.ReportMetric(latency.Milliseconds(both), "p95-alone-ms")
 	b.ReportMetric(float64(p95(held))/float64(both), "held/alone")
@@ -102,7 +104,7 @@ func (c *caller) read(t testing.TB, path string, into any) {
 	require.Equal(t, http.StatusOK, status, path)
 }
 
-// populate makes a project's consumers: the expiring ones over HTTP, with their claims, and the others as copies of one.
+// populate makes the consumers of a project. The expiring ones are made over HTTP with their claims, and the others are copies of one consumer.
 func (c *caller) populate(t testing.TB, dsn, project string) {
 	t.Helper()
 	const atOnce = 1000
@@ -134,7 +136,7 @@ func (c *caller) populate(t testing.TB, dsn, project string) {
 		require.NoError(t, err)
 		require.Equal(t, http.StatusOK, status)
 	}
-	// All consumers expire together. If their times were spread as the renewals were, the first group to expire would be less than a tenth.
+	// All consumers must expire together. If their times were spread like the renewals, the first group would be less than a tenth.
 	_, err = conn.Exec(t.Context(), "UPDATE consumers SET expires_at = now() + make_interval(secs => $1) WHERE uid LIKE 'lost-%'", timeLeft.Seconds())
 	require.NoError(t, err)
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// BenchmarkFollowers claims and releases over HTTP with 32 clients. It does so in turn with no follower, with one follower of the whole project, and
-// with 1,000 followers of one claim each (the clients use 32 of these claims). It reports the pairs a second without followers, the fraction beside
-// them, and the changes that the server sent for each pair.
+// BenchmarkFollowers claims and releases over HTTP with 32 clients. It compares three cases in turn: no follower, one follower of the whole project,
+// and 1,000 followers of one claim each. The clients use 32 of these claims. It reports the pairs of claim and release per second without followers,
+// the fraction of that rate with followers, and the changes that the server sent per pair.
 func BenchmarkFollowers(b *testing.B) {
 	const clients, turns, turn = 32, 4, 3 * time.Second
 	dsn := dbtest.New(b)
@@ -27,7 +27,7 @@ func BenchmarkFollowers(b *testing.B) {
 	project, c := root.settle(b, 1)
 	ways := []struct {
 		name        string
-		followers   []string // their queries
+		followers   []string // the query of each follower
 		pairs, told int64
 	}{{name: "none"}, {name: "one-of-all", followers: []string{""}}, {name: "thousand-of-one"}}
 	for i := range 1000 {
@@ -37,7 +37,7 @@ func BenchmarkFollowers(b *testing.B) {
 	for range b.N {
 		for n := range turns {
 			for w := range ways {
-				follower := c.as(root.key(b, project, fmt.Sprintf("%s-%d", ways[w].name, n))) // the previous turn's followers may still be leaving
+				follower := c.as(root.key(b, project, fmt.Sprintf("%s-%d", ways[w].name, n))) // the followers of the previous turn may still be leaving
 				told, leave := follower.follow(b, project, ways[w].followers)
 				pairs, err := c.pairs(b.Context(), project, obj{"poolRef": obj{"name": "default"}}, clients, turn)
 				leave()
@@ -55,12 +55,12 @@ func BenchmarkFollowers(b *testing.B) {
 	}
 }
 
-// follow follows a project, once for each query, and counts the changes. It returns when all streams have begun; leave ends them.
+// follow opens one stream of a project's changes for each query and counts the changes. It returns when all streams have begun. leave ends them.
 func (c *caller) follow(t testing.TB, project string, queries []string) (told *atomic.Int64, leave func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	told = &atomic.Int64{}
-	beginning := make(chan struct{}, 16) // the limit of concurrent requests for one caller
+	beginning := make(chan struct{}, 16) // the limit of concurrent requests of one caller
 	var all, begun sync.WaitGroup
 	for _, query := range queries {
 		begun.Add(1)

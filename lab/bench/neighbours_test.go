@@ -17,18 +17,18 @@ import (
 	"github.com/carve-ipam/carve/lab/latency"
 )
 
-// The neighbourhood: projects that each claim and release once in a period, and one that sends tenfold its limit.
+// The neighbourhood has projects that each claim and release once in a period. A further project sends ten times its limit.
 const (
 	neighbours = 100
 	period     = 2 * time.Second
 	phase      = 10 * time.Second
-	allowance  = 10 // writes a second, for each caller
+	allowance  = 10 // writes per second for each caller
 	abuse      = 10 * allowance
 )
 
 // BenchmarkNeighbours claims over HTTP for 100 projects at a steady pace, with and without one more project. That project sends ten times its rate
-// limit and has used up its quota. The benchmark reports the 95th percentile of the other projects' claims in both cases, and their ratio. As noise
-// it reports the ratio of two measurements without the additional project.
+// limit and has used up its quota. It reports the 95th percentile of the other projects' claims in both cases, and the ratio. The ratio of two
+// measurements without the additional project shows the noise.
 func BenchmarkNeighbours(b *testing.B) {
 	dsn := dbtest.New(b)
 	server := serve(b, dsn, "--auth=keys", fmt.Sprintf("--rate-limit-writes=%d", allowance), "--rate-limit-reads=0", "--rate-limit-anonymous=0")
@@ -42,7 +42,7 @@ func BenchmarkNeighbours(b *testing.B) {
 	project, c := root.settle(b, neighbours)
 	root.create(b, http.MethodPut, "/"+project+"/quotas/none", obj{"spec": obj{"limits": obj{"claims": 0}}}, nil)
 	abuser := tenant{project, server.as(c.token)}
-	n.live(b, period) // opens connections, prepares statements, fills caches
+	n.live(b, period) // opens connections, prepares statements and fills caches
 
 	var alone, beside, again []time.Duration
 	var limited, exhausted atomic.Int64
@@ -62,7 +62,7 @@ func BenchmarkNeighbours(b *testing.B) {
 	require.Positive(b, exhausted.Load(), "the quota was exhausted")
 	before, after, afterwards := p95(alone), p95(beside), p95(again)
 	both := p95(slices.Concat(alone, again))
-	b.ReportMetric(0, "ns/op") // not meaningful here
+	b.ReportMetric(0, "ns/op") // this figure has no meaning here
 	b.ReportMetric(latency.Milliseconds(both), "p95-alone-ms")
 	b.ReportMetric(latency.Milliseconds(after), "p95-beside-ms")
 	b.ReportMetric(float64(after)/float64(both), "ratio")
@@ -90,7 +90,7 @@ func (n *neighbourhood) add(project string, c *caller) {
 	n.tenants = append(n.tenants, tenant{project, c})
 }
 
-// live lets every tenant claim and release once in each period, each at its own time, and returns the claims' durations.
+// live lets each tenant claim and release once in each period, at its own time. It returns the durations of the claims.
 func (n *neighbourhood) live(b *testing.B, length time.Duration) []time.Duration {
 	b.Helper()
 	round := n.round.Add(1)
@@ -121,7 +121,7 @@ func (n *neighbourhood) live(b *testing.B, length time.Duration) []time.Duration
 	return slices.Concat(times...)
 }
 
-// abuse sends ten times the allowed requests and ignores the responses.
+// abuse sends ten times as many requests as the limit allows. It ignores the responses.
 func (a tenant) abuse(ctx context.Context, limited, exhausted *atomic.Int64) {
 	tick := time.NewTicker(time.Second / abuse)
 	defer tick.Stop()

@@ -22,22 +22,22 @@ import (
 	"github.com/carve-ipam/carve/lab/latency"
 )
 
-// The regions of the benchmark, and their distance. Reads of GLOBAL tables cost no distance, as on CockroachDB. The benchmark does not simulate that
-// writes to them wait for clocks.
+// The regions of the benchmark, and the distance between them. As on CockroachDB, reads of GLOBAL tables cost no distance. But writes to GLOBAL
+// tables would also wait for clocks, and the benchmark does not simulate that.
 const (
 	home      = "local"
 	there     = "carve-east"
 	roundTrip = 90 * time.Millisecond
-	cutOff    = time.Hour // a request that waits for the other region waits longer than the benchmark
+	cutOff    = time.Hour // a request that waits for the other region takes longer than the benchmark
 )
 
-// BenchmarkRegions claims and releases in a region 90 ms from its pools' home, in turn with a pool of one region, through the same kind of proxy. It
-// reports the 95th percentile of claims in milliseconds, and its ratio to one region's pool.
+// BenchmarkRegions claims and releases in a region that is 90 ms away from the home region of its pools. It compares this in turn with a pool of one
+// region, through the same kind of proxy. It reports the 95th percentile of claims in milliseconds, and the ratio to the pool of one region.
 func BenchmarkRegions(b *testing.B) {
 	w := newWorld(b)
 	near := []*arm{
 		{name: "one-region", in: home, project: "one", pool: "alone"},
-		{name: "one-region-again", in: home, project: "one", pool: "alone"}, // the noise
+		{name: "one-region-again", in: home, project: "one", pool: "alone"}, // a second measurement of the same case, which shows the noise
 		{name: "served", in: there, project: "east", pool: "served"},
 		{name: "served-generated", in: there, project: "both", pool: "served", generated: true},
 	}
@@ -47,7 +47,7 @@ func BenchmarkRegions(b *testing.B) {
 	}
 	away := &arm{name: "cut-off", in: there, project: "east", pool: "served"}
 	for _, a := range slices.Concat(near, far, []*arm{away}) {
-		w.once(b, a) // makes loans and fills caches, which include the regions with claims of its project
+		w.once(b, a) // makes loans and fills caches, such as the list of regions with claims of the project
 	}
 	for _, a := range slices.Concat(near, far, []*arm{away}) {
 		a.took = nil
@@ -71,7 +71,7 @@ func BenchmarkRegions(b *testing.B) {
 		w.far.Set(map[string]time.Duration{home: roundTrip})
 	}
 	b.StopTimer()
-	b.ReportMetric(0, "ns/op") // not meaningful here
+	b.ReportMetric(0, "ns/op") // this figure has no meaning here
 	base := p95(near[0].took)
 	b.ReportMetric(latency.Milliseconds(base), "one-region-p95-ms")
 	for _, a := range slices.Concat(near[1:], []*arm{away}) {
@@ -96,7 +96,7 @@ type world struct {
 	ctx context.Context
 	dsn string
 	in  map[string]*alloc.Service
-	far *pgfault.Distances // of the region that is not the home
+	far *pgfault.Distances // distances of the region that is not the home region
 }
 
 func newWorld(b *testing.B) *world {
@@ -124,15 +124,15 @@ func newWorld(b *testing.B) *world {
 	}
 	w.pool(b, "alone", "10.0.0.0/12")
 	w.pool(b, "served", "10.16.0.0/12", home, there)
-	for _, r := range []string{home, there} { // "both" has a claim in each region
+	for _, r := range []string{home, there} { // the project "both" has a claim in each region
 		_, err := w.in[r].CreateClaim(w.ctx, "both", w.claim(&arm{pool: "served"}, "in-"+r), usecase.Request{})
 		require.NoError(b, err)
 	}
 	return w
 }
 
-// goesEverywhere matches the search for a new name in the other regions of its project. The statement finds these regions itself, and the server
-// sends it only if any exist.
+// goesEverywhere matches the statement that searches for a new name in the other regions of its project. The statement finds these regions itself.
+// The server sends it only if there are such regions.
 func goesEverywhere(e pgfault.Event) bool {
 	return strings.Contains(strings.ToLower(e.SQL), "c.name = k.name")
 }
@@ -155,7 +155,7 @@ func (w *world) claim(a *arm, name string) ipam.Claim {
 	return ipam.Claim{Metadata: ipam.Metadata{Name: name}, Spec: ipam.ClaimSpec{PoolRef: ipam.Ref{Project: ipam.PlatformProject, Name: a.pool}, PrefixLength: &bits}}
 }
 
-// once claims and releases, and records the claim's duration.
+// once makes and releases one claim. It records the duration of the claim.
 func (w *world) once(b *testing.B, a *arm) {
 	b.Helper()
 	c := w.claim(a, ipam.NewID().String())

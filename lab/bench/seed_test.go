@@ -43,7 +43,7 @@ func newFixture(b *testing.B, cidr string, bits int) *fixture {
 	return f
 }
 
-// newPool makes a root pool that carves blocks of the fixture's length.
+// newPool makes a root pool for claims of the fixture's length.
 func (f *fixture) newPool(b *testing.B, name, cidr string) ipam.Pool {
 	b.Helper()
 	r, err := f.svc.CreatePool(f.ctx, ipam.PlatformProject, ipam.Pool{
@@ -57,7 +57,7 @@ func (f *fixture) newPool(b *testing.B, name, cidr string) ipam.Pool {
 	return r.Value
 }
 
-// open connects the service again.
+// open connects the service to the database again.
 func (f *fixture) open(b *testing.B) {
 	b.Helper()
 	var err error

@@ -15,13 +15,13 @@ import (
 	"github.com/carve-ipam/carve/internal/app"
 )
 
-// caller calls a server over HTTP.
+// caller sends requests to a server over HTTP.
 type caller struct {
 	addr, token string
 	http        *http.Client
 }
 
-// serve starts a server on a database, and returns a caller without credentials.
+// serve starts a server on a database. It returns a caller without credentials.
 func serve(t testing.TB, dsn string, flags ...string) *caller {
 	t.Helper()
 	config, _, err := app.ParseConfig(append([]string{"--listen=127.0.0.1:0", "--database-url=" + dsn, "--request-timeout=60s", "--log-level=error"}, flags...), nil)
@@ -43,7 +43,7 @@ func bootstrap(t testing.TB, dsn string) string {
 	return token
 }
 
-// send sends a request and returns its status; into receives the body, unless it is nil.
+// send sends a request and returns the status. It decodes the body into into, unless into is nil.
 func (c *caller) send(ctx context.Context, method, path string, body, into any) (status int, err error) {
 	var raw []byte
 	if body != nil {
@@ -83,7 +83,7 @@ func (c *caller) create(t testing.TB, method, path string, body, into any) {
 
 type obj = map[string]any
 
-// settle makes a project with a pool, and returns a caller with an API key of the project.
+// settle makes a project with a pool. It returns a caller with an API key of the project.
 func (c *caller) settle(t testing.TB, n int) (project string, _ *caller) {
 	t.Helper()
 	project = fmt.Sprintf("tenant-%d", n)

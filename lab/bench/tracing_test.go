@@ -13,10 +13,10 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// BenchmarkTracing claims and releases over HTTP with 32 clients. It uses in turn a server without traces, one that samples no request and one that
-// samples all. Each has its own database and exports to a collector on this machine. It reports the pairs a second without traces, and the fraction
-// at the other servers. It also reports this process's processor time for a pair, which other load on the machine changes less. That time includes
-// clients and collector, but not the database.
+// BenchmarkTracing claims and releases over HTTP with 32 clients. It compares three servers in turn: one without traces, one that samples no request,
+// and one that samples all requests. Each server has its own database and exports to a collector on this machine. It reports the pairs of claim and
+// release per second without traces, and the fraction of that rate at the other servers. It also reports the processor time of this process per pair.
+// Other load on the machine changes that figure less. It includes the clients and the collector, but not the database.
 func BenchmarkTracing(b *testing.B) {
 	const clients, turns, turn = 32, 20, 500 * time.Millisecond
 	sink := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
@@ -44,7 +44,7 @@ func BenchmarkTracing(b *testing.B) {
 	b.ResetTimer()
 	for range b.N {
 		for range turns {
-			_, err := ways[0].c.pairs(b.Context(), ways[0].project, obj{"poolRef": obj{"name": "default"}}, clients, turn) // while the last server sends its spans
+			_, err := ways[0].c.pairs(b.Context(), ways[0].project, obj{"poolRef": obj{"name": "default"}}, clients, turn) // meanwhile the last server sends its spans
 			require.NoError(b, err)
 			for _, w := range ways {
 				before := processorTime(b)

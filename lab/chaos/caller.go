@@ -24,7 +24,7 @@ type request struct {
 	method, path string
 	body         any
 	key          string // Idempotency-Key
-	token        string // API key; "": no key, which development mode accepts for everything
+	token        string // API key; empty in development mode, which accepts requests without a key
 	patience     time.Duration
 }
 
@@ -37,7 +37,7 @@ type answer struct {
 	err      error
 }
 
-// meaning is the effect of a request as far as its response proves it.
+// meaning is the effect of a request, as far as the response proves that effect.
 type meaning int
 
 const (
@@ -68,16 +68,16 @@ func (a answer) underWay() bool {
 // errNotSent reports that no server accepted a connection, so the request was not sent.
 var errNotSent = errors.New("no connection")
 
-// fiveHundreds lists the codes that a 5xx may carry.
+// fiveHundreds lists the problem codes that the service may send with each 5xx status.
 var fiveHundreds = map[int][]ipam.Code{
 	http.StatusServiceUnavailable: {ipam.CodeContention, ipam.CodeUnavailable, ipam.CodeOutcomeUnknown},
 	http.StatusGatewayTimeout:     {ipam.CodeDeadline},
 }
 
-// inner matches words from inside the service. No error response may contain them.
+// inner matches internal words, such as SQLSTATEs and driver errors. No error response may contain them.
 var inner = regexp.MustCompile(`(?i)sqlstate|\b40001\b|\b40003\b|\b57p0|\bxxuuu\b|pgx|pgconn|pgfault|restart transaction|conn closed|unexpected eof|deadlock detected|could not serialize|dial (tcp|unix)|broken pipe|reset by peer|context (deadline|canceled)|panic|goroutine`)
 
-// improper returns the fault of a response that no request may get, or "".
+// improper checks for faults that no response may have, whatever the request. It returns a description of the fault, or "".
 func (a answer) improper() string {
 	switch {
 	case a.err != nil:
@@ -103,7 +103,7 @@ func newCaller(connections int) *caller {
 
 func (c *caller) close() { c.http.CloseIdleConnections() }
 
-// do sends a request to a region's server and waits for the response, up to the request's patience.
+// do sends a request to a region's server. It waits for the response at most for the request's patience.
 func (c *caller) do(ctx context.Context, r *region, q request) answer {
 	ctx, cancel := context.WithTimeout(ctx, q.patience)
 	defer cancel()
@@ -119,7 +119,7 @@ func (c *caller) do(ctx context.Context, r *region, q request) answer {
 	if err != nil {
 		return answer{err: err}
 	}
-	req.GetBody = nil // net/http must not repeat a lost request by itself
+	req.GetBody = nil // net/http must not repeat a lost request: the harness counts and judges each attempt
 	req.Header.Set("Accept", "application/json, application/problem+json")
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")

@@ -18,27 +18,29 @@ import (
 
 // Violation is one failed check.
 //
-//	answer       a response that no request may get: an untyped 5xx, words of the driver, a refusal without a reason
-//	cooled       a block is handed out before its pool's reuseAfter has passed, or is still withheld long after
+//	answer       a response has a fault that no response may have: an untyped 5xx, internal words or a refusal without a code
+//	cooled       a block is handed out before its pool's reuseAfter has passed, or is still withheld long afterwards
 //	heldup       a stopped server blocks a pool for the other servers longer than allowed
 //	history      the history of an address differs from the times at which clients held it
 //	keys         an API key is refused before it expires, accepted afterwards, or opens a project other than its own
 //	trail        the audit trail omits a change or records it at another time
 //	audit        the stored data are inconsistent
-//	attempts     transactions are attempted more often than the budget allows
-//	fenced       a region draws from rows that were restored without its loan records
+//	attempts     the servers attempt transactions more often than the budget allows (Mix.Attempts, Mix.Repeats)
+//	fenced       a region serves a pool from restored rows although its loan records are of another time
 //	halves       only a part of a batch exists
-//	leaked       the database stores an object that no client knows
+//	leaked       the database stores an object that no client requested
 //	linearizable no order of the operations on a pool explains all responses
 //	lost         an acknowledged object is missing
 //	stale        a plan was out of date when it ran, although its locks exclude all other writers
-//	starved      a request gives up while the database is well and other requests succeed
-//	repeat       a repeat by key gets another response than the first request, or gets one although the claim was released
-//	twice        two requests got one name
-//	told         the stored object differs from the response to the client
-//	unreachable  an unacknowledged object cannot be reached by its key or name
-//	unusable     a pool cannot be emptied and handed out as a whole
-//	herd         a claim is not released exactly once by its last consumer; or a consumer comes back, or ends early (package herd)
+//	starved      a request gives up although the database works and other requests succeed
+//	repeat       a repeat with the same Idempotency-Key gets another response than the first request, or gets
+//	             the first response although the claim was released
+//	twice        two requests made an object with the same name
+//	told         the stored object differs from the object in the response to the client
+//	unreachable  an object of an unanswered request cannot be reached by its key or name
+//	unusable     after all releases, a pool cannot be claimed as a whole
+//	herd         the last consumer of a claim does not release it exactly once, or a consumer returns or ends
+//	             too early (package herd)
 //	heirs        a response shows a deleted object although another object has its name (package heirs)
 //	harness      the harness could not do its work
 type Violation struct {
@@ -49,7 +51,7 @@ type Violation struct {
 
 func (v Violation) String() string { return fmt.Sprintf("%s: %s: %s", v.Check, v.About, v.Detail) }
 
-// audit runs `ipamctl audit`.
+// audit runs `ipamctl audit`, which checks the stored data.
 func (run *run) audit(ctx context.Context, when string) error {
 	out, err := run.cluster.ipamctl(ctx, "audit", "--database-url="+run.db.dsn)
 	if err != nil && ctx.Err() != nil {
@@ -61,12 +63,12 @@ func (run *run) audit(ctx context.Context, when string) error {
 	return nil
 }
 
-// judging limits the search for a valid order of one pool's operations.
+// judging limits the search for a valid order of one pool's operations. The search can take exponential time.
 const judging = time.Minute
 
-// linearizable checks each pool for an order of its operations that explains all responses.
+// linearizable searches, for each pool, an order of its operations that explains all responses. A pool without such an order is a violation.
 func (run *run) linearizable(res *Result) {
-	if run.plan.Weather.Restore { // a restore undoes acknowledged operations, so no order fits both them and the later ones
+	if run.plan.Weather.Restore { // a restore undoes acknowledged operations, so no order can explain all responses
 		return
 	}
 	var wg sync.WaitGroup
@@ -97,7 +99,7 @@ func (run *run) linearizable(res *Result) {
 	}
 }
 
-// budget compares the attempts of transactions and reads with the average that a request may cost (Mix.Attempts).
+// budget checks that the servers did not attempt transactions more often than the mix allows (Mix.Attempts, Mix.Repeats).
 func (run *run) budget(res *Result) {
 	run.attempts.mu.Lock()
 	defer run.attempts.mu.Unlock()
@@ -120,25 +122,25 @@ func (run *run) budget(res *Result) {
 type attempts struct {
 	mu    sync.Mutex
 	byEnd map[string]int
-	stale map[string]int // attempts that ended because a plan was out of date, by operation
+	stale map[string]int // attempts that failed because a plan was out of date, by operation
 
 	uptime time.Duration // sum over all servers
 }
 
-// idleAttempts limits the attempts of an idle server in one second: its jobs scan for eight kinds of work once a second.
+// idleAttempts limits the attempts of an idle server in one second. Its jobs look for eight kinds of work once a second.
 const idleAttempts = 10
 
 func newAttempts() *attempts { return &attempts{byEnd: map[string]int{}, stale: map[string]int{}} }
 
-// starting is the SQLSTATE of a database that is starting. The number of attempts that meet it depends on the machine's load and shows nothing about
-// the service.
+// starting is the SQLSTATE of a database that is starting. The budget ignores attempts with this error, because their number depends only on the
+// machine's load.
 const starting = "57P03"
 
 var startLine = regexp.MustCompile(`^process_start_time_seconds ([0-9.e+]+)$`)
 
 var attemptLine = regexp.MustCompile(`^carve_tx_attempts_total\{end="([^"]*)",op="([^"]*)",sqlstate="([^"]*)"\} ([0-9.e+]+)$`)
 
-// scrape reads the metrics of a server that is about to end.
+// scrape adds the metrics of a server to the counts. The caller is about to end that server.
 func (a *attempts) scrape(ctx context.Context, r *region) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -148,7 +150,7 @@ func (a *attempts) scrape(ctx context.Context, r *region) {
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return // the caller kills it next
+		return // the caller kills the server next, so a server that does not respond is no fault
 	}
 	defer resp.Body.Close()
 	a.mu.Lock()
@@ -168,7 +170,7 @@ func (a *attempts) scrape(ctx context.Context, r *region) {
 				continue
 			}
 			a.byEnd[m[1]] += int(n)
-			if m[1] == "again" && m[3] == "" { // no SQLSTATE: a statement did not affect the rows that it names
+			if m[1] == "again" && m[3] == "" { // without an SQLSTATE, a statement did not affect the rows that it names
 				a.stale[m[2]] += int(n)
 			}
 		}

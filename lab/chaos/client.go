@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// maxTries limits a client's attempts. A request that is still uncertain is resolved at the end of the run.
+// maxTries limits a client's attempts of one request. If the outcome is still unknown, the end of the run resolves it.
 const maxTries = 14
 
 // client runs a plan's operations, one after another.
@@ -36,10 +36,10 @@ func (run *run) client(ctx context.Context, ops []Op) {
 	}
 }
 
-// ask sends one attempt of an operation's request. It checks each response for faults that no response may have.
+// ask sends one attempt of an operation's request. It checks the response for faults that no response may have.
 func (run *run) ask(ctx context.Context, op *Op, try int, q request) answer {
 	server := op.Server
-	if op.Hop && (q.key == "" || run.alike) { // a key belongs to the region that received it first
+	if op.Hop && (q.key == "" || run.alike) { // a repeat with a key must go to the region that received the key first
 		server += try
 	}
 	r := run.regions[server%len(run.regions)]
@@ -64,14 +64,15 @@ func (run *run) ask(ctx context.Context, op *Op, try int, q request) answer {
 	return a
 }
 
-// make sends a create request until its outcome is certain.
+// make sends a create request and repeats it until its outcome is certain.
 func (run *run) make(ctx context.Context, op *Op) {
 	entries := run.ledger.ask(op)
 	run.settle(ctx, op, entries, false)
 }
 
-// settle sends the request for open entries. A repeat with the same key or name makes an unknown outcome certain, except for a refusal while another
-// attempt may still be under way. The end of the run resolves the rest. unknown means that an earlier request may have taken effect.
+// settle sends the request for open entries until its outcome is certain. If the outcome is unknown, it repeats the request with the same key or
+// name. A refusal is not certain while another attempt may still be under way. The end of the run resolves outcomes that stay unknown. The parameter
+// unknown means that an earlier request may have taken effect.
 func (run *run) settle(ctx context.Context, op *Op, entries []*entry, unknown bool) {
 	q, underWay := op.request(op.Patience), false
 	for try := range maxTries {
@@ -85,7 +86,7 @@ func (run *run) settle(ctx context.Context, op *Op, entries []*entry, unknown bo
 			run.made(op, entries, a)
 			return
 		case m == refused && a.code == ipam.CodeAlreadyExists && unknown && !op.Keyed && op.Kind != Put:
-			run.find(ctx, op, entries) // an earlier attempt of this operation made it
+			run.find(ctx, op, entries) // an earlier attempt of this operation made the object
 			return
 		case m == refused && underWay:
 			run.ledger.undecided(entries, a.code)
@@ -108,7 +109,7 @@ func (run *run) settle(ctx context.Context, op *Op, entries []*entry, unknown bo
 	}
 }
 
-// made records the objects that a request made.
+// made records the objects that the response to a request contains.
 func (run *run) made(op *Op, entries []*entry, a answer) {
 	made, err := op.things(a.body)
 	if err != nil {
@@ -118,7 +119,7 @@ func (run *run) made(op *Op, entries []*entry, a answer) {
 	run.ledger.got(entries, made)
 }
 
-// expected lists the refusals that a request can cause.
+// expected lists the refusals that a correct service may send at any time.
 var expected = []ipam.Code{ipam.CodePoolExhausted, ipam.CodeBlockTaken}
 
 func (run *run) refused(op *Op, entries []*entry, a answer) {
@@ -129,8 +130,8 @@ func (run *run) refused(op *Op, entries []*entry, a answer) {
 	run.ledger.absent(entries, a.code)
 }
 
-// find reads by name the objects that an earlier attempt made. A read alone does not prove that an object is durable. The earlier refusal, because
-// the name is taken, proves it.
+// find reads by name the objects that an earlier attempt made. The read alone does not prove that an object is durable. But the service has already
+// refused the name as taken, and that refusal proves it.
 func (run *run) find(ctx context.Context, op *Op, entries []*entry) {
 	for i, e := range entries {
 		for try := 0; ; try++ {
@@ -162,7 +163,7 @@ func (run *run) release(ctx context.Context, op *Op) {
 	run.insist(ctx, op, e, false)
 }
 
-// insist repeats a release. repeated means that an earlier attempt was sent.
+// insist repeats a release until its outcome is certain. repeated means that the caller has already sent an earlier attempt.
 func (run *run) insist(ctx context.Context, op *Op, e *entry, repeated bool) {
 	q := request{method: http.MethodDelete, path: e.op.path(run.ledger.known(e).name), patience: op.Patience}
 	for try := range maxTries {
@@ -194,8 +195,9 @@ func (run *run) insist(ctx context.Context, op *Op, e *entry, repeated bool) {
 	}
 }
 
-// again repeats an answered request with its key. It expects the same response while the objects that the request made are held. If a claim (not a
-// pool) was released before the repeat was sent, the repeat must be refused. If a release runs at the same time, both outcomes are right.
+// again repeats a request that got a response, with the same key. While the request's objects are held, the repeat must get the same response. If a
+// claim was released before the repeat was sent, the service must refuse the repeat. This rule does not apply to pools. If a release runs at the same
+// time, both outcomes are right.
 func (run *run) again(ctx context.Context, op *Op) {
 	e := run.ledger.target(op)
 	if e == nil {
@@ -238,12 +240,12 @@ func (run *run) again(ctx context.Context, op *Op) {
 	}
 }
 
-// mayBeGone reports whether an object that the operation made was released, or may have been.
+// mayBeGone reports whether one of the operation's objects was released, or may have been.
 func (run *run) mayBeGone(op *Op) bool {
 	return slices.ContainsFunc(op.Names, func(name string) bool { return run.ledger.named(name).state != isHeld })
 }
 
-// get reads an object. An object that is held before and after the read must be found.
+// get reads an object. If the object is held before and after the read, the read must find it.
 func (run *run) get(ctx context.Context, op *Op) {
 	e := run.ledger.target(op)
 	if e == nil {

@@ -24,7 +24,7 @@ func claimed(name, block string) reply {
 
 func problem(status int, code string) reply { return reply{status, `{"code":"` + code + `"}`} }
 
-// against returns a run with servers that return to each request ("POST /v1/...") the next of its replies, and the last one from then on.
+// against returns a run with test servers. To each kind of request ("POST /v1/...") they return its replies in order, and then repeat the last one.
 func against(t *testing.T, replies map[string][]reply) *scene {
 	t.Helper()
 	var mu sync.Mutex
@@ -40,7 +40,7 @@ func against(t *testing.T, replies map[string][]reply) *scene {
 		if len(list) > 1 {
 			replies[key] = list[1:]
 		}
-		w.Header().Set("Idempotency-Replayed", "true") // only repeats read this header
+		w.Header().Set("Idempotency-Replayed", "true") // the client reads this header only in repeats
 		w.WriteHeader(list[0].status)
 		_, _ = w.Write([]byte(list[0].body))
 	}))
@@ -101,8 +101,8 @@ func TestClientRecordsOnlyCertainOutcomes(t *testing.T) {
 	}
 }
 
-// A repeat by key returns the response of the first request until the claim is released. Afterwards it is refused: the block may belong to another
-// claim.
+// A repeat by key must return the response of the first request until the claim is released. After the release, the repeat must be refused, because
+// the block may belong to another claim.
 func TestRepeatReturnsTheClaimUntilItsRelease(t *testing.T) {
 	t.Parallel()
 	released := problem(409, "claim_released")
@@ -130,7 +130,7 @@ func TestRepeatReturnsTheClaimUntilItsRelease(t *testing.T) {
 	}
 }
 
-// releasing begins the release of the held claim and returns it.
+// releasing begins the release of the held claim and returns the claim.
 func (s *scene) releasing() *entry {
 	s.ledger.release(0, s.held)
 	return s.held
@@ -150,7 +150,7 @@ func TestContentionOnAHealthyDatabaseIsAViolation(t *testing.T) {
 	}
 }
 
-// Releases keep their server: a client that holds a block knows its region.
+// Releases must not go to another region, because a client that holds a block knows the block's region.
 func TestHalfOfTheClaimsGoToARestoredRegion(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)

@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// Off is the server with a wrong clock.
+// Off selects the server with a wrong clock.
 type Off struct {
 	Region int
-	Ahead  time.Duration // at the beginning; Step events follow
+	Ahead  time.Duration // error of the clock at the beginning; Step events change it later
 }
 
-// astray is the error of a wrong clock.
+// astray is the error of a wrong clock, ahead or behind.
 const astray = 20 * time.Minute
 
-// clocks chooses the server with the wrong clock and its error: ahead, behind, or steps between the two during the run.
+// clocks chooses the server with the wrong clock. Its clock is ahead, is behind, or jumps between the two during the run.
 func (p *Plan) clocks(r *rand.Rand) {
 	p.Off.Region = r.IntN(len(p.Regions))
 	switch r.IntN(3) {
@@ -31,7 +31,7 @@ func (p *Plan) clocks(r *rand.Rand) {
 			ahead = -astray
 		}
 		all := p.Clients * p.Operations
-		for _, part := range []int{2, 4, 6} { // eighths of the run
+		for _, part := range []int{2, 4, 6} { // eighths of the run at which the clock jumps
 			p.Events = append(p.Events, Event{At: all*part/8 + r.IntN(max(1, all/8)), Disaster: Step, Region: p.Off.Region, For: ahead})
 			ahead = -ahead
 		}
@@ -51,8 +51,8 @@ func (run *run) right() *region {
 	return run.regions[0]
 }
 
-// tells checks by the Date header of a response that each server's clock is right or wrong as planned. Without this check, the suite could run with
-// right clocks only and prove nothing.
+// tells checks that the clock of each server is right or wrong as planned. It reads the clock from the Date header of a response. If a wrong clock
+// had no effect, the run would test nothing.
 func (run *run) tells(ctx context.Context) error {
 	for _, r := range run.regions {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+*r.addr.Load()+"/healthz", nil)

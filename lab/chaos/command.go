@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Run runs the command. It fails when a check fails or a run could not be made.
+// Run runs the command. It returns an error if a check fails or a run cannot start.
 func Run(ctx context.Context, args []string) error { return command(ctx, args, os.Stdout) }
 
 type options struct {
@@ -73,10 +73,10 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	return nil
 }
 
-// sayEvery is the number of seeds from one progress line to the next.
+// sayEvery is the number of finished runs between two progress lines.
 const sayEvery = 50
 
-// suite runs the mixes in turn, one seed each.
+// suite runs one seed after another. The seeds take the mixes in turn.
 func suite(ctx context.Context, o options, out io.Writer) (bool, error) {
 	mixes := Mixes()
 	if o.url != "" {
@@ -133,7 +133,7 @@ func say(out io.Writer, o options, r Result) {
 	_, _ = fmt.Fprintf(out, "  plan, history and logs: %s; again: %s\n", r.Dir, again(o, r))
 }
 
-// again returns the command that repeats a seed.
+// again returns the command line that repeats a seed.
 func again(o options, r Result) string {
 	switch {
 	case o.url != "":
@@ -147,7 +147,7 @@ func again(o options, r Result) string {
 	}
 }
 
-// total prints the figures of all runs. It reports whether every check passed and every run was judged.
+// total prints the totals of all runs. It reports whether every check passed and the harness judged every run.
 func total(out io.Writer, jobs []Job, results []Result) bool {
 	tally := map[string]int{}
 	operations, judged, unjudged, bad := 0, 0, 0, len(jobs)-len(results)

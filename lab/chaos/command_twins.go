@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/lab/twins"
 )
 
-// showTwins shows for each protection that the suite fails without it and that the same runs pass with it.
+// showTwins proves that the suite can detect each missing protection. The runs must fail without the protection and pass with it.
 func showTwins(ctx context.Context, o options, out io.Writer) (bool, error) {
 	all := Twins()
 	if o.only != "" {
@@ -72,7 +72,7 @@ func showTwins(ctx context.Context, o options, out io.Writer) (bool, error) {
 	return good, nil
 }
 
-// counts returns the number of runs that violated each check.
+// counts lists each violated check with the number of runs that violated it.
 func counts(results []Result) string {
 	by, some := map[string]int{}, 0
 	for _, r := range results {

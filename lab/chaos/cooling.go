@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// Cool-down times of pools. The longer one does not end within a run, even by a clock that is slightly wrong. The shorter one has passed when the run
-// empties the pools.
+// Cool-down times of pools. The longer time does not end during a run, even by a wrong clock. The shorter time has passed when the run empties the
+// pools.
 const (
 	longer  = 15 * time.Minute
 	shorter = time.Second
 )
 
-// cooled checks that no block was handed out again too early. The cool-down begins after the client sent the release, and a client holds its block
-// before it gets the response to its claim. So less than reuseAfter between the two events, by the client's clock, is too early.
+// cooled checks that the service handed out no block again too early. All times are by the clients' clock. The cool-down begins after the client
+// sends the release. The next client holds the block before it receives the response. So the time between the two events must be at least reuseAfter.
 func (run *run) cooled() {
 	after := map[string]time.Duration{}
 	for _, p := range run.plan.Pools {
@@ -31,7 +31,7 @@ func (run *run) cooled() {
 				continue
 			}
 			if !is.when.givenUp.IsZero() && is.when.givenUp.Before(was.when.told) {
-				continue // this entry held the block first
+				continue // this entry held the block before the other one did
 			}
 			if passed := is.when.told.Sub(was.when.givenUp); passed < wait {
 				run.ledger.violated("cooled", is.label(), "was given %v %v after %s gave %v up, which has to wait for %v", is.block, passed, was.label(), was.block, wait)
@@ -41,10 +41,10 @@ func (run *run) cooled() {
 	}
 }
 
-// coolingLimit is the time in which a pool must get back all cooled-down blocks. The job that returns them runs every second.
+// coolingLimit is the time within which a pool must get back all blocks whose cool-down has ended. The job that returns them runs every second.
 const coolingLimit = time.Minute
 
-// thaw returns when the emptied pools are free again. It waits for short cool-downs and ends the others as an operator would.
+// thaw returns when all blocks of the emptied pools are free. It waits for short cool-downs, and ends the longer ones as an operator would.
 func (run *run) thaw(ctx context.Context, do func(r int, method, path string, body any) answer) {
 	late := time.Now().Add(coolingLimit)
 	for {

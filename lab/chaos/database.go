@@ -24,19 +24,19 @@ type Binaries struct {
 	Ipamctl string
 }
 
-// cluster is a database server that successive runs share: a PostgreSQL, or an external CockroachDB. Each run has a database of its own.
+// cluster is a database server that successive runs share. It is a PostgreSQL, or an external CockroachDB. Each run has its own database on it.
 type cluster struct {
-	url      string // URL of the CockroachDB; empty: the harness starts a PostgreSQL
+	url      string // URL of the CockroachDB; if empty, the harness starts a PostgreSQL
 	dir      string
 	programs Binaries
 
 	mu        sync.Mutex
 	db        *devdb.DB
-	templates map[string]string // by regions
+	templates map[string]string // migrated databases to copy, by their list of regions
 	made      int
 }
 
-// maxSessions is enough for three servers, the sessions that killed servers leave behind, and the checks.
+// maxSessions is enough for the sessions of three servers and the checks. Killed servers also leave sessions behind.
 const maxSessions = 150
 
 func startCluster(ctx context.Context, url, dir string, programs Binaries) (*cluster, error) {
@@ -79,9 +79,9 @@ func (c *cluster) close(ctx context.Context) error {
 	return errors.Join(c.db.Stop(ctx), devdb.Remove(c.dir))
 }
 
-// create creates a migrated database for servers in the given regions.
+// create creates a database for servers in the given regions and migrates its schema.
 func (c *cluster) create(ctx context.Context, regions []string) (dsn string, err error) {
-	if c.url != "" { // CockroachDB cannot copy a database
+	if c.url != "" { // CockroachDB cannot copy a database, so each run migrates its own
 		return c.migrated(ctx, "chaos_"+strings.ToLower(rand.Text()), regions)
 	}
 	template, err := c.template(ctx, regions)
@@ -93,8 +93,8 @@ func (c *cluster) create(ctx context.Context, regions []string) (dsn string, err
 	if err := c.execute(ctx, "CREATE DATABASE "+name+" TEMPLATE "+template+" STRATEGY FILE_COPY"); err != nil {
 		return "", err
 	}
-	// The cluster syncs nothing to disk, and a killed process does not need that. But it does not wait either until its log is written, so a database
-	// that is stopped immediately loses acknowledged transactions.
+	// The cluster never syncs to disk. That is safe, because only processes are killed. But without this setting, a COMMIT does not even wait until
+	// its log is written. An immediate stop of the database would then lose acknowledged transactions.
 	if err := c.execute(ctx, "ALTER DATABASE "+name+" SET synchronous_commit = on"); err != nil {
 		return "", err
 	}
@@ -113,7 +113,7 @@ func (c *cluster) drop(ctx context.Context, dsn string) error {
 	return c.execute(ctx, "DROP DATABASE IF EXISTS "+strings.TrimPrefix(u.Path, "/")+how)
 }
 
-// template returns a database that is migrated for these regions.
+// template returns the name of a database that is migrated for these regions. The first call for a list of regions makes it.
 func (c *cluster) template(ctx context.Context, regions []string) (string, error) {
 	key := strings.Join(distinct(regions), ",")
 	if name, made := c.templates[key]; made {

@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// progress counts the completed operations and wakes the goroutines that wait for a count.
+// progress counts the completed operations. It wakes the goroutines that wait for a certain count.
 type progress struct {
 	mu      sync.Mutex
 	done    int
@@ -60,7 +60,7 @@ func (p *progress) await(ctx context.Context, n int) bool {
 	}
 }
 
-// disasters starts each event of the plan when it is due, and ends all events before it returns.
+// disasters starts each event of the plan at its operation count. It returns when all events have ended.
 func (run *run) disasters(ctx context.Context) {
 	var wg sync.WaitGroup
 	slow := make([]atomic.Int32, len(run.regions))
@@ -104,7 +104,7 @@ func (run *run) happen(ctx context.Context, e Event, slow *atomic.Int32) {
 		}
 		run.restored.asked.Store(r)
 		run.fencedOff(ctx, r)
-		run.progress.await(ctx, e.At+run.plan.Clients*run.plan.Operations/4) // clients go on working during that time
+		run.progress.await(ctx, e.At+run.plan.Clients*run.plan.Operations/4) // clients continue to work during that time
 		run.restored.asked.Store(nil)
 		run.broke("reconciling a region", run.reconcile(ctx))
 	case Pause:
@@ -129,7 +129,7 @@ func (run *run) happen(ctx context.Context, e Event, slow *atomic.Int32) {
 	}
 }
 
-// others returns a map that gives the same delay to all regions except one.
+// others returns a map of delays. Each region except one gets the same delay.
 func others(regions []string, but string, far time.Duration) map[string]time.Duration {
 	out := map[string]time.Duration{}
 	for _, r := range regions {

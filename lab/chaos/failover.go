@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/standby"
 )
 
-// database is the database of a run and the DSNs by which the servers reach it, one for each host.
+// database is the database of a run. Servers get one DSN for each of its hosts.
 type database struct {
 	dsn   string // for operators
 	hosts []string
@@ -20,7 +20,8 @@ type database struct {
 	drop  func(ctx context.Context) error
 }
 
-// prepare makes the run's database: a new one in the shared cluster, or a primary with a standby, which both end with the run.
+// prepare makes the run's database. Normally it is a new database in the shared cluster. A mix with a failover gets a primary with a standby of its
+// own.
 func (run *run) prepare(ctx context.Context) (database, error) {
 	if len(run.plan.Weather.Failover) == 0 {
 		dsn, err := run.cluster.create(ctx, run.plan.Regions)
@@ -63,17 +64,17 @@ func several(dsns []string) (string, error) {
 	return all.String(), nil
 }
 
-// Times for which the standby is unreachable before the primary dies. A server that cancels an unanswered COMMIT does so within stalled. After a
-// crash and a restart of the primary, clients find its data within crashed.
+// Times for which a failover waits while the standby is unreachable. With stalled, a server that cancels an unanswered COMMIT does so in that time.
+// With a crash, the primary crashes after crashed. After the restart, clients can read its data for unsynced before it dies.
 const (
 	stalled  = 20 * time.Second
 	crashed  = 3 * time.Second
 	unsynced = 5 * time.Second
 )
 
-// failOver cuts the standby off, waits until COMMITs wait for it, and gives clients time to repeat their requests. Then the primary dies and the
-// standby is promoted. With restart, the primary first crashes and starts again while the standby is still unreachable: every client can then read
-// the commits that are on its disk.
+// failOver cuts the standby off and waits until COMMITs wait for it. It then gives clients time to repeat their requests. At last the primary dies
+// and the standby is promoted. If restart is set, the primary crashes and starts again before that, while the standby is still unreachable. During
+// that time, every client can read commits that only the primary has on its disk.
 func (run *run) failOver(ctx context.Context, restart bool) error {
 	pair := run.db.pair
 	pair.Stall()

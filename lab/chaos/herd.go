@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/lab/herd"
 )
 
-// newHerd makes agents with machines that use claims. They work in their own project, on all servers of the run.
+// newHerd makes the run's agents, which manage machines that use claims (package herd). They work in their own project, on all servers of the run.
 func (run *run) newHerd(ctx context.Context) error {
 	if run.plan.Agents == 0 {
 		return nil
@@ -18,15 +18,15 @@ func (run *run) newHerd(ctx context.Context) error {
 	return run.herd.Furnish(ctx)
 }
 
-// newHeirs returns the agents that delete objects and make them again, in projects of their own, on all servers of the run. The agents end when the
-// clients have ended.
+// newHeirs returns agents that delete objects and make new ones by the same names (package heirs). They work in their own projects, on all servers of
+// the run. They end when the clients have ended.
 func (run *run) newHeirs(over <-chan struct{}) *heirs.Heirs {
 	return &heirs.Heirs{
 		Servers: len(run.plan.Regions), Agents: run.plan.Heirs, Rounds: run.plan.Operations / 6, Over: over, Seed: run.plan.Seed, Ask: run.agentAsks,
 	}
 }
 
-// inherited records the wrong responses that the heirs got.
+// inherited records the wrong responses that the agents of package heirs got.
 func (run *run) inherited(res *Result) {
 	wrong, tally := run.heirs.Judge()
 	for _, one := range wrong {
@@ -37,7 +37,7 @@ func (run *run) inherited(res *Result) {
 	}
 }
 
-// agentAsks sends a request of a herd's agent or of an heir.
+// agentAsks sends a request of an agent of package herd or heirs.
 func (run *run) agentAsks(ctx context.Context, server int, method, path string, body any) herd.Answer {
 	r := run.regions[server%len(run.regions)]
 	a := run.caller.do(ctx, r, request{method: method, path: path, body: body, patience: run.plan.Timeout * 2})
@@ -49,7 +49,7 @@ func (run *run) agentAsks(ctx context.Context, server int, method, path string, 
 	return herd.Answer{Status: a.status, Code: a.code, Body: a.body, Unsure: slices.Contains([]meaning{unsure, unchanged}, a.meaning()) || a.code == ipam.CodeRateLimited}
 }
 
-// herded judges the responses that the agents got.
+// herded judges the responses that the agents of package herd got.
 func (run *run) herded(ctx context.Context, res *Result) error {
 	if run.herd == nil {
 		return nil

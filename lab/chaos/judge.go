@@ -15,7 +15,7 @@ import (
 
 // judge resolves open outcomes after all faults have ended, and runs all checks.
 func (run *run) judge(ctx context.Context, res *Result) error {
-	// No request is under way any more: the stored state is final.
+	// First wait until no request is under way. From then on, the stored state is final.
 	for _, r := range run.regions {
 		if err := r.rest(ctx); err != nil {
 			return fmt.Errorf("waiting for server %d to end: %w", r.index, err)
@@ -61,7 +61,7 @@ func (run *run) judge(ctx context.Context, res *Result) error {
 	return nil
 }
 
-// stored returns the existing claims and pools by name. Every server must list the same.
+// stored returns the existing claims and pools by name. Every server must return the same list.
 func (run *run) stored(ctx context.Context) (map[string]thing, error) {
 	var first map[string]thing
 	for _, r := range run.regions {
@@ -116,12 +116,12 @@ func (run *run) list(ctx context.Context, r *region, kind string, into map[strin
 	}
 }
 
-// read reads a path and retries on a busy machine.
+// read reads a path. It retries, because a busy machine may be too slow to respond.
 func (run *run) read(ctx context.Context, r *region, path string) answer {
 	return run.persist(ctx, r, request{method: http.MethodGet, path: path})
 }
 
-// persist sends a request after all faults have ended and retries on a busy machine.
+// persist sends a request after all faults have ended. It retries, because a busy machine may be too slow to respond.
 func (run *run) persist(ctx context.Context, r *region, q request) answer {
 	q.patience = 20 * time.Second
 	for try := 0; ; try++ {
@@ -132,7 +132,7 @@ func (run *run) persist(ctx context.Context, r *region, q request) answer {
 	}
 }
 
-// findStored returns the stored object of an entry: by its name, or by its prefix if the name was generated.
+// findStored returns the stored object of an entry. It searches by name, or by prefix if the service generated the name.
 func findStored(e *entry, stored map[string]thing) (thing, bool) {
 	if e.op.Kind != Generated {
 		t, ok := stored[e.label()]
@@ -146,7 +146,8 @@ func findStored(e *entry, stored map[string]thing) (thing, bool) {
 	return thing{}, false
 }
 
-// findOut sends open requests again. A request with a key or a name must now get a certain response that matches the stored object, if one exists.
+// findOut sends the requests with unknown outcomes again. A request with a key or a given name must now get a certain response. If the object exists,
+// the response must match it.
 func (run *run) findOut(ctx context.Context, stored map[string]thing) {
 	for _, ops := range run.plan.Ops {
 		for i := range ops {
@@ -205,7 +206,7 @@ func (run *run) findOutMade(ctx context.Context, op *Op, open []*entry, stored m
 	}
 }
 
-// compare compares the responses that clients got with the stored objects.
+// compare checks that the responses to clients match the stored objects.
 func (run *run) compare(stored map[string]thing) {
 	seen := map[string]bool{}
 	for _, e := range run.ledger.all() {
@@ -232,7 +233,7 @@ func (run *run) compare(stored map[string]thing) {
 	}
 }
 
-// usable empties the pools and claims each pool as a whole.
+// usable empties the pools. It then claims each pool as a whole, which succeeds only if all its blocks are free and merged.
 func (run *run) usable(ctx context.Context, stored map[string]thing) {
 	do := func(r int, method, path string, body any) answer {
 		q := request{method: method, path: path, body: body, patience: 20 * time.Second}
@@ -267,17 +268,17 @@ func (run *run) usable(ctx context.Context, stored map[string]thing) {
 			}
 		}
 	}
-	run.thaw(ctx, do) // after a restore, blocks that were missing in the region's rows cool down too
+	run.thaw(ctx, do) // after a restore, blocks that are missing in the region's rows cool down too
 	for i, p := range run.plan.Pools {
 		run.whole(do, i, p)
 	}
 }
 
-// whole claims a pool as a whole. If several regions serve the pool, each claims it in turn: blocks on loan to the other regions return and move
-// there.
+// whole claims a pool as a whole. If several regions serve the pool, each region claims it in turn. For each claim, the blocks that other regions
+// have borrowed return first and then move to the claiming region.
 func (run *run) whole(do func(r int, method, path string, body any) answer, first int, p Pool) {
 	turns := 1
-	if run.plan.Served && p.judged() { // the released blocks of other pools cool down
+	if run.plan.Served && p.judged() { // the released blocks of pools without judgement cool down
 		turns = len(run.regions)
 	}
 	for turn := range turns {
@@ -297,14 +298,14 @@ func (run *run) whole(do func(r int, method, path string, body any) answer, firs
 	}
 }
 
-// find returns the entry of a label, or nil.
+// find returns the entry with a label, or nil.
 func (l *ledger) find(label string) *entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.entries[label]
 }
 
-// all returns copies of all entries, ordered by label.
+// all returns copies of all entries, sorted by label.
 func (l *ledger) all() []entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()

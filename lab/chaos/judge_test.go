@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// scene is a run of two claims after an honest service: c0-0-a is held and c0-1-a was released.
+// scene is a run with a service without faults. Claim c0-0-a is held, and claim c0-1-a was released.
 type scene struct {
 	*run
 
@@ -43,7 +43,7 @@ func made(name, block string) (t thing) {
 	return t
 }
 
-// claim returns a claim that its client knows it holds.
+// claim returns the entry of a claim whose client knows that it holds the claim.
 func (s *scene) claim(number int, block string) *entry {
 	op := &Op{Number: number, Kind: Claim, Pool: "four", Bits: 32, Names: []string{fmt.Sprintf("c0-%d-a", number)}}
 	entries := s.ledger.ask(op)
@@ -119,7 +119,7 @@ func TestEachCheckDetectsItsViolation(t *testing.T) {
 	}
 }
 
-// A cut connection counts in the same figure as a plan that is out of date.
+// A cut connection increases the same figure as a plan that is out of date. So the check must allow such plans in a storm.
 func TestStalePlansAreAllowedInAStorm(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)

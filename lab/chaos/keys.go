@@ -11,13 +11,13 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// key is an API key that expires.
+// key is an API key with an expiry time.
 type key struct {
 	token   string
 	expires time.Time
 }
 
-// Lifetimes of the two keys of a run. One key has expired when the run is judged and the other has not, even by a clock that is slightly wrong.
+// Lifetimes of the two keys of a run. When the run is judged, the short one has expired and the long one has not, even by a slightly wrong clock.
 const (
 	shortKey = 10 * time.Second
 	longKey  = 10 * time.Minute
@@ -46,8 +46,8 @@ func (run *run) makeKey(ctx context.Context, name string, expires time.Time) (ke
 	return key{made.Token, expires}, err
 }
 
-// remake makes the project, deletes it, and makes another one with the same name. A key of the first project, which every server has seen, must open
-// nothing in the second.
+// remake makes the project, deletes it and makes another project by the same name. Every server has seen a key of the first project. That key must
+// open nothing in the second project.
 func (run *run) remake(ctx context.Context) error {
 	body := obj{"metadata": obj{"name": project}}
 	if _, err := run.post(ctx, "/v1/projects", body); err != nil {
@@ -82,7 +82,7 @@ func (run *run) remake(ctx context.Context) error {
 	return nil
 }
 
-// tryKeys presents each key to each server.
+// tryKeys sends each key to each server.
 func (run *run) tryKeys(ctx context.Context) {
 	for _, k := range run.keys {
 		for _, r := range run.regions {

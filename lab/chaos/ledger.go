@@ -16,7 +16,7 @@ import (
 type state string
 
 const (
-	isOpen      state = "open"      // no response, or no certain one
+	isOpen      state = "open"      // no response, or none that proves the outcome
 	isHeld      state = "held"      // it exists
 	isAbsent    state = "absent"    // refused, with nothing changed
 	isReleasing state = "releasing" // held; its release has no certain response
@@ -31,10 +31,10 @@ type entry struct {
 	name   string // name of the object, once known
 	uid    string
 	block  netip.Prefix
-	refuse ipam.Code // code of a refusal that came while an earlier attempt may be under way
+	refuse ipam.Code // code of a refusal that does not prove the outcome, because an earlier attempt may still be under way
 
-	// tainted: the request has no key and an attempt may still be under way. That attempt can make an object again after its release, so the client does
-	// not release it before the end.
+	// tainted means that the request has no key and an attempt may still be under way. That attempt could make the object again after a release. So
+	// the client does not release the object before the end of the run.
 	tainted bool
 
 	asked    *consistency.Call
@@ -42,12 +42,12 @@ type entry struct {
 	when     moments
 }
 
-// moments are the times of an entry's requests and responses, by the client's clock. A zero time means that the event did not happen.
+// moments are the times of an entry's requests and responses, by the client's clock. A zero time means that the event has not happened.
 type moments struct{ asked, told, givenUp, gone time.Time }
 
 func (e *entry) label() string { return e.op.Names[e.index] }
 
-// line is one event, for reports.
+// line is one event of the log.
 type line struct {
 	at   time.Duration
 	text string
@@ -57,7 +57,7 @@ type line struct {
 // ledger records the responses that clients got.
 type ledger struct {
 	began     time.Time
-	histories map[string]*consistency.Recorder // by pool
+	histories map[string]*consistency.Recorder // by pool name
 
 	mu      sync.Mutex
 	entries map[string]*entry // by label
@@ -78,7 +78,7 @@ func newLedger(pools []Pool) *ledger {
 	return l
 }
 
-// note records an event.
+// note adds an event to the log.
 func (l *ledger) note(op, format string, args ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -91,7 +91,7 @@ func (l *ledger) violated(check, about, format string, args ...any) {
 	l.wrong = append(l.wrong, Violation{Check: check, About: about, Detail: fmt.Sprintf(format, args...)})
 }
 
-// sift keeps the violations for which keep returns true.
+// sift removes the violations for which keep returns false.
 func (l *ledger) sift(keep func(Violation) bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -104,7 +104,7 @@ func (l *ledger) count(what string) {
 	l.tally[what]++
 }
 
-// ask opens the entries of a create operation. Its calls are under way from now on.
+// ask opens one entry for each object of a create operation. The calls of the entries begin now.
 func (l *ledger) ask(op *Op) []*entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -123,7 +123,7 @@ func (l *ledger) ask(op *Op) []*entry {
 	return out
 }
 
-// got records that the requested objects exist.
+// got records the objects of a successful response.
 func (l *ledger) got(entries []*entry, made []thing) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -136,7 +136,7 @@ func (l *ledger) got(entries []*entry, made []thing) {
 	}
 }
 
-// absent records that the request was refused and that its objects do not exist.
+// absent records that the request was refused and its objects do not exist.
 func (l *ledger) absent(entries []*entry, code ipam.Code) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -148,13 +148,13 @@ func (l *ledger) absent(entries []*entry, code ipam.Code) {
 			e.asked.Exhausted()
 		case code == ipam.CodeBlockTaken:
 			e.asked.Taken()
-		default: // a batch that did not fit shows nothing about one of its claims
+		default: // the refusal of a batch does not show which of its claims did not fit
 			e.asked.Void()
 		}
 	}
 }
 
-// taint marks entries with a request that may still be under way.
+// taint marks entries that an unfinished attempt may still change.
 func (l *ledger) taint(entries []*entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -163,7 +163,7 @@ func (l *ledger) taint(entries []*entry) {
 	}
 }
 
-// target returns the entry that an operation refers to, or nil.
+// target returns the entry of the object that an operation refers to, or nil.
 func (l *ledger) target(op *Op) *entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -177,7 +177,7 @@ func (l *ledger) known(e *entry) entry {
 	return *e
 }
 
-// release begins the release of an entry and reports whether the entry can be released.
+// release begins the release of an entry. It returns false if the entry cannot be released now.
 func (l *ledger) release(client int, e *entry) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -191,7 +191,7 @@ func (l *ledger) release(client int, e *entry) bool {
 	return true
 }
 
-// ended records the end of a release. repeated means that an earlier attempt may have released the entry.
+// ended records the outcome of a release. repeated means that an earlier attempt may have released the entry.
 func (l *ledger) ended(e *entry, a answer, repeated bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -219,13 +219,13 @@ func (l *ledger) ended(e *entry, a answer, repeated bool) {
 	}
 }
 
-// nobody returns a call that belongs to no history.
+// nobody returns a call that belongs to no history. It replaces the missing call of an entry without one.
 func nobody() *consistency.Call {
 	p := pool("none", "192.0.2.0/32", 32, "")
 	return consistency.NewRecorder(p.Pool).Release(0, "none", "nothing")
 }
 
-// about returns the lines of the log that mention a text.
+// about returns the log lines that mention a text.
 func (l *ledger) about(what string) []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -250,7 +250,7 @@ func (l *ledger) named(label string) entry {
 	return entry{state: isOpen}
 }
 
-// undecided records a refusal for entries that stay open, because another attempt may be under way.
+// undecided records the code of a refusal. The entries stay open, because another attempt may still be under way.
 func (l *ledger) undecided(entries []*entry, code ipam.Code) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -14,16 +14,16 @@ type Kind int
 
 // The kinds of operations.
 const (
-	Claim      Kind = iota // POST by a given name: any block of a length
-	ClaimBlock             // POST by a given name: an exact CIDR
-	Put                    // PUT: create or return
-	Twice                  // POST by one given name to two servers at the same time, without keys: one makes it
-	Generated              // POST by a generated name
-	Batch                  // several claims, all or none
+	Claim      Kind = iota // POST with a given name: any block of a length
+	ClaimBlock             // POST with a given name: an exact CIDR
+	Put                    // PUT, which creates the claim or returns it
+	Twice                  // two POSTs with one name to two servers at the same time, without keys; exactly one may make the claim
+	Generated              // POST that lets the service generate the name
+	Batch                  // several claims in one request: all or none
 	Child                  // a child pool
 	ChildClaim             // a claim from a child pool
 	Release                // DELETE of a claim or child pool
-	Again                  // an answered request, repeated with its key
+	Again                  // a repeat, with the same key, of a request that got a response
 	Get                    // a read
 	kinds
 )
@@ -38,22 +38,22 @@ type Op struct {
 	Client, Number int
 	Kind           Kind
 	Pool           string
-	Names          []string // names of the new objects: one, except for batches; prefixes for generated names
+	Names          []string // names of the new objects: one, or several for a batch; a prefix for a generated name
 	Bits           int
 	Block          netip.Prefix
-	Keyed          bool          // with an Idempotency-Key
+	Keyed          bool          // the request has an Idempotency-Key
 	Server         int           // index of the server for the first attempt
 	Hop            bool          // repeats go to the next server
-	Patience       time.Duration // client timeout of the first attempt; 0: longer than the server's deadline
-	Leave          bool          // the end of the run resolves an unknown outcome
-	Target         *Op           // Release, Again, Get, ChildClaim: the operation that made the object
-	Index          int           // index among the target's claims
+	Patience       time.Duration // client timeout of the first attempt; 0 means longer than the server's deadline
+	Leave          bool          // the client does not resolve an unknown outcome; the end of the run does
+	Target         *Op           // for Release, Again, Get and ChildClaim: the operation that makes the object
+	Index          int           // index of the object in Target.Names
 }
 
-// ID returns the operation's name in reports and keys.
+// ID returns the operation's name in reports and Idempotency-Keys.
 func (o *Op) ID() string { return fmt.Sprintf("c%d-%d", o.Client, o.Number) }
 
-// Count returns the operation's weight in the progress of the run: its number of names, and at least 1.
+// Count returns the operation's weight in the progress of the run: the number of its names, and at least 1.
 func (o *Op) Count() int { return max(1, len(o.Names)) }
 
 func (o *Op) String() string {
@@ -76,13 +76,13 @@ func (o *Op) String() string {
 	return b.String()
 }
 
-// target is an object that a planned operation makes and that the plan has not released yet.
+// target is an object that an earlier operation of the plan makes and no operation has released yet.
 type target struct {
 	op    *Op
 	index int
 }
 
-// maxBatch limits a batch's claims.
+// maxBatch limits the claims of a batch.
 const maxBatch = 4
 
 // draw plans one operation. made lists the objects that earlier operations make.
@@ -100,7 +100,7 @@ func (p *Plan) draw(r *rand.Rand, client, number int, made *[]target) Op {
 	op.Bits = max(pool.Block.Bits(), pool.Unit-r.IntN(3))
 	count := 1
 	if op.Kind == Child && !pool.judged() {
-		op.Kind = Claim // no check covers the blocks that a deleted child pool gives back
+		op.Kind = Claim // no check covers the blocks that return to a cooling pool from a deleted child pool
 	}
 	switch op.Kind {
 	case Release, Again, Get, ChildClaim:
@@ -115,7 +115,7 @@ func (p *Plan) draw(r *rand.Rand, client, number int, made *[]target) Op {
 	case ClaimBlock:
 		op.Block = pool.block(r, op.Bits)
 	case Put:
-		op.Keyed = false // the name works as the key
+		op.Keyed = false // a PUT needs no key, because its name makes repeats safe
 	case Twice:
 		op.Keyed, op.Leave = false, false
 	default:
@@ -163,11 +163,12 @@ func (p *Plan) kind(r *rand.Rand, now tide) Kind {
 	return Claim
 }
 
-// lead is the number of rounds by which another client's operation must precede an operation that uses its object. The object mostly exists by then.
+// lead is the number of rounds between another client's operation and an operation that uses its object. After that many rounds, the object mostly
+// exists.
 const lead = 3
 
-// aim chooses the operation's target. A release gets an object that no other operation releases. If two simultaneous releases of one claim both lost
-// their responses, both would learn that the claim is gone, and no order explains that.
+// aim chooses the operation's target. A release gets an object that no other operation releases. Otherwise two simultaneous releases of one claim
+// could both lose their responses. Both clients would then learn that the claim is gone, and no order of the operations could explain that.
 func (p *Plan) aim(r *rand.Rand, op *Op, made *[]target) bool {
 	fits := func(t target) bool {
 		switch op.Kind {
@@ -185,7 +186,7 @@ func (p *Plan) aim(r *rand.Rand, op *Op, made *[]target) bool {
 			return false
 		}
 		i := r.IntN(len(list))
-		if p.tide(op.Number) == ebb { // oldest first, so that neighbouring blocks are released together
+		if p.tide(op.Number) == ebb { // oldest first, so that clients release neighbouring blocks at the same time
 			i = 0
 		}
 		t := list[i]

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// past compares the service's records of the past with the clients' observations, by the clients' clock. It skips a run with a restore, because a
-// restore changes the past.
+// past compares the service's records of the past with the responses to clients, by the clients' clock. It skips a run with a restore, because a
+// restore changes the records.
 func (run *run) past(ctx context.Context, res *Result) error {
 	if run.plan.Weather.Restore {
 		return nil
@@ -24,15 +24,15 @@ func (run *run) past(ctx context.Context, res *Result) error {
 	return run.trail(ctx, all, res)
 }
 
-// stamp is the largest difference between a database timestamp and the clients' clock. Both use one clock; the timestamp is rounded.
+// stamp is the largest difference between a database timestamp and the clients' clock. Both read the same clock, but the timestamp is rounded.
 const stamp = 5 * time.Millisecond
 
-// within reports whether a timestamp lies between two moments.
+// within reports whether a timestamp lies between two times.
 func within(at, from, to time.Time) bool {
 	return !at.Before(from.Add(-stamp)) && (to.IsZero() || !at.After(to.Add(stamp)))
 }
 
-// hold is one entry in an address's history.
+// hold is one holder in the history of an address.
 type hold struct {
 	AllocatedCIDR netip.Prefix
 	PoolRef       struct{ Name string }
@@ -47,10 +47,10 @@ func (h hold) String() string {
 	return fmt.Sprintf("%s %v %v to %v", h.holder(), h.AllocatedCIDR, h.Since.Format(time.StampMicro), h.Until.Format(time.StampMicro))
 }
 
-// addresses is the number of addresses that a run checks.
+// addresses is the number of addresses whose history a run checks.
 const addresses = 48
 
-// history reads the history of some addresses.
+// history checks the history of some addresses.
 func (run *run) history(ctx context.Context, all []entry, res *Result) error {
 	var asked []netip.Addr
 	for _, e := range all {
@@ -73,8 +73,8 @@ func (run *run) history(ctx context.Context, all []entry, res *Result) error {
 	return nil
 }
 
-// inOrder checks an address's history for contradictions: the present holder comes first, then the last holder and so on. Two holders from one pool
-// never overlap.
+// inOrder checks an address's history for contradictions. The present holder must come first, then the previous holders, newest first. Two holders
+// from one pool must never overlap in time.
 func (run *run) inOrder(address netip.Addr, holds []hold) {
 	now, next := time.Now(), map[string]hold{}
 	for i, h := range holds {
@@ -97,7 +97,7 @@ func (run *run) inOrder(address netip.Addr, holds []hold) {
 	}
 }
 
-// asSeen compares an address's history with the responses that its holders got.
+// asSeen compares an address's history with the responses to the clients that held it.
 func (run *run) asSeen(address netip.Addr, holds []hold, all []entry) {
 	for _, e := range all {
 		if !e.block.Contains(address) {
@@ -122,14 +122,13 @@ type event struct {
 	Resource  struct{ Name string }
 }
 
-// makes and ends are the trail's names of the operations that make and release the clients' objects.
+// makes and ends are the trail's operation names for the requests that make and release the clients' objects.
 var (
 	makes = []string{"createClaim", "putClaim", "createClaims", "createClaimBatch", "createPool"}
 	ends  = []string{"deleteClaim", "deletePool"}
 )
 
-// trail reads the audit trail since the middle of the run, by the clients' clock. It must contain every change, at the time at which the clients saw
-// it.
+// trail reads the audit trail of the second half of the run. The trail must contain every change, at the time at which a client saw it.
 func (run *run) trail(ctx context.Context, all []entry, res *Result) error {
 	if len(all) == 0 {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/lab/skew"
 )
 
-// began is the time at which these tests begin.
+// began is the time at which the run in these tests begins.
 var began = time.Date(2026, 3, 2, 9, 30, 0, 0, time.UTC)
 
 func minute(n float64) time.Time { return began.Add(time.Duration(n * float64(time.Minute))) }
@@ -26,7 +26,7 @@ func cooling(t *testing.T) *scene {
 	return s
 }
 
-// took returns an entry that got a block at one minute and released it at another; 0: it did not release it.
+// took returns an entry that got its block at minute told and was released at minute givenUp. If givenUp is 0, it was not released.
 func (s *scene) took(name, block string, told, givenUp float64) {
 	e := &entry{
 		op: &Op{Pool: "cool", Names: []string{name}}, name: name, uid: "uid of " + name, state: isHeld, block: netip.MustParsePrefix(block),

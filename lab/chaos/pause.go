@@ -10,23 +10,23 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// paused is a period in which a server was stopped or cut off. Both look the same to other servers.
+// paused is a period in which a server was stopped or cut off from the database. Other servers cannot distinguish the two.
 type paused struct {
 	region   int
 	from, to time.Time
 }
 
-// asked is one request for a pool, as its client saw it.
+// asked is one request that needs a pool, as its client saw it.
 type asked struct {
 	op       string
 	pool     string
 	server   int
 	from, to time.Time
-	served   bool // the response proves that a server worked on the pool
+	served   bool // the response proves that the server got the pool's locks
 }
 
 // pause stops a server (SIGSTOP) in the middle of a transaction that holds its locks, and resumes it after a while (SIGCONT). A hypervisor does the
-// same when it moves a machine. If no such transaction runs in time, it stops the server in any state.
+// same when it moves a virtual machine. If no such transaction runs in time, pause stops the server anyway.
 func (run *run) pause(ctx context.Context, r *region, d time.Duration) error {
 	gate := pgfault.NewGate()
 	r.storm(pgfault.First(1, pgfault.Named("held in a transaction", underLocks(pgfault.Hold(gate)))))
@@ -41,13 +41,13 @@ func (run *run) pause(ctx context.Context, r *region, d time.Duration) error {
 	if err := process.Signal(syscall.SIGSTOP); err != nil {
 		return err
 	}
-	gate.Open() // the database runs the statement that it received, and waits for more
+	gate.Open() // the database executes the statement that it has received, and waits for the next one
 	run.standStill(ctx, r, d, missed == nil)
 	return process.Signal(syscall.SIGCONT)
 }
 
-// cutOff cuts the connection between a server and the database in the middle of a transaction that holds its locks, and mends it after a while. As in
-// a network fault, both sides believe that they are connected.
+// cutOff cuts the connection between a server and the database in the middle of a transaction that holds its locks. It restores the connection after
+// a while. As in a network fault, both sides believe that they are still connected.
 func (run *run) cutOff(ctx context.Context, r *region, d time.Duration) {
 	const name = "cut off in a transaction"
 	r.storm(pgfault.First(1, pgfault.Named(name, underLocks(pgfault.PartitionAfter()))))
@@ -60,15 +60,15 @@ func (run *run) cutOff(ctx context.Context, r *region, d time.Duration) {
 	r.ways[0].Heal()
 }
 
-// reached is the time to wait for a transaction in which to stop a server.
+// reached limits the wait for a transaction in which to stop a server.
 const reached = 2 * time.Second
 
-// underLocks limits a fault to a transaction that holds the locks of a pool and has not written yet.
+// underLocks limits a fault to a transaction that holds the locks of a pool and has not yet written.
 func underLocks(f pgfault.Fault) pgfault.Fault {
 	return pgfault.When(func(e pgfault.Event) bool { return e.InTx && !e.Writes && slices.Contains(e.Tables, "free_blocks") }, f)
 }
 
-// standStill waits while a server is stopped and records the time.
+// standStill waits while a server is stopped. It records the period for heldUp.
 func (run *run) standStill(ctx context.Context, r *region, d time.Duration, locked bool) {
 	from := time.Now()
 	wait(ctx, d)
@@ -80,7 +80,7 @@ func (run *run) standStill(ctx context.Context, r *region, d time.Duration, lock
 	}
 }
 
-// sent records a request that needs a pool's locks.
+// sent records a request that needs a pool's locks, for heldUp.
 func (run *run) sent(op *Op, server int, from time.Time, a answer) {
 	pool := op.Pool
 	if op.Kind == Release && op.Target != nil {
@@ -98,8 +98,8 @@ func (run *run) sent(op *Op, server int, from time.Time, a answer) {
 // patience is the longest time for which a stopped server may block a pool for other servers.
 const patience = 6 * time.Second
 
-// heldUp checks that no stopped server blocked a pool for too long. A violation is a request that waited longer than patience while no other request
-// for the pool succeeded.
+// heldUp checks that a stopped server did not block a pool for too long. It is a violation if a request waits longer than patience and no other
+// request for the same pool succeeds in that time.
 func (run *run) heldUp() {
 	run.ledger.mu.Lock()
 	pauses, all := run.ledger.pauses, run.ledger.asked

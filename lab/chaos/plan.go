@@ -14,35 +14,35 @@ import (
 // Mix configures a run. The zero value of a field disables its feature.
 type Mix struct {
 	Name       string
-	Regions    []string // one for each server; the first is the pools' home
-	Served     bool     // the pools serve all regions, which borrow from each other
+	Regions    []string // one for each server; the first is the home region of the pools
+	Served     bool     // each region serves the pools, and the regions borrow blocks from each other
 	Pools      []Pool
 	Clients    int
 	Operations int // of each client
 	Weights    map[Kind]int
-	Tides      int  // number of parts of the run: the first, third, … release nothing, the others do nothing else; 0: no parts
-	Healthy    bool // the weather cuts nothing off, so that no plan is out of date and no request gives up (stale, starved)
+	Tides      int  // number of parts of the run: odd parts release nothing, even parts only release; 0: no parts
+	Healthy    bool // the weather cuts no connection, so plans must not be out of date (stale) and requests must not give up (starved)
 	Weather    Weather
 	Timeout    time.Duration // the servers' --request-timeout
-	Attempts   int           // largest average number of transactions and reads for each request
-	Repeats    int           // largest average number of retries for each request
-	Settle     bool          // check usability, which empties the pools
+	Attempts   int           // largest average number of transactions and reads per request
+	Repeats    int           // largest average number of retries per request
+	Settle     bool          // claim each pool as a whole at the end, which first empties the pools
 	Agents     int           // agents of a herd with machines that use claims (package herd)
-	Heirs      int           // agents that make deleted objects again (package heirs)
+	Heirs      int           // agents that delete objects and make new ones by the same names (package heirs)
 }
 
-// Pool is a pool of a run, with its strategy.
+// Pool is a pool of a run, with its allocation strategy.
 type Pool struct {
 	consistency.Pool
 
 	Strategy   string
-	ReuseAfter time.Duration // cool-down of released blocks; such a pool has no history to judge, but has checks of its own (cooling.go)
+	ReuseAfter time.Duration // cool-down of released blocks; a pool with a cool-down is not checked for linearizability, but by cooling.go
 }
 
 // judged reports whether the pool's history is checked for linearizability.
 func (p Pool) judged() bool { return p.ReuseAfter == 0 }
 
-// Plan is one run: all decisions that follow from a seed.
+// Plan contains all decisions of one run. They follow from the seed.
 type Plan struct {
 	Mix
 
@@ -52,19 +52,19 @@ type Plan struct {
 	Off    Off
 }
 
-// random returns the random numbers of a seed for one purpose.
+// random returns a source of random numbers. It depends on the seed and the purpose.
 func random(seed uint64, purpose uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, purpose)) //nolint:gosec // to be repeated, not to be secret
 }
 
-// Purposes of random numbers. The clients' purposes follow forClients.
+// Purposes of random numbers. Client n uses purpose forClients+n.
 const (
 	forWeather = iota
 	forClients
 	forOnce = 1 << 32
 )
 
-// NewPlan makes the plan of a seed.
+// NewPlan makes the plan that follows from a seed.
 func NewPlan(m Mix, seed uint64) *Plan {
 	p := &Plan{Mix: m, Seed: seed}
 	var made []target
@@ -73,7 +73,7 @@ func NewPlan(m Mix, seed uint64) *Plan {
 		streams[c] = random(seed, forClients+uint64(c))
 		p.Ops = append(p.Ops, nil)
 	}
-	for i := range m.Operations { // in rounds, so that clients release claims of other clients
+	for i := range m.Operations { // in rounds, so that clients can release claims of other clients
 		for c := range m.Clients {
 			if p.tide(i) == ebb && len(made) == 0 {
 				continue
@@ -85,15 +85,15 @@ func NewPlan(m Mix, seed uint64) *Plan {
 	p.Events = m.Weather.events(random(seed, forWeather), len(m.Regions), m.Clients*m.Operations)
 	r := random(seed, forOnce)
 	p.happens(r, m.Weather.Failover, 0)
-	p.happens(r, m.Weather.Still, patience+time.Duration(1500+r.IntN(2500))*time.Millisecond) // longer than others may have to wait
+	p.happens(r, m.Weather.Still, patience+time.Duration(1500+r.IntN(2500))*time.Millisecond) // longer than a stopped server may block other servers
 	if m.Weather.Clocks {
 		p.clocks(r)
 	}
 	return p
 }
 
-// happens plans one event at a random time and region. The seed selects the kind, so that the kinds take turns whether the mix gets every seed or
-// every fourth one.
+// happens plans one event at a random time and region. The seed selects the kind of the event. The formula works for every seed and for every fourth
+// seed, so the kinds take turns in both cases.
 func (p *Plan) happens(r *rand.Rand, ways []Disaster, long time.Duration) {
 	if len(ways) == 0 {
 		return
@@ -125,7 +125,7 @@ func (m Mix) tide(number int) tide {
 	}
 }
 
-// Mixes returns the suite's mixes. Seeds use them in turn.
+// Mixes returns the suite's mixes. The seeds take the mixes in turn.
 func Mixes() []Mix {
 	mixes := []Mix{herded(Ordinary()), Served(), Paused(), FailedOver()}
 	for i := range mixes {
@@ -134,14 +134,14 @@ func Mixes() []Mix {
 	return mixes
 }
 
-// herded returns a mix with a herd.
+// herded adds a herd to a mix.
 func herded(m Mix) Mix {
 	m.Agents = 4
 	return m
 }
 
-// onSomebodyElses returns the mixes that can run on an external database server, in one region. The harness can neither restart nor replace that
-// server.
+// onSomebodyElses returns the mixes that can run on an external database server. These have one region and no failover. The harness cannot restart or
+// replace that server.
 func onSomebodyElses(mixes []Mix) (out []Mix) {
 	for _, m := range mixes {
 		if len(distinct(m.Regions)) == 1 && len(m.Weather.Failover) == 0 {
@@ -168,8 +168,8 @@ func Ordinary() Mix {
 	}
 }
 
-// Served returns a mix with pools of three regions, which lend blocks to each other. It has the same faults, and slow connections between the regions
-// at times. The pools are small, so that blocks move all the time.
+// Served returns a mix with pools that three regions serve. The regions lend blocks to each other. The mix has the same faults as Ordinary, and at
+// times slow connections between the regions. The pools are small, so that blocks move all the time.
 func Served() Mix {
 	m := Ordinary()
 	m.Name, m.Regions, m.Served = "served", []string{"aa-1", "bb-1", "cc-1"}, true
@@ -178,14 +178,14 @@ func Served() Mix {
 		pool("random", "10.0.2.0/26", 32, "Random"), pool("six", "2001:db8::/59", 64, "Sparse"), m.Pools[4], m.Pools[5],
 	}
 	m.Operations, m.Weather.Aparts = 76, 2
-	m.Attempts = 12 // a claim from a full pool looks for room in all regions, and a block may travel through the home region
+	m.Attempts = 12 // a claim from a full pool searches all regions, and a block may move through the home region
 	m.Weights = maps.Clone(m.Weights)
 	m.Weights[Twice] = 6
 	return m
 }
 
-// Paused returns a mix with many clients on two pools. One server stops for longer than the others may have to wait for it. The connection to the
-// database is slow, so that the others have much to do during that time.
+// Paused returns a mix with many clients on two pools. One server stops for longer than it may block the others. The connection to the database is
+// slow, so that the other servers always have requests under way during the stop.
 func Paused() Mix {
 	m := Ordinary()
 	m.Name, m.Operations, m.Timeout = "paused", 60, 10*time.Second
@@ -194,8 +194,9 @@ func Paused() Mix {
 	return m
 }
 
-// FailedOver returns a mix with pools that are never full. The run promotes the database's synchronous standby. The failover may lose an allocation
-// that caused a refusal, and then no order fits the refusal and the later operations. For the same reason, no client asks for an exact CIDR.
+// FailedOver returns a mix in which the run promotes the database's synchronous standby. Its pools are never full, and no client asks for an exact
+// CIDR, because both could cause a refusal. The failover may lose the allocation that caused a refusal. Then no order of the operations could explain
+// it.
 func FailedOver() Mix {
 	m := Ordinary()
 	m.Name, m.Operations, m.Timeout = "failover", 44, 2*time.Second
@@ -209,7 +210,7 @@ func pool(name, block string, unit int, strategy string) Pool {
 	return Pool{Pool: consistency.Pool{Name: name, Block: netip.MustParsePrefix(block), Unit: unit}, Strategy: strategy}
 }
 
-// block returns a random block of a length in the pool.
+// block returns a random block of the given length in the pool.
 func (p Pool) block(r *rand.Rand, bits int) netip.Prefix {
 	size := 1 << (bits - p.Block.Bits())
 	return p.At(r.IntN(size)<<(p.Unit-bits), bits)
@@ -221,7 +222,7 @@ func (p Pool) reusedAfter(d time.Duration) Pool {
 	return p
 }
 
-// pick chooses an operation's pool. If the mix has pools without judgement, three operations in four go to a judged pool.
+// pick chooses an operation's pool. If the mix has pools with a cool-down, three in four operations go to a pool without one.
 func (p *Plan) pick(r *rand.Rand) Pool {
 	at := slices.IndexFunc(p.Pools, func(p Pool) bool { return !p.judged() })
 	if at < 0 {

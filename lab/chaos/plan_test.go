@@ -20,7 +20,7 @@ func TestSameSeedGivesTheSamePlan(t *testing.T) {
 	}
 }
 
-// told describes each operation and event of a plan in words.
+// told describes each operation and event of a plan as text.
 func told(p *Plan) (out []string) {
 	for _, ops := range p.Ops {
 		for i := range ops {
@@ -53,7 +53,7 @@ func TestPlansHaveEveryOperationOfTheirMix(t *testing.T) {
 	}
 }
 
-// If two releases of one claim both lost their responses, both would learn that the claim is gone, and no order explains that.
+// Two releases of one claim could both lose their responses. Both clients would then learn that the claim is gone, and no order could explain that.
 func TestPlanReleasesNoClaimTwice(t *testing.T) {
 	t.Parallel()
 	type what struct {
@@ -99,7 +99,7 @@ func TestTidesFillAndThenEmptyThePools(t *testing.T) {
 	require.Equal(t, slack, Ordinary().tide(3))
 }
 
-// Each protection has a mix.
+// Each protection that package twins can remove must have a mix that shows its absence.
 func TestEachProtectionHasAMix(t *testing.T) {
 	t.Parallel()
 	var seen []string

@@ -7,7 +7,7 @@ import (
 	"github.com/carve-ipam/carve/lab/serverproc"
 )
 
-// startProcess runs the server and returns when it listens. It appends the server's log to a file.
+// startProcess starts the server and returns when the server listens. It appends the server's log to a file.
 func startProcess(ctx context.Context, binary, logFile string, environ []string, flags ...string) (*serverproc.Server, error) {
 	log, err := os.OpenFile(logFile, os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600)
 	if err != nil {

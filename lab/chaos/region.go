@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/lab/skew"
 )
 
-// region is a server process with its connection to the database.
+// region is a server process with its own connection to the database.
 type region struct {
 	name     string
 	index    int
@@ -23,13 +23,13 @@ type region struct {
 	environ  []string
 	dir      string
 
-	ways  []*pgfault.Proxy // to each host of the database
+	ways  []*pgfault.Proxy // one proxy for each host of the database
 	far   *pgfault.Distances
-	clock *skew.Clock // nil: the clock is right
+	clock *skew.Clock // nil if the clock is right
 
 	mu       sync.Mutex // held while the server is being replaced
 	process  *serverproc.Server
-	addr     atomic.Pointer[string] // present or last address of the server
+	addr     atomic.Pointer[string] // current or last address of the server
 	attempts *attempts
 }
 
@@ -60,7 +60,7 @@ func startRegion(ctx context.Context, p *Plan, index int, hosts []string, dir st
 	return r, nil
 }
 
-// start runs the server and retries while the database is not available.
+// start starts the server. It retries while the database is not available.
 func (r *region) start(ctx context.Context) error {
 	program, environ := r.programs.Server, r.environ
 	if r.clock != nil {
@@ -98,7 +98,7 @@ func (r *region) replace(ctx context.Context) error {
 	return r.start(ctx)
 }
 
-// storm activates the faults of statements. Extra rules come first.
+// storm activates the faults of statements. The extra rules come before the rules of the weather.
 func (r *region) storm(extra ...pgfault.Rule) {
 	for _, way := range r.ways {
 		way.SetRules(append(extra, r.plan.Weather.rules(r.plan.Seed*8+uint64(r.index), r.far)...)...) //nolint:gosec // an index
@@ -113,7 +113,7 @@ func (r *region) calm() {
 	}
 }
 
-// rest stops the server and returns when the database has finished everything that it received.
+// rest stops the server. It returns when the database has finished everything that it received from the server.
 func (r *region) rest(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -141,7 +141,7 @@ func (r *region) close() {
 	}
 }
 
-// wait waits for a time. It returns false if ctx ends first.
+// wait waits for a time. It returns false if ctx ends before that.
 func wait(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -23,7 +23,7 @@ func (r Result) String() string {
 	return s
 }
 
-// Checks returns the names of the violated checks, without duplicates.
+// Checks returns the names of the violated checks without duplicates.
 func (r Result) Checks() []string {
 	seen := map[string]bool{}
 	for _, v := range r.Violations {
@@ -32,7 +32,7 @@ func (r Result) Checks() []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// write prints each violation with the log lines about it, up to a number of lines.
+// write prints each violation with the log lines about it, at most the given number of lines.
 func (r Result) write(w io.Writer, l *ledger, most int) {
 	_, _ = fmt.Fprintln(w, r)
 	for _, v := range r.Violations {

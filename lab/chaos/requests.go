@@ -44,7 +44,7 @@ func (o *Op) request(patience time.Duration) request {
 	return q
 }
 
-// path returns the path of a made object by its name.
+// path returns the path of an object that the operation made.
 func (o *Op) path(name string) string {
 	if o.Kind == Child {
 		return at("pools", name)
@@ -67,7 +67,7 @@ type thing struct {
 	} `json:"status"`
 }
 
-// things parses the objects that an operation made from the response body.
+// things parses the objects in the response to an operation.
 func (o *Op) things(body []byte) ([]thing, error) {
 	if o.Kind == Batch {
 		var all struct{ Claims []thing }

@@ -20,18 +20,18 @@ import (
 // ofRegion lists the tables that store a region's own rows, such as free blocks and holds. A restore replaces all of them together.
 var ofRegion = []string{"free_blocks", "fences", "holds", "stocks", "idempotency_keys"}
 
-// restored is a region with rows that go back to an older state while the rest of the database stays.
+// restored describes the region that a restore sets back. Its rows get an older state while the rest of the database stays.
 type restored struct {
 	region string
 	copied chan struct{}   // closed when a copy exists
-	apart  map[string]bool // claims that exist only in the copy or only in the region's present rows
-	fenced []string        // pools with rows and loan records from different times
+	apart  map[string]bool // claims that exist only in the copy or only in the region's rows before the restore
+	fenced []string        // pools whose rows and loan records are of different times, so the region must not serve them
 
-	asked atomic.Pointer[region] // the region, from its restore until the operator reconciles it
+	asked atomic.Pointer[region] // the region between its restore and the operator's reconciliation, or nil
 }
 
-// divert sends half of the claims to the restored region until it is reconciled, as clients without knowledge of the restore would. The region serves
-// them from rows of an earlier time.
+// divert sends half of the claims to the restored region until the operator reconciles it. Clients that do not know of the restore would do the same.
+// In that time the region serves claims from rows of an earlier time.
 func (run *run) divert(op *Op) {
 	r := run.restored.asked.Load()
 	if r == nil || op.Number%2 == 0 {
@@ -44,7 +44,7 @@ func (run *run) divert(op *Op) {
 	}
 }
 
-// copyRows copies the rows of a region into tables beside them, as a backup would.
+// copyRows copies the rows of a region into new tables, as a backup would.
 func (run *run) copyRows(ctx context.Context, region string) error {
 	defer close(run.restored.copied)
 	return run.superuser(ctx, pgx.RepeatableRead, func(tx pgx.Tx) error {
@@ -57,7 +57,7 @@ func (run *run) copyRows(ctx context.Context, region string) error {
 	})
 }
 
-// putBack restores the rows of one region in one transaction, and finds the claims that the restore affects.
+// putBack restores the rows of one region in one transaction. It also finds the claims that the restore affects.
 func (run *run) putBack(ctx context.Context, region string) error {
 	select {
 	case <-run.restored.copied:
@@ -66,7 +66,7 @@ func (run *run) putBack(ctx context.Context, region string) error {
 	}
 	var apart, fenced []string
 	err := run.superuser(ctx, pgx.ReadCommitted, func(tx pgx.Tx) (err error) {
-		// Transactions that have begun to read these tables end first.
+		// The lock waits for transactions that have begun to read these tables.
 		if _, err := tx.Exec(ctx, "LOCK TABLE "+strings.Join(ofRegion, ", ")+" IN ACCESS EXCLUSIVE MODE"); err != nil {
 			return err
 		}
@@ -104,7 +104,7 @@ func (run *run) setApart(list []string) {
 	}
 }
 
-// isApart reports whether the restore affects a claim: by its name, or by the prefix from which its name was generated.
+// isApart reports whether the restore affects a claim. The label is the claim's name, or the prefix of its generated name.
 func (run *run) isApart(label string) bool {
 	for name := range run.restored.apart {
 		if name == label || strings.HasPrefix(name, label+"-") && !strings.Contains(strings.TrimPrefix(name, label+"-"), "-") {
@@ -114,7 +114,7 @@ func (run *run) isApart(label string) bool {
 	return false
 }
 
-// fencedOff makes a dry run of a claim in the region for each pool that must be fenced there. The response must be 503 unavailable.
+// fencedOff checks that the region refuses each pool that it must not serve. It sends a dry run of a claim, and the response must be 503 unavailable.
 func (run *run) fencedOff(ctx context.Context, r *region) {
 	for _, pool := range run.restored.fenced {
 		spec := obj{"poolRef": obj{"name": pool}, "prefixLength": run.plan.unit(pool)}
@@ -137,8 +137,8 @@ func (run *run) fencedOff(ctx context.Context, r *region) {
 	}
 }
 
-// reconcile does the operator's work until every pool is open in the region. A block in the region's rows that is not in its stock may belong to
-// another region. The claim that the copy brought back for such a block has to go.
+// reconcile does the operator's work until the region serves every pool again. The region's rows may contain a block that is not part of the region's
+// share. Such a block may belong to another region now. So the claim that the copy brought back for such a block must go.
 func (run *run) reconcile(ctx context.Context) error {
 	var last string
 	for range 5 {
@@ -169,7 +169,7 @@ func (run *run) reconcile(ctx context.Context) error {
 	return fmt.Errorf("ipamctl region reconcile does not end: %s", last)
 }
 
-// evict deletes the claims that hold a part of a block according to the region's rows.
+// evict deletes the claims whose blocks overlap the given block in the region's rows.
 func (run *run) evict(ctx context.Context, held netip.Prefix) error {
 	return run.superuser(ctx, pgx.Serializable, func(tx pgx.Tx) error {
 		rows, err := tx.Query(ctx, "SELECT name, base, plen, id::TEXT FROM holds WHERE name IS NOT NULL AND region = '"+run.restored.region+"'")
@@ -203,7 +203,7 @@ func (run *run) evict(ctx context.Context, held netip.Prefix) error {
 	})
 }
 
-// pardon removes the violations about claims that the restore affects. A restore of one region alone loses such claims or brings them back.
+// pardon removes the violations about claims that the restore affects. Such claims may be lost or come back, because only one region was restored.
 func (run *run) pardon() {
 	if len(run.restored.apart) == 0 {
 		return
@@ -220,7 +220,7 @@ func (run *run) pardon() {
 	})
 }
 
-// superuser runs a transaction that bypasses the servers and the faults, and retries after a conflict.
+// superuser runs a transaction directly on the database, without the servers and the faults. It retries after a conflict.
 func (run *run) superuser(ctx context.Context, level pgx.TxIsoLevel, fn func(pgx.Tx) error) error {
 	for try := 0; ; try++ {
 		err := func() error {

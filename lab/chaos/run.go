@@ -41,20 +41,20 @@ type Result struct {
 	Seed       uint64
 	Operations int
 	Requests   int64
-	Tally      map[string]int // counts of outcomes, disasters and faults
+	Tally      map[string]int // counts by outcome, disaster and fault
 	Took       time.Duration
 	Attempts   int // transactions and reads that the servers attempted
 	Judged     int // operations that were checked for linearizability
-	Unjudged   int // operations in histories that were not judged in time
+	Unjudged   int // operations that could not be checked in the given time
 	Violations []Violation
 	Err        error // error of the harness
 	Dir        string
 }
 
-// runLimit limits the duration of a run, so that a run that hangs ends.
+// runLimit limits the duration of a run, so that a run that hangs ends too.
 const runLimit = 10 * time.Minute
 
-// perform runs a plan on a cluster. It creates dir, and removes it after a run without violations.
+// perform runs a plan on a cluster. It creates dir, and removes dir after a run without violations.
 func perform(ctx context.Context, c *cluster, p *Plan, environ []string, dir string) Result {
 	began := time.Now()
 	res := Result{Mix: p.Name, Seed: p.Seed, Dir: dir, Tally: map[string]int{}}
@@ -76,7 +76,7 @@ func perform(ctx context.Context, c *cluster, p *Plan, environ []string, dir str
 	r.ledger.mu.Unlock()
 	res.Took = time.Since(began)
 	if len(res.Violations) == 0 && res.Err == nil {
-		_ = os.RemoveAll(dir) // no report refers to it
+		_ = os.RemoveAll(dir) // no report refers to this directory
 	} else if err := r.write(res); err != nil {
 		res.Err = errors.Join(res.Err, err)
 	}
@@ -123,7 +123,7 @@ func (run *run) all(ctx context.Context, environ []string, res *Result) (err err
 	return run.judge(ctx, res)
 }
 
-// post creates an object at a server with a right clock, while no faults are active.
+// post creates an object while no faults are active. It sends the request to a server with a right clock.
 func (run *run) post(ctx context.Context, path string, body any) (answer, error) {
 	a := run.persist(ctx, run.right(), request{method: http.MethodPost, path: path, body: body, key: run.fresh()})
 	if a.meaning() != succeeded {
@@ -185,7 +185,7 @@ func (run *run) happened(e Event) {
 	run.ledger.count("disaster: " + e.Disaster.String())
 }
 
-// broke records an error of the harness.
+// broke records an error of the harness itself.
 func (run *run) broke(doing string, err error) {
 	if err != nil {
 		run.ledger.violated("harness", "", "%s: %v", doing, err)

@@ -14,21 +14,21 @@ import (
 // Suite runs many plans.
 type Suite struct {
 	Programs Binaries
-	URL      string   // URL of an external CockroachDB; empty: the suite starts a PostgreSQL
+	URL      string   // URL of an external CockroachDB; if empty, the suite starts a PostgreSQL
 	Environ  []string // additional environment of the servers
 	Workers  int      // concurrent runs, each with its own database server
-	Dir      string   // for the logs of failed runs; created on demand
+	Dir      string   // directory for the logs of failed runs; created on demand
 	Enough   int      // stop after this many failed runs; 0: never
 	Each     func(Result)
 }
 
-// Job is one run to make.
+// Job selects one run.
 type Job struct {
 	Mix  Mix
 	Seed uint64
 }
 
-// Run makes the runs and returns their results.
+// Run performs the runs and returns their results.
 func (s Suite) Run(ctx context.Context, jobs []Job) ([]Result, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -64,7 +64,7 @@ func (s Suite) Run(ctx context.Context, jobs []Job) ([]Result, error) {
 			if err == nil {
 				for job := range queue {
 					r := perform(ctx, c, NewPlan(job.Mix, job.Seed), s.Environ, s.dir(job))
-					if ctx.Err() != nil { // another failure cancelled this run, so it shows nothing
+					if ctx.Err() != nil { // another failure cancelled this run, so its result shows nothing
 						_ = os.RemoveAll(r.Dir)
 						continue
 					}

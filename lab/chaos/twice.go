@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// rival is the outcome of one of two requests for a name.
+// rival is the outcome of one of two requests with the same name.
 type rival struct {
 	won      bool // the response reports that the request made the claim
 	lost     bool // the response reports that the name is in use
@@ -18,8 +18,8 @@ type rival struct {
 	underWay bool
 }
 
-// twice asks two servers at the same time for a claim by one name. At most one makes it, and exactly one does unless a pool is full. Other clients
-// learn of the claim only after both requests: a release between the two would let both make it.
+// twice asks two servers at the same time for a claim with one name. At most one request makes the claim. Exactly one makes it if the pool is not
+// full. Other clients learn of the claim only after both requests. If a client released the claim between the two requests, both could make it.
 func (run *run) twice(ctx context.Context, op *Op) {
 	entries := run.ledger.ask(op)
 	var both [2]rival
@@ -59,7 +59,7 @@ func (run *run) compete(ctx context.Context, op *Op, server int) (r rival) {
 	return r
 }
 
-// decide draws the conclusion from two responses.
+// decide concludes from the two responses whether the claim exists.
 func (run *run) decide(ctx context.Context, op *Op, entries []*entry, both [2]rival) {
 	if both[0].underWay || both[1].underWay {
 		run.ledger.taint(entries)

@@ -8,12 +8,12 @@ import (
 	"github.com/carve-ipam/carve/lab/consistency"
 )
 
-// Twin is a server without one protection, with the mix that must show the fault. The same mix passes with the protection.
+// Twin is a server without one protection. Its mix must show the missing protection. With the protection, the same mix passes.
 type Twin struct {
 	Name  string
 	Lacks string
 	Mix   Mix
-	Seeds int // number of seeds within which a check must fail
+	Seeds int // at least one of this many seeds must fail a check
 }
 
 // Twins lists the protections that package twins can remove.
@@ -39,7 +39,7 @@ func Twins() []Twin {
 	return list
 }
 
-// unknowns returns a mix with many unanswered COMMITs.
+// unknowns returns a mix in which many COMMITs get no response.
 func unknowns() Mix {
 	m := Ordinary()
 	m.Weather = Weather{Commits: CommitFaults{CutBefore: 0.1, CutAfter: 0.15, Ambiguous: 0.1}}
@@ -47,7 +47,7 @@ func unknowns() Mix {
 	return m
 }
 
-// crowd returns a mix with many clients on two small pools, on servers that do not know of each other.
+// crowd returns a mix with many clients on two small pools.
 func crowd() Mix {
 	m := Ordinary()
 	m.Pools = []Pool{
@@ -59,9 +59,9 @@ func crowd() Mix {
 	return m
 }
 
-// neighbours returns a crowd that fills pools and then empties them together. Two simultaneous releases free the halves of one block. Under the
-// locks, the second release sees the half that the first one freed, and merges both into one block. After the last ebb no later release merges
-// separate halves, so the audit finds them.
+// neighbours returns a mix that fills pools and then empties them (Mix.Tides). Two simultaneous releases free the two halves of one block. Under the
+// pool's lock, the second release sees the half that the first one freed, and merges both halves into one block. Without the lock, the halves stay
+// separate. No release follows the last phase, so the audit finds them.
 func neighbours() Mix {
 	m := crowd()
 	for i, block := range []string{"10.0.0.0/26", "10.0.1.0/26"} {
@@ -73,17 +73,18 @@ func neighbours() Mix {
 	return m
 }
 
-// refusedCommits returns a crowd with transactions that often run again.
+// refusedCommits returns a mix whose COMMITs often fail with a serialization error. The server must then run the transaction again.
 func refusedCommits() Mix {
 	m := crowd()
-	m.Healthy = true             // a stale plan fails its statement checks again and again until the request gives up:
-	m.Timeout = 20 * time.Second // after 30 attempts, and not before
+	m.Healthy = true             // a stale plan fails its statement checks in each attempt, until the request gives up
+	m.Timeout = 20 * time.Second // the request gives up only after 30 attempts
 	m.Weather.Commits, m.Weather.Statements = CommitFaults{Serialization: 0.3}, StatementFaults{Serialization: 0.02}
 	return m
 }
 
-// lostLocks returns a crowd that only claims, while no lock excludes anyone. The statement checks must detect that two claims take one free block.
-// (Releases need their locks, because only under them do two simultaneous releases of buddies find each other.)
+// lostLocks returns a mix of claims without releases, in which locks exclude no transaction. The checks of statements must detect that two claims
+// take the same free block. The mix has no releases because those need their locks. Only under a lock do two simultaneous releases merge their
+// blocks.
 func lostLocks() Mix {
 	m := crowd()
 	m.Weights = map[Kind]int{Claim: 30, ClaimBlock: 20, Put: 20, Generated: 20}
@@ -92,8 +93,8 @@ func lostLocks() Mix {
 	return m
 }
 
-// restoredAlone returns a mix with pools of three regions. One region goes back to an older state while the others go on. It makes no child pools:
-// all regions know them, so their owner would have to delete each one that the restored region has lost.
+// restoredAlone returns a mix with pools of three regions. One region goes back to an older state while the other regions continue. The mix makes no
+// child pools. All regions know a child pool, so its owner would have to delete each one that the restored region has lost.
 func restoredAlone() Mix {
 	m := Served()
 	m.Weather = Weather{
@@ -105,35 +106,35 @@ func restoredAlone() Mix {
 	return m
 }
 
-// failsOver returns a mix with one way of failover.
+// failsOver returns a mix with one kind of failover.
 func failsOver(way Disaster) Mix {
 	m := FailedOver()
 	m.Weather.Failover = []Disaster{way}
 	return m
 }
 
-// offClock returns a quiet mix in which only one server's clock is wrong.
+// offClock returns a mix without other faults in which one server's clock is wrong.
 func offClock() Mix {
 	m := Ordinary()
 	m.Operations, m.Weather = 40, Weather{Clocks: true}
 	return m
 }
 
-// remade returns a quiet mix. Before the first operation, the run deletes a project and makes it again (remake).
+// remade returns a mix without faults. Before the first operation, each run deletes a project and makes it again (run.remake).
 func remade() Mix {
 	m := Ordinary()
 	m.Operations, m.Weather = 4, Weather{}
 	return m
 }
 
-// inherits returns a quiet mix in which agents delete pools, projects, classes and scopes and make them again by the same names.
+// inherits returns a mix without faults. Agents delete pools, projects, classes and scopes, and make new ones by the same names.
 func inherits() Mix {
 	m := Ordinary()
 	m.Operations, m.Heirs, m.Weather = 60, 6, Weather{}
 	return m
 }
 
-// hidden returns a crowd that only claims by length. Its first reads of free blocks sometimes find nothing.
+// hidden returns a mix that only claims by length. Sometimes the first read of free blocks wrongly finds none.
 func hidden() Mix {
 	m := crowd()
 	m.Weights = map[Kind]int{Claim: 30, Put: 20}

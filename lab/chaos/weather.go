@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// Weather configures the faults. A chance applies to one statement of the kind.
+// Weather configures the faults of a mix. A chance applies to each statement of its kind.
 type Weather struct {
 	Commits    CommitFaults
 	Statements StatementFaults
@@ -19,14 +19,14 @@ type Weather struct {
 	LostLocks bool          // PostgreSQL's advisory locks exclude no transaction
 	Hidden    float64       // chance that a transaction's read of free blocks finds none
 
-	Still    []Disaster // ways to stop a server once; seeds take them in turn
-	Failover []Disaster // ways to promote a synchronous standby; seeds take them in turn
-	Restore  bool       // one region's rows go back to an older state and are reconciled
+	Still    []Disaster // ways to stop a server once; the seeds take them in turn
+	Failover []Disaster // ways to promote a synchronous standby; the seeds take them in turn
+	Restore  bool       // one region's rows go back to an older state, and an operator reconciles them
 
-	Kills, Partitions, Restarts, Severs, Slows, Aparts int // times in a run
+	Kills, Partitions, Restarts, Severs, Slows, Aparts int // number of times in a run
 }
 
-// CommitFaults are the chances of faults in a COMMIT.
+// CommitFaults are the chances of faults in a COMMIT. The numbers are SQLSTATEs.
 type CommitFaults struct {
 	Serialization float64 // 40001, rolled back
 	CutBefore     float64 // rolled back, connection cut
@@ -36,7 +36,7 @@ type CommitFaults struct {
 	Odd           float64 // committed, XXUUU or 57014
 }
 
-// StatementFaults are the chances of faults in another statement.
+// StatementFaults are the chances of faults in a statement other than COMMIT. The numbers are SQLSTATEs.
 type StatementFaults struct {
 	Serialization float64 // 40001
 	Cut           float64
@@ -48,7 +48,7 @@ type StatementFaults struct {
 	After         float64 // executed, connection cut
 }
 
-// Storm returns the weather with all faults.
+// Storm returns weather with nearly all faults.
 func Storm() Weather {
 	return Weather{
 		Commits:    CommitFaults{0.05, 0.05, 0.05, 0.04, 0.02, 0.01},
@@ -57,8 +57,8 @@ func Storm() Weather {
 	}
 }
 
-// rules returns the fault rules of statements for a region's proxy. The distances come first: they only delay statements and never decide their
-// outcome.
+// rules returns the rules by which a region's proxy injects faults into statements. The distances come first, because they only delay statements and
+// never decide their outcome.
 func (w Weather) rules(seed uint64, far *pgfault.Distances) []pgfault.Rule {
 	out := []pgfault.Rule{far.Latency()}
 	if w.Latency > 0 {
@@ -101,31 +101,31 @@ func withoutLocks(sql string) string {
 	return strings.NewReplacer("pg_advisory_xact_lock(", "abs(", "pg_try_advisory_xact_lock(k)", "true", "pg_try_advisory_xact_lock_shared(k)", "true").Replace(sql)
 }
 
-// hide returns no rows to a transaction that reads free blocks by size.
+// hide returns no rows when a transaction reads free blocks.
 func hide() pgfault.Fault {
 	return pgfault.When(func(e pgfault.Event) bool {
 		return e.InTx && strings.HasPrefix(e.SQL, "select") && strings.Contains(e.SQL, "from free_blocks")
 	}, pgfault.NoRows())
 }
 
-// Disaster is the kind of an event.
+// Disaster is the kind of a large fault.
 type Disaster int
 
 // The kinds of disasters.
 const (
-	Kill             Disaster = iota // kill -9 of a server, which is started again
-	Partition                        // a region cannot reach the database for a time; afterwards all delayed messages arrive
-	Restart                          // the database stops immediately and starts again
-	Sever                            // all connections of a region are cut
-	Slow                             // COMMITs of a region take longer than a request may, for a time
-	Apart                            // messages from a region to other regions are equally slow, for a time; those within the region are fast
-	Copy                             // a region's rows are copied
-	PutBack                          // the copy replaces the region's rows; after a time the operator reconciles
-	Step                             // the clock of a server jumps to this offset
-	Pause                            // a server is stopped in the middle of a transaction and resumes after a time
-	CutOff                           // a server cannot reach the database from the middle of a transaction on, for a time
-	FailOver                         // the standby is unreachable for a time; then the primary dies and the standby is promoted
-	CrashAndFailOver                 // the same, but the primary first crashes and is started again
+	Kill      Disaster = iota // a server is killed (kill -9) and started again
+	Partition                 // a region cannot reach the database for a time; afterwards all delayed messages arrive
+	Restart                   // the database stops immediately and starts again
+	Sever                     // all connections of a region are cut
+	Slow                      // the COMMITs of a region take longer than a request may take, for a time
+	Apart                     // messages from a region to other regions are slow for a time; messages within the region stay fast
+	Copy
+	PutBack          // the copy replaces the region's rows; after a time the operator reconciles the region
+	Step             // the clock of a server jumps to this offset
+	Pause            // a server stops in the middle of a transaction and resumes after a time
+	CutOff           // a server loses the database in the middle of a transaction, for a time
+	FailOver         // the standby is unreachable for a time; then the primary dies and the standby is promoted
+	CrashAndFailOver // like FailOver, but the primary crashes and starts again before it dies
 )
 
 // String returns the disaster's name.
@@ -133,7 +133,7 @@ func (d Disaster) String() string {
 	return [...]string{"kill -9 of server", "partition of region", "restart of the database, from region", "cut of all connections of region", "slow commits of region", "other regions far from region", "copy of region", "restore of region", "clock put ahead of server", "pause of server", "cut, in a transaction, of region", "failover, after a stall, from region", "failover, after a stall and a crash, from region"}[d]
 }
 
-// Event is a disaster, due when a number of operations are done.
+// Event is a disaster. It begins when a certain number of operations are done.
 type Event struct {
 	At       int
 	Disaster Disaster
@@ -148,7 +148,7 @@ func (e Event) String() string {
 	return fmt.Sprintf("after %d operations: %s %d for %v", e.At, e.Disaster, e.Region, e.For)
 }
 
-// events spreads the disasters over the middle of a run, which has the given number of operations.
+// events spreads the disasters over the middle of a run with the given number of operations.
 func (w Weather) events(r *rand.Rand, regions, operations int) []Event {
 	var all []Event
 	if w.Restore {

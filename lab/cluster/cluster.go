@@ -18,14 +18,14 @@ import (
 	"github.com/carve-ipam/carve/lab/serverproc"
 )
 
-// cluster is this program's processes.
+// cluster is the set of nodes that this program starts.
 type cluster struct {
 	bin   string
 	dir   string
 	nodes []*node
 }
 
-// node is one process, in its own region.
+// node is one CockroachDB process in its own region.
 type node struct {
 	*serverproc.Process
 	region  string
@@ -37,7 +37,7 @@ func (n *node) url() string {
 	return "postgresql://root@" + n.address + "/defaultdb?sslmode=disable"
 }
 
-// waiter waits until a node responds. Its error explains why the node does not respond.
+// waiter waits until a node responds. Its error explains why the node did not respond.
 type waiter func(ctx context.Context, n *node) error
 
 const (
@@ -45,7 +45,7 @@ const (
 	stopLimit = time.Minute
 )
 
-// start brings all nodes up: each joins the others, and then one command initialises the cluster.
+// start starts all nodes, so that they join each other. Then one command initialises the cluster.
 func (c *cluster) start(ctx context.Context, regions []string, await waiter) error {
 	addresses, err := loopback.Free(ctx, len(regions))
 	if err != nil {
@@ -68,7 +68,7 @@ func (c *cluster) start(ctx context.Context, regions []string, await waiter) err
 	return nil
 }
 
-// nodeArgs returns a node's command line: in memory, on loopback, in its region.
+// nodeArgs returns a node's command line. The node stores its data in memory, listens on loopback, and is in its region.
 func nodeArgs(n *node, join []string, dir string) []string {
 	return []string{
 		"start", "--insecure",
@@ -86,7 +86,7 @@ func (c *cluster) spawn(n *node, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = log.Close() }()  // the process has its own copy
+	defer func() { _ = log.Close() }()  // the process has its own copy of the file
 	cmd := exec.Command(c.bin, args...) //nolint:gosec,noctx // an operator's flag; stopped by stop, in order
 	cmd.Dir, cmd.Stdout, cmd.Stderr = c.dir, log, log
 	cmd.Env = append(os.Environ(), "COCKROACH_SKIP_ENABLING_DIAGNOSTIC_REPORTING=true")
@@ -97,7 +97,7 @@ func (c *cluster) spawn(n *node, args []string) error {
 	return nil
 }
 
-// initialise initialises the cluster. An earlier attempt that was cut off may have done so already.
+// initialise initialises the cluster. An earlier attempt that got no response may have done so already.
 func (c *cluster) initialise(ctx context.Context, address string) error {
 	out, err := exec.CommandContext(ctx, c.bin, "init", "--insecure", "--host="+address).CombinedOutput() //nolint:gosec // an operator's flag
 	if err != nil && !strings.Contains(string(out), "already been initialized") {
@@ -106,7 +106,7 @@ func (c *cluster) initialise(ctx context.Context, address string) error {
 	return nil
 }
 
-// until retries until try succeeds, a node ends, or the context ends.
+// until repeats try until try succeeds, a node ends, or the context ends.
 func (c *cluster) until(ctx context.Context, try func(ctx context.Context) error) error {
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
@@ -140,7 +140,7 @@ func (c *cluster) alive() error {
 
 var errSuccess = errors.New("exit status 0")
 
-// stop stops all nodes concurrently and waits for them to drain.
+// stop stops all nodes at the same time and waits until they have drained.
 func (c *cluster) stop() error {
 	var all errgroup.Group
 	for _, n := range c.nodes {
@@ -148,7 +148,7 @@ func (c *cluster) stop() error {
 			if err := n.Stop(); errors.Is(err, serverproc.ErrKilled) {
 				return fmt.Errorf("the node in %s: %w", n.region, err)
 			}
-			return nil // its log has other errors
+			return nil // the log contains errors of other kinds
 		})
 	}
 	return all.Wait()

@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fake writes a shell script that replaces cockroach: it records its calls and behaves as given. The tests check the requests of this program, and
-// not the behaviour of CockroachDB.
+// fake writes a shell script that replaces cockroach. The script records its calls and behaves as given. The tests check how this program calls
+// cockroach, and not how CockroachDB behaves.
 func fake(t *testing.T, script string) (bin, record string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -26,7 +26,7 @@ func fake(t *testing.T, script string) (bin, record string) {
 	return bin, record
 }
 
-// serving starts and serves until it is stopped, and succeeds at its second initialisation.
+// serving is a script that starts, runs until it is stopped, and succeeds only at its second initialisation.
 const serving = `
 case $1 in
 start)

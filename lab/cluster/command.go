@@ -1,12 +1,12 @@
-// Package cluster runs a command on a temporary CockroachDB cluster: three nodes on loopback, each in its own region, in memory. `make
-// test-crdb-cluster` uses it. The command runs once for each node, with the addresses in the environment:
+// Package cluster runs a command on a temporary CockroachDB cluster. The cluster has three nodes on loopback. Each node is in its own region and
+// stores its data in memory. `make test-crdb-cluster` uses the package. The command runs once for each node, with these environment variables:
 //
 //	CRDB_URL           the node for this run of the command
 //	CRDB_URLS          all nodes, as region=URL, separated by commas
 //	CARVE_TEST_ENGINE  cockroach
 //
-// The program always stops every process that it started before it ends: SIGTERM by its id, and SIGKILL after a minute. It runs the command for the
-// remaining nodes after a failure.
+// If a command fails, the program still runs the commands for the remaining nodes. Before it ends, it stops each process that it started: with
+// SIGTERM to its id, and with SIGKILL after a minute.
 package cluster
 
 import (
@@ -24,7 +24,7 @@ import (
 	"github.com/carve-ipam/carve/lab/tool"
 )
 
-// regions of the cluster. The database tests store their rows in the first.
+// regions are the regions of the nodes. The database tests store their rows in the first region.
 var regions = []string{"local", "eu", "us"}
 
 // Run runs the command.
@@ -47,12 +47,12 @@ func Run(ctx context.Context, args []string) error {
 
 const startLimit = 3 * time.Minute
 
-// run starts the cluster, runs a command on each node, and stops the cluster. await waits until a node responds.
+// run starts the cluster, runs one command for each node, and stops the cluster. await waits until a node responds.
 func run(ctx context.Context, bin string, commands []string, await waiter) (err error) {
 	if bin, err = exec.LookPath(bin); err != nil {
 		return fmt.Errorf("no CockroachDB: %w", err)
 	}
-	if bin, err = filepath.Abs(bin); err != nil { // the nodes have their own working directory
+	if bin, err = filepath.Abs(bin); err != nil { // the nodes have another working directory
 		return err
 	}
 	dir, err := os.MkdirTemp("", "carve-crdb-")
@@ -88,7 +88,7 @@ func run(ctx context.Context, bin string, commands []string, await waiter) (err 
 	return err
 }
 
-// urls returns all nodes, for tests that need more than one.
+// urls returns the URLs of all nodes, for tests that need more than one node.
 func (c *cluster) urls() string {
 	all := make([]string, len(c.nodes))
 	for i, n := range c.nodes {

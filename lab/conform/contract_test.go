@@ -13,10 +13,10 @@ import (
 	carve "github.com/carve-ipam/carve"
 )
 
-// contractDoc is openapi.yaml, indexed to make requests and to judge responses.
+// contractDoc is openapi.yaml with indexes, to make requests and to judge responses.
 type contractDoc struct {
 	doc        *openapi3.T
-	operations []*operation // in id order, because a seed's decisions must not depend on a map's order
+	operations []*operation // sorted by id, because a seed's decisions must not depend on the order of a map
 	statuses   map[string]int
 }
 
@@ -28,13 +28,13 @@ type operation struct {
 	template string
 	params   []*openapi3.Parameter
 	public   bool                    // needs no credentials
-	codes    map[int]map[string]bool // declared refusal codes, by status
+	codes    map[int]map[string]bool // declared codes of refusals, by status
 	body     *openapi3.Schema        // nil without a body
-	media    string                  // of the body
+	media    string                  // media type of the body
 	byName   map[string]*openapi3.Parameter
 }
 
-// contract loads the document once and forbids undescribed fields in responses, although clients must expect new ones.
+// contract loads the document once. Unlike clients, which must expect new fields, the tests forbid fields that the document does not describe.
 var contract = sync.OnceValue(func() *contractDoc {
 	doc, err := openapi3.NewLoader().LoadFromData(carve.OpenAPI)
 	if err != nil {
@@ -83,7 +83,7 @@ func (k *contractDoc) arrange(path, method string, item *openapi3.PathItem, op *
 	return o
 }
 
-// listed returns the problem codes in an operation's or a header's extensions.
+// listed returns the problem codes in the extension x-problems of an operation or a header.
 func listed(extensions map[string]any) (codes []string) {
 	all, _ := extensions["x-problems"].([]any)
 	for _, code := range all {
@@ -92,7 +92,7 @@ func listed(extensions map[string]any) (codes []string) {
 	return codes
 }
 
-// declared returns the response that an operation declares for a status, or nil. All refusals share one response.
+// declared returns the response that an operation declares for a status, or nil. All refusals share one declared response.
 func (op *operation) declared(status int) *openapi3.Response {
 	ref := op.Responses.Status(status)
 	if op.codes[status] != nil {
@@ -104,7 +104,7 @@ func (op *operation) declared(status int) *openapi3.Response {
 	return ref.Value
 }
 
-// in lists one kind's parameters.
+// in returns the operation's parameters of one kind, such as query or header.
 func (op *operation) in(kind string) (out []*openapi3.Parameter) {
 	for _, p := range op.params {
 		if p.In == kind {
@@ -123,12 +123,12 @@ func (op *operation) permission() string {
 	return action
 }
 
-// reads reports whether an operation writes nothing, with any method.
+// reads reports whether an operation writes nothing, whatever its method is.
 func (op *operation) reads() bool {
 	return op.method == http.MethodGet || strings.HasSuffix(op.permission(), ".read")
 }
 
-// operation finds the operation of a request, or nil if the contract has none. HEAD counts as GET.
+// operation returns the operation of a request, or nil if the contract has none. HEAD counts as GET.
 func (k *contractDoc) operation(method, path string) *operation {
 	if method == http.MethodHead {
 		method = http.MethodGet
@@ -147,7 +147,7 @@ func (k *contractDoc) named(id string) *operation {
 	return k.operations[i]
 }
 
-// methods returns a path's methods, in order.
+// methods returns the methods that the contract has for a path, in order.
 func (k *contractDoc) methods(template string) []string {
 	var out []string
 	for _, op := range k.operations {

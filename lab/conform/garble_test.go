@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// garbled is a body that is not JSON, or not exactly one JSON object.
+// garbled is a body that is not JSON, or that is not exactly one JSON object.
 type garbled struct {
 	kind string
 	body []byte
@@ -14,10 +14,10 @@ type garbled struct {
 
 const maxBody = 1 << 20
 
-// garbles lists the faults that a server finds in a body before it applies the schema. body is a valid object.
+// garbles returns bodies with faults that a server finds before it applies the schema. body is a valid object.
 func garbles(body []byte) []garbled {
 	opened := bytes.IndexByte(body, '{') + 1
-	again := func(member string) []byte { // adds a second member of the same name, before the others
+	again := func(member string) []byte { // adds a second member with the same name before the other members
 		out := append([]byte{}, body[:opened]...)
 		out = append(out, member...)
 		if len(bytes.TrimSpace(body[opened:])) > 1 {

@@ -7,7 +7,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// harmless returns requests that may succeed and must not write: reads, HEAD, dry runs.
+// harmless returns requests that may succeed but must not write: reads, HEAD requests and dry runs.
 func (w *world) harmless(base *request) (out []*request) {
 	op := base.op
 	add := func(r *request) { out = append(out, r) }
@@ -52,7 +52,7 @@ func (w *world) harmless(base *request) (out []*request) {
 	return out
 }
 
-// anyQuery adds query parameters that their schemas allow to a read, sensible or not.
+// anyQuery adds query parameters to a read. Their schemas allow the values, but the values need not be sensible.
 func (w *world) anyQuery(r *request) {
 	for _, p := range r.op.in("query") {
 		if !w.one(6) || p.Name == "consistency" || p.Name == "waitSeconds" || p.Schema.Value.Type.Is(openapi3.TypeArray) || r.header.Get("Accept") != "" {

@@ -16,7 +16,7 @@ type problem struct {
 	Errors                                                    []struct{ Pointer, Detail string }
 }
 
-// problem checks a refusal.
+// problem checks the problem document of a refusal.
 func (m *mismatches) problem(k *contractDoc, r *request, a answer) {
 	if ct := a.header.Get("Content-Type"); ct != "application/problem+json" {
 		m.add("a refusal is %q", ct)
@@ -31,7 +31,7 @@ func (m *mismatches) problem(k *contractDoc, r *request, a answer) {
 		m.add("a refusal is no JSON: %v", err)
 		return
 	}
-	if r.op == nil { // otherwise the operation's own declaration checks it
+	if r.op == nil { // with an operation, its own declaration checks the code
 		_ = json.Unmarshal(a.body, &value)
 		if err := k.doc.Components.Schemas["Problem"].Value.VisitJSON(value, openapi3.VisitAsResponse()); err != nil {
 			m.add("the body: %v", err)
@@ -55,7 +55,7 @@ func (m *mismatches) problem(k *contractDoc, r *request, a answer) {
 	m.figures(p, r, a)
 }
 
-// figures checks the fields that belong to a status.
+// figures checks the fields that only a certain status has.
 func (m *mismatches) figures(p problem, r *request, a answer) {
 	switch a.status {
 	case http.StatusBadRequest:
@@ -87,14 +87,14 @@ func (m *mismatches) figures(p problem, r *request, a answer) {
 	}
 }
 
-// samePath reports whether two spellings denote one path.
+// samePath reports whether two texts are spellings of the same path.
 func samePath(a, b string) bool {
 	x, errX := url.PathUnescape(a)
 	y, errY := url.PathUnescape(b)
 	return errX == nil && errY == nil && x == y
 }
 
-// escaped returns a name as it is written in a path.
+// escaped returns a name in the form that a path contains.
 func escaped(name string) string {
 	return strings.ReplaceAll(url.PathEscape(name), "%3A", ":")
 }

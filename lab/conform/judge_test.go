@@ -11,13 +11,13 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// plainHeaders may be in any response.
+// plainHeaders are the headers that any response may have.
 var plainHeaders = []string{
 	"Content-Type", "Content-Length", "Date", "Connection", "Transfer-Encoding", "Cache-Control", "Vary", "X-Request-Id", "X-Content-Type-Options",
 	"X-Frame-Options", "Referrer-Policy", "Content-Security-Policy", "Strict-Transport-Security", "Cross-Origin-Resource-Policy", "Carve-Auth", "Accept-Patch", "Ratelimit", "Ratelimit-Policy",
 }
 
-// inside matches words of the driver, the database and the program, which no response may contain.
+// inside matches internal words of the driver, the database and the program. No response may contain them.
 var inside = regexp.MustCompile(`(?i)sqlstate|\bpgx\b|pgconn|libpq|\bpq:|relation "|column "|syntax error at|duplicate key value|violates|goroutine \d|runtime error|panic|\.go:\d+|` +
 	`invalid memory|nil pointer|json: |strconv\.|openapi3|kin-openapi|echo\.|code=\d{3}, message=|unmarshal|/root/|/home/|/tmp/|postgres(ql)?://`)
 
@@ -25,7 +25,7 @@ type mismatches []string
 
 func (m *mismatches) add(format string, args ...any) { *m = append(*m, fmt.Sprintf(format, args...)) }
 
-// judge lists all differences between a response and the contract or its request's expectations.
+// judge returns all differences between a response and the contract, or the expectations of its request.
 func (k *contractDoc) judge(r *request, a answer) []string {
 	var m mismatches
 	if beforeUs(a) { // net/http refuses invalid HTTP before any handler of the service
@@ -69,7 +69,7 @@ func (k *contractDoc) judge(r *request, a answer) []string {
 	return m
 }
 
-// beforeUs recognises net/http's own response to invalid HTTP.
+// beforeUs reports whether net/http itself sent this response, because the request was not valid HTTP.
 func beforeUs(a answer) bool {
 	return a.status == http.StatusBadRequest && a.header.Get("Content-Type") == "text/plain; charset=utf-8" && strings.HasPrefix(string(a.body), "400 Bad Request")
 }
@@ -78,7 +78,7 @@ func readable(id string) bool {
 	return len(id) <= 128 && !strings.ContainsFunc(id, func(r rune) bool { return r < 0x21 || r > 0x7e })
 }
 
-// headers checks the declared headers, and that no others exist.
+// headers checks the declared headers. The response must have no others.
 func (m *mismatches) headers(op *operation, declared *openapi3.Response, a answer) {
 	known := slices.Clone(plainHeaders)
 	var refusal problem
@@ -87,7 +87,7 @@ func (m *mismatches) headers(op *operation, declared *openapi3.Response, a answe
 		if codes := listed(ref.Value.Extensions); codes != nil && op.codes[a.status] != nil && !slices.ContainsFunc(codes, func(code string) bool {
 			return op.codes[a.status][code] && (refusal.Code == "" || refusal.Code == code)
 		}) {
-			continue // it belongs to other codes
+			continue // the header belongs to other codes
 		}
 		known = append(known, http.CanonicalHeaderKey(name))
 		switch values := a.header.Values(name); {
@@ -111,7 +111,7 @@ func (m *mismatches) headers(op *operation, declared *openapi3.Response, a answe
 	}
 }
 
-// headerValue returns a header as the JSON value that its schema describes, or as a string if it does not parse.
+// headerValue returns a header as a JSON value of the type that its schema describes. If the header does not parse, it returns a string.
 func headerValue(s *openapi3.Schema, value string) any {
 	var parsed any
 	if !s.Type.Is(openapi3.TypeString) && json.Unmarshal([]byte(value), &parsed) == nil {
@@ -120,7 +120,7 @@ func headerValue(s *openapi3.Schema, value string) any {
 	return value
 }
 
-// content checks media type and body.
+// content checks the media type and the body.
 func (m *mismatches) content(declared *openapi3.Response, r *request, a answer) {
 	if len(declared.Content) == 0 {
 		if len(a.body) > 0 {
@@ -149,7 +149,7 @@ func (m *mismatches) content(declared *openapi3.Response, r *request, a answer) 
 	}
 }
 
-// marks checks the headers that the contract promises for a request's parameters.
+// marks checks the headers that the contract promises if a request has certain parameters.
 func (m *mismatches) marks(r *request, a answer) {
 	if dry := a.header.Get("Dry-Run") == "true"; dry != r.asked("dryRun", "true") {
 		m.add("Dry-Run is %q", a.header.Get("Dry-Run"))
@@ -168,7 +168,7 @@ func (m *mismatches) marks(r *request, a answer) {
 		m.add("ETag %s of revision %s", a.etag(), thing.Metadata.Revision)
 	}
 	location := a.header.Get("Location")
-	// A scope's path contains its values, and its pool's path the pool's name.
+	// The path of a scope contains the values of the scope. The path of its pool contains the name of the pool.
 	if location == "" || r.op.id == "putScopePool" && location == r.path {
 		return
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// live sends requests that make sense and may write.
+// live sends sensible requests for an operation, which may write.
 func (w *world) live(op *operation) {
 	r, ok := w.sense(op)
 	if !ok {
@@ -30,7 +30,7 @@ func (w *world) live(op *operation) {
 	}
 }
 
-// sensible sends a request that keeps all rules, so that its response must not be 400.
+// sensible sends a request that follows all rules of the contract. So its response must not be 400.
 func (w *world) sensible(r *request) answer {
 	a := w.do(r)
 	if a.status == http.StatusBadRequest && !w.bounded(a) {
@@ -50,14 +50,15 @@ func (w *world) sensible(r *request) answer {
 	return a
 }
 
-// bounded recognises refusals that no request can foresee: by the entries that a patched object has already, a pool's position, the possible lengths of
-// its blocks and the existing names. The contract defines them as 400. The limits on the number of a project's objects are not among them: they are 409.
+// bounded reports whether a refusal depends on data that the generator does not know: the entries that a patched object has already, the position of a
+// pool, the possible lengths of its blocks and the existing names. The contract defines these refusals as 400. A limit on the number of a project's
+// objects is 409.
 func (*world) bounded(a answer) bool {
 	return bytes.Contains(a.body, []byte("at most")) || bytes.Contains(a.body, []byte("query:prefixLength must be ")) ||
 		bytes.Contains(a.body, []byte("query:within must be inside ")) || bytes.Contains(a.body, []byte("which does not exist or is not available to"))
 }
 
-// repeated sends a request twice with one key, and then another request with that key.
+// repeated sends a request twice with one Idempotency-Key. Then it sends a different request with the same key.
 func (w *world) repeated(r *request) {
 	r.set("Idempotency-Key", w.fresh("key"))
 	first := w.sensible(r)
@@ -68,7 +69,7 @@ func (w *world) repeated(r *request) {
 	case second.header.Get("Idempotency-Replayed") != "true":
 		w.report.wrong(again, second, "is not marked as a replay")
 	case !bytes.Equal(first.body, second.body) || first.etag() != second.etag() || first.header.Get("Location") != second.header.Get("Location"):
-		if r.op.id != "createApiKey" && r.op.id != "createWebhook" { // their secrets are not stored
+		if r.op.id != "createApiKey" && r.op.id != "createWebhook" { // the service does not store the secrets in these responses
 			w.report.wrong(again, second, "is not the stored answer: "+short(first.body))
 		}
 	}
@@ -93,7 +94,7 @@ func (w *world) repeated(r *request) {
 	w.writesNothing([]*request{other, taken})
 }
 
-// createdOnly creates a missing object with If-None-Match, and checks that a second request is refused.
+// createdOnly creates a missing object with If-None-Match. A second such request must be refused.
 func (w *world) createdOnly(r *request) {
 	r.kind = "valid: If-None-Match"
 	r.set("If-None-Match", "*")
@@ -105,7 +106,7 @@ func (w *world) createdOnly(r *request) {
 	w.writesNothing([]*request{again})
 }
 
-// conditional changes or deletes an object with its current ETag, and tries again with that ETag, which is then stale.
+// conditional changes or deletes an object with its current ETag. Then it tries again with the same ETag, which is now out of date.
 func (w *world) conditional(r *request) {
 	etag, ok := w.revision(r)
 	if !ok {
@@ -135,7 +136,7 @@ type page struct {
 	NextCursor string
 }
 
-// paged reads a list in tiny pages and requires the same items as in one read.
+// paged reads a list in very small pages. It must get the same items as a single read.
 func (w *world) paged(op *operation) {
 	if path, ok := w.place(op); ok && op.has("cursor") {
 		w.pagedAt(op, path, pick(w.random, []string{"1", "2", "3", "7"}))
@@ -159,7 +160,7 @@ func (w *world) pagedAt(op *operation, path, size string) {
 		_ = json.Unmarshal(a.body, &out)
 		return out, a, r
 	}
-	if op.id == "listAuditEvents" { // it grows while it is read
+	if op.id == "listAuditEvents" { // the audit trail grows during the read
 		first, _, _ := read("valid: page", "limit=2")
 		if first.NextCursor != "" {
 			read("valid: page", "limit=2", "cursor="+first.NextCursor)
@@ -185,7 +186,7 @@ func (w *world) pagedAt(op *operation, path, size string) {
 		if cursor = part.NextCursor; cursor == "" {
 			break
 		}
-		if w.one(4) { // a modified cursor may be refused or not
+		if w.one(4) { // the service may accept or refuse a modified cursor
 			at := w.IntN(len(cursor))
 			r := w.plain(op, path).raw("cursor=" + cursor[:at] + "A" + cursor[at+1:]).raw(required(op))
 			r.kind, r.want = "query: a cursor that was changed", []int{http.StatusOK, http.StatusBadRequest}
@@ -193,7 +194,7 @@ func (w *world) pagedAt(op *operation, path, size string) {
 		}
 	}
 	if cursor != "" {
-		return // too long for such small pages
+		return // the list is too long for such small pages
 	}
 	want := []string{}
 	for _, item := range whole.Items {
@@ -214,7 +215,7 @@ var lastUsed = regexp.MustCompile(`,?"lastUsedAt":"[^"]*"`)
 // unmoving returns an item without the time of a key's last use, which the service writes at any time.
 func unmoving(item []byte) string { return lastUsed.ReplaceAllString(string(item), "") }
 
-// address returns an address that was held, for the history.
+// address returns an address that some claim has held, for the history.
 func (*world) address(string) string { return "10.0.16.0" }
 
 func required(op *operation) string {
@@ -228,7 +229,7 @@ func required(op *operation) string {
 	}
 }
 
-// compared reads an object by GET and by HEAD.
+// compared reads an object with GET and with HEAD. The status, Content-Type and ETag must be the same.
 func (w *world) compared(op *operation) {
 	if path, ok := w.place(op); ok && op.method == http.MethodGet {
 		w.comparedAt(op, path)

@@ -9,16 +9,16 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// mutation is one change of a body that certainly violates the schema.
+// mutation is one change of a body after which the body certainly violates the schema.
 type mutation struct {
 	kind  string
 	path  []any // from the root: names and indices
-	value any   // new value; gone removes the member
+	value any   // the new value; gone means that the member is removed
 }
 
 type removal struct{}
 
-// mutations lists all possible violations of the schema, at every position in a value.
+// mutations returns all changes that violate the schema, at each position of a value.
 func mutations(v any, s *openapi3.Schema, path []any) (out []mutation) {
 	s = flat(s)
 	add := func(kind string, value any) {
@@ -55,7 +55,7 @@ func mutations(v any, s *openapi3.Schema, path []any) (out []mutation) {
 	return out
 }
 
-// wrongTypes returns values of each type that a schema does not allow.
+// wrongTypes returns one value of each type that a schema does not allow.
 func wrongTypes(s *openapi3.Schema) (out []any) {
 	for _, each := range []struct {
 		name  string
@@ -122,7 +122,7 @@ func ofText(s *openapi3.Schema, path []any) (out []mutation) {
 	return out
 }
 
-// badTexts violate one pattern or another.
+// badTexts are texts that violate at least one pattern of the contract.
 var badTexts = []string{"\x00", "a\x00", "\x01", "\x7f", "\u0085", "A B", "-a", "a-", "é", "a/b/c", " ", "UPPER", "10.0.0.0/99999", "١٠", "a\n", "\u00a0"}
 
 func ofObject(v obj, s *openapi3.Schema, path []any) (out []mutation) {
@@ -207,7 +207,7 @@ func replaced(v any, path []any, value any) any {
 	return v
 }
 
-// written returns a value as JSON text and keeps verbatim parts unchanged, which encoding/json would refuse or repair.
+// written returns a value as JSON text. It copies verbatim parts unchanged, because encoding/json would refuse or repair them.
 func written(v any) []byte {
 	switch v := v.(type) {
 	case verbatim:

@@ -8,16 +8,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// place returns a path for an operation: the path of an existing object, or a new path for a PUT.
+// place returns a path for an operation. It is the path of an existing object, or a new path for a PUT.
 func (w *world) place(op *operation) (path string, ok bool) {
 	if !strings.Contains(op.template, "{") {
 		return op.template, true
 	}
-	if op.id == "deleteProject" { // one that no other request needs
+	if op.id == "deleteProject" { // a project that no other request needs
 		a := w.made("createProject", "/v1/projects", obj{"metadata": obj{"name": w.fresh("gone")}})
 		return a.header.Get("Location"), true
 	}
-	if op.id == "putScopePool" { // other classes have no scopes
+	if op.id == "putScopePool" { // only the class in w.scopes has scopes
 		return w.scopes + "/cluster=" + w.fresh("n"), w.scopes != ""
 	}
 	if op.id == "detachConsumer" {
@@ -36,7 +36,7 @@ func (w *world) place(op *operation) (path string, ok bool) {
 	return w.holder(op.template)
 }
 
-// attached returns the path of a claim's consumer.
+// attached makes a claim with a consumer and returns the consumer's path.
 func (w *world) attached() string {
 	team, name := "/v1/projects/"+tenant, w.fresh("used")
 	w.serial++
@@ -47,7 +47,7 @@ func (w *world) attached() string {
 	return path
 }
 
-// letter returns the path of an undeliverable webhook message, which only the database can make.
+// letter makes an undeliverable webhook message and returns its path. Only the database can make one at once.
 func (w *world) letter() string {
 	team := "/v1/projects/" + tenant + "/webhooks"
 	if len(w.names(tenant, "webhooks")) == 0 {
@@ -61,7 +61,7 @@ func (w *world) letter() string {
 	return team + "/" + name + "/deliveries/" + id
 }
 
-// vacant returns the path of a missing object in an existing parent.
+// vacant returns the path of a missing object below an existing parent.
 func (w *world) vacant(op *operation) (path string, ok bool) {
 	i := strings.LastIndex(op.template, "/")
 	parent := op.template[:i]
@@ -91,7 +91,7 @@ func (w *world) unused(parameter string) string {
 	}
 }
 
-// holder returns the path of an existing object, mostly in the tenant's project.
+// holder returns the path of an existing object. It is mostly in the tenant's project.
 func (w *world) holder(template string) (string, bool) {
 	if template == "/v1/projects/{project}" && !w.one(8) {
 		return "/v1/projects/" + tenant, true
@@ -111,7 +111,7 @@ func (w *world) missing(op *operation) (path string, ok bool) {
 	segments := strings.Split(op.template, "/")
 	last := len(segments) - 1
 	if !strings.HasPrefix(segments[last], "{") {
-		last-- // a collection of a missing object
+		last-- // a collection of an object that does not exist
 		if !strings.HasPrefix(segments[last], "{") {
 			return "", false
 		}
@@ -121,7 +121,7 @@ func (w *world) missing(op *operation) (path string, ok bool) {
 	return path + strings.TrimPrefix(op.template, one.template), ok
 }
 
-// supply makes an object of a kind that has none yet.
+// supply makes an object of a kind that does not yet exist.
 func (w *world) supply(template string) {
 	for _, op := range contract().operations {
 		collection := template[:strings.LastIndex(template, "/")]

@@ -10,10 +10,10 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// most limits the requests of one kind that an operation gets in a round. The seed chooses them.
+// most limits the requests of one kind for an operation in a round. If there are more, the seed chooses.
 const most = 3
 
-// quiet returns requests for an operation that must not write a row: some of each kind. base makes sense.
+// quiet returns requests for an operation that must not write a row, some of each kind. They are changes of base, which is sensible.
 func (w *world) quiet(base *request) []*request {
 	var out []*request
 	for _, makers := range [][]*request{
@@ -40,7 +40,7 @@ func (w *world) wrongBodies(base *request) (out []*request) {
 	for _, m := range mutations(body, base.op.body, nil) {
 		r := base.clone(m.kind, http.StatusBadRequest)
 		r.code, r.body = "invalid_argument", written(m.apply(body))
-		if len(r.body) <= maxBody { // a larger body is refused for its size
+		if len(r.body) <= maxBody { // a larger body would be refused for its size
 			out = append(out, r)
 		}
 	}
@@ -56,7 +56,7 @@ func (w *world) wrongBodies(base *request) (out []*request) {
 		}
 		out = append(out, r)
 	}
-	if base.method == http.MethodPatch { // a patch may not change these members, or they do not exist
+	if base.method == http.MethodPatch { // members that a patch may not change, and members that do not exist
 		for _, patch := range []obj{{"unknown": 1}, {"status": obj{"phase": "x"}}, {"metadata": obj{"name": "x"}}, {"spec": obj{"unknown": 1}}, {"metadata": obj{"uid": "x"}}} {
 			r := base.clone("body: unknown member", http.StatusBadRequest, http.StatusUnprocessableEntity)
 			r.body = mustJSON(patch)
@@ -66,7 +66,7 @@ func (w *world) wrongBodies(base *request) (out []*request) {
 	return out
 }
 
-// full returns a large valid body, with many positions for faults.
+// full returns a large valid body, so that a fault can be put in many positions.
 func (w *world) full(base *request) obj {
 	best := obj{}
 	for range 4 {
@@ -80,7 +80,7 @@ func (w *world) full(base *request) obj {
 func (w *world) wrongMedia(base *request) (out []*request) {
 	for _, accept := range []string{"text/html", "application/xml", "application/json;q=0", "image/*", "*/*;q=0", "application/problem+json"} {
 		if base.method == http.MethodDelete && accept == "application/problem+json" {
-			continue // its success has no body, so the request may accept only refusals
+			continue // a successful deletion has no body, so a request may accept only refusals
 		}
 		out = append(out, base.clone("header: Accept", http.StatusNotAcceptable).set("Accept", accept))
 	}
@@ -194,7 +194,7 @@ func (w *world) wrongHeaders(base *request) (out []*request) {
 	return out
 }
 
-// preconditions returns requests with a precondition that the operation does not have, and with If-None-Match where it does.
+// preconditions returns requests with wrong preconditions: a precondition that the operation does not have, or If-None-Match for an existing object.
 func (w *world) preconditions(base *request) (out []*request) {
 	for _, name := range []string{"If-Match", "If-None-Match"} {
 		if base.op.has(name) || name == "If-None-Match" && base.method == http.MethodGet {
@@ -244,7 +244,7 @@ func (w *world) revision(r *request) (string, bool) {
 	return a.etag(), a.ok() && a.etag() != ""
 }
 
-// wrongPaths replaces one name in the path by an invalid name.
+// wrongPaths replaces one name in the path with an invalid name.
 func (w *world) wrongPaths(base *request) (out []*request) {
 	segments, template := strings.Split(base.path, "/"), strings.Split(base.op.template, "/")
 	for i, part := range template {
@@ -278,7 +278,7 @@ func (w *world) wrongPaths(base *request) (out []*request) {
 	return out
 }
 
-// implicit lists the operations that never return 404: a realm exists once a request names it, and the end or detachment of an unknown consumer
+// implicit lists the operations that never return 404. A realm exists as soon as a request names it. The end or detachment of an unknown consumer
 // succeeds.
 var implicit = []string{"getRealm", "listConsumers", "confirmExpiry", "endConsumer", "detachConsumer"}
 

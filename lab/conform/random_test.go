@@ -16,7 +16,7 @@ func newRandom(seed uint64) random {
 	return random{rand.New(rand.NewPCG(seed, seed^0x9e3779b97f4a7c15))}
 }
 
-// one returns true once in n times.
+// one returns true in one of n cases.
 func (r random) one(n int) bool { return r.IntN(n) == 0 }
 
 func pick[T any](r random, from []T) T { return from[r.IntN(len(from))] }
@@ -31,7 +31,7 @@ func (r random) some(of obj) obj {
 	return of
 }
 
-// matching returns a text that matches a pattern, with least to most characters.
+// matching returns a text that matches a pattern and has a number of characters between least and most.
 func (r random) matching(pattern string, least, most int) string {
 	re := regexp.MustCompile(pattern)
 	fits := func(s string) bool {
@@ -39,13 +39,13 @@ func (r random) matching(pattern string, least, most int) string {
 		return n >= least && n <= most && utf8.ValidString(s) && re.MatchString(s)
 	}
 	switch r.IntN(6) {
-	case 0: // the shortest one
+	case 0: // the shortest text
 		for _, s := range []string{"", "0", "a", "0s", "10.0.0.0", "::", "::/0"} {
 			if fits(s) {
 				return s
 			}
 		}
-	case 1: // the longest one
+	case 1: // the longest text
 		for _, each := range []string{"a", "é", "😀", "0", "9", "Z"} {
 			if s := strings.Repeat(each, most); fits(s) && (most < 2000 || r.one(4)) {
 				return s

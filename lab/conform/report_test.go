@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// report counts requests and responses, and records the mismatches.
+// report counts requests and responses. It records the mismatches.
 type report struct {
 	mu       sync.Mutex
 	requests int
@@ -19,11 +19,11 @@ type report struct {
 	found    []string
 }
 
-// tally counts one operation's requests.
+// tally counts the requests of one operation.
 type tally struct {
 	kinds, statuses map[string]int
 	codes           map[string]bool
-	rules           map[string]bool // refusal reasons that no schema contains: the schemas allow the request
+	rules           map[string]bool // reasons of refusals that no schema contains, because the schemas allow the request
 	done, refused   int
 }
 
@@ -83,7 +83,7 @@ func short(text []byte) string {
 	return string(text)
 }
 
-// print writes a line for each operation: the number of requests by kind, and of responses by status.
+// print writes a line for each operation. It has the number of requests by kind and the number of responses by status.
 func (t *report) print(to io.Writer) {
 	for _, id := range sorted(t.byOp) {
 		of := t.byOp[id]
@@ -108,7 +108,7 @@ func (t *report) print(to io.Writer) {
 
 var numbers = regexp.MustCompile(`[0-9]+`)
 
-// unseen lists the declared refusals of an operation that did not occur, except those that need a fault or a limit.
+// unseen returns the declared refusals of an operation that did not occur. It leaves out refusals that need a fault or a limit.
 func (of *tally) unseen(id string) (out []string) {
 	for _, op := range contract().operations {
 		if op.id != id {
@@ -126,7 +126,7 @@ func (of *tally) unseen(id string) (out []string) {
 	return out
 }
 
-// alike returns one mismatch for each operation and sort, with the number of occurrences.
+// alike returns one mismatch for each operation and kind, with the number of its occurrences.
 func (t *report) alike() []string {
 	count, first := map[string]int{}, map[string]string{}
 	for _, each := range t.found {

@@ -10,25 +10,25 @@ import (
 	"strings"
 )
 
-// request is a request with the expectations for its response.
+// request is a request with the expected properties of its response.
 type request struct {
 	op     *operation // nil if the contract has none
 	kind   string
 	method string
-	path   string // as written in the request line
-	query  string // as written, without the question mark
+	path   string // as it is in the request line
+	query  string // as it is in the request line, without the question mark
 	header http.Header
-	body   []byte // nil: none
-	token  string // "": none
-	// chunked omits the body's length.
+	body   []byte // nil for no body
+	token  string // empty for no token
+	// chunked sends the body without its length.
 	chunked bool
 
-	want  []int    // allowed statuses; nil: any declared status that is no 5xx
-	code  string   // "": any declared code
+	want  []int    // allowed statuses; nil allows each declared status except a 5xx
+	code  string   // expected code; empty allows each declared code
 	allow []string // methods that a 405 must list
 }
 
-// answer is a response that was read.
+// answer is a response that was completely read.
 type answer struct {
 	status int
 	header http.Header
@@ -72,7 +72,7 @@ func (r *request) without(name string) *request {
 	return r
 }
 
-// set sets a header; "" removes it.
+// set sets a header. An empty value removes the header.
 func (r *request) set(name, value string) *request {
 	if value == "" {
 		r.header.Del(name)
@@ -104,7 +104,7 @@ func (r *request) String() string {
 	return r.kind + ": " + s
 }
 
-// send sends a request exactly as written: it neither cleans the path nor escapes it again.
+// send sends a request exactly as it is written. It neither cleans the path nor escapes it again.
 func (r *request) send(ctx context.Context, via http.RoundTripper, addr string) (answer, error) {
 	var body io.Reader
 	if r.body != nil {

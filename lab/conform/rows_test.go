@@ -13,21 +13,21 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// moving lists the columns that the service itself writes at any time. Their changes are no effect of a request.
+// moving lists the columns that the service's jobs write at any time. A request did not cause these changes.
 var moving = []string{"last_used_at", "empty_since", "kept_from", "due_at", "lease", "epoch", "progress", "after_name", "looked_at"}
 
-// purged lists the tables from which the service deletes the remains of deleted projects at any time. Missing rows in them are no effect of a
-// request; new rows are.
+// purged lists the tables from which the service's jobs delete the remains of deleted projects at any time. So rows may disappear from them, but new
+// rows are an effect of a request.
 var purged = []string{"removals", "audit_events", "history"}
 
-// byRequests restricts tables to the rows that only requests change. It excludes the version rows (fences) of projects and of scope pools, which the
-// background job also moves when it maintains those pools. It also excludes alerts and the recorded utilization of pools.
+// byRequests limits tables to the rows that only requests change. It leaves out the version rows (fences) of projects and scope pools, because the
+// background job also changes them when it maintains scope pools. It also leaves out alerts and the recorded utilization of pools.
 var byRequests = map[string]string{
 	"fences": " WHERE length(stock) > 0 AND id NOT IN (SELECT id FROM pools WHERE scope_key IS NOT NULL)",
 	"alerts": " WHERE FALSE", "utilization": " WHERE FALSE",
 }
 
-// rows returns all rows of all tables as text, and the trail's events about successful changes.
+// rows returns all rows of all tables as text, and the audit trail's events of successful changes.
 func (w *world) rows() map[string]bool {
 	tables := collect[string](w, "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public' AND table_type = 'BASE TABLE'")
 	require.Contains(w.t, tables, "holds")
@@ -56,7 +56,8 @@ func (w *world) rows() map[string]bool {
 	return out
 }
 
-// changes adds the trail's events of successful changes. The trail also records attempts without permission, which write nothing else.
+// changes adds the audit trail's events of successful changes. The trail also records attempts without permission. These write nothing else, so they
+// are left out.
 func (w *world) changes(to map[string]bool) {
 	answer, err := w.sql.Query(w.t.Context(), "SELECT id, count, events FROM audit_events")
 	require.NoError(w.t, err)
@@ -81,7 +82,7 @@ func collect[T any](w *world, query string) []T {
 	return out
 }
 
-// writesNothing sends requests and compares all rows before and after.
+// writesNothing sends requests. Afterwards all rows must be the same as before.
 func (w *world) writesNothing(of []*request) {
 	before := w.rows()
 	for _, r := range of {

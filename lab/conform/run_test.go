@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// The flags of a run. The test prints the seed, which decides everything else.
+// The flags of a run. The seed decides everything else, and the test prints it.
 var (
 	seedFlag   = flag.Uint64("conform.seed", 1, "decides what is sent")
 	seedsFlag  = flag.Int("conform.seeds", 1, "how many seeds, counted from conform.seed, each with a service of its own")
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	}})
 }
 
-// Every operation of the contract gets every kind of request, and no response differs from the contract.
+// Each operation of the contract gets each kind of request. No response may differ from the contract.
 func TestContract(t *testing.T) {
 	t.Parallel()
 	all := newReport()
@@ -62,14 +62,14 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// creation is the order in which objects can be made.
+// creation lists operations in an order in which objects can be made.
 var creation = []string{
 	"createProject", "createSpace", "createClass", "createPool", "putSpaceGrant", "putPoolGrant", "putMember", "createApiKey", "putQuota", "createClaim", "putClaim", "createClaimBatch", "putConsumer", "createWebhook", "createAlertRule",
 }
 
 // run makes the rounds.
 func (w *world) run(rounds int) {
-	for _, id := range creation { // so that the first round finds objects
+	for _, id := range creation { // so that the objects exist in the first round
 		for range 6 {
 			w.live(contract().named(id))
 		}
@@ -96,7 +96,7 @@ func (w *world) run(rounds int) {
 	}
 }
 
-// retained makes allocations without a claim and gives two of them back: it deletes one and binds the other again.
+// retained makes retained allocations and returns two of them: it deletes one and binds the other to a new claim.
 func (w *world) retained() {
 	pool := w.fresh("keep")
 	w.serial++

@@ -9,7 +9,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// senses make bodies that keep the rules beyond the schema, so that their response must not be 400. project is the project in the path.
+// senses make bodies that also follow the rules that no schema expresses. So their response must not be 400. project is the project in the path.
 var senses = map[string]func(w *world, project, path string) obj{
 	"createProject": func(w *world, _, _ string) obj {
 		return obj{"metadata": w.metadata("t"), "spec": w.some(obj{"displayName": w.phrase("ProjectSpec", "displayName"), "description": w.description()})}
@@ -30,7 +30,7 @@ var senses = map[string]func(w *world, project, path string) obj{
 		var claims []any
 		for range 1 + w.IntN(4) {
 			spec := w.claim(project)
-			if delete(spec, "allocationRef"); len(spec) == 0 { // not in a batch
+			if delete(spec, "allocationRef"); len(spec) == 0 { // a claim in a batch must not be empty
 				spec["prefixLength"] = 30
 			}
 			claims = append(claims, obj{"metadata": w.metadata("m"), "spec": spec})
@@ -47,7 +47,7 @@ var senses = map[string]func(w *world, project, path string) obj{
 	},
 	"createAlertRule": func(w *world, _, _ string) obj {
 		spec := w.some(obj{"className": w.fresh("class"), "labelSelector": "env=prod"})
-		spec["about"], spec["resourceName"] = "Pools", w.fresh("name") // no alert begins within a run
+		spec["about"], spec["resourceName"] = "Pools", w.fresh("name") // no alert begins during a run
 		if w.one(2) {
 			spec["percent"] = 1 + w.IntN(100)
 		} else {
@@ -64,7 +64,7 @@ var senses = map[string]func(w *world, project, path string) obj{
 	},
 	"createWebhook": func(w *world, _, _ string) obj {
 		spec := w.some(obj{"resourceKinds": []any{"IPClaim"}, "resourceName": "web-eu", "labelSelector": "env=prod"})
-		spec["url"], spec["paused"] = "https://receiver.example/"+w.fresh("path"), true // no message is sent within a run
+		spec["url"], spec["paused"] = "https://receiver.example/"+w.fresh("path"), true // no message is sent during a run
 		return obj{"metadata": w.metadata("h"), "spec": spec}
 	},
 	"patchWebhook": func(w *world, _, _ string) obj {
@@ -79,7 +79,7 @@ var senses = map[string]func(w *world, project, path string) obj{
 	"putMember": func(w *world, _, _ string) obj { return obj{"spec": obj{"role": pick(w.random, roles)}} },
 	"putQuota": func(w *world, project, path string) obj {
 		spec := obj{"limits": w.limits()}
-		if name := path[strings.LastIndex(path, "/")+1:]; len(name)%2 == 0 { // the scope never changes, so the name decides it
+		if name := path[strings.LastIndex(path, "/")+1:]; len(name)%2 == 0 { // the scope of a quota never changes, so the name decides it
 			spec["scope"] = obj{"ipFamily": "IPv6"}
 		}
 		if w.one(2) {
@@ -127,7 +127,7 @@ func (w *world) annotations() obj {
 	return w.some(obj{"note": w.phrase("ProjectSpec", "description"), "example.com/ticket": "日本語 😀\n\t\u202e"})
 }
 
-// phrase returns a free text for a schema's member, cut so that its bytes stay within the limit for characters.
+// phrase returns a free text for a member of a schema. It is short enough that its bytes stay within the limit for characters.
 func (w *world) phrase(schema, member string) string {
 	s := contract().doc.Components.Schemas[schema].Value.Properties[member].Value
 	text := w.text(s)
@@ -137,15 +137,15 @@ func (w *world) phrase(schema, member string) string {
 	return text
 }
 
-// consumer returns the fields of a consumer that does not expire within a run.
+// consumer returns the fields of a consumer that does not expire during a run.
 func (w *world) consumer() obj {
 	return w.some(obj{"kind": "VM", "name": w.phrase("IPConsumerSpec", "name"), "ttlSeconds": 3600})
 }
 
 func (w *world) description() string { return w.phrase("SpaceSpec", "description") }
 
-// duration returns a time that does not end within a run. The service would free a cooled-down block by itself, in the middle of requests that must
-// write nothing.
+// duration returns a cool-down that does not end during a run. Otherwise the service could free a block by itself while requests run that must write
+// nothing.
 func (w *world) duration() string {
 	return pick(w.random, []string{"0s", "1h30m", "8760h", "3645s", "525600m"})
 }
@@ -158,7 +158,7 @@ func (w *world) limits() obj {
 	return out
 }
 
-// pool returns the spec of a pool that is likely to succeed: a root in an address range of its own, or a child.
+// pool returns the spec of a pool that probably succeeds. It is a child, or a root in its own address range.
 func (w *world) pool(project string) obj {
 	spec := w.some(obj{
 		"description": w.description(), "reuseAfter": w.duration(), "visibility": pick(w.random, []string{"consumer", "shared"}),
@@ -223,7 +223,7 @@ func (w *world) claim(project string) obj {
 		}
 	case n < 8 && len(classes) > 0:
 		spec["className"], spec["scope"] = pick(w.random, classes), obj{"cluster": pick(w.random, []string{"a", "b"})}
-		spec["prefixLength"] = 28 // a class need not have a default
+		spec["prefixLength"] = 28 // a class may have no default length
 	case n < 9:
 		spec["poolSelector"], spec["prefixLength"] = obj{"matchLabels": obj{"env": "prod"}}, 30
 		if w.one(2) {
@@ -239,7 +239,7 @@ func (w *world) claim(project string) obj {
 	return spec
 }
 
-// patch returns a merge patch for some members of a spec, and for metadata.
+// patch returns a merge patch for some members of a spec and for the metadata.
 func (w *world) patch(spec obj) obj {
 	spec = w.some(spec)
 	for _, name := range sorted(spec) {
@@ -251,7 +251,7 @@ func (w *world) patch(spec obj) obj {
 	return w.some(obj{"metadata": metadata, "spec": spec})
 }
 
-// sense returns a request that makes sense, with some of its parameters. ok is false if no object exists for it yet.
+// sense returns a sensible request with some of its parameters. ok is false if no object exists for it yet.
 func (w *world) sense(op *operation) (*request, bool) {
 	path, ok := w.place(op)
 	if !ok {
@@ -267,18 +267,18 @@ func (w *world) sense(op *operation) (*request, bool) {
 			r.with(p.Name, text)
 		}
 	}
-	// The project's own admin may not change quotas that the platform made.
+	// An admin of the project may not change quotas that the platform made.
 	if p := tenant; projectOf(path) == p && w.one(3) && op.permission() != "projects.delete" && op.permission() != "quotas.write" && op.id != "createProject" {
 		r.token = w.tokens[p]["admin"]
 	}
 	return r, true
 }
 
-// parameter returns a sensible value of a query parameter; "": none.
+// parameter returns a sensible value of a query parameter. It returns "" if the parameter should not be sent.
 func (w *world) parameter(project string, p *openapi3.Parameter) string {
 	s := flat(p.Schema.Value)
 	switch p.Name {
-	case "cursor", "after": // comes from a response
+	case "cursor", "after": // its value comes from a response
 		return ""
 	case "waitSeconds":
 		return "0"
@@ -290,7 +290,7 @@ func (w *world) parameter(project string, p *openapi3.Parameter) string {
 		return pick(w.random, []string{"10.0.0.0/8", "::/0", "0.0.0.0/0", "2001:db8::/32"})
 	case "contains", "address":
 		return pick(w.random, []string{"10.0.0.1", "10.0.16.255", "2001:db8::1", "::"})
-	case "since": // before every until
+	case "since": // earlier than each value of until
 		return pick(w.random, []string{"1985-08-13T06:20:06-02:19", "2001-02-03T04:05:06.000000007Z"})
 	case "until":
 		return pick(w.random, []string{"2011-06-24T16:39:18.21Z", "2099-12-31T23:59:59+14:00"})

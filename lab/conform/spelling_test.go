@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// respelled sends one dry run in several equivalent spellings. All must get the same status.
+// respelled sends one dry run in several equivalent spellings. All of them must get the same status.
 func (w *world) respelled(base *request) {
 	if base.op.body == nil || !base.op.has("dryRun") {
 		return
@@ -42,7 +42,7 @@ func mustIndent(v any) []byte {
 	return raw
 }
 
-// escapedNames returns a value as JSON with every name in escapes.
+// escapedNames returns a value as JSON. In it, all names are written with escapes.
 func escapedNames(v any) []byte {
 	switch v := v.(type) {
 	case obj:

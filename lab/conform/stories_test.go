@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// stories lead to refusals that random requests seldom cause. Each story ends with its expected code.
+// stories sends requests that lead to refusals which random requests seldom cause. Each story ends with its expected code.
 func (w *world) stories() {
 	team := "/v1/projects/" + tenant
 	w.serial++
@@ -30,7 +30,7 @@ func (w *world) stories() {
 		r.want, r.code = []int{status}, code
 		return r
 	}
-	// A small pool is filled and returns each refusal of a full pool.
+	// A small pool is filled and returns each kind of refusal of a full pool.
 	pool(name, obj{"cidr": fmt.Sprintf("192.168.%d.0/30", third), "allocation": obj{"minPrefixLength": 31}, "reuseAfter": "1h"})
 	for i := range 2 {
 		w.do(due(claim(fmt.Sprintf("%s-%d", name, i), from(name, obj{"prefixLength": 31})), http.StatusCreated, ""))
@@ -60,19 +60,19 @@ func (w *world) stories() {
 		due(gone("deleteSpace", team+"/spaces/default"), http.StatusConflict, "in_use"),
 		due(gone("deleteProject", team), http.StatusConflict, "in_use"),
 	})
-	// A released block cools down, and no claim gets it before that ends.
+	// A released block cools down. No claim may get it before the cool-down ends.
 	w.do(due(gone("deleteClaim", team+"/claims/"+name+"-0"), http.StatusNoContent, ""))
 	w.writesNothing([]*request{due(full, http.StatusConflict, "exhausted_by_cooldown"), due(child, http.StatusConflict, "exhausted_by_cooldown")})
 	w.retainedStory(team, name+"-r", third, claim, gone, due)
 	w.quotaStory(name)
-	// A scope has its pool before its first claim.
+	// A scope can get its pool before its first claim.
 	w.made("createClass", team+"/classes", obj{"metadata": obj{"name": name}, "spec": obj{
 		"ipFamily": "IPv4", "poolPer": []any{"project", "cluster"}, "poolPrefixLength": 28, "defaultPrefixLength": 30,
 	}})
 	pool(name+"-c", obj{"cidr": fmt.Sprintf("198.18.%d.0/24", third), "classNames": []any{name}})
 	w.scopes = team + "/classes/" + name + "/scopes"
 	w.do(due(gone("putScopePool", w.scopes+"/cluster=a"), http.StatusCreated, ""))
-	// A claim that fits succeeds in each form of request: random requests might never do that.
+	// A claim that fits must succeed in each form of request. Random requests might never produce such a claim.
 	fits := from(name+"-r", obj{"prefixLength": 32})
 	w.made("createClaimBatch", team+"/claim-batches", obj{"claims": []any{obj{"metadata": obj{"name": name + "-b"}, "spec": fits}}})
 	w.made("putClaim", team+"/claims/"+name+"-p", obj{"spec": fits})
@@ -81,7 +81,7 @@ func (w *world) stories() {
 	w.do(due(explain, http.StatusOK, ""))
 }
 
-// retainedStory keeps a block, which then prevents the deletion of its pool, and binds it again once.
+// retainedStory retains a block. The block then prevents the deletion of its pool. At the end, a claim binds the block again.
 func (w *world) retainedStory(team, name string, third int, claim func(string, obj) *request, gone func(string, string) *request, due func(*request, int, string) *request) {
 	w.made("createPool", team+"/pools", obj{"metadata": obj{"name": name}, "spec": obj{"cidr": fmt.Sprintf("192.168.%d.64/28", third)}})
 	spec := obj{"poolRef": obj{"name": name}, "address": fmt.Sprintf("192.168.%d.65", third), "reclaimPolicy": "Retain"}

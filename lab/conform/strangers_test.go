@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// leastRoles maps a permission to the smallest role that has it. It repeats the policy on purpose: the contract names permissions, and lists their
-// roles only in prose.
+// leastRoles maps a permission to the smallest role that has it. It repeats the product's policy on purpose, because the contract lists the roles of
+// a permission only as text.
 var leastRoles = map[string]string{
 	"projects.read": "viewer", "projects.write": "admin", "projects.create": "", "projects.delete": "",
 	"spaces.read": "viewer", "spaces.write": "provider", "pools.read": "viewer", "pools.write": "provider",
@@ -23,7 +23,7 @@ var leastRoles = map[string]string{
 	"alertrules.read": "viewer", "alertrules.write": "provider", "alerts.read": "viewer",
 }
 
-// strangers returns requests from callers without permission or with invalid credentials.
+// strangers returns requests that must be refused: from callers without permission, or with invalid credentials.
 func (w *world) strangers(base *request) (out []*request) {
 	if base.op.public {
 		return nil
@@ -60,7 +60,7 @@ func (w *world) strangers(base *request) (out []*request) {
 	return out
 }
 
-// indistinguishable sends one request as another tenant, for an existing and for a missing object. The responses must be the same.
+// indistinguishable sends one request as another tenant, for an existing object and for a missing object. The responses must be the same.
 func (w *world) indistinguishable(base *request) {
 	if projectOf(base.path) != tenant {
 		return
@@ -76,7 +76,7 @@ func (w *world) indistinguishable(base *request) {
 	}
 }
 
-// lasting returns a response without the parts that differ in each.
+// lasting returns a response without the parts that differ in each response.
 func lasting(a answer) []byte {
 	id := a.header.Get("X-Request-Id")
 	text := bytes.ReplaceAll(a.body, []byte(id), nil)

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// twin is a service with one fault: it changes responses on their way, or has a forbidden effect.
+// twin is a service with one fault. It changes responses on their way to the judge, or has a forbidden effect.
 type twin struct {
 	http.RoundTripper
 	when  func(r *http.Request, a *answer) bool
@@ -46,7 +46,7 @@ func put(name, value string) func(*answer) { return func(a *answer) { a.header.S
 
 func status(n int) func(*answer) { return func(a *answer) { a.status = n } }
 
-// swap replaces a text in the body. The text must be there.
+// swap replaces a text in the body. The body must contain the text.
 func swap(old, replacement string) func(*answer) {
 	return func(a *answer) { a.body = bytes.Replace(a.body, []byte(old), []byte(replacement), 1) }
 }
@@ -73,14 +73,14 @@ func is(method string, statuses ...int) func(*http.Request, *answer) bool {
 	}
 }
 
-// says adds to the condition is(method, status) that the response contains a text.
+// says adds a condition to is(method, status): the response must contain a text.
 func says(method string, status int, text string) func(*http.Request, *answer) bool {
 	return func(r *http.Request, a *answer) bool {
 		return is(method, status)(r, a) && bytes.Contains(a.body, []byte(text))
 	}
 }
 
-// The judge detects each kind of mismatch and describes it.
+// The judge must detect each kind of mismatch and describe it.
 func TestJudgeDetectsEachKindOfMismatch(t *testing.T) {
 	t.Parallel()
 	w := setup(t, 7, newReport())
@@ -160,7 +160,7 @@ func TestJudgeDetectsEachKindOfMismatch(t *testing.T) {
 	require.Empty(t, w.report.found, "the sound one")
 }
 
-// tour sends a few requests of many kinds. It calls altered once the needed objects exist.
+// tour sends a few requests of many kinds. When the objects that they need exist, it calls altered.
 func (w *world) tour(altered func()) {
 	name, second := w.fresh("tour"), w.fresh("tour")
 	pools := "/v1/projects/" + tenant + "/pools"
@@ -204,7 +204,7 @@ func (w *world) tour(altered func()) {
 	w.do(w.plain(contract().named("deleteSpace"), path))
 }
 
-// behind makes a space and hides it from the judge.
+// behind makes a space without the judge's knowledge.
 func (w *world) behind(via http.RoundTripper) {
 	r := w.plain(contract().named("createSpace"), "/v1/projects/"+tenant+"/spaces")
 	r.body = mustJSON(obj{"metadata": obj{"name": w.fresh("s")}})
@@ -222,7 +222,7 @@ func (w *world) refusal(via http.RoundTripper) answer {
 	return a
 }
 
-// tidy deletes a tour's spaces, so that later lists stay short.
+// tidy deletes the spaces of a tour, so that later lists stay short.
 func (w *world) tidy() {
 	kept := w.report
 	w.report = newReport()

@@ -16,7 +16,7 @@ type obj = map[string]any
 
 func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// flat returns a schema without the allOf that only adds a description to another.
+// flat replaces an allOf that only adds a description to a schema with that schema.
 func flat(s *openapi3.Schema) *openapi3.Schema {
 	for len(s.AllOf) == 1 {
 		s = s.AllOf[0].Value
@@ -24,7 +24,7 @@ func flat(s *openapi3.Schema) *openapi3.Schema {
 	return s
 }
 
-// value returns any value that a schema allows: with and without optional members, at bounds, with texts of all kinds. The value need not make sense.
+// value returns a value that a schema allows. It has optional members or not, values at bounds, and texts of all kinds. It need not be sensible.
 func (r random) value(s *openapi3.Schema) any {
 	s = flat(s)
 	switch {
@@ -77,7 +77,7 @@ func (r random) text(s *openapi3.Schema) string {
 	return r.matching(s.Pattern, int(s.MinLength), most)
 }
 
-// moment returns a valid time in any spelling of RFC 3339.
+// moment returns a valid time in one of the spellings of RFC 3339.
 func (r random) moment() string {
 	t := time.Unix(r.Int64N(4e9), r.Int64N(1e9))
 	switch r.IntN(4) {
@@ -144,7 +144,7 @@ func (r random) object(s *openapi3.Schema) any {
 	return out
 }
 
-// verbatim is JSON text that is written unchanged.
+// verbatim is JSON text that a body contains unchanged.
 type verbatim = json.RawMessage
 
 func mustJSON(v any) []byte {

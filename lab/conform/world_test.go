@@ -22,11 +22,11 @@ import (
 const (
 	home    = "local" // the server's region
 	tenant  = "north" // the project of most requests
-	foreign = "south" // a project with callers that know nothing about the tenant
+	foreign = "south" // a project whose callers must learn nothing about the tenant
 	realm   = "default"
 )
 
-// world is a service on its own database, two tenants with callers in each role, and a list of the existing objects.
+// world is a service on its own database. It has two tenants with callers in each role, and a list of the existing objects.
 type world struct {
 	random
 	t      testing.TB
@@ -35,17 +35,17 @@ type world struct {
 	sql    *pgx.Conn
 	report *report
 
-	root   string                       // a token of a platform admin
+	root   string                       // API key of a platform admin
 	tokens map[string]map[string]string // by project and role
 	dead   map[string]string            // invalid tokens, by fault
-	things map[string][]string          // paths of existing objects, by template, in creation order
-	scopes string                       // path of the scopes in a class that has scopes
+	things map[string][]string          // paths of the existing objects by path template, in the order of their creation
+	scopes string                       // path of the scopes of a class that has scopes
 	serial int
 }
 
 var roles = []string{"viewer", "consumer", "provider", "admin"}
 
-// setup starts a service. When the test ends, the service stops and the audit must find nothing.
+// setup starts a service. At the end of the test, the service stops and the audit must find no fault.
 func setup(t testing.TB, seed uint64, r *report) *world {
 	t.Helper()
 	dsn := dbtest.New(t)
@@ -82,7 +82,7 @@ func setup(t testing.TB, seed uint64, r *report) *world {
 	return w
 }
 
-// settle makes the tenants, and credentials of all kinds.
+// settle makes the tenants and all kinds of credentials.
 func (w *world) settle() {
 	for _, project := range []string{tenant, foreign} {
 		w.made("createProject", "/v1/projects", obj{"metadata": obj{"name": project}})
@@ -97,7 +97,7 @@ func (w *world) settle() {
 	tag, err := w.sql.Exec(w.t.Context(), "UPDATE api_keys SET expires_at = now() - INTERVAL '1 minute' WHERE name = 'expired'")
 	require.NoError(w.t, err)
 	require.EqualValues(w.t, 1, tag.RowsAffected())
-	delete(w.things, contract().named("getApiKey").template) // random requests must not touch the keys of the run itself
+	delete(w.things, contract().named("getApiKey").template) // random requests must not change the keys of the run itself
 	admin := w.tokens[tenant]["admin"]
 	w.dead = map[string]string{
 		"revoked key": revoked, "expired key": expired, "unknown key": "carve_00000000000000000000000000000000_" + strings.Repeat("a", 52),
@@ -112,7 +112,7 @@ func (w *world) key(project, name, role string) string {
 	return key.Token
 }
 
-// made sends a request that must succeed.
+// made sends a request and requires success.
 func (w *world) made(id, path string, body any) answer {
 	r := w.plain(contract().named(id), path)
 	r.body = mustJSON(body)
@@ -133,7 +133,7 @@ func (w *world) plain(op *operation, path string) *request {
 	return r
 }
 
-// do sends a request, judges the response and updates the list of existing objects.
+// do sends a request, judges the response, and updates the list of existing objects.
 func (w *world) do(r *request) answer {
 	a, err := r.send(w.t.Context(), w.via, w.addr)
 	require.NoError(w.t, err, "%s", r)
@@ -145,7 +145,8 @@ func (w *world) do(r *request) answer {
 	return a
 }
 
-// remember updates the list of existing objects. The service may delete other objects with one (a pool's grants); a later request notices that.
+// remember updates the list of existing objects. The service may delete further objects together with one, such as the grants of a pool. A later
+// request notices that.
 func (w *world) remember(r *request, a answer) {
 	switch {
 	case r.op == nil || r.op.reads():
@@ -173,7 +174,7 @@ func (w *world) exists(path string) {
 	}
 }
 
-// forget removes a missing object from the list of existing ones.
+// forget removes an object from the list of existing objects.
 func (w *world) forget(path string) {
 	for template, paths := range w.things {
 		w.things[template] = slices.DeleteFunc(paths, func(p string) bool { return p == path })
@@ -192,7 +193,7 @@ func (w *world) fresh(prefix string) string {
 	return name
 }
 
-// names returns the names of a project's existing objects of one kind: the last segments of their paths.
+// names returns the names of a project's existing objects of one kind. A name is the last segment of an object's path.
 func (w *world) names(project, collection string) []string {
 	var out []string
 	for _, template := range sorted(w.things) {

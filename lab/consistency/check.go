@@ -10,7 +10,7 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// Verdict on a history.
+// Verdict is the result of the check of a history.
 type Verdict struct {
 	Result     porcupine.CheckResult // Ok, Illegal, or Unknown after the time limit
 	Operations int                   // number of judged operations
@@ -27,11 +27,11 @@ func (r *Recorder) Check(limit time.Duration) Verdict {
 	return v
 }
 
-// Draw writes a picture of the history into an HTML file. It shows the clients' operations over time, the longest valid orders, and the operation
-// that fits none.
+// Draw writes a picture of the history into an HTML file. It shows the clients' operations over time and the longest valid orders. It also shows the
+// operation that fits into no order.
 func (v Verdict) Draw(path string) error { return porcupine.VisualizePath(v.model, v.info, path) }
 
-// patience limits the search. Histories that can be judged take milliseconds.
+// patience limits the search. A history that the search can judge takes milliseconds.
 const patience = time.Minute
 
 // Require requires that the history is linearizable. If it is not, the history's picture is an artifact of the test (go test -artifacts
@@ -68,5 +68,5 @@ func (v Verdict) String() string {
 // Right reports whether the history is linearizable.
 func (v Verdict) Right() bool { return v.Result == porcupine.Ok }
 
-// Wrong reports whether the history is not linearizable. If neither holds, the check did not end in time.
+// Wrong reports whether the history is not linearizable. If neither Right nor Wrong holds, the check did not end in time.
 func (v Verdict) Wrong() bool { return v.Result == porcupine.Illegal }

@@ -7,19 +7,19 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// Consumers records the requests of consumers and the responses that they got. Claims are independent: a consumer uses only one claim, and the last
-// consumer that leaves a claim releases it. The clock works as in a Recorder.
+// Consumers records the requests of consumers and the responses that they got. A consumer uses only one claim. So claims are independent, and each is
+// judged separately. The clock works as in a Recorder. The specification has these rules:
 //
-//   - an entry makes the claim if it does not exist, and attaches the consumer; it is right only for a consumer that has not ended
-//   - a refused entry is right only for a consumer that has ended
-//   - a departure detaches the consumer; the last one releases the claim
-//   - an end does the same, immediately or later, and an ended consumer never enters again
-//   - a look must report correctly whether the claim exists
+//   - Enters attaches the consumer, and makes the claim if it does not exist. It may succeed only if the consumer has not ended.
+//   - Enters may be refused only if the consumer has ended.
+//   - Leaves detaches the consumer. If it was the last one, this releases the claim.
+//   - Ends does the same, immediately or later. An ended consumer never enters again.
+//   - Looks must report correctly whether the claim exists.
 type Consumers struct {
 	mu      sync.Mutex
 	now     int64
 	history []*Use
-	numbers map[string]int // the consumers' numbers, in the order of their claim
+	numbers map[string]int // number of each consumer, counted separately in each claim
 	used    map[string]int // number of consumers that a claim has had
 }
 
@@ -28,7 +28,7 @@ func NewConsumers() *Consumers {
 	return &Consumers{numbers: map[string]int{}, used: map[string]int{}}
 }
 
-// Use is an operation under way. One of its methods ends it, once; an operation that is not ended may have taken effect or not.
+// Use is an operation in progress. The client ends it once, with one of its methods. A use that never ends may or may not have taken effect.
 type Use struct {
 	of               *Consumers
 	client           int
@@ -37,10 +37,10 @@ type Use struct {
 	called, answered int64
 }
 
-// use is a consumer's request.
+// use is a request of a consumer.
 type use struct{ kind, claim, consumer string }
 
-// The kinds of uses, and their responses.
+// The kinds of uses, and the possible responses to them.
 const (
 	enters = "enters"
 	leaves = "leaves"
@@ -54,7 +54,7 @@ const (
 	absent  = "absent"
 )
 
-// Enters records a request to attach a consumer to a claim, which makes the claim if it does not exist.
+// Enters records a request to attach a consumer to a claim. The request makes the claim if it does not exist.
 func (c *Consumers) Enters(client int, claim, consumer string) *Use {
 	return c.call(client, use{enters, claim, consumer})
 }
@@ -64,7 +64,7 @@ func (c *Consumers) Leaves(client int, claim, consumer string) *Use {
 	return c.call(client, use{leaves, claim, consumer})
 }
 
-// Ends records a request to end a consumer.
+// Ends records a request to end a consumer. An ended consumer may never use a claim again.
 func (c *Consumers) Ends(client int, claim, consumer string) *Use {
 	return c.call(client, use{ends, claim, consumer})
 }
@@ -87,16 +87,16 @@ func (c *Consumers) call(client int, op use) *Use {
 	return u
 }
 
-// Done ends a successful operation.
+// Done records that the operation succeeded.
 func (u *Use) Done() { u.end(done) }
 
-// Later ends an end after which the consumer may stay attached for a while.
+// Later records that the consumer has ended, but may stay attached for a while.
 func (u *Use) Later() { u.end(later) }
 
-// Refused ends an entry that was refused because the consumer has ended.
+// Refused records that Enters was refused because the consumer has ended.
 func (u *Use) Refused() { u.end(refused) }
 
-// Saw ends a look.
+// Saw records whether a read found the claim.
 func (u *Use) Saw(isThere bool) {
 	if isThere {
 		u.end(there)
@@ -129,7 +129,7 @@ func (c *Consumers) Check(limit time.Duration) Verdict {
 	return v
 }
 
-// usage is the use of a claim: each consumer is a bit.
+// usage is the state of a claim. Each bit of attached and ended stands for one consumer.
 type usage struct {
 	there           bool
 	attached, ended uint64
@@ -169,7 +169,7 @@ func usesModel(numbers map[string]int) porcupine.Model {
 	return m.ToModel()
 }
 
-// later returns the usages that may follow without a request: each ended consumer may have been detached.
+// later returns the states that may follow without a request. The service may have detached any of the ended consumers.
 func (s usage) later() []usage {
 	all := []usage{s}
 	for bits := s.attached & s.ended; bits != 0; bits &= bits - 1 {
@@ -189,7 +189,7 @@ func (s usage) without(bit uint64) usage {
 	return s
 }
 
-// step returns the possible usages after an operation with this response; none if the response is wrong.
+// step returns the possible states after an operation with this response. It returns none if the response is wrong.
 func (s usage) step(kind string, bit uint64, answer string) []usage {
 	next, can := s, true
 	switch kind {

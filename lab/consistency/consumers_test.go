@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Histories of consumers of one claim, one operation after another, are judged correctly.
+// The check must judge histories correctly in which consumers use one claim, one operation after another.
 func TestConsumerHistoriesAreJudgedCorrectly(t *testing.T) {
 	t.Parallel()
 	enter := func(c *Consumers, u string) { c.Enters(0, "c", u).Done() }

@@ -1,31 +1,35 @@
-// Package consistency judges the responses that clients got. It searches for an order of all operations in which every response is right. In that
+// Package consistency judges the responses that clients got. It searches for an order of all operations in which each response is right. In that
 // order, each operation takes effect at one moment between its call and its response.
 //
 // # The specification
 //
-// A pool is a set of claims, each with one block of it. In every state:
+// A pool is a set of claims. Each claim has one block of the pool. In each state:
 //
-//   - a claim by length gets an aligned block of that length which overlaps no held one; "exhausted" is right only when
-//     no such block exists
-//   - a claim of an exact CIDR gets it; "taken" is right only when a part of it is held
-//   - a release of a claim frees its block; "not found" is right only when the claim does not exist
+//   - A claim by length gets an aligned block of that length that overlaps no held block. "exhausted" is right only when
+//     no such block exists.
+//   - A claim of an exact CIDR gets that CIDR. "taken" is right only when a part of it is held.
+//   - A release of a claim frees its block. "not found" is right only when the claim does not exist.
 //
-// This is linearizability (Herlihy and Wing, 1990). It requires more than the tiling that the audit checks in the database at the end. A block that
-// two claims had one after the other, a refusal while room existed, and a response that was undone later all leave no trace.
+// This is linearizability (Herlihy and Wing, 1990). It finds faults that the audit of the database at the end cannot find, because they leave no
+// trace:
+//
+//   - a block that two claims had one after the other
+//   - a refusal although there was room
+//   - a response that was undone later
 //
 // # Unknown outcomes
 //
-// An operation with an unknown outcome (a cut connection, a timeout) may have taken effect at any moment since its call, or never. The model follows
-// both cases, so each such operation multiplies the search. A client should therefore repeat the request until the outcome is certain, where
-// possible. Call and repeats are then one operation with one response.
+// An operation with an unknown outcome (a cut connection, a timeout) may have taken effect at any moment since its call, or never. The search follows
+// both cases, so each such operation multiplies the search. Therefore a client should repeat the request until the outcome is certain, where this is
+// possible. The call and its repeats then count as one operation with one response.
 //
 // # Cost
 //
-// The search is exponential in the number of overlapping operations, and linear in the history's length. It judges each pool separately. With 8
-// clients and pools of 16 blocks, hundreds of operations take milliseconds.
+// The time of the search is exponential in the number of overlapping operations, and linear in the length of the history. Each pool is judged
+// separately. With 8 clients and pools of 16 blocks, hundreds of operations take milliseconds.
 //
 // # Use
 //
-// Workload runs clients against Targets (a service, or a server behind HTTP) and records them. A test with its own operations uses a Recorder
-// directly. Require fails the test, with a picture of the history, when no order exists.
+// Workload runs clients against Targets (a service, or a server behind HTTP) and records their operations. A test with its own operations uses a
+// Recorder directly. If no order exists, Require fails the test and draws a picture of the history.
 package consistency

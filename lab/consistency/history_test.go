@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	}})
 }
 
-// service is a consistency.Target in this process.
+// service makes a service in this process a consistency.Target.
 type service struct{ *alloc.Service }
 
 func (s service) claim(ctx context.Context, pool, name string, spec ipam.ClaimSpec) (netip.Prefix, error) {
@@ -55,14 +55,14 @@ func (s service) Release(ctx context.Context, _, name string) error {
 	return s.DeleteClaim(ctx, project, name, usecase.Request{})
 }
 
-// bundle is several services on one database, as in separate processes.
+// bundle is several services on one database. They stand for separate server processes.
 type bundle struct {
 	ctx     context.Context
 	dsn     string
 	targets []consistency.Target
 }
 
-// setup makes the pools, and services with stores that wrap has modified.
+// setup makes the pools and the services. wrap may modify the store of each service.
 func setup(t *testing.T, pools []consistency.Pool, strategy ipam.Strategy, services int, wrap func(storage.Store) storage.Store) *bundle {
 	t.Helper()
 	b := &bundle{

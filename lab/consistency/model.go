@@ -2,7 +2,8 @@ package consistency
 
 import "github.com/anishathalye/porcupine"
 
-// model returns the specification for porcupine. Pools are independent, so each is judged separately. names are the claims' names, for pictures.
+// model returns the specification for porcupine. Pools are independent, so porcupine judges each pool separately. names are the claims' names, for
+// pictures.
 func model(names []string) porcupine.Model {
 	m := porcupine.NondeterministicModel{
 		Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
@@ -36,7 +37,7 @@ func model(names []string) porcupine.Model {
 	return m.ToModel()
 }
 
-// step returns the possible states after an operation with this response; none if the response is wrong.
+// step returns the possible states after an operation with this response. It returns none if the response is wrong.
 func step(s state, op operation, a answer) []state {
 	s.pool = op.pool
 	switch op.kind {
@@ -68,7 +69,7 @@ func (s state) stepLength(op operation, a answer) []state {
 			}
 		}
 		return next
-	default: // an invalid response to this operation
+	default: // a response that this operation cannot have
 	}
 	return nil
 }
@@ -91,7 +92,7 @@ func (s state) stepBlock(op operation, a answer) []state {
 			return []state{s, s.take(holding{first, size, op.claim})}
 		}
 		return []state{s}
-	default: // an invalid response to this operation
+	default: // a response that this operation cannot have
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ func block(s string) netip.Prefix { return netip.MustParsePrefix(s) }
 
 func small() *Recorder { return NewRecorder(Pool{Name: "p", Block: block("10.0.0.0/30"), Unit: 32}) }
 
-// Histories of two clients on four addresses; each case has whether an order exists.
+// These are histories of two clients on four addresses. Each case states whether an order exists.
 func TestModelAcceptsOnlyPossibleHistories(t *testing.T) {
 	t.Parallel()
 	ok := func(r *Recorder, name string, s string) { r.Claim(0, "p", name, block(s).Bits()).Got(block(s)) }
@@ -57,7 +57,7 @@ func TestModelAcceptsOnlyPossibleHistories(t *testing.T) {
 		{"SameBlockAfterItsRelease", porcupine.Ok, func(r *Recorder) {
 			ok(r, "a", "10.0.0.0/30")
 			gone, b := r.Release(0, "p", "a"), r.Claim(1, "p", "b", 32)
-			b.Got(block("10.0.0.0/32")) // before the response to the release
+			b.Got(block("10.0.0.0/32")) // before the response to the release arrives
 			gone.Released()
 		}},
 		{"SameBlockBeforeItsRelease", porcupine.Illegal, func(r *Recorder) {
@@ -175,7 +175,7 @@ func TestPoolsAreJudgedSeparately(t *testing.T) {
 
 func TestOutcomeFollowsFromTheErrorCode(t *testing.T) {
 	t.Parallel()
-	for code, want := range map[ipam.Code][2]outcome{ // for a claim, and for a release
+	for code, want := range map[ipam.Code][2]outcome{ // the outcome for a claim, and for a release
 		"":                          {got, released},
 		ipam.CodePoolExhausted:      {exhausted, exhausted},
 		ipam.CodeBlockTaken:         {taken, taken},
@@ -274,7 +274,7 @@ func TestHistoryThatIsNotLinearizableFailsTheTestWithAPicture(t *testing.T) {
 	require.Contains(t, end.said, "empty")
 }
 
-// ending observes a test that fails, from outside.
+// ending stands for a test that fails, so that another test can observe it.
 type ending struct {
 	testing.TB
 	dir, said string

@@ -5,7 +5,7 @@ import (
 	"net/netip"
 )
 
-// kind of an operation.
+// kind is the kind of an operation.
 type kind int
 
 const (
@@ -18,24 +18,24 @@ const (
 type operation struct {
 	kind  kind
 	pool  *Pool
-	claim int // number of its name in the history
+	claim int // number of the claim's name in the history
 	name  string
 	bits  int
-	block netip.Prefix // claimBlock
+	block netip.Prefix // only for claimBlock
 }
 
-// outcome of an operation.
+// outcome is the outcome of an operation.
 type outcome int
 
 const (
-	unknown   outcome = iota // it took effect, or may do so later, or did not
-	got                      // a claim: it holds the block in the answer
-	exhausted                // claimLength: no room
-	taken                    // claimBlock: held, at least in part
-	released                 // release: done
-	notFound                 // release: the claim does not exist
-	gone                     // release: the claim does not exist now, because of this release or another
-	void                     // no effect, and no information about the state
+	unknown   outcome = iota // the operation took effect, may do so later, or did not
+	got                      // for a claim: it holds the block in the answer
+	exhausted                // for claimLength: there was no room
+	taken                    // for claimBlock: at least a part of the CIDR was held
+	released                 // for a release: the claim was released
+	notFound                 // for a release: the claim did not exist
+	gone                     // for a release: the claim does not exist now, because of this release or another one
+	void                     // the operation had no effect and shows nothing about the state
 )
 
 // answer is the response that a client got.

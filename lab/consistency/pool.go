@@ -9,7 +9,7 @@ import (
 type Pool struct {
 	Name  string
 	Block netip.Prefix
-	Unit  int // the longest prefix length of its claims; Unit - Block.Bits() is at most 12
+	Unit  int // the longest prefix length of the pool's claims; Unit - Block.Bits() is at most 12
 }
 
 // maxDepth limits a pool to 4096 units, because the model visits each unit.
@@ -21,10 +21,10 @@ func (p Pool) check() {
 	}
 }
 
-// units counts the blocks of length Unit in the pool.
+// units returns the number of blocks of length Unit in the pool.
 func (p Pool) units() int { return 1 << (p.Unit - p.Block.Bits()) }
 
-// size counts the units in a block of a length; 0 for a length that the pool does not carve.
+// size returns the number of units in a block of a length. It returns 0 for a length that is not between the pool's own length and Unit.
 func (p Pool) size(bits int) int {
 	if bits < p.Block.Bits() || bits > p.Unit {
 		return 0
@@ -32,7 +32,7 @@ func (p Pool) size(bits int) int {
 	return 1 << (p.Unit - bits)
 }
 
-// at returns the block of a length that begins with a unit.
+// at returns the block of a length that begins with the given unit.
 func (p Pool) at(unit, bits int) netip.Prefix {
 	b := p.Block.Addr().AsSlice()
 	for i := range maxDepth + 1 { // writes the bits of unit after the bits of the pool's prefix
@@ -48,10 +48,10 @@ func (p Pool) at(unit, bits int) netip.Prefix {
 	return netip.PrefixFrom(addr, bits)
 }
 
-// At returns the block of a length that begins with a unit, counted from the pool's first.
+// At returns the block of a length that begins with the given unit. Units are counted from the pool's first address.
 func (p Pool) At(unit, bits int) netip.Prefix { return p.at(unit, bits) }
 
-// unit returns the first unit of a block, and false for a block that does not belong to the pool.
+// unit returns the first unit of a block. It returns false if the block does not belong to the pool.
 func (p Pool) unit(block netip.Prefix) (int, bool) {
 	if !block.IsValid() || block.Masked() != block || p.size(block.Bits()) == 0 || !p.Block.Contains(block.Addr()) {
 		return 0, false

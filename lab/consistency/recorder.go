@@ -11,14 +11,14 @@ import (
 )
 
 // Recorder records the clients' requests and the responses. It is safe for concurrent use. Its clock counts calls and responses in the order in which
-// clients record them. So a client must record a call before it sends the request, and the response after it has received it.
+// clients record them. So a client must record a call before it sends the request, and must record the response after it receives it.
 type Recorder struct {
 	pools map[string]*Pool
 
 	mu      sync.Mutex
 	now     int64
 	history []*Call
-	numbers map[string]int // of claims, by name
+	numbers map[string]int // number of each claim name
 	names   []string
 }
 
@@ -37,7 +37,7 @@ type Call struct {
 	r                *Recorder
 	client           int
 	op               operation
-	called, answered int64 // 0: no response
+	called, answered int64 // 0 means no response
 	answer           answer
 }
 
@@ -78,32 +78,33 @@ func (r *Recorder) call(client int, pool, name string, op operation) *Call {
 	return c
 }
 
-// Got ends a claim that got the block.
+// Got records that the claim got a block.
 func (c *Call) Got(block netip.Prefix) { c.end(answer{got, block}) }
 
-// Exhausted ends a claim by length that found no room.
+// Exhausted records that a claim by length found no room.
 func (c *Call) Exhausted() { c.end(answer{outcome: exhausted}) }
 
-// Taken ends a claim for an exact CIDR that failed because at least a part of the CIDR is allocated.
+// Taken records that a claim for an exact CIDR failed because at least a part of the CIDR is held.
 func (c *Call) Taken() { c.end(answer{outcome: taken}) }
 
-// Released ends a release that was done.
+// Released records that a release released the claim.
 func (c *Call) Released() { c.end(answer{outcome: released}) }
 
-// NotFound ends a release of a claim that does not exist.
+// NotFound records that the claim of a release does not exist.
 func (c *Call) NotFound() { c.end(answer{outcome: notFound}) }
 
-// Gone ends a release that the client retried after an unknown outcome, until the claim did not exist. It is unknown which attempt released the claim,
-// and another client may have released it.
+// Gone records that the client repeated a release after an unknown outcome until the claim did not exist. It is unknown which attempt released the
+// claim. Another client may also have released it.
 func (c *Call) Gone() { c.end(answer{outcome: gone}) }
 
-// Void ends an operation that had no effect and shows nothing about the pool. The checker ignores it.
+// Void records that the operation had no effect and shows nothing about the pool. The checker ignores the operation.
 func (c *Call) Void() { c.end(answer{outcome: void}) }
 
-// Unknown ends an operation that may have taken effect, or may do so later.
+// Unknown records that the operation may have taken effect, or may do so later.
 func (c *Call) Unknown() { c.end(answer{outcome: unknown}) }
 
-// Answer ends an operation with the result of a use case: the claim's block, or an error. If the error's code leaves the outcome open, it is unknown.
+// Answer records the result of a use case: the claim's block, or an error. If the error's code leaves the outcome open, Answer records an unknown
+// outcome.
 func (c *Call) Answer(block netip.Prefix, err error) {
 	claim := c.op.kind != release
 	switch code := ipam.CodeOf(err); {
@@ -134,8 +135,8 @@ func (c *Call) end(a answer) {
 	c.answer, c.answered = a, c.r.now
 }
 
-// Tally counts the operations by outcome: "unknown", "got", "exhausted", "taken", "released", "not found", "gone", "no effect". A history that lacks
-// some outcomes proves little.
+// Tally returns the number of operations by outcome: "unknown", "got", "exhausted", "taken", "released", "not found", "gone", "no effect". If an
+// outcome never occurs, the history does not test it.
 func (r *Recorder) Tally() map[string]int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -146,7 +147,7 @@ func (r *Recorder) Tally() map[string]int {
 	return tally
 }
 
-// operations returns the history for the checker. An operation with an unknown outcome ends after all others.
+// operations returns the history for the checker. An operation with an unknown outcome ends after all other operations.
 func (r *Recorder) operations() ([]porcupine.Operation, []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// holding is an existing claim, with its block's position in its pool.
+// holding is an existing claim with the position of its block in the pool.
 type holding struct {
-	first, size int // units
+	first, size int // in units
 	claim       int // number of its name in the history
 }
 
-// state is one state of one pool. Two states are the same if and only if they are ==.
+// state is one state of one pool. Equal states are equal under ==, because porcupine compares them in this way.
 type state struct {
 	pool *Pool
-	held string // encoded holdings, in order of first
+	held string // the holdings, encoded and sorted by first
 }
 
 const encodedHolding = 8
@@ -52,7 +52,7 @@ func (s state) free(first, size int) bool {
 	return true
 }
 
-// places returns the first units of all free blocks with a size.
+// places returns the first units of all free blocks with the given size.
 func (s state) places(size int) []int {
 	var out []int
 	for first := 0; size > 0 && first < s.pool.units(); first += size {
@@ -67,7 +67,7 @@ func (s state) holds(claim int) bool {
 	return slices.ContainsFunc(s.holdings(), func(h holding) bool { return h.claim == claim })
 }
 
-// take returns the state with one more claim, for a free block.
+// take returns the state with an additional claim, whose block must be free.
 func (s state) take(h holding) state {
 	list := s.holdings()
 	i, _ := slices.BinarySearchFunc(list, h, func(a, b holding) int { return a.first - b.first })

@@ -16,7 +16,7 @@ import (
 	"github.com/carve-ipam/carve/lab/consistency"
 )
 
-// The same harness must detect a missing protection: each of these stores is the real one without one protection.
+// The same harness must detect a missing protection. Each of these stores is the real store without one protection.
 
 func TestHarnessDetectsEachTwin(t *testing.T) {
 	t.Parallel()
@@ -27,7 +27,7 @@ func TestHarnessDetectsEachTwin(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for seed := range uint64(20) { // one is nearly always enough
+			for seed := range uint64(20) { // one seed is nearly always enough
 				b := setup(t, pools(), ipam.BestFit, 2, twin)
 				r := consistency.Workload{Pools: pools(), Clients: 4, Operations: 20, Seed: seed}.Run(b.ctx, b.targets...)
 				v := r.Check(searchLimit)
@@ -41,15 +41,16 @@ func TestHarnessDetectsEachTwin(t *testing.T) {
 	}
 }
 
-// searchLimit limits a search. The errors of a broken store are unknown outcomes, which may make a search long. Another seed is then faster.
+// searchLimit limits a search. The errors of a faulty store are unknown outcomes, which may make a search long. Then another seed is faster.
 const searchLimit = 20 * time.Second
 
-// wrapped runs a store's transactions with a modified tx.
+// wrapped runs the transactions of a store with a modified transaction.
 func wrapped(ctx context.Context, s storage.Store, op string, locks storage.Locks, fn func(context.Context, storage.Tx) error, wrap func(storage.Tx) storage.Tx) error {
 	return s.InTx(ctx, op, locks, func(ctx context.Context, tx storage.Tx) error { return fn(ctx, wrap(tx)) })
 }
 
-// staleTwin makes every other plan from earlier free blocks, and writes the parts of the plan that it still can write: a delete may affect no row.
+// staleTwin makes every second plan from free blocks that it read earlier. It then writes the parts of the plan that it can still write, so a delete
+// may affect no row.
 type staleTwin struct {
 	storage.Store
 
@@ -76,7 +77,7 @@ func (tx staleTx) GroupRead(ctx context.Context, pool storage.Container, reads f
 	tx.twin.mu.Lock()
 	defer tx.twin.mu.Unlock()
 	before, some := tx.twin.read[pool.ID]
-	onlyLengths := len(reads.Keys) == 0 // with releases, an old list is inconsistent, and the plan ends with an error
+	onlyLengths := len(reads.Keys) == 0 // if releases are in the same transaction, an old list contradicts them, and the plan ends with an error
 	if tx.twin.turn++; some && onlyLengths && tx.twin.turn%2 == 0 {
 		facts.Free = before
 		return facts, err
@@ -113,7 +114,7 @@ func (tx staleTx) Write(ctx context.Context, ch storage.Changes) error {
 	return tx.Tx.Write(ctx, ch)
 }
 
-// stingyTwin never sees the last free block, so it reports "exhausted" too early.
+// stingyTwin never sees the last free block of a pool. So it reports "exhausted" too early.
 type stingyTwin struct{ storage.Store }
 
 func (s stingyTwin) InTx(ctx context.Context, op string, locks storage.Locks, fn func(context.Context, storage.Tx) error) error {
@@ -148,7 +149,7 @@ func (tx stingyTx) GroupRead(ctx context.Context, pool storage.Container, reads 
 	return facts, nil
 }
 
-// forgetfulTwin reports every fifth transaction as committed although it is not, like a runner that drops the error of COMMIT.
+// forgetfulTwin reports every fifth transaction as committed although it is not. A runner that ignores the error of a COMMIT has the same effect.
 type forgetfulTwin struct {
 	storage.Store
 

@@ -8,14 +8,15 @@ import (
 	"sync"
 )
 
-// Target is a service, or a server behind HTTP, that clients use. Errors are ipam errors; any other error means that the outcome is unknown.
+// Target is a service, or a server behind HTTP, that clients use. It returns ipam errors. Any other error means that the outcome is unknown.
 type Target interface {
 	Claim(ctx context.Context, pool, name string, bits int) (netip.Prefix, error)
 	ClaimBlock(ctx context.Context, pool, name string, block netip.Prefix) (netip.Prefix, error)
 	Release(ctx context.Context, pool, name string) error
 }
 
-// Workload is clients that claim and release at random. The same seed gives the same operations, except for the order of concurrent ones.
+// Workload runs clients that claim and release at random. The same seed gives the same operations, but concurrent operations may run in another
+// order.
 type Workload struct {
 	Pools      []Pool
 	Clients    int
@@ -23,7 +24,7 @@ type Workload struct {
 	Seed       uint64
 }
 
-// Run runs all clients, each on one of the targets in turn, and returns the recorded history.
+// Run runs all clients and returns the recorded history. The clients take the targets in turn.
 func (w Workload) Run(ctx context.Context, targets ...Target) *Recorder {
 	r := NewRecorder(w.Pools...)
 	made := &names{}
@@ -43,7 +44,7 @@ func (w Workload) Run(ctx context.Context, targets ...Target) *Recorder {
 	return r
 }
 
-// names lists the claims that may exist, or did, with their pools. Clients also release other clients' claims.
+// names lists the claims that exist or may have existed, with their pools. A client also releases the claims of other clients.
 type names struct {
 	mu   sync.Mutex
 	list [][2]string
@@ -55,7 +56,7 @@ func (n *names) add(pool, name string) {
 	n.list = append(n.list, [2]string{pool, name})
 }
 
-// pick returns a random claim from the list. In half of the cases the claim stays in the list, so that a client releases it again.
+// pick returns a random claim from the list. In half of the cases the claim stays in the list, so that a client may release it again.
 func (n *names) pick(random *rand.Rand) (pool, name string, ok bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -80,7 +81,7 @@ type client struct {
 	random   *rand.Rand
 }
 
-// step makes one operation, mostly a claim by length, so that pools are full much of the time.
+// step makes one operation. Most operations are claims by length, so that pools are often full.
 func (c *client) step(ctx context.Context, n int) {
 	pool := c.pools[c.random.IntN(len(c.pools))]
 	name := fmt.Sprintf("c%d-%d", c.id, n)

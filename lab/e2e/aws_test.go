@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// awsRanges returns the public prefixes of a cloud provider. They nest.
+// awsRanges returns the public prefixes of a cloud provider. Some prefixes contain others.
 func awsRanges(t testing.TB) []netip.Prefix {
 	t.Helper()
 	file, err := os.Open(realInput(t, "aws-ip-ranges.csv"))

@@ -13,7 +13,7 @@ import (
 
 const mebibyte = 1 << 20
 
-// A body that is not strict JSON, or not the expected value as a whole, is refused.
+// The server refuses a body that is not strict JSON, or that is not one value of the expected type.
 func TestBadBodies(t *testing.T) {
 	t.Parallel()
 	s := setupStage(t)
@@ -22,7 +22,7 @@ func TestBadBodies(t *testing.T) {
 			good, err := json.Marshal(each.body)
 			require.NoError(t, err)
 			if text := string(good); text == "{}" {
-				continue // without quotes it stays the same
+				continue // a body without quotes would not change
 			}
 			text := string(good)
 			inner := text[1 : len(text)-1] // members without their braces

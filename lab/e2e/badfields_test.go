@@ -12,12 +12,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// wrong is one way to spoil a body: the error, and the pointer that the problem must contain.
+// wrong is one invalid body, with the pointer that the problem document must contain.
 type wrong struct {
 	what    string
 	pointer string
 	body    []byte
-	garbled bool // not JSON: the problem points to the value in which the text breaks off
+	garbled bool // the body is not JSON, so the problem document points to the value in which the text ends
 }
 
 func (w wrong) isNamedBy(p problem) bool {
@@ -25,7 +25,8 @@ func (w wrong) isNamedBy(p problem) bool {
 		w.garbled && slices.Contains(p.pointers(), w.pointer[:max(strings.LastIndex(w.pointer, "/"), 0)])
 }
 
-// Every field of every body, wrong in every way that the contract excludes, gets a 400 that names the field. No row is written.
+// The test makes each field of each body wrong in each way that the contract excludes. The response must be a 400 that names the field. No row is
+// written.
 func TestBadFields(t *testing.T) {
 	t.Parallel()
 	s := setupStage(t)
@@ -54,7 +55,7 @@ func TestBadFields(t *testing.T) {
 	})
 }
 
-// bodies returns one specimen for each operation with a body.
+// bodies returns one specimen for each operation that has a body.
 func (s *stage) bodies(t testing.TB) []specimen {
 	t.Helper()
 	var out []specimen
@@ -73,7 +74,7 @@ func short(body []byte) string {
 	return fmt.Sprintf("%q", body)
 }
 
-// spoil lists the ways in which one place can be wrong.
+// spoil returns the invalid bodies that have a fault at one place.
 func spoil(body any, schema *openapi3.Schema, p place) []wrong {
 	var out []wrong
 	add := func(what, raw string) {
@@ -172,7 +173,7 @@ func badIntegers(s *openapi3.Schema) map[string]string {
 	return out
 }
 
-// badMembers spoils an object by its members.
+// badMembers returns the invalid bodies that have a fault in the members of an object.
 func badMembers(body any, schema *openapi3.Schema, p place) []wrong {
 	var out []wrong
 	add := func(what, name, raw string) {
@@ -205,7 +206,7 @@ func badMembers(body any, schema *openapi3.Schema, p place) []wrong {
 	return out
 }
 
-// badNames spoils a member's name: twice, in another case, in two cases.
+// badNames returns bodies in which a member's name occurs twice, in another case, or in two cases.
 func badNames(body any, schema *openapi3.Schema, p place) []wrong {
 	name := p.tokens[len(p.tokens)-1]
 	quoted, _ := json.Marshal(name)

@@ -12,7 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Every query and header parameter of every operation, wrong in every way, gets a 400 that names it. Nothing is written.
+// The test makes each query and header parameter of each operation wrong in each way. The response must be a 400 that names the parameter. Nothing is
+// written.
 func TestBadParameters(t *testing.T) {
 	t.Parallel()
 	s := setupStage(t)
@@ -53,7 +54,7 @@ func TestBadParameters(t *testing.T) {
 	})
 }
 
-// refuses requires that a specimen with an addition to its query is refused with the given pointer.
+// refuses adds raw text to the query of a specimen. The service must refuse the request with the given pointer.
 func refuses(t testing.TB, s *stage, each specimen, raw, pointer string) {
 	t.Helper()
 	a := each.send(t, s.caller, query(raw))
@@ -62,7 +63,7 @@ func refuses(t testing.TB, s *stage, each specimen, raw, pointer string) {
 	require.Contains(t, p.pointers(), pointer, raw)
 }
 
-// badValues lists invalid values of a parameter, escaped for a query.
+// badValues lists invalid values of a parameter, escaped for use in a query.
 func badValues(p *openapi3.Parameter) []string {
 	s := plain(p.Schema.Value)
 	common := []string{"%00", "a%00b", "%FF", "a%C3", "%ED%A0%80", "%0A", "%7F"}
@@ -106,7 +107,7 @@ func badValues(p *openapi3.Parameter) []string {
 	case p.Name == "since" || p.Name == "until" || p.Name == "at":
 		return append(common, "", "now", "1", "2026", "2026-03-03", "2026-03-03T12:00:00", "2026-03-03T12:00Z", "2026-03-03%2012:00:00Z", "2026-13-03T12:00:00Z",
 			"2026-02-30T12:00:00Z", "2026-03-03T24:00:00Z", "2026-03-03T12:60:00Z", "2026-03-03T12:00:00%2B25:00", "2026-03-03T12:00:00.Z", "2026-03-03T12:00:00Z%20", "1772539200")
-	case !strings.HasPrefix(s.Pattern, "^[a-z0-9]"): // an event's subject, which has other letters than names
+	case !strings.HasPrefix(s.Pattern, "^[a-z0-9]"): // an event's subject may contain characters that a name may not
 		return append(common, "", "a%20b", "a/b%3F", strings.Repeat("a", 256), "%C3%A9", "%22")
 	default: // names
 		return append(common, "", "UPPER", "a/b/c", "/a", "a/", "a%20b", "a_b", strings.Repeat("a", 64), "..", "*")

@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// Two tenants have pools with the same name and addresses. One tenant's requests never touch or show the other's objects.
+// Two tenants have pools with the same name and addresses. A request of one tenant must never change or show an object of the other tenant.
 func TestTenantsWithEqualNamesSeeOnlyTheirOwnObjects(t *testing.T) {
 	t.Parallel()
 	town := setupTown(t)
@@ -49,7 +49,7 @@ func TestTenantsWithEqualNamesSeeOnlyTheirOwnObjects(t *testing.T) {
 			"claims?labelSelector=kind=network", "audit-events?subject=key:north/" + north.named("admin"),
 		} {
 			a := south.admin().do(t, http.MethodGet, south.at(list), nil, query("limit=500"))
-			if strings.Contains(list, "=north/") || strings.Contains(list, "class=") { // a name of another tenant's object counts as no name
+			if strings.Contains(list, "=north/") || strings.Contains(list, "class=") { // another tenant's name must count as a missing name
 				south.admin().refused(t, a, "invalid_argument")
 				continue
 			}
@@ -60,7 +60,7 @@ func TestTenantsWithEqualNamesSeeOnlyTheirOwnObjects(t *testing.T) {
 			nothing := south.admin().do(t, http.MethodGet, south.at(list)+"north/nothing", nil, probe)
 			nowhere := south.admin().do(t, http.MethodGet, south.at(list)+"never/default", nil, probe)
 			asked := strings.NewReplacer("north/nothing", "that", "never/default", "that", "north/default", "that")
-			for _, a := range []*answer{&foreign, &nothing, &nowhere} { // each response contains the name in its request
+			for _, a := range []*answer{&foreign, &nothing, &nowhere} { // each response contains the name that its request used
 				a.body = []byte(asked.Replace(string(a.body)))
 			}
 			require.Equal(t, whole(nothing), whole(foreign), list)
@@ -110,7 +110,7 @@ func TestTenantsWithEqualNamesSeeOnlyTheirOwnObjects(t *testing.T) {
 	t.Run("NorthReadsWhatItReadBefore", func(t *testing.T) { north.readEverything(t, north.admin()) })
 }
 
-// cursorsOpenNothing uses a cursor from each of one tenant's lists on the other tenant's same list. The response reveals nothing.
+// cursorsOpenNothing takes a cursor from each list of one tenant and uses it on the same list of the other tenant. The response must reveal nothing.
 func cursorsOpenNothing(t *testing.T, north, south *tenant) {
 	t.Helper()
 	lists := []string{
@@ -125,7 +125,7 @@ func cursorsOpenNothing(t *testing.T, north, south *tenant) {
 		next := decode[page](t, north.admin().ok(t, north.admin().do(t, http.MethodGet, north.at(list), nil, query("limit=1"), query("cursor="+first.NextCursor))))
 		require.NotEmpty(t, next.Items, "the control: it is good for its own list %s", list)
 		a := south.admin().do(t, http.MethodGet, south.at(list), nil, query("limit=500"), query("cursor="+first.NextCursor))
-		if a.status != http.StatusOK { // it may be refused, or mean a position in the list that it is used on
+		if a.status != http.StatusOK { // the cursor may be refused, or may mean a position in the second list
 			south.admin().refused(t, a, "invalid_argument", "query:cursor")
 			continue
 		}
@@ -144,14 +144,14 @@ func poolCapacity(t testing.TB, p *tenant, pool string) client.Capacity {
 	return decode[client.IPPool](t, p.admin().ok(t, p.admin().do(t, http.MethodGet, p.at("pools", pool), nil))).Status.Capacity
 }
 
-// reference is a request that names an object of another project. take returns the method, the path below the project and the body for an owner's
-// project and an object's name.
+// reference is a request that names an object of another project. take makes the request for the owner's project and the object's name. It returns
+// the method, the path below the project, and the body.
 type reference struct {
 	take func(project, name string) (method, path string, body obj)
 	name func(owner *tenant) string // name of an existing object
 }
 
-// references returns all ways to name another project's objects.
+// references returns all kinds of requests that can name an object of another project.
 func references(t testing.TB, owner *tenant) map[string]reference {
 	t.Helper()
 	pool, class := func(*tenant) string { return "default" }, func(owner *tenant) string { return owner.named("class") }
@@ -242,7 +242,7 @@ func references(t testing.TB, owner *tenant) map[string]reference {
 	}
 }
 
-// A request cannot use another project's object by naming it. The response is the same as for an object that does not exist.
+// A request that names an object of another project cannot use it. The response is the same as for an object that does not exist.
 func TestForeignObjectGetsTheResponseOfAMissingOne(t *testing.T) {
 	t.Parallel()
 	town := setupTown(t)
@@ -250,14 +250,14 @@ func TestForeignObjectGetsTheResponseOfAMissingOne(t *testing.T) {
 	for name, way := range references(t, north) {
 		t.Run(name, func(t *testing.T) {
 			thing := way.name(north)
-			nothing := thing[:len(thing)-1] + "0" // of the same length, and without an object
+			nothing := thing[:len(thing)-1] + "0" // a name of the same length that no object has
 			if nothing == thing {
 				nothing = thing[:len(thing)-1] + "1"
 			}
 			send := func(p *tenant, project, name string, options ...option) answer {
 				method, path, body := way.take(project, name)
 				if method == http.MethodGet {
-					options = nil // it has no dry run
+					options = nil // a GET has no dry run
 				}
 				var sent any
 				if body != nil {

@@ -17,15 +17,15 @@ import (
 // obj is a JSON object as tests write it.
 type obj = map[string]any
 
-// caller sends requests to one server and checks every response against the contract.
+// caller sends requests to one server and checks each response against the contract.
 type caller struct {
-	addr atomic.Pointer[string] // host:port; a restarted server has another one
+	addr atomic.Pointer[string] // host:port, which changes when the server restarts
 	http *http.Client
-	// outages is set by tests that break the database: 503 and 504 are then allowed, and are checked like other responses.
+	// outages is set by a test that breaks the database. The responses 503 and 504 are then allowed. They are checked like all others.
 	outages bool
-	token   string   // credentials of the requests; "": none
-	unseen  []string // words of other tenants: no response contains one, unless the request does
-	behind  []string // pools behind classes: a response names one only as the origin of the caller's block
+	token   string   // credentials of the requests; empty for none
+	unseen  []string // words of other tenants; a response may contain one only if the request does
+	behind  []string // pools behind classes; a response may name one only as the origin of the caller's block
 	seen    tally
 }
 
@@ -45,12 +45,12 @@ func (c *caller) as(token string, unseen ...string) *caller {
 	return other
 }
 
-// follow directs the caller to another server, for example one that replaced a stopped server.
+// follow sends the next requests to another server, such as the one that replaces a stopped server.
 func (c *caller) follow(addr string) { c.addr.Store(&addr) }
 
 func (c *caller) url(path string) string { return "http://" + *c.addr.Load() + path }
 
-// answer is a response that was read and checked.
+// answer is a response that was completely read and checked.
 type answer struct {
 	method, path string
 	status       int
@@ -78,7 +78,7 @@ func ifMatch(etag string) option { return header("If-Match", etag) }
 
 func key(k string) option { return header("Idempotency-Key", k) }
 
-// query appends raw text to the query, unescaped.
+// query appends raw text to the query without escaping it.
 func query(raw string) option {
 	return func(r *http.Request) {
 		if r.URL.RawQuery != "" {
@@ -90,14 +90,14 @@ func query(raw string) option {
 
 var dryRun = query("dryRun=true")
 
-// chunked omits the body's length.
+// chunked sends the body without its length.
 func chunked(r *http.Request) {
 	if r.Body != nil {
 		r.ContentLength, r.Body = -1, io.NopCloser(r.Body)
 	}
 }
 
-// do sends a request and requires a response, of any status. body is nil for none, []byte for raw bytes, and otherwise a JSON value.
+// do sends a request and requires a response with any status. body is nil for no body, []byte for raw bytes, and otherwise a value to encode as JSON.
 func (c *caller) do(t testing.TB, method, path string, body any, options ...option) answer {
 	t.Helper()
 	a, err := c.try(t.Context(), t, method, path, body, options...)
@@ -105,7 +105,7 @@ func (c *caller) do(t testing.TB, method, path string, body any, options ...opti
 	return a
 }
 
-// try sends a request. err means that there was no response. Any goroutine of the test may call it.
+// try sends a request. An error means that there was no response. Any goroutine of the test may call it.
 func (c *caller) try(ctx context.Context, t testing.TB, method, path string, body any, options ...option) (answer, error) {
 	t.Helper()
 	r, err := c.request(ctx, method, path, body, options...)
@@ -150,7 +150,7 @@ func (c *caller) request(ctx context.Context, method, path string, body any, opt
 	return r, nil
 }
 
-// read reads a whole response and checks it against the contract.
+// read reads the complete response and checks it against the contract.
 func (c *caller) read(t testing.TB, r *http.Request, resp *http.Response) (answer, error) {
 	t.Helper()
 	body, err := io.ReadAll(resp.Body)
@@ -226,7 +226,7 @@ func decode[T any](t testing.TB, a answer) T {
 	return v
 }
 
-// doer lets the generated client send its requests through the caller, which checks the responses.
+// doer returns an HTTP client for the generated API client. The requests go through the caller, which checks the responses.
 func (c *caller) doer(t testing.TB) doerFunc {
 	t.Helper()
 	return func(r *http.Request) (*http.Response, error) {

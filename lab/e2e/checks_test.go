@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The checks that all other tests use accept a correct response and detect each wrong one.
+// All other tests use these checks. The checks must accept a correct response and detect each kind of wrong response.
 func TestChecksDetectViolationsOfTheContract(t *testing.T) {
 	t.Parallel()
 	const path = "/v1/projects/acme/spaces/lab"
@@ -48,7 +48,7 @@ func TestChecksDetectViolationsOfTheContract(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		a    answer
-		says string // "" for a correct response
+		says string // empty for a correct response
 	}{
 		"ARightAnswer":               {space, ""},
 		"ARightRefusal":              {missing, ""},
@@ -87,7 +87,7 @@ func TestChecksDetectViolationsOfTheContract(t *testing.T) {
 	}
 }
 
-// The containment tree for random plans agrees with a comparison of every pair.
+// For random plans, the containment tree must agree with a comparison of all pairs of blocks.
 func TestForestPutsEachBlockInTheSmallestBlockAroundIt(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))

@@ -13,7 +13,7 @@ func TestChildPools(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		root    string
-		lengths [3]int // child, child of child, claim
+		lengths [3]int // prefix lengths of the child, the child of the child, and the claim
 	}{
 		"IPv4": {"10.0.0.0/8", [3]int{16, 20, 28}},
 		"IPv6": {"2001:db8::/32", [3]int{40, 56, 64}},

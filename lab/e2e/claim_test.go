@@ -112,7 +112,7 @@ func TestClaimOfAnExactBlockOrAddress(t *testing.T) {
 	})
 }
 
-// The contract: the service tries every matching pool before it returns pool_exhausted.
+// By contract, the service tries all matching pools before it returns pool_exhausted.
 func TestClaimBySelector(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
@@ -148,7 +148,7 @@ func TestClaimBySelector(t *testing.T) {
 		t.Run(expression, func(t *testing.T) {
 			spec := obj{"poolSelector": obj{"matchExpressions": want}, "prefixLength": 32}
 			a := w.postClaim(t, "by-expression", spec, dryRun)
-			if expression == "In" { // b, which is full
+			if expression == "In" { // the expression selects pool b, which is full
 				require.Equal(t, []string{project + "/b"}, w.refused(t, a, "pool_exhausted").PoolsTried)
 				return
 			}

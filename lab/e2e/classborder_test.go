@@ -17,7 +17,7 @@ func (w *world) openClass(t testing.TB, pool string) {
 	w.poolOf(t, "platform", pool, "100.64.0.0/24", "pod-network")
 }
 
-// A class of the platform serves every project without a grant. Its pools stay the platform's own.
+// Each project can use a class of the platform without a grant. The pools behind the class stay invisible to the projects.
 func TestClassOfThePlatformNeedsNoGrant(t *testing.T) {
 	t.Parallel()
 	town := setupTown(t)
@@ -87,11 +87,12 @@ func TestClassOfThePlatformNeedsNoGrant(t *testing.T) {
 		consumer.refused(t, south.take(t, "x", by("pod-network")), "not_found")
 		consumer.refused(t, consumer.do(t, http.MethodGet, south.at("classes", "pod-network"), nil), "not_found")
 		require.Equal(t, held, decode[client.IPClaim](t, consumer.ok(t, consumer.do(t, http.MethodGet, south.at("claims", south.named("held")), nil))))
-		town.created(t, town.claimOf(t, "platform", "own", by("pod-network"), dryRun)) // the control
+		town.created(t, town.claimOf(t, "platform", "own", by("pod-network"), dryRun)) // a control: the platform's own class serves this claim
 	})
 }
 
-// Another project's class, a class that the platform keeps to itself, and a missing class look the same to a project that may not use them.
+// A project may not use three kinds of classes: another project's class, a class that the platform keeps to itself, and a missing class. All get the
+// same response.
 func TestForeignClassGetsTheResponseOfAMissingOne(t *testing.T) {
 	t.Parallel()
 	town := setupTown(t)

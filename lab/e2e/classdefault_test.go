@@ -12,7 +12,7 @@ import (
 
 var moveDefault = query("moveDefault=true")
 
-// A family has one default class, and a request must ask explicitly to replace it.
+// Each address family has one default class. Only a request that explicitly asks for it may replace the default class.
 func TestDefaultClass(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

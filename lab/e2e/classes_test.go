@@ -9,47 +9,48 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// class creates a class of the project from its spec.
+// class creates a class in the test's project.
 func (c *caller) class(t testing.TB, name string, spec obj) client.IPClass {
 	t.Helper()
 	return c.classOf(t, project, name, spec)
 }
 
-// classOf creates a class of any project.
+// classOf creates a class in any project.
 func (c *caller) classOf(t testing.TB, project, name string, spec obj) client.IPClass {
 	t.Helper()
 	return decode[client.IPClass](t, c.created(t, c.do(t, http.MethodPost, in(project, "classes"), named(name, spec))))
 }
 
-// getClass returns a class as a project sees it.
+// getClass returns a class as the given project sees it.
 func (c *caller) getClass(t testing.TB, project, name string) client.IPClass {
 	t.Helper()
 	return decode[client.IPClass](t, c.ok(t, c.do(t, http.MethodGet, in(project, "classes", name), nil)))
 }
 
-// poolOf creates a pool of any project that backs classes.
+// poolOf creates a pool in any project, behind the given classes.
 func (c *caller) poolOf(t testing.TB, project, name, cidr string, classes ...string) {
 	t.Helper()
 	spec := obj{"cidr": cidr, "allocation": obj{"strategy": "FirstFit"}, "classNames": classes}
 	c.created(t, c.do(t, http.MethodPost, in(project, "pools"), named(name, spec)))
 }
 
-// claimOf requests a block for any project; the response may be a refusal.
+// claimOf requests a block for any project. The service may refuse it.
 func (c *caller) claimOf(t testing.TB, project, name string, spec obj, options ...option) answer {
 	t.Helper()
 	return c.do(t, http.MethodPost, in(project, "claims"), named(name, spec), options...)
 }
 
-// by returns the spec of a claim by class.
+// by returns the spec of a claim that uses a class.
 func by(class string) obj { return obj{"className": class} }
 
-// explain asks the service how it would decide a claim.
+// explain requests an explanation of a claim: the service's decision without the claim itself.
 func (c *caller) explain(t testing.TB, project string, spec obj) client.ClaimExplanation {
 	t.Helper()
 	return decode[client.ClaimExplanation](t, c.ok(t, c.do(t, http.MethodPost, in(project, "claim-explanations"), obj{"spec": spec})))
 }
 
-// The life of a class: it is created, read by its users, changed for later claims, and kept while something depends on it.
+// The test follows the life of a class. A class is created, read by its users and changed for later claims. It cannot be deleted while an object uses
+// it.
 func TestClass(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

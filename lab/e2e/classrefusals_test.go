@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// Each reason to refuse a claim by class has its own code and figures. Each case also makes the smallest change that lets the claim succeed.
+// Each reason to refuse a claim by class has its own code and figures. Each case also makes the smallest change after which the claim succeeds.
 func TestRefusalsByClass(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

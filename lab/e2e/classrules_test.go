@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// The rules for the fields of a class and for their combinations: a refusal names the place, and nothing is written.
+// The fields of a class and their combinations have rules. A refusal must name the wrong field, and nothing is written.
 func TestRulesOfClasses(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

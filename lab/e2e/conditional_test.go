@@ -35,7 +35,7 @@ func TestConditionalRequests(t *testing.T) {
 			}
 			first := read()
 			t.Run("ETagIsStrongAndTheRevision", func(t *testing.T) {
-				revision := decode[client.IPClaim](t, first).Metadata.Revision // every resource has it there
+				revision := decode[client.IPClaim](t, first).Metadata.Revision // each resource has its revision there
 				require.Equal(t, `"`+revision+`"`, first.etag())
 			})
 			t.Run("PatchNeedsIfMatch", func(t *testing.T) {
@@ -58,7 +58,7 @@ func TestConditionalRequests(t *testing.T) {
 				require.JSONEq(t, string(a.body), string(read().body))
 				generations := int64(1)
 				if name == "Claim" {
-					generations = 0 // its annotations are not spec
+					generations = 0 // the patch changes an annotation, which does not change the generation
 				}
 				require.Equal(t, decode[client.IPClaim](t, first).Metadata.Generation+generations, decode[client.IPClaim](t, a).Metadata.Generation)
 				w.refused(t, patch(tc.patch("y"), ifMatch(first.etag())), "precondition_failed")
@@ -81,7 +81,7 @@ func TestConditionalRequests(t *testing.T) {
 			t.Run("MalformedIfMatchIsRefused", func(t *testing.T) {
 				for _, bad := range []string{"x", `"x`, `"a" "b"`, "", `"a",`, "*, *", "\x01"} {
 					if strings.ContainsAny(bad, "\x01") {
-						continue // the client library does not send it
+						continue // the HTTP client refuses to send this header
 					}
 					w.refused(t, patch(tc.patch("q"), ifMatch(bad)), "invalid_argument", "header:If-Match")
 				}

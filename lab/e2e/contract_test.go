@@ -13,11 +13,11 @@ import (
 	carve "github.com/carve-ipam/carve"
 )
 
-// contractDoc is openapi.yaml, indexed to find operations and to check responses.
+// contractDoc is openapi.yaml with indexes, to find operations and to check responses.
 type contractDoc struct {
 	doc        *openapi3.T
 	operations []*operation
-	statuses   map[string]int // of the problem codes
+	statuses   map[string]int // HTTP status of each problem code
 }
 
 // operation is one operation of the contract.
@@ -29,7 +29,7 @@ type operation struct {
 	*openapi3.Operation
 }
 
-// contract loads the document once and forbids undescribed fields in responses, although clients must expect new ones.
+// contract loads the document once. Unlike clients, which must expect new fields, the tests forbid fields that the document does not describe.
 var contract = sync.OnceValue(func() *contractDoc {
 	doc, err := openapi3.NewLoader().LoadFromData(carve.OpenAPI)
 	if err != nil {
@@ -57,7 +57,7 @@ var contract = sync.OnceValue(func() *contractDoc {
 	return k
 })
 
-// operation finds the operation of a request, or nil if the contract has none. HEAD counts as GET.
+// operation returns the operation of a request, or nil if the contract has none. HEAD counts as GET.
 func (k *contractDoc) operation(method, path string) *operation {
 	if method == http.MethodHead {
 		method = http.MethodGet
@@ -71,7 +71,8 @@ func (k *contractDoc) operation(method, path string) *operation {
 	return nil
 }
 
-// refusals returns the codes that an operation lists and that fit a response: its status, and the code in its body if it has one.
+// refusals returns the codes that an operation declares and that fit a response. A code fits if it has the response's status and, if the body has a
+// code, equals it.
 func (k *contractDoc) refusals(op *operation, a answer) []string {
 	p, _ := problemOf(a)
 	return slices.DeleteFunc(listed(op.Extensions), func(code string) bool {
@@ -79,7 +80,7 @@ func (k *contractDoc) refusals(op *operation, a answer) []string {
 	})
 }
 
-// listed returns the problem codes in an operation's or a header's extensions.
+// listed returns the problem codes in the extension x-problems of an operation or a header.
 func listed(extensions map[string]any) (codes []string) {
 	all, _ := extensions["x-problems"].([]any)
 	for _, code := range all {
@@ -88,7 +89,7 @@ func listed(extensions map[string]any) (codes []string) {
 	return codes
 }
 
-// among reports whether two lists of codes overlap.
+// among reports whether two lists have a code in common.
 func among(codes, others []string) bool {
 	return slices.ContainsFunc(codes, func(code string) bool { return slices.Contains(others, code) })
 }
@@ -99,7 +100,7 @@ func (op *operation) matches(segments []string) bool {
 	})
 }
 
-// path fills the parameters of an operation's path.
+// path returns an operation's path with the given values of its parameters.
 func (op *operation) path(names map[string]string) string {
 	segments := slices.Clone(op.template)
 	for i, s := range segments {
@@ -110,7 +111,7 @@ func (op *operation) path(names map[string]string) string {
 	return strings.Join(segments, "/")
 }
 
-// bodySchema returns the schema and media type of an operation's request body; nil without a body.
+// bodySchema returns the schema and the media type of an operation's request body. The schema is nil if there is no body.
 func (op *operation) bodySchema() (mediaType string, schema *openapi3.Schema) {
 	if op.RequestBody == nil {
 		return "", nil
@@ -121,20 +122,21 @@ func (op *operation) bodySchema() (mediaType string, schema *openapi3.Schema) {
 	return "", nil
 }
 
-// changes reports whether an operation changes something. An operation that only needs a read permission does not, even with another method than GET.
+// changes reports whether an operation changes something. An operation that needs only a read permission changes nothing, even if its method is not
+// GET.
 func (op *operation) changes() bool {
 	return op.method != http.MethodGet && !strings.HasSuffix(op.permission(), ".read")
 }
 
-// repeatable lists the POSTs that are idempotent by their nature and take no key.
+// repeatable lists the POSTs that are idempotent anyway and take no Idempotency-Key.
 var repeatable = []string{"releaseClaims", "renewConsumers", "confirmExpiry", "retryWebhookDelivery"}
 
-// creates reports whether an operation creates an object, and so takes an Idempotency-Key.
+// creates reports whether an operation creates an object. Such an operation takes an Idempotency-Key.
 func (op *operation) creates() bool {
 	return op.method == http.MethodPost && op.changes() && !slices.Contains(repeatable, op.id)
 }
 
-// in lists one kind's parameters.
+// in returns the operation's parameters of one kind, such as query or header.
 func (op *operation) in(kind string) (out []*openapi3.Parameter) {
 	for _, p := range op.params {
 		if p.Value.In == kind {

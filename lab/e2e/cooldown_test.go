@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// No claim gets a released block until it has cooled down. Then any claim may get it.
+// While a released block cools down, no claim can get it. Afterwards any claim can get it.
 func TestReleasedBlockIsNotReusedDuringItsCoolDown(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
@@ -65,7 +65,7 @@ func TestReleasedBlockIsNotReusedDuringItsCoolDown(t *testing.T) {
 	})
 }
 
-// The service frees a block by itself when its time has passed, and not before.
+// The service frees a block by itself when its cool-down has ended, and not before.
 func TestBlockIsFreeWhenItHasCooledDown(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
@@ -77,7 +77,7 @@ func TestBlockIsFreeWhenItHasCooledDown(t *testing.T) {
 	released := time.Now()
 	w.release(t, "first")
 	until := released.Add(2 * time.Second)
-	if a := w.do(t, http.MethodGet, allocation, nil); a.status == http.StatusOK { // the time may have passed on a busy machine
+	if a := w.do(t, http.MethodGet, allocation, nil); a.status == http.StatusOK { // on a busy machine, the cool-down may already have ended
 		rests := decode[client.IPAllocation](t, a)
 		require.Equal(t, client.IPAllocationPhase("CoolingDown"), rests.Status.Phase)
 		require.False(t, rests.Status.CoolUntil.Before(until.Add(-askew)))

@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Any fault of the credentials gets the same response. It does not distinguish an unknown key, a wrong secret, an expired key and a revoked one.
+// Wrong credentials get the same response whatever their fault. It does not distinguish an unknown key, a wrong secret, an expired key and a revoked
+// key.
 func TestInvalidCredentialsGetTheSameResponse(t *testing.T) {
 	t.Parallel()
 	w, log := setupLogged(t)
@@ -32,7 +33,7 @@ func TestInvalidCredentialsGetTheSameResponse(t *testing.T) {
 		return w.as("").do(t, http.MethodGet, "/v1/projects/"+project, nil, append(options, probe)...)
 	}
 	w.ok(t, send("Bearer "+good))
-	w.ok(t, send("bearer "+good)) // schemes have no case: RFC 9110, section 11.1
+	w.ok(t, send("bearer "+good)) // the case of a scheme does not matter (RFC 9110, section 11.1)
 	none, first := send(), send("Bearer carve_"+strings.Repeat("0", 32)+"_"+strings.Repeat("a", 52))
 	for _, a := range []answer{none, first} {
 		w.refused(t, a, "unauthenticated")
@@ -68,7 +69,7 @@ func TestInvalidCredentialsGetTheSameResponse(t *testing.T) {
 	} {
 		a := send(values...)
 		if bytes.Equal(a.body, none.body) {
-			continue // a request without an attempt to authenticate gets a hint
+			continue // a request without any credentials gets an additional hint
 		}
 		require.Equal(t, whole(first), whole(a), what)
 	}
@@ -89,13 +90,13 @@ func TestInvalidCredentialsGetTheSameResponse(t *testing.T) {
 	})
 }
 
-// sibling returns a base32 digit with another last bit. In the last digit of 256 bits, that bit carries no information.
+// sibling returns a base32 digit that differs only in the last bit. If it is the last digit of 256 bits, that bit carries no information.
 func sibling(digit byte) string {
 	const digits = "abcdefghijklmnopqrstuvwxyz234567"
 	return string(digits[strings.IndexByte(digits, digit)^1])
 }
 
-// keepsSecrets requires that no row contains the secret of any key, in any encoding.
+// keepsSecrets requires that no row of the database contains the secret of a key, in any encoding.
 func (m *matrix) keepsSecrets(t testing.TB) {
 	t.Helper()
 	tokens := []string{m.stranger.token}
@@ -105,7 +106,7 @@ func (m *matrix) keepsSecrets(t testing.TB) {
 	m.holdsNoSecret(t, tokens...)
 }
 
-// holdsNoSecret requires that no row of any table contains the tokens' secrets.
+// holdsNoSecret requires that no row of any table contains the secret of a token.
 func (w *world) holdsNoSecret(t testing.TB, tokens ...string) {
 	t.Helper()
 	dump := w.dump(t)

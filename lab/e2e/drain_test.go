@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// A stopping server accepts no new connections and completes the running requests.
+// A stopping server accepts no new connections. It completes the requests that are already running.
 func TestStopLetsRunningRequestsEnd(t *testing.T) {
 	t.Parallel()
 	for name, signal := range map[string]syscall.Signal{"SIGTERM": syscall.SIGTERM, "SIGINT": syscall.SIGINT} {
@@ -23,14 +23,14 @@ func TestStopLetsRunningRequestsEnd(t *testing.T) {
 	}
 }
 
-// testDrain holds a request at its COMMIT, asks the server to stop, and releases the request when the server has stopped listening.
+// testDrain holds a request at its COMMIT and stops the server. When the server no longer listens, testDrain lets the request continue.
 func testDrain(t *testing.T, signal syscall.Signal) {
 	t.Helper()
 	dsn := database(t)
 	proxy, err := pgfault.Start(t.Context(), dsn)
 	require.NoError(t, err)
 	t.Cleanup(proxy.Close)
-	// No job of the server's own ends transactions, so the next COMMIT belongs to the request.
+	// The server's own jobs run no transactions, so the next COMMIT belongs to the request.
 	p := startProcess(t, serverBinary(t), nil, "--database-url="+proxy.DSN(), "--request-timeout=60s", "--metrics-pools=0")
 	c := newCaller(p.Addr())
 	c.created(t, c.do(t, http.MethodPost, "/v1/projects", obj{"metadata": obj{"name": project}}))

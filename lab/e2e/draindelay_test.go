@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A load balancer needs a while to notice that a server is stopping. --drain-delay is that time.
+// A load balancer needs some time to notice that a server is stopping. --drain-delay gives it that time.
 func TestDrainDelay(t *testing.T) {
 	t.Parallel()
 	dsn := database(t)

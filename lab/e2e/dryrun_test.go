@@ -9,12 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The dry run of each changing operation, as in the contract's examples, returns the real operation's response and changes no row in any table.
+// The test makes a dry run of each changing example of the contract. It must return the response of the real operation and must change no row in any
+// table.
 func TestDryRun(t *testing.T) {
 	t.Parallel()
 	s := setupStage(t)
 	for _, each := range s.specimens(t) {
-		if !each.op.changes() || each.op.id == "releaseClaims" { // its dry run cannot return the response of the real one
+		if !each.op.changes() || each.op.id == "releaseClaims" { // its dry run cannot return the response of the real operation
 			continue
 		}
 		t.Run(each.String(), func(t *testing.T) {
@@ -41,7 +42,7 @@ func TestDryRun(t *testing.T) {
 	}
 }
 
-// lasting returns the parts of a response that a repeat of the request would return again: no ids, times or generated names.
+// lasting returns the parts of a response that are the same in a repeat of the request. It removes ids, times and generated names.
 func lasting(t testing.TB, a answer) any {
 	t.Helper()
 	if len(a.body) == 0 {

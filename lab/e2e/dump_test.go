@@ -12,22 +12,22 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// moving lists the columns that the service itself writes at any time. Their changes are no effect of a request.
+// moving lists the columns that the service's jobs write at any time. A request did not cause these changes.
 var moving = []string{"last_used_at", "empty_since", "due_at", "lease", "epoch", "progress", "after_name", "looked_at"}
 
-// purged lists the tables from which the service deletes the remains of deleted projects at any time. Missing rows in them are no effect of a
-// request; new rows are.
+// purged lists the tables from which the service's jobs delete the remains of deleted projects at any time. So rows may disappear from them, but new
+// rows are an effect of a request.
 var purged = []string{"removals", "audit_events", "history"}
 
-// byRequests restricts tables to the rows that only requests change. It excludes the version rows (fences) of projects and of scope pools, because
-// the background job also changes them when it maintains those pools. It also excludes the recorded utilization of pools.
+// byRequests limits tables to the rows that only requests change. It leaves out the version rows (fences) of projects and scope pools, because the
+// background job also changes them when it maintains scope pools. It also leaves out the recorded utilization of pools.
 var byRequests = map[string]string{
 	"fences":      " WHERE length(stock) > 0 AND id NOT IN (SELECT id FROM pools WHERE scope_key IS NOT NULL)",
 	"utilization": " WHERE FALSE",
 }
 
-// dump returns every row of every table as text, and every event of the trail. Two equal dumps show that nothing was written. Bytes stay as they are,
-// and ids look as in responses.
+// dump returns each row of each table as text, and each event of the audit trail. If two dumps are equal, nothing was written between them. Bytes
+// stay raw, and ids look as in responses.
 func (w *world) dump(t testing.TB) map[string][]string {
 	t.Helper()
 	rows, err := w.sql.Query(t.Context(),
@@ -80,13 +80,13 @@ func line(row pgx.CollectableRow) (string, error) {
 	return b.String(), nil
 }
 
-// writesNothing runs f and requires that no row of any table differs afterwards.
+// writesNothing calls f. Afterwards all rows of all tables must be the same as before.
 func (w *world) writesNothing(t testing.TB, f func()) {
 	t.Helper()
 	w.writesNothingBut(t, f)
 }
 
-// writesNothingBut is writesNothing, except for rows of some tables.
+// writesNothingBut does the same as writesNothing, but ignores some tables.
 func (w *world) writesNothingBut(t testing.TB, f func(), tables ...string) {
 	t.Helper()
 	before := w.dump(t)
@@ -109,7 +109,7 @@ func (w *world) writesNothingBut(t testing.TB, f func(), tables ...string) {
 	}
 }
 
-// missing returns the rows that the others do not contain.
+// missing returns the rows that are not among the others.
 func missing(rows, others []string) map[string]bool {
 	out := make(map[string]bool, len(rows))
 	for _, row := range rows {

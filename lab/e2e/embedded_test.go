@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/devdb"
 )
 
-// dataDir returns a directory that only the user can read, for a database. The test removes it.
+// dataDir returns a directory for a database that only the given user can read. The test removes it at its end.
 func dataDir(t testing.TB, who user) string {
 	t.Helper()
 	open := openDir(t)
@@ -26,7 +26,7 @@ func dataDir(t testing.TB, who user) string {
 	return dir
 }
 
-// A server without --database-url starts its own database. The data survive any end of the server.
+// A server without --database-url starts its own database. The data survive however the server ends.
 func TestEmbeddedDatabase(t *testing.T) {
 	t.Parallel()
 	users := map[string]user{"AsTheUserOfTheTest": nil}

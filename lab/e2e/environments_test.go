@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// One manifest, identical to the byte, works in environments that are set up differently. The classes of each environment decide the outcome.
+// The same manifest, byte for byte, works in environments with different classes. The classes of each environment decide the outcome.
 func TestOneManifestInEveryEnvironment(t *testing.T) {
 	t.Parallel()
 	w := setupKeys(t)

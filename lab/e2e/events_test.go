@@ -19,7 +19,7 @@ type event struct {
 	Before, After                                                                   map[string]any
 }
 
-// trail returns all stored events, in order of time.
+// trail returns all stored events, oldest first.
 func (w *world) trail(t testing.TB) (all []ipam.Event) {
 	t.Helper()
 	answer, err := w.sql.Query(t.Context(), "SELECT project_id, id, count, events FROM audit_events ORDER BY id")
@@ -34,7 +34,7 @@ func (w *world) trail(t testing.TB) (all []ipam.Event) {
 	return all
 }
 
-// events returns the trail of all existing projects, in order of time, without some events.
+// events returns the audit trail of all existing projects, oldest first. It leaves out the given events.
 func (w *world) events(t testing.TB, without ...ipam.Event) (out []event) {
 	t.Helper()
 	names := map[ipam.ID]string{}
@@ -67,7 +67,7 @@ func object(t testing.TB, text json.RawMessage) (out map[string]any) {
 	return out
 }
 
-// newEvents runs f and returns the events that it added to the trail.
+// newEvents calls f and returns the events that f added to the audit trail.
 func (w *world) newEvents(t testing.TB, f func()) []event {
 	t.Helper()
 	before := w.trail(t)
@@ -75,7 +75,8 @@ func (w *world) newEvents(t testing.TB, f func()) []event {
 	return w.events(t, before...)
 }
 
-// neverChanges runs f and requires that the trail grows and that existing events stay unchanged. The trail of a deleted project goes with it.
+// neverChanges calls f. Afterwards the audit trail must be longer and the existing events unchanged. If a project is deleted, its events disappear
+// with it.
 func (w *world) neverChanges(t testing.TB, f func()) {
 	t.Helper()
 	before := w.events(t)
@@ -101,7 +102,7 @@ var resourceKinds = map[string]string{
 	"webhooks": "Webhook", "deliveries": "Webhook", "retries": "Webhook", "alert-rules": "AlertRule",
 }
 
-// resourceKind returns the resource kind of an operation.
+// resourceKind returns the kind that the audit trail records for an operation.
 func (op *operation) resourceKind(t testing.TB) string {
 	t.Helper()
 	kind := ""

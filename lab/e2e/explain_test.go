@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// A creation does what its explanation predicted: the same block of the same pool by the same class, or the same refusal.
+// A claim must have the outcome that its explanation predicted: the same block of the same pool by the same class, or the same refusal.
 func TestCreationMatchesItsExplanation(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
@@ -79,7 +79,7 @@ func TestCreationMatchesItsExplanation(t *testing.T) {
 	}
 }
 
-// A remedy that changes the claim works when the claim adopts it.
+// If a remedy proposes a change of the claim, the changed claim must succeed.
 func TestClaimWithItsRemedySucceeds(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

@@ -15,7 +15,7 @@ import (
 	carve "github.com/carve-ipam/carve"
 )
 
-// beyondAClick lists the operations that cannot succeed with the contract's examples, and the missing condition.
+// beyondAClick lists the operations that cannot succeed with the contract's examples alone, with the object that they need.
 var beyondAClick = map[string]string{
 	"getScopePool":          "a class with `poolPer`, and a pool that backs it",
 	"putScopePool":          "a class with `poolPer`, and a pool that backs it",
@@ -25,8 +25,8 @@ var beyondAClick = map[string]string{
 	"deleteWebhookDelivery": "a receiver that failed for 24 hours",
 }
 
-// A user who opens Swagger UI and presses Execute from top to bottom, without changes, succeeds: on a fresh server, after the README, and a second
-// time.
+// A user opens Swagger UI and presses Execute from top to bottom, without any input. All requests must succeed on a fresh server, after the README's
+// example, and a second time.
 func TestEveryOperationWorksAtTheFirstClick(t *testing.T) {
 	t.Parallel()
 	for name, before := range map[string]func(testing.TB, *caller){
@@ -36,7 +36,7 @@ func TestEveryOperationWorksAtTheFirstClick(t *testing.T) {
 			t.Parallel()
 			w := setupEmpty(t)
 			before(t, w.caller)
-			for range 2 { // deletions leave nothing in the way of the second round
+			for range 2 { // deletions must leave nothing that would make the second round fail
 				for _, each := range clicks(t) {
 					a := each.send(t, w.caller)
 					require.Equal(t, beyondAClick[each.op.id] == "", a.ok(), "%s: %d %s", each, a.status, a.body)
@@ -46,8 +46,8 @@ func TestEveryOperationWorksAtTheFirstClick(t *testing.T) {
 	}
 }
 
-// clicks returns the requests that the page sends without any input, in its order (internal/api/docs/page/initializer.js): the examples of
-// parameters, and the first example of a body.
+// clicks returns the requests that Swagger UI sends without any input, in the order of the page (internal/api/docs/page/initializer.js). It uses the
+// examples of parameters and the first example of a body.
 func clicks(t testing.TB) []specimen {
 	t.Helper()
 	var doc yaml.Node
@@ -75,7 +75,7 @@ func clicks(t testing.TB) []specimen {
 	return append(out, deletes...)
 }
 
-// click returns the page's request for an operation, given the operation's node in the contract.
+// click returns the request of the page for an operation. node is the operation's YAML node in the contract.
 func click(op *operation, node *yaml.Node) specimen {
 	names := map[string]string{}
 	out := specimen{op: op, query: map[string]string{}}

@@ -13,7 +13,7 @@ import (
 
 var tokens = regexp.MustCompile(`carve_[0-9a-f]{32}_[a-z2-7]{52}`)
 
-// A new installation with its own database prints its first admin key once, in a place that no other user can read.
+// If a new installation makes its own database, it prints its first admin key once, in a place that no other user can read.
 func TestFirstStartPrintsTheFirstKey(t *testing.T) {
 	t.Parallel()
 	binary, dir := serverBinary(t), dataDir(t, nil)
@@ -40,7 +40,7 @@ func TestFirstStartPrintsTheFirstKey(t *testing.T) {
 		root.ok(t, root.do(t, http.MethodGet, "/v1/projects/"+project, nil))
 		dsn, err := devdb.Find(dir)
 		require.NoError(t, err)
-		other := c.as(bootstrap(t, dsn)) // a user who lost the key and can reach the database makes another key
+		other := c.as(bootstrap(t, dsn)) // a user who has lost the key but can reach the database makes another key
 		other.ok(t, other.do(t, http.MethodGet, "/v1/projects/"+project, nil))
 		auditClean(t, dsn)
 		require.NoError(t, again.Stop())

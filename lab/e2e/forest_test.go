@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// node is a block of an address plan, below the tightest block that contains it.
+// node is a block of an address plan. Its parent is the smallest block that contains it.
 type node struct {
 	block  netip.Prefix
 	parent *node // nil for a root
@@ -21,13 +21,13 @@ func (n *node) name() string {
 	return nameOf(n.block.String())
 }
 
-// nameOf makes a DNS label from a block or address. Different texts give different names.
+// nameOf makes a DNS label from a block or an address. Different blocks get different labels.
 func nameOf(text string) string {
 	return "n-" + strings.NewReplacer(".", "-", ":", "-", "/", "-").Replace(text)
 }
 
-// forest arranges blocks by containment, larger ones first. A node comes before its children. Equal blocks become siblings, because only one of them
-// can be created.
+// forest arranges blocks by containment. A node comes before its children. Equal blocks become siblings, because the service accepts only one of
+// them. can be created.
 func forest(blocks []netip.Prefix) []*node {
 	blocks = slices.Clone(blocks)
 	slices.SortFunc(blocks, func(a, b netip.Prefix) int {
@@ -36,7 +36,7 @@ func forest(blocks []netip.Prefix) []*node {
 		}
 		return a.Bits() - b.Bits()
 	})
-	var out, open []*node // open: the chain of blocks around the current one
+	var out, open []*node // open is the chain of blocks that contain the current block
 	for _, block := range blocks {
 		for len(open) > 0 && (open[len(open)-1].block.Bits() >= block.Bits() || !open[len(open)-1].block.Contains(block.Addr())) {
 			open = open[:len(open)-1]
@@ -50,7 +50,7 @@ func forest(blocks []netip.Prefix) []*node {
 	return out
 }
 
-// around returns the tightest node that contains an address, or nil.
+// around returns the smallest node that contains an address, or nil.
 func around(nodes []*node, a netip.Addr) *node {
 	var best *node
 	for _, n := range nodes {

@@ -71,7 +71,7 @@ func TestSmallPoolServesClaimsToItsLastAddress(t *testing.T) {
 	}
 }
 
-// A fragmented pool has much free space, but no block of the wanted size. The response contains the length of its largest free block.
+// A fragmented pool has many free addresses, but no free block of the requested size. The refusal must contain the length of the largest free block.
 func TestFragmentedPoolReturnsItsLargestFreeLength(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

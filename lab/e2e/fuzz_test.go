@@ -12,15 +12,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The size of a fuzz run. Each seed has its own service, so the seed alone reproduces a failure.
+// The size of a fuzz run. Each seed has its own service, so the seed is enough to reproduce a failure.
 const (
 	fuzzSeeds   = 10
 	fuzzEach    = 500
-	fuzzSeedEnv = "E2E_FUZZ_SEED" // runs this seed alone
+	fuzzSeedEnv = "E2E_FUZZ_SEED" // if set, only this seed runs
 )
 
-// Examples of the contract, broken at random, in any order: no response is a 5xx, each response matches the contract, and every invariant holds
-// afterwards.
+// The test changes the examples of the contract at random and sends them in any order. No response may be a 5xx, each response must match the
+// contract, and each invariant must hold afterwards.
 func TestFuzz(t *testing.T) {
 	t.Parallel()
 	first, n := uint64(1), uint64(fuzzSeeds)
@@ -64,7 +64,7 @@ type fuzzer struct {
 	accepted  int
 }
 
-// broken returns a request of a specimen with one to three random changes.
+// broken returns the request of a specimen with one to three random faults.
 func (f *fuzzer) broken(each specimen) (method, path string, body []byte, options []option) {
 	method, path, options = each.op.method, each.path, each.always()
 	tree := any(obj{})
@@ -104,7 +104,7 @@ func (f *fuzzer) broken(each specimen) (method, path string, body []byte, option
 
 func pick[T any](f *fuzzer, from []T) T { return from[f.IntN(len(from))] }
 
-// parameter returns a name for a query, mostly of an existing parameter.
+// parameter returns the name of a query parameter, which mostly exists.
 func (f *fuzzer) parameter() string {
 	if known := pick(f, f.specimens).op.in("query"); len(known) > 0 {
 		return pick(f, known).Name
@@ -122,7 +122,7 @@ func (f *fuzzer) header() option {
 		value = "fuzz"
 	}
 	if name == "Expect" {
-		value = "100-continue" // net/http itself responds to others, before any handler
+		value = "100-continue" // net/http itself responds to other values, before any handler of the service
 	}
 	return header(name, value)
 }

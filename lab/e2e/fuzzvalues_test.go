@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// words are strings, some valid for some field and some for none.
+// words are strings for random fields. Each is valid in some field, or in none.
 var words = []string{
 	"", "x", "prod-eu", "prod-eu-k8s", "web-eu", "team-a", "team-idle", "platform", "default", "standard", "per-cluster", "web", "common", "lab", "idle", "nobody", "node-", "team-a/prod-eu",
 	"10.20.0.0/16", "10.20.1.0/24", "10.20.32.0/19", "10.21.0.0/16", "10.0.0.0/8", "0.0.0.0/0", "::/0", "2001:db8:20::/48", "10.20.0.17", "10.20.1.1", "2001:db8:20::1",
@@ -21,7 +21,7 @@ var words = []string{
 
 func (f *fuzzer) word() string { return pick(f, words) }
 
-// scalar returns a JSON value that is no object or array.
+// scalar returns a JSON value that is neither an object nor an array.
 func (f *fuzzer) scalar() any {
 	switch f.IntN(10) {
 	case 0:
@@ -35,7 +35,7 @@ func (f *fuzzer) scalar() any {
 	}
 }
 
-// names are members of some objects.
+// names are names of members of the contract's objects.
 var names = []string{
 	"metadata", "spec", "status", "name", "generateName", "labels", "annotations", "cidr", "address", "prefixLength", "poolRef", "parentRef", "spaceRef", "poolSelector",
 	"allocationRef", "matchLabels", "matchExpressions", "key", "operator", "values", "ipFamily", "reclaimPolicy", "ownerRef", "kind", "uid", "project", "allocation", "strategy",
@@ -44,7 +44,7 @@ var names = []string{
 	"min", "max", "provisioner", "parameters", "revision", "generation", "createdAt", "createdBy", "phase", "allocatedCIDR", "region", "Name", "SPEC", "x",
 }
 
-// any returns a JSON value of some depth.
+// any returns a random JSON value with at most the given depth.
 func (f *fuzzer) any(depth int) any {
 	switch n := f.IntN(6); {
 	case depth > 0 && n == 0:
@@ -101,12 +101,12 @@ func (f *fuzzer) mutate(v any) any {
 func marshal(v any) []byte {
 	raw, err := json.Marshal(v)
 	if err != nil {
-		return []byte("1e999") // the one of these values that Go does not write
+		return []byte("1e999") // the only one of these values that Go cannot encode
 	}
 	return raw
 }
 
-// garble changes random bytes.
+// garble changes random bytes of a text.
 func (f *fuzzer) garble(text []byte) []byte {
 	out := slices.Clone(text)
 	for range 1 + f.IntN(4) {

@@ -9,7 +9,8 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// Two tenants declare their public blocks in a space of the platform. A block of one is refused to the other, which does not learn the owner.
+// Two tenants declare their public blocks in a space of the platform. A tenant that wants a block of the other tenant is refused and does not learn
+// the owner.
 func TestGrantedSpaceServesOnlyProjectsWithAGrant(t *testing.T) {
 	t.Parallel()
 	town := setupTown(t)

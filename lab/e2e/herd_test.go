@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/lab/herd"
 )
 
-// newHerd returns agents that send their requests to an estate's servers.
+// newHerd returns agents that send their requests to the servers of an estate.
 func newHerd(t *testing.T, e *estate, rounds int) *herd.Herd {
 	t.Helper()
 	h := &herd.Herd{Agents: 6, Rounds: rounds, Seed: 1, Ask: func(ctx context.Context, server int, method, path string, body any) herd.Answer {
@@ -27,7 +27,7 @@ func newHerd(t *testing.T, e *estate, rounds int) *herd.Herd {
 	return h
 }
 
-// Agents attach, renew, detach and end consumers, or die, while connections are cut around COMMIT, and both servers and the database are killed.
+// Agents attach, renew, detach and end consumers, or die. Meanwhile connections are cut around COMMIT, and both servers and the database are killed.
 func TestClaimsEndWithTheirLastConsumerDespiteKilledServersAndDatabase(t *testing.T) {
 	t.Parallel()
 	e := newEstate(t)
@@ -53,8 +53,8 @@ func TestClaimsEndWithTheirLastConsumerDespiteKilledServersAndDatabase(t *testin
 	auditClean(t, e.db.DSN())
 }
 
-// Scenario 24, with kill -9: a consumer of many claims ends, and the server that detaches it is killed in the middle, then the other server too. The
-// survivor finishes the work.
+// This is scenario 24, with kill -9. A consumer of many claims ends. The server that detaches it is killed in the middle of the work, and later the
+// other server too. The remaining server must finish the work.
 func TestConsumerIsDrainedByOthersWhenItsServerIsKilled(t *testing.T) {
 	t.Parallel()
 	const batches, each = 2, 1000
@@ -92,7 +92,7 @@ func TestConsumerIsDrainedByOthersWhenItsServerIsKilled(t *testing.T) {
 		if now == 0 {
 			break
 		}
-		if now < was-50 { // it advances: the kill falls between two of its transactions
+		if now < was-50 { // the work advances, so the kill falls between two of its transactions
 			e.killServer(t, kills%2)
 			kills++
 			was = left()

@@ -9,13 +9,13 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// holdings records the present holder of each block, as the clients see it.
+// holdings records the current holder of each block, as the clients see it.
 type holdings struct {
 	mu     sync.Mutex
 	blocks map[string]string // claim by block
 }
 
-// take records that a claim holds a block. The block must not overlap the blocks of other claims.
+// take records that a claim holds a block. The block must not overlap the block of another claim.
 func (h *holdings) take(t testing.TB, claim, block string) {
 	t.Helper()
 	h.mu.Lock()
@@ -28,7 +28,7 @@ func (h *holdings) take(t testing.TB, claim, block string) {
 	h.blocks[block] = claim
 }
 
-// give records that a block is about to be released. From then on another claim may get it.
+// give records that a client is about to release a block. From then on, another claim may get the block.
 func (h *holdings) give(block string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -11,13 +11,14 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// staleness is the longest time for which a server may use a cached key or member. The contract promises it.
+// staleness is the longest time for which a server may use a cached key or member. The contract promises this limit.
 const staleness = 5 * time.Second
 
-// askew is the largest difference between the database's clock, as a server measures it, and this process's clock. A busy machine measures it badly.
+// askew is the largest difference between this process's clock and a server's measurement of the database's clock. The measurement is inexact on a
+// busy machine.
 const askew = 50 * time.Millisecond
 
-// heededWithin requires that every server applies an acknowledged change within staleness: no request that begins later may see the earlier state.
+// heededWithin requires that all servers apply an acknowledged change within staleness. A request that begins later must not see the earlier state.
 // judged reports whether a request saw the change.
 func heededWithin(t testing.TB, judged func() bool) {
 	t.Helper()
@@ -64,11 +65,11 @@ func TestAPIKeys(t *testing.T) {
 		for _, c := range []*caller{w.caller, other} {
 			heededWithin(t, func() bool { return status(c, token) == http.StatusUnauthorized })
 		}
-		again := w.newKey(t, project, "revoked", "viewer") // the name is free; the old token stays invalid
+		again := w.newKey(t, project, "revoked", "viewer") // the name can be used again, but the old token stays invalid
 		require.Equal(t, http.StatusOK, status(w.caller, again))
 		require.Equal(t, http.StatusUnauthorized, status(other, token))
 	})
-	t.Run("CreateNoOtherAccessOnceRevoked", func(t *testing.T) { // not even on a server that has not learned of the revocation
+	t.Run("CreateNoOtherAccessOnceRevoked", func(t *testing.T) { // this must hold even on a server that has not learned of the revocation
 		token := w.newKey(t, project, "leaving", "admin")
 		there := other.as(token)
 		require.Equal(t, http.StatusOK, status(other, token))
@@ -81,7 +82,7 @@ func TestAPIKeys(t *testing.T) {
 		})
 	})
 	t.Run("AreRefusedFromTheMomentTheyExpire", func(t *testing.T) {
-		until := time.Now().Add(15 * time.Second).Truncate(time.Microsecond) // creation and first use come earlier
+		until := time.Now().Add(15 * time.Second).Truncate(time.Microsecond) // the key must be created and first used before that
 		token := w.newKeyUntil(t, project, "brief", "viewer", until)
 		ok := 0
 		for {
@@ -128,7 +129,7 @@ func TestAPIKeys(t *testing.T) {
 	})
 }
 
-// A server that receives a key writes the time of its last use, at the latest when the server stops.
+// A server records the last use of a key, at the latest when the server stops.
 func TestLastUseOfAKeyIsKept(t *testing.T) {
 	t.Parallel()
 	w := setupKeys(t)
@@ -159,7 +160,7 @@ func TestLastUseOfAKeyIsKept(t *testing.T) {
 	require.Equal(t, int64(1), decode[client.APIKey](t, k).Metadata.Generation, "it is no change of the key")
 }
 
-// A member is a subject of an issuer. An API key has its own role and no other.
+// A member is a subject of an issuer. An API key has only the role of the key itself.
 func TestMembersAreSubjectsOfIssuers(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

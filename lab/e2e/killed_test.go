@@ -36,7 +36,7 @@ func TestServersAreKilledWhileClientsFillAPool(t *testing.T) {
 		s := sites[i%servers]
 		wg.Go(func() {
 			l.hoard(t.Context(), t, s.caller, fmt.Sprintf("c%d", i), from("p", 32), func() {
-				s.down.RLock() // waits until the server is back
+				s.down.RLock() // blocks until the server runs again
 				defer s.down.RUnlock()
 			})
 		})

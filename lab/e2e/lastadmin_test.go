@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The project "platform" always keeps an admin that does not expire, in every order of removals and under concurrency.
+// The project "platform" always keeps an admin that does not expire. This must hold for each order of removals and for removals at the same time.
 func TestTheLastPlatformAdminStays(t *testing.T) {
 	t.Parallel()
 	w := setupKeys(t)
@@ -85,7 +85,7 @@ func TestTheLastPlatformAdminStays(t *testing.T) {
 					root.refused(t, a, "last_admin")
 				}
 				require.Equal(t, 1, gone, "one goes, one stays")
-				root.created(t, put("corp:keeper", "admin")) // so that the next round can begin with the same two
+				root.created(t, put("corp:keeper", "admin")) // the next round begins with the same two admins
 				for _, name := range names {
 					if a := remove(member(name)); !a.ok() {
 						root.refused(t, a, "not_found")

@@ -25,8 +25,8 @@ func newLedger(most int) *ledger {
 	return &ledger{granted: map[string]string{}, refused: map[string]bool{}, grants: make(chan struct{}, most)}
 }
 
-// hoard claims blocks of a pool through one server, one after the other, until the pool is exhausted. It repeats a request without a response as
-// create-or-return. It calls ready first, which returns when the server is back.
+// hoard claims blocks of a pool through one server, one after the other, until the pool is exhausted. If a request gets no response, it repeats the
+// request as a PUT. Before each request it calls ready, which returns when the server runs.
 func (l *ledger) hoard(ctx context.Context, t testing.TB, c *caller, who string, spec obj, ready func()) {
 	t.Helper()
 	for i := 0; ctx.Err() == nil; i++ {
@@ -73,7 +73,8 @@ func (l *ledger) await(ctx context.Context, n int) {
 	}
 }
 
-// holds requires that the service's state matches the clients' responses exactly: no block twice, no acknowledged claim lost, no refused claim kept.
+// holds requires that the state of the service matches the clients' responses. No block was granted twice, no acknowledged claim is lost, and no
+// refused claim exists.
 func (l *ledger) holds(t testing.TB, c *caller, blocks int) {
 	t.Helper()
 	owners := map[string]string{}

@@ -13,8 +13,8 @@ import (
 	"github.com/carve-ipam/carve/lab/consistency"
 )
 
-// overHTTP is a server as a workload's target. It repeats a request until the response is certain: a claim as create-or-return, and a release. If an
-// earlier attempt of a release may have taken effect, "not found" proves nothing.
+// overHTTP makes a server the target of a workload. It repeats each claim (as a PUT) and each release until the response is certain. A response "not
+// found" to a release is not certain if an earlier attempt may have released the claim.
 type overHTTP struct {
 	*caller
 	t testing.TB
@@ -66,7 +66,7 @@ func asError(a answer) error {
 	return nil
 }
 
-// All claims and releases have an order in which every response is right.
+// The claims and releases must have an order in which each response is right.
 func TestHistoriesAreLinearizable(t *testing.T) {
 	t.Parallel()
 	workload := consistency.Workload{

@@ -14,7 +14,8 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// realInput returns the path of a file of real data beside the project. It skips the test only if the folder does not exist.
+// realInput returns the path of a file of real data in a folder beside the project. It skips the test if that folder does not exist, but not if the
+// file is missing.
 func realInput(t testing.TB, name string) string {
 	t.Helper()
 	dir := filepath.Join("..", "..", "..", "shared", "data")
@@ -24,7 +25,7 @@ func realInput(t testing.TB, name string) string {
 	return filepath.Join(dir, name)
 }
 
-// loader loads an address plan through the generated client, over several connections, and counts the outcomes.
+// loader loads an address plan through the generated client over several connections. It counts the outcomes.
 type loader struct {
 	*client.Client
 	c *caller
@@ -34,7 +35,7 @@ type loader struct {
 	refused map[string]int // by kind and code
 }
 
-// newLoader loads into a separate server process, which the test's race detector does not slow down.
+// newLoader returns a loader for a server in a separate process. The race detector of the test does not slow that process down.
 func newLoader(t testing.TB) (*loader, *world) {
 	t.Helper()
 	dsn := database(t)
@@ -46,7 +47,7 @@ func newLoader(t testing.TB) (*loader, *world) {
 	return &loader{Client: c, c: w.caller, loaded: map[string]int{}, refused: map[string]int{}}, w
 }
 
-// job loads one object.
+// job loads one object and returns its outcome.
 type job func() (kind string, status int, body []byte, err error)
 
 // answered converts a response into a job's outcome.
@@ -84,7 +85,7 @@ func (l *loader) load(t testing.TB, jobs []job) {
 	wg.Wait()
 }
 
-// count records one outcome: loaded, or refused with 409 and a code.
+// count records one outcome: success, or a refusal with status 409 and a code.
 func (l *loader) count(t testing.TB, kind string, status int, body []byte) {
 	t.Helper()
 	l.mu.Lock()

@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// region is the region of these tests' servers, and the flag's default.
+// region is the region of the servers in these tests. It is the default of the server's flag.
 const region = "local"
 
 func TestMain(m *testing.M) {
@@ -23,8 +23,8 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// overlap runs more tests at the same time than the machine has processors, unless -parallel sets the number. The reason is that some tests mostly
-// wait for other processes or for timeouts.
+// overlap runs more tests at the same time than the machine has processors, unless -parallel sets a number. Many tests mostly wait for other
+// processes or for timeouts.
 func overlap() {
 	flag.Parse()
 	said := false

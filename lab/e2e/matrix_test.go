@@ -14,8 +14,8 @@ import (
 // platformAdmin is the role that permits everything.
 const platformAdmin = "platform admin"
 
-// leastRoles maps a permission (x-permission) to the smallest role that has it. It repeats the policy on purpose: a change there has to be made here
-// too.
+// leastRoles maps a permission (x-permission) to the smallest role that has it. It repeats the product's policy on purpose: after a change there,
+// someone must confirm the change here.
 var leastRoles = map[string]string{
 	"projects.read": "viewer", "projects.write": "admin", "projects.create": platformAdmin, "projects.delete": platformAdmin,
 	"spaces.read": "viewer", "spaces.write": "provider", "pools.read": "viewer", "pools.write": "provider",
@@ -28,7 +28,8 @@ var leastRoles = map[string]string{
 	"alertrules.read": "viewer", "alertrules.write": "provider", "alerts.read": "viewer",
 }
 
-// outside lists the operations without a project in their path. The list may only get shorter: every other operation is behind the tenant border.
+// outside lists the operations without a project in their path. All other operations check the caller's role in the project. The list may only become
+// shorter.
 var outside = []string{"createProject", "getHealth", "getReadiness", "getVersion", "getWhoami", "listProjects", "listRegions", "search"}
 
 // permission returns the permission that an operation requires.
@@ -37,7 +38,7 @@ func (op *operation) permission() string {
 	return action
 }
 
-// matrix is a stage with callers in every role of its projects, and with a stranger, an admin of another project.
+// matrix is a stage with callers in each role of its projects. A stranger, the admin of another project, is among the callers.
 type matrix struct {
 	*stage
 	by        map[string]map[string]*caller // by project and role
@@ -68,7 +69,7 @@ func setupMatrix(t testing.TB) *matrix {
 	return m
 }
 
-// ownQuota replaces the project's quota by a quota that the project's own admin made, because that admin may not change the platform's quota.
+// ownQuota replaces the project's quota with a quota that the project's admin made. The admin may not change a quota of the platform.
 func (m *matrix) ownQuota(t testing.TB) {
 	t.Helper()
 	path := in(m.names["project"], "quotas", m.names["quota"])
@@ -78,7 +79,7 @@ func (m *matrix) ownQuota(t testing.TB) {
 	m.created(t, own.do(t, http.MethodPut, path, obj{"spec": set["spec"]}))
 }
 
-// allowed lists the roles that include one, the largest first.
+// allowed lists the roles that include a role, largest first.
 func allowed(least string) []string {
 	out := []string{platformAdmin}
 	if i := slices.Index(roles, least); i >= 0 {
@@ -89,8 +90,8 @@ func allowed(least string) []string {
 	return out
 }
 
-// Every operation of the contract, tried by every caller: without credentials, with wrong ones, as a stranger, and in each role. For each refusal, an
-// authorized caller sends the same request with success. A refused request writes only its record.
+// The test tries each operation of the contract as each caller: without credentials, with wrong credentials, as a stranger, and in each role. For
+// each refusal, an authorized caller sends the same request and succeeds. A refused request writes only its record in the audit trail.
 func TestEveryOperationRefusesUnauthorizedCallers(t *testing.T) {
 	t.Parallel()
 	m := setupMatrix(t)
@@ -119,10 +120,10 @@ func TestEveryOperationRefusesUnauthorizedCallers(t *testing.T) {
 	m.keepsSecrets(t)
 }
 
-// probe sets the request ID that a response repeats, so that responses can be compared byte by byte.
+// probe sets the request id, which the response repeats. With equal ids, responses can be compared byte by byte.
 var probe = header("X-Request-Id", "probe")
 
-// refuses tries an operation as every unauthorized caller and checks the records.
+// refuses tries an operation as each unauthorized caller and checks the records in the audit trail.
 func (m *matrix) refuses(t *testing.T, each specimen, least string) {
 	t.Helper()
 	project := strings.Split(each.path, "/")[3]
@@ -151,7 +152,7 @@ func (m *matrix) refuses(t *testing.T, each specimen, least string) {
 		})
 		t.Run("AsAStranger", func(t *testing.T) {
 			missing := each
-			nowhere := project[:len(project)-1] + "0" // of the same length, so that lengths can be compared
+			nowhere := project[:len(project)-1] + "0" // of the same length, so that the lengths of responses can be compared
 			missing.path = strings.Replace(each.path, "/"+project, "/"+nowhere, 1)
 			for _, send := range ways {
 				var here, there answer
@@ -197,7 +198,7 @@ func (m *matrix) refuses(t *testing.T, each specimen, least string) {
 	}, "audit_events")
 }
 
-// recorded requires a record for an attempt to change something, and no record for an attempt to read.
+// recorded requires one record for an attempt to change something, and none for an attempt to read.
 func (m *matrix) recorded(t testing.TB, each specimen, made []event, project, outcome string) {
 	t.Helper()
 	if !each.op.changes() {
@@ -213,15 +214,15 @@ func (m *matrix) recorded(t testing.TB, each specimen, made []event, project, ou
 	require.Nil(t, e.After)
 }
 
-// whole returns the comparable parts of a response: everything except the time.
+// whole returns the parts of a response that can be compared: everything except the time.
 func whole(a answer) map[string]any {
 	h := maps.Clone(a.header)
 	delete(h, "Date")
 	return map[string]any{"status": a.status, "header": h, "body": string(a.body)}
 }
 
-// admits is the positive control: every authorized caller runs the operation, as a dry run if it changes something. At the end, a caller with the
-// smallest sufficient role runs it for real.
+// admits checks that the matrix does not refuse too much. Each authorized caller makes the request, as a dry run if it changes something. At the end,
+// a caller with the smallest sufficient role makes the real request.
 func (m *matrix) admits(t *testing.T, each specimen, least string) {
 	t.Helper()
 	project := strings.Split(each.path, "/")[3]

@@ -17,7 +17,7 @@ var methods = []string{
 	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions, "PROPFIND",
 }
 
-// Each path of the contract with every method: a missing method gets a 405 with the list of the existing ones.
+// The test tries each path of the contract with each method. A method that the path does not have gets a 405 that lists the existing methods.
 func TestMissingMethodGetsA405WithTheAllowedMethods(t *testing.T) {
 	t.Parallel()
 	s := setupStage(t)
@@ -94,7 +94,7 @@ func TestUnknownPathIsNotFound(t *testing.T) {
 					names[name] = "00000000-0000-4000-8000-000000000000"
 				}
 				if each.op.method == http.MethodPut && each.op.template[len(each.op.template)-1] == "{"+name+"}" {
-					continue // it creates a missing object
+					continue // a PUT creates a missing object
 				}
 				if name == "realm" || name == "uid" && each.op.method == http.MethodDelete || name == "claim" && each.op.id == "detachConsumer" {
 					continue // these succeed without an object: a realm exists once a request names it, an unknown consumer counts as ended, and no consumer uses a missing claim
@@ -151,7 +151,7 @@ func TestMediaTypes(t *testing.T) {
 			for _, each := range specimens {
 				for _, accept := range []string{"text/html", "application/xml", "application/json;q=0", "*/*;q=0", "application/problem+json", "text/*"} {
 					if each.op.method == http.MethodDelete && accept == "application/problem+json" {
-						continue // its success has no body
+						continue // a successful deletion has no body
 					}
 					s.refused(t, each.send(t, s.caller, header("Accept", accept)), "not_acceptable", "header:Accept")
 				}
@@ -205,7 +205,7 @@ func TestRequestID(t *testing.T) {
 	} {
 		t.Run(sent, func(t *testing.T) {
 			set := func(r *http.Request) { r.Header["X-Request-Id"] = []string{sent} }
-			if !kept { // with another spelling the caller does not require the header back
+			if !kept { // the caller does not require the header back if its spelling is not kept
 				set = func(r *http.Request) { r.Header["x-request-id"] = []string{sent} }
 			}
 			for _, path := range []string{"/healthz", "/v1/projects/nobody", "/nowhere", "/docs/", "/openapi.yaml"} {

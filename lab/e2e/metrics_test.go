@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Metrics count claims by class and outcome. Names of pools, claims and callers are no labels.
+// Metrics count claims by class and outcome. They have no labels with names of pools, claims or callers.
 func TestMetricsCountClaimsByClass(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
@@ -17,7 +17,7 @@ func TestMetricsCountClaimsByClass(t *testing.T) {
 	scrape := func() string {
 		t.Helper()
 		text := string(w.ok(t, w.do(t, http.MethodGet, "/metrics", nil)).body)
-		return regexp.MustCompile(`(?m)^carve_(pool|stock)_.*$`).ReplaceAllString(text, "") // those name the fullest pools
+		return regexp.MustCompile(`(?m)^carve_(pool|stock)_.*$`).ReplaceAllString(text, "") // these metrics name the fullest pools on purpose
 	}
 	require.NotContains(t, scrape(), "carve_claims_total{")
 	w.claim(t, "secret-1", by("halves"))

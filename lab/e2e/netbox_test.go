@@ -18,7 +18,7 @@ import (
 type netboxRecord struct {
 	Model        string `json:"model"`
 	PK           int    `json:"pk"`
-	VRF          int    `json:"vrf"` // 0: the global one
+	VRF          int    `json:"vrf"` // 0 for the global VRF
 	Name         string `json:"name"`
 	Description  string `json:"description"`
 	Prefix       string `json:"prefix"`
@@ -42,8 +42,8 @@ func netboxRecords(t testing.TB) map[string][]netboxRecord {
 	return out
 }
 
-// A real installation: VRFs become spaces, aggregates root pools, prefixes pools in the tightest prefix around them, ranges reservations and
-// addresses claims.
+// The test loads a real installation. VRFs become spaces, and aggregates become root pools. Prefixes become pools in the smallest prefix around them,
+// ranges become reservations, and addresses become claims.
 func TestNetBoxInstallation(t *testing.T) {
 	t.Parallel()
 	records := netboxRecords(t)
@@ -98,7 +98,7 @@ func TestNetBoxInstallation(t *testing.T) {
 	}
 }
 
-// spaceOf returns the space's name for a VRF.
+// spaceOf returns the name of the space for a VRF.
 func spaceOf(records map[string][]netboxRecord, vrf int) string {
 	for _, r := range records["ipam.vrf"] {
 		if r.PK == vrf {
@@ -108,7 +108,7 @@ func spaceOf(records map[string][]netboxRecord, vrf int) string {
 	return "default"
 }
 
-// netbox loads everything, with another prefix for the names of pools and claims.
+// netbox loads all records. prefix is a prefix for the names of pools and claims, so that the records can be loaded several times.
 func (l *loader) netbox(t testing.TB, prefix string, records map[string][]netboxRecord) {
 	t.Helper()
 	var jobs []job

@@ -23,7 +23,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// issuer is an OpenID Connect issuer on loopback.
+// issuer is an OpenID Connect issuer that listens on loopback.
 type issuer struct {
 	url string
 	key *ecdsa.PrivateKey
@@ -52,7 +52,7 @@ func (is *issuer) rotate(t testing.TB, id string) {
 	is.now.Store(s)
 }
 
-// token returns a token of a subject. claims add to the default claims or replace them.
+// token returns a token for a subject. claims are added to the default claims of the token, or replace them.
 func (is *issuer) token(t testing.TB, subject string, claims obj) string {
 	t.Helper()
 	all := obj{"iss": is.url, "aud": "carve", "sub": subject, "exp": time.Now().Add(time.Hour).Unix()}

@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Every operation of the contract works as in its examples, and refuses unknown input. The test includes new operations automatically, and fails
-// where an example cannot be sent unchanged.
+// Each operation of the contract must work as in its examples and refuse unknown input. The test covers a new operation automatically. It fails if an
+// example cannot be sent unchanged.
 func TestEveryOperation(t *testing.T) {
 	t.Parallel()
 	s := setupStage(t)

@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// withoutOrigins returns a response without the fields that name the pool of the caller's block. These are poolRef of a claim, of its allocation,
-// record and history, and of an explanation's expected claim, with the sentences and the step that repeat it. Refusals, other steps and remedies have
-// no such field.
+// withoutOrigins returns a response without the fields that may name the pool of the caller's block. These fields are poolRef of a claim, its
+// allocation, its record and its history. In an explanation, they are poolRef of the expected claim, and the sentences and the step that repeat it.
+// Refusals and other steps have no such field.
 func (a answer) withoutOrigins() answer {
 	var v any
 	if _, refused := problemOf(a); refused || json.Unmarshal(a.body, &v) != nil {
@@ -28,7 +28,7 @@ func withoutOrigins(v any) any {
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			switch {
 			case name == "poolRef",
-				name == "conditions" && v["poolRef"] != nil, // repeats it
+				name == "conditions" && v["poolRef"] != nil, // the conditions repeat the name of the pool
 				name == "detail" && v["outcome"] == "Bound",
 				name == "name" && v["kind"] == "pool" && v["outcome"] == "chosen":
 			default:
@@ -47,7 +47,7 @@ func withoutOrigins(v any) any {
 	}
 }
 
-// The check accepts the pool's name in poolRef and detects it in every other field.
+// The check must accept the name of the pool in poolRef and detect it in each other field.
 func TestPoolBehindAClassIsNamedOnlyInPoolRef(t *testing.T) {
 	t.Parallel()
 	for body, says := range map[string]bool{

@@ -10,8 +10,8 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// The database disappears at COMMIT and stays away. The caller gets outcome_unknown, and a repeat after the database is back returns the outcome,
-// whether or not the COMMIT took effect.
+// The database disappears at a COMMIT and stays away. The caller gets outcome_unknown. When the database is back, a repeat of the request must return
+// the outcome, whether or not the COMMIT took effect.
 func TestUnknownOutcomeIsReturnedByARepeat(t *testing.T) {
 	t.Parallel()
 	for name, cut := range map[string]pgfault.Fault{"Committed": pgfault.CommittedAnswerLost(), "NotCommitted": pgfault.LostBeforeCommit()} {
@@ -42,7 +42,7 @@ func TestUnknownOutcomeIsReturnedByARepeat(t *testing.T) {
 	}
 }
 
-// The caller has left when the COMMIT takes effect. A repeat with its key returns the result.
+// The caller disconnects before the COMMIT takes effect. A repeat with the same key must return the result.
 func TestRepeatReturnsTheResultAfterTheCallerHasLeft(t *testing.T) {
 	t.Parallel()
 	s := startCutSite(t, database(t))

@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// The operations without a project in their path, each tried by every caller too.
+// The test tries the operations without a project in their path as each caller.
 func TestOperationsOutsideOfProjects(t *testing.T) {
 	t.Parallel()
 	m := setupMatrix(t)

@@ -12,13 +12,13 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// page is a page of any list, with the fields that all items share.
+// page is a page of any list. It has the fields that the tests need.
 type page struct {
 	Items []struct {
 		Metadata client.Metadata `json:"metadata"`
-		CIDR     string          `json:"cidr"`  // of a free block
-		ID       string          `json:"id"`    // of an event
-		Since    string          `json:"since"` // of a holder
+		CIDR     string          `json:"cidr"`  // only of a free block
+		ID       string          `json:"id"`    // only of an event
+		Since    string          `json:"since"` // only of a holder
 	} `json:"items"`
 	NextCursor string `json:"nextCursor"`
 }
@@ -53,7 +53,7 @@ func TestLists(t *testing.T) {
 		w.release(t, "guest")
 	}
 	for i := 0; i < n; i += 2 {
-		w.release(t, fmt.Sprintf("n%02d", i)) // holes, so that more than one block is free
+		w.release(t, fmt.Sprintf("n%02d", i)) // gaps, so that more than one block is free
 	}
 	for _, path := range []string{
 		"/v1/projects", at("spaces"), at("pools"), at("classes"), at("claims"), at("claims") + "?pool=p", at("allocations"), at("allocations") + "?pool=p", at("pools", "p", "free"),
@@ -95,7 +95,7 @@ func TestLists(t *testing.T) {
 	}
 }
 
-// Rows appear and disappear between two pages. A row that exists all the time is listed exactly once, in order.
+// Objects appear and disappear between the reads of two pages. An object that exists all the time must be listed exactly once, in order.
 func TestPagingWhileRowsComeAndGo(t *testing.T) {
 	t.Parallel()
 	for name, suffix := range map[string]string{"ByName": "", "ByAddress": "&pool=p"} {
@@ -122,7 +122,7 @@ func TestPagingWhileRowsComeAndGo(t *testing.T) {
 				if cursor = p.NextCursor; cursor == "" {
 					break
 				}
-				// One initial row disappears, before or behind the cursor; new rows appear on both sides.
+				// One original object disappears, before or behind the cursor. New objects appear before and behind it.
 				w.release(t, fmt.Sprintf("c%03d", (i*3)%60*2))
 				for _, at := range []int{i*2 + 1, 119 - i*2} {
 					w.claim(t, fmt.Sprintf("c%03d", at), address(at))

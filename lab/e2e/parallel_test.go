@@ -41,7 +41,7 @@ func TestParallelClientsFillAPool(t *testing.T) {
 	}
 }
 
-// Clients claim and release blocks of all sizes concurrently, and each checks its own blocks.
+// Clients claim and release blocks of all sizes concurrently. Each client checks that no other client has its blocks.
 func TestParallelClientsClaimAndRelease(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

@@ -11,11 +11,11 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// place is one value in an operation's body, as the contract describes it.
+// place is a position in the body of an operation, with the schema of the value there.
 type place struct {
 	tokens []string // of its JSON pointer
 	schema *openapi3.Schema
-	free   bool // the caller chose its name, as for a label
+	free   bool // the caller chooses the name of the member, as for a label
 }
 
 func (p place) pointer() string {
@@ -26,7 +26,7 @@ func (p place) pointer() string {
 	return b.String()
 }
 
-// places walks a schema: the root first, then every property, item and entry below it. An entry of a map has the name k.
+// places returns all places of a schema: the root, and each property, item and map entry below it. A map entry gets the name k.
 func places(s *openapi3.Schema, tokens ...string) []place {
 	s = plain(s)
 	out := []place{{tokens: tokens, schema: s}}
@@ -44,7 +44,7 @@ func places(s *openapi3.Schema, tokens ...string) []place {
 	return out
 }
 
-// plain resolves an allOf that only adds a description to a reference.
+// plain replaces an allOf that only adds a description to a reference with the referenced schema.
 func plain(s *openapi3.Schema) *openapi3.Schema {
 	for len(s.AllOf) == 1 {
 		s = s.AllOf[0].Value
@@ -77,10 +77,10 @@ func sample(s *openapi3.Schema) any {
 	}
 }
 
-// marker stands for a value that is written by hand.
+// marker stands for a value that the test writes as raw text.
 const marker = "@@here@@"
 
-// splice returns a body with raw text at a place. It creates the missing values on the way there.
+// splice returns a body with raw text at a place. It creates missing values on the way to the place.
 func splice(body any, schema *openapi3.Schema, tokens []string, raw string) []byte {
 	text, err := json.Marshal(with(body, schema, tokens, marker))
 	if err != nil {
@@ -93,7 +93,7 @@ func splice(body any, schema *openapi3.Schema, tokens []string, raw string) []by
 	return []byte(before + raw + after)
 }
 
-// with returns a copy of a value with another value at a place.
+// with returns a copy of a value that has another value at a place.
 func with(v any, s *openapi3.Schema, tokens []string, put any) any {
 	if len(tokens) == 0 {
 		return put
@@ -128,7 +128,7 @@ func below(s *openapi3.Schema, name string) *openapi3.Schema {
 	return openapi3.NewSchema()
 }
 
-// value returns the JSON value at a place in a body, or in a sample for the body.
+// value returns the JSON value at a place of a body. If the body has none, it returns the value in a sample.
 func value(body any, p place) string {
 	v := body
 	for _, token := range p.tokens {

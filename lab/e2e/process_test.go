@@ -17,14 +17,14 @@ import (
 	"github.com/carve-ipam/carve/lab/tool"
 )
 
-// built is cmd/server, built for the first test that needs it and removed after the last one.
+// built is the binary of cmd/server. The first test that needs it builds it, and it is removed after the last test.
 var built struct {
 	mu    sync.Mutex
 	users int
 	dir   string
 }
 
-// serverBinary returns the path of cmd/server, in a directory where every user may run it.
+// serverBinary returns the path of the built cmd/server. Each user may run it there.
 func serverBinary(t testing.TB) string {
 	t.Helper()
 	built.mu.Lock()
@@ -45,7 +45,7 @@ func serverBinary(t testing.TB) string {
 	return filepath.Join(built.dir, "server")
 }
 
-// openDir makes a temporary directory that every user can enter, unlike t.TempDir. The caller removes it.
+// openDir makes a temporary directory that each user can enter, unlike t.TempDir. The caller must remove it.
 func openDir(t testing.TB) string {
 	t.Helper()
 	dir, err := tool.TempDir("carve-e2e-")
@@ -56,10 +56,10 @@ func openDir(t testing.TB) string {
 // process is a running cmd/server.
 type process = serverproc.Server
 
-// user is the user that runs a process; nil is the test's user.
+// user is the user of a process. nil means the user of the test.
 type user = *syscall.Credential
 
-// startProcess runs cmd/server and returns when it listens. The end of the test kills it.
+// startProcess starts cmd/server and returns when it listens. At the end of the test, the process is killed.
 func startProcess(t testing.TB, binary string, who user, flags ...string) *process {
 	t.Helper()
 	p, err := serverproc.Start(t.Context(), howToRun(binary, who, flags))
@@ -68,7 +68,7 @@ func startProcess(t testing.TB, binary string, who user, flags ...string) *proce
 	return p
 }
 
-// refusedProcess runs cmd/server, which must refuse to start.
+// refusedProcess starts cmd/server and requires that it refuses to start.
 func refusedProcess(t testing.TB, binary string, who user, flags ...string) *serverproc.ExitError {
 	t.Helper()
 	p, err := serverproc.Start(t.Context(), howToRun(binary, who, flags))

@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb"
 )
 
-// A project with content cannot be deleted, and a deleted project leaves nothing behind.
+// A project that contains objects cannot be deleted. A deleted project leaves nothing behind.
 func TestProjectIsDeletedOnlyWhenEmpty(t *testing.T) {
 	t.Parallel()
 	town := setupMarket(t)
@@ -65,7 +65,7 @@ func TestProjectIsDeletedOnlyWhenEmpty(t *testing.T) {
 		require.Len(t, made, 1)
 		require.Equal(t, []string{"platform", "deleteProject", "Project", "south", "ok"},
 			[]string{made[0].Project, made[0].Operation, made[0].Kind, made[0].Name, made[0].Outcome})
-		// A later purge deletes the rest. It needs a database role that may delete records, which the role of these servers may not.
+		// A later purge deletes the rest. It needs a database user that may delete records. The user of these servers may not.
 		store, err := crdb.Open(t.Context(), town.dsn, crdb.Options{Region: region})
 		require.NoError(t, err)
 		defer store.Close()
@@ -91,7 +91,8 @@ func TestProjectIsDeletedOnlyWhenEmpty(t *testing.T) {
 	})
 }
 
-// mentions counts the rows that contain an id. The platform's trail keeps the record of a project's deletion, which names the project.
+// mentions counts the rows that contain an id. The record of a project's deletion also names the project. It stays in the audit trail of the
+// platform.
 func mentions(dump map[string][]string, id string) int {
 	n := 0
 	for _, rows := range dump {

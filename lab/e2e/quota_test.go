@@ -23,7 +23,7 @@ func (c *caller) getQuota(t testing.TB, name string) client.Quota {
 	return decode[client.Quota](t, c.ok(t, c.do(t, http.MethodGet, at("quotas", name), nil)))
 }
 
-// used requires a quota's figures.
+// used requires that a quota reports the given use.
 func (c *caller) used(t testing.TB, name, addresses string, claims, pools int64) {
 	t.Helper()
 	require.Equal(t, client.QuotaUsed{Addresses: addresses, Claims: claims, Pools: pools}, c.getQuota(t, name).Status.Used)
@@ -135,7 +135,7 @@ func TestQuotas(t *testing.T) {
 		w.quota(t, "children", obj{"poolRef": obj{"name": "p"}}, obj{"pools": 1})
 		w.pool(t, "one", child("p", 28))
 		w.refused(t, w.do(t, http.MethodPost, at("pools"), named("two", child("p", 28))), "quota_exceeded")
-		w.pool(t, "grandchild", child("one", 30)) // not of p
+		w.pool(t, "grandchild", child("one", 30)) // the quota does not count pools below the child
 		w.pool(t, "root", obj{"cidr": "172.16.0.0/24"})
 		w.used(t, "children", "1", 1, 1)
 		for _, name := range []string{"grandchild", "one", "root"} {
@@ -179,7 +179,7 @@ func TestQuotas(t *testing.T) {
 	})
 }
 
-// Blocks from another project's pool count in the consumer's quotas, and not in the owner's.
+// A block from another project's pool counts in the consumer's quotas, and not in the quotas of the pool's owner.
 func TestQuotaOfASharedPool(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// A key of a tenant's admin can neither raise nor delete the operator's quotas, and can set quotas of its own beside them.
+// A key of a tenant's admin cannot raise or delete the quotas of the platform. But it can add quotas of the tenant.
 func TestQuotasOfThePlatformBindTheProjectsAdmin(t *testing.T) {
 	t.Parallel()
 	w := setupKeys(t)

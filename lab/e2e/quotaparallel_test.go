@@ -12,8 +12,8 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// rush sends concurrent claims through the servers in turn and returns the blocks of the successful ones by name. The quota must refuse the others,
-// with figures that explain the refusal.
+// rush sends concurrent claims through the servers in turn. It returns the blocks of the successful claims by name. The quota must refuse all other
+// claims, with figures that explain the refusal.
 func rush(t *testing.T, sites []*caller, quota string, n int, spec func(i int) obj) map[string]string {
 	t.Helper()
 	var mu sync.Mutex
@@ -43,7 +43,7 @@ func rush(t *testing.T, sites []*caller, quota string, n int, spec func(i int) o
 	return got
 }
 
-// explains requires that the figures of a refusal by a quota add up.
+// explains requires that the figures in a quota's refusal add up.
 func explains(t *testing.T, p problem, quota string) {
 	t.Helper()
 	if p.Code != "quota_exceeded" || p.Quota != project+"/"+quota || p.Limit == "" || p.Used == "" || p.Requested == "" {
@@ -56,7 +56,7 @@ func explains(t *testing.T, p problem, quota string) {
 	}
 }
 
-// sum counts the addresses in blocks.
+// sum returns the number of addresses in all blocks.
 func sum(blocks map[string]string) *big.Int {
 	out := new(big.Int)
 	for _, b := range blocks {
@@ -113,7 +113,7 @@ func TestQuotaIsExactWithParallelClaims(t *testing.T) {
 	}
 }
 
-// poolsIn counts the test's root pools that a scope includes.
+// poolsIn returns how many of the test's root pools a scope counts.
 func poolsIn(scope obj, pools int) int64 {
 	switch {
 	case scope["poolRef"] != nil:
@@ -125,13 +125,14 @@ func poolsIn(scope obj, pools int) int64 {
 	}
 }
 
-// Blocks of all lengths in both families against a limit in addresses: the sum never exceeds it, and the refused claims would not have fitted.
+// Claims of all lengths in both families compete for a limit on addresses. The sum of the granted blocks must never exceed it. A refused claim must
+// not have fitted.
 func TestQuotaOfAddressesWithMixedLengths(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.pool(t, "four", obj{"cidr": "10.0.0.0/8"})
 	w.pool(t, "six", obj{"cidr": "2001:db8::/32"})
-	limit := new(big.Int).Lsh(big.NewInt(5), 64) // five /64, and smaller blocks that still fit
+	limit := new(big.Int).Lsh(big.NewInt(5), 64) // enough for five /64 blocks, with room for smaller blocks
 	w.quota(t, "q", obj{}, obj{"addresses": limit.String()})
 	lengths := []int{66, 64, 65, 63, 80, 128}
 	got := rush(t, []*caller{w.caller}, "q", clients, func(i int) obj {
@@ -159,7 +160,7 @@ func TestQuotaOfAddressesWithMixedLengths(t *testing.T) {
 	})
 }
 
-// Three server processes on one database.
+// Three server processes share one database and one quota.
 func TestQuotaIsExactThroughThreeServers(t *testing.T) {
 	t.Parallel()
 	binary, dsn := serverBinary(t), database(t)

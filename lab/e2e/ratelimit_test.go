@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each caller has its own budget for reads and for writes. Only a caller that has used up its budget is refused.
+// Each caller has its own limit for reads and for writes. A caller is refused only if it has used up its own limit.
 func TestRateLimits(t *testing.T) {
 	t.Parallel()
 	dsn := database(t)
@@ -20,8 +20,8 @@ func TestRateLimits(t *testing.T) {
 	write := func(c *caller) answer {
 		return c.do(t, http.MethodDelete, at("pools", "nothing"), nil)
 	}
-	// exhaust sends until a request is refused. A bucket contains 2 s worth, plus the refill during the test. A slow machine must send faster than the
-	// refill.
+	// exhaust sends requests until one is refused. A bucket holds the requests of 2 s, and it refills during the test. So the test must send faster
+	// than the refill, even on a slow machine.
 	exhaust := func(t *testing.T, send func() answer, burst int) answer {
 		t.Helper()
 		for n := 0; ; n++ {

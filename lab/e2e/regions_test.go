@@ -12,14 +12,14 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// globe is one database with server processes in three regions. Its world is the first region's server.
+// globe is one database with a server process in each of three regions. Its world is the server of the first region.
 type globe struct {
 	*world
 	in      map[string]*caller
 	servers map[string]*process
 }
 
-// everywhere lists a globe's regions, the primary one first.
+// everywhere lists the regions of a globe, the primary region first.
 var everywhere = append([]string{region}, elsewhere...)
 
 func setupGlobe(t testing.TB) *globe {
@@ -35,10 +35,10 @@ func setupGlobe(t testing.TB) *globe {
 	return g
 }
 
-// served returns the spec for a pool that all regions of a globe serve.
+// served returns the spec of a pool that all regions of a globe serve.
 func served(cidr string) obj { return obj{"cidr": cidr, "regions": everywhere} }
 
-// stands requires that the regional figures of a pool add up, and returns them by region.
+// stands requires that the regional figures of a pool add up. It returns the figures by region.
 func stands(t testing.TB, p client.IPPool) map[string]client.PoolInRegion {
 	t.Helper()
 	require.Len(t, p.Status.Regions, len(p.Spec.Regions))
@@ -70,7 +70,7 @@ func TestRegionsAreListedByEachServer(t *testing.T) {
 	}
 }
 
-// A claim is made in its request's region. From then on, every server knows it as one claim.
+// A claim is made in the region of its request. Afterwards the servers in all regions see the same claim.
 func TestPoolServesThreeRegions(t *testing.T) {
 	t.Parallel()
 	g := setupGlobe(t)
@@ -84,7 +84,7 @@ func TestPoolServesThreeRegions(t *testing.T) {
 		held[r] = g.in[r].claim(t, "in-"+r, from("net", 28))
 		require.Equal(t, r, held[r].Metadata.Region)
 	}
-	for i, r := range everywhere { // each claim is read, changed and released in another region
+	for i, r := range everywhere { // another region reads, changes and releases each claim
 		near, far, path := g.in[r], g.in[everywhere[(i+1)%len(everywhere)]], at("claims", "in-"+r)
 		seen := far.ok(t, far.do(t, http.MethodGet, path, nil))
 		require.Equal(t, held[r], decode[client.IPClaim](t, seen))

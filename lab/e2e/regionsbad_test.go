@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// Any fault in the regions of a new pool is refused with its place and valid values, and nothing is written.
+// A new pool with wrong regions is refused. The refusal names the wrong field and the valid values. Nothing is written.
 func TestInvalidRegionsOfAPoolAreRefused(t *testing.T) {
 	t.Parallel()
 	dsn := database(t, elsewhere...)
@@ -71,7 +71,7 @@ func TestInvalidRegionsOfAPoolAreRefused(t *testing.T) {
 	require.Equal(t, "us", w.claim(t, "c", from("far", 28)).Metadata.Region, "of a pool that is at home elsewhere alone")
 }
 
-// Only reads may be stale. Operations that change something, and reads of data that are the same everywhere, refuse the parameter.
+// Only reads of data that differ by region may be stale. Other reads, and operations that change something, refuse the parameter.
 func TestOnlyReadsAcceptStaleConsistency(t *testing.T) {
 	t.Parallel()
 	s := setupStage(t)

@@ -13,12 +13,12 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// A region without free blocks borrows within the same request. The pool is exhausted only when no region has room.
+// If a region has no free blocks, it borrows within the same request. The pool is exhausted only if no region has room.
 func TestEmptyRegionBorrowsWithinTheRequest(t *testing.T) {
 	t.Parallel()
 	g := setupGlobe(t)
 	g.pool(t, "net", served("10.0.0.0/24"))
-	for _, r := range elsewhere { // blocks on loan to other regions stay usable
+	for _, r := range elsewhere { // blocks on loan to other regions must stay usable
 		g.in[r].release(t, g.in[r].claim(t, "first", from("net", 28)).Metadata.Name)
 	}
 	seen := map[string]bool{}
@@ -44,14 +44,14 @@ func TestEmptyRegionBorrowsWithinTheRequest(t *testing.T) {
 	g.in["us"].refused(t, g.in["us"].postClaim(t, "more", from("net", 28)), "pool_exhausted")
 }
 
-// A claim that exceeds all blocks on loan to its region succeeds there, if any region has room.
+// A claim may be larger than all blocks on loan to its region. It succeeds if any region has room.
 func TestRegionBorrowsEnoughForOneLargeClaim(t *testing.T) {
 	t.Parallel()
 	g := setupGlobe(t)
 	g.pool(t, "net", served("10.0.0.0/16"))
 	g.in["eu"].claim(t, "small", from("net", 30))
 	require.Equal(t, "eu", g.in["eu"].claim(t, "large", from("net", 17)).Metadata.Region)
-	lent, err := strconv.Atoi(stands(t, g.getPool(t, "net"))["eu"].Capacity.Total) // or more: its server refills its stock in the meantime
+	lent, err := strconv.Atoi(stands(t, g.getPool(t, "net"))["eu"].Capacity.Total) // the loan may be larger, because the server borrows in advance
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, lent, 1<<15)
 
@@ -67,7 +67,7 @@ func TestRegionBorrowsEnoughForOneLargeClaim(t *testing.T) {
 	require.Equal(t, "us", g.in["eu"].claim(t, "of-child", from("child", 28)).Metadata.Region)
 }
 
-// A pool can lose a region in which nothing is held. A refused patch leaves the region its stock.
+// A region can be removed from a pool if nothing is held there. If the patch is refused, the region keeps its blocks.
 func TestPoolLosesOnlyARegionWithoutHeldBlocks(t *testing.T) {
 	t.Parallel()
 	dsn := database(t, elsewhere...)
@@ -76,7 +76,7 @@ func TestPoolLosesOnlyARegionWithoutHeldBlocks(t *testing.T) {
 	w.pool(t, "net", obj{"cidr": "10.0.0.0/16", "regions": []string{region, "eu"}})
 	eu := start(t, dbtest.Gateway(t, dsn, "eu"), t.Output(), "--region=eu")
 	require.Equal(t, "eu", newCaller(eu.Addr()).claim(t, "c", from("net", 28)).Metadata.Region)
-	require.NoError(t, eu.Close(t.Context())) // no server refills its stock while rows are compared
+	require.NoError(t, eu.Close(t.Context())) // otherwise the server might borrow while the test compares rows
 
 	patch := func(spec obj) answer {
 		return w.do(t, http.MethodPatch, at("pools", "net"), obj{"spec": spec}, ifMatch("*"))
@@ -111,8 +111,8 @@ func TestPoolLosesOnlyARegionWithoutHeldBlocks(t *testing.T) {
 	require.Empty(t, alone.Status.Regions)
 }
 
-// If a region's rows and its loan records come from different times, no claim draws from the rows and no release returns to them until they were
-// reconciled.
+// After a restore, a region's rows and its loan records may be of different times. Then no claim may use these rows and no release may change them,
+// until an operator reconciles the region.
 func TestRegionRestoredAloneRefusesClaimsAndReleases(t *testing.T) {
 	t.Parallel()
 	dsn := database(t, elsewhere...)
@@ -137,7 +137,7 @@ func TestRegionRestoredAloneRefusesClaimsAndReleases(t *testing.T) {
 		require.Contains(t, p.Detail, `Pool acme/net cannot be used in region "eu"`, what)
 		require.NotEmpty(t, a.header.Get("Retry-After"), what)
 	}
-	w.claim(t, "here", from("net", 28)) // other regions are served
+	w.claim(t, "here", from("net", 28)) // the other regions still serve the pool
 	require.Equal(t, "c", decode[client.IPClaim](t, eu.ok(t, eu.do(t, http.MethodGet, at("claims", "c"), nil))).Metadata.Name)
 
 	found, err := app.Reconcile(t.Context(), dsn, "eu", false, nil)

@@ -32,7 +32,7 @@ func inRegions(t *testing.T) (dsn string) {
 	return dsn
 }
 
-// startIn runs a server in a region and returns a caller for it.
+// startIn starts a server in a region and returns a caller for it.
 func startIn(t *testing.T, in, dsn string) (*process, *caller) {
 	t.Helper()
 	p := startProcess(t, serverBinary(t), nil, "--region="+in, "--database-url="+dsn, "--max-connections=4", "--request-timeout=60s")
@@ -41,7 +41,7 @@ func startIn(t *testing.T, in, dsn string) (*process, *caller) {
 	return p, c
 }
 
-// statements runs SQL beside the servers.
+// statements executes SQL directly on the database.
 func statements(t *testing.T, dsn string, all ...string) {
 	t.Helper()
 	c, err := pgx.Connect(t.Context(), dsn)
@@ -53,7 +53,7 @@ func statements(t *testing.T, dsn string, all ...string) {
 	}
 }
 
-// epochsOf returns the epochs of every pool in every region.
+// epochsOf returns the epochs of each pool in each region.
 func epochsOf(t *testing.T, dsn string) (all []string) {
 	t.Helper()
 	c, err := pgx.Connect(t.Context(), dsn)
@@ -66,7 +66,7 @@ func epochsOf(t *testing.T, dsn string) (all []string) {
 	return all
 }
 
-// sessionsOf counts the servers' sessions in a database. A session ends a moment after its connection.
+// sessionsOf returns the number of sessions that servers have in a database. A session ends a moment after its connection.
 func sessionsOf(t *testing.T, dsn string) (n int) {
 	t.Helper()
 	c, err := pgx.Connect(t.Context(), dsn)
@@ -77,8 +77,8 @@ func sessionsOf(t *testing.T, dsn string) (n int) {
 	return n
 }
 
-// A pool of three regions is backed up under load, continues, and is restored. One server is cut off from the database all the time and returns with
-// a cache from after the backup. Its stale cache must change nothing in the restored data.
+// A pool of three regions is backed up under load, continues, and is restored. One server is cut off from the database all the time. When it returns,
+// its cache is from after the backup. This stale cache must change nothing in the restored data.
 func TestRestoredPoolIgnoresAServersStaleCache(t *testing.T) {
 	t.Parallel()
 	dsn := inRegions(t)
@@ -100,7 +100,7 @@ func TestRestoredPoolIgnoresAServersStaleCache(t *testing.T) {
 	require.Zero(t, code, said)
 	then := epochsOf(t, dsn)
 	require.Len(t, then, 3)
-	for in, c := range callers { // more than each region's stock: regions borrow
+	for in, c := range callers { // each claims more than its region's share, so the regions borrow
 		for n := range 8 {
 			c.claim(t, fmt.Sprintf("late-%s-%d", in, n), from("wide", 28))
 		}
@@ -127,7 +127,7 @@ func TestRestoredPoolIgnoresAServersStaleCache(t *testing.T) {
 		require.NotContains(t, late, e)
 	}
 
-	proxy.SetRules() // the server in east is back and does not know of the restore
+	proxy.SetRules() // the server in east can reach the database again, and does not know of the restore
 	_, callers[region] = startIn(t, region, dsn)
 	_, callers["west"] = startIn(t, "west", dsn)
 	require.Eventually(t, func() bool { return inEast.do(t, http.MethodGet, "/readyz", nil).status == http.StatusOK }, waitLimit, tick)
@@ -145,7 +145,7 @@ func TestRestoredPoolIgnoresAServersStaleCache(t *testing.T) {
 	require.Len(t, held, 128-len(kept), "all that is left of the pool is given out, each block once")
 }
 
-// fill claims the rest of a pool from all its regions concurrently, and returns each block's holder.
+// fill claims the rest of a pool from all its regions concurrently. It returns the holder of each block.
 func fill(t *testing.T, callers map[string]*caller) (holder map[string]string) {
 	t.Helper()
 	var mu sync.Mutex
@@ -174,8 +174,8 @@ func fill(t *testing.T, callers map[string]*caller) (holder map[string]string) {
 	return holder
 }
 
-// One region's rows are restored without the other regions' rows. The region refuses requests that it cannot decide, and the others go on. A verb of
-// ipamctl opens the region again while all servers run.
+// The rows of one region are restored without the rows of the other regions. This region must refuse the requests that it cannot decide, and the
+// other regions must continue. Then `ipamctl region reconcile` opens the region again while all servers run.
 func TestRegionRestoredAloneStaysClosedUntilReconciled(t *testing.T) {
 	t.Parallel()
 	dsn := inRegions(t)
@@ -191,7 +191,7 @@ func TestRegionRestoredAloneStaysClosedUntilReconciled(t *testing.T) {
 	for _, table := range own {
 		statements(t, dsn, "CREATE TABLE kept_"+table+" AS SELECT * FROM "+table+" WHERE region = 'east'")
 	}
-	inEast.claim(t, "lost", from("wide", 22)) // larger than the rest of the first loan, of which a part is held: the region borrows another block
+	inEast.claim(t, "lost", from("wide", 22)) // larger than the rest of the first loan, part of which is held, so the region borrows another block
 	for _, table := range own {
 		statements(t, dsn, "DELETE FROM "+table+" WHERE region = 'east'", "INSERT INTO "+table+" SELECT * FROM kept_"+table, "DROP TABLE kept_"+table)
 	}
@@ -201,8 +201,8 @@ func TestRegionRestoredAloneStaysClosedUntilReconciled(t *testing.T) {
 	require.Equal(t, http.StatusServiceUnavailable, refused.status)
 	require.Equal(t, "10", refused.header.Get("Retry-After"))
 	inEast.refused(t, inEast.do(t, http.MethodDelete, at("claims", "first"), nil), "unavailable")
-	inEast.ok(t, inEast.do(t, http.MethodGet, at("claims", "first"), nil)) // existing objects can be read
-	inEast.claim(t, "beside", from("alone", 28))                           // other pools are not affected
+	inEast.ok(t, inEast.do(t, http.MethodGet, at("claims", "first"), nil)) // the region still serves reads of existing objects
+	inEast.claim(t, "beside", from("alone", 28))                           // other pools must not be affected
 	atHome.claim(t, "at-home", from("wide", 28))
 	code, out, _ := ops.run(t, "audit")
 	require.Equal(t, 1, code)

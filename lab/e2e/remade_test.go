@@ -21,8 +21,8 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// unforgetting starts a server with a keyring cache that never expires, so that requests meet everything that a server may cache. A token that is no
-// key counts as a member's subject.
+// unforgetting starts a server whose cached keys and members never expire. So requests meet everything that a server may have cached. A token that is
+// not an API key counts as the subject of a member.
 func unforgetting(t testing.TB, dsn string) (addr string) {
 	t.Helper()
 	store, err := crdb.Open(t.Context(), asServer(t, dsn), crdb.Options{Region: region, MaxConnections: 8})
@@ -40,7 +40,7 @@ func unforgetting(t testing.TB, dsn string) (addr string) {
 	return at.Host
 }
 
-// memberships accepts any subject as the caller's name. The caller gets its roles as a member.
+// memberships accepts any subject as the name of the caller. The caller gets the roles that it has as a member.
 type memberships struct{ keyring *tenancy.Keyring }
 
 func (m memberships) Authenticate(ctx context.Context, subject string) (tenancy.Principal, error) {
@@ -48,7 +48,8 @@ func (m memberships) Authenticate(ctx context.Context, subject string) (tenancy.
 	return tenancy.Principal{Subject: subject, Method: "oidc", Held: held}, err
 }
 
-// remade is a stage with the second project of its name. Its callers had a role in the first project, and its servers have them in their caches.
+// remade is a stage whose project is the second one with its name. The callers had a role in the first project, and the servers have cached those
+// roles.
 type remade struct {
 	*stage
 	project string
@@ -85,7 +86,7 @@ func setupRemade(t testing.TB) *remade {
 	return r
 }
 
-// familiarize lets a server cache a project's pools, classes and claims as far as it can, and then deletes them.
+// familiarize makes a server cache a project's pools, classes and claims as far as possible. Then it deletes them.
 func (r *remade) familiarize(t testing.TB, c *caller) {
 	t.Helper()
 	post := func(collection, name string, spec obj) {
@@ -106,14 +107,14 @@ func (r *remade) familiarize(t testing.TB, c *caller) {
 	remove("classes", "standard")
 }
 
-// A role applies to one project and to no later project of its name. A project is deleted, and another tenant makes one of the same name. Every
-// caller with a key or a membership in the first project finds nothing, immediately, on every server, whatever the servers have cached.
+// A role applies to one project, and not to a later project with the same name. The test deletes a project, and another tenant makes one with that
+// name. A caller with a key or a membership in the first project must find nothing, immediately and on each server, whatever the servers have cached.
 func TestLaterProjectOfTheNameRefusesTheEarlierRoles(t *testing.T) {
 	t.Parallel()
 	r := setupRemade(t)
 	specimens := r.specimens(t)
 	lasting := func(s specimen) bool { return tenancy.Action(s.op.permission()).Lasting() }
-	slices.SortStableFunc(specimens, func(a, b specimen) int { // operations that read the caller's rights again refresh the cache: last
+	slices.SortStableFunc(specimens, func(a, b specimen) int { // operations that read the caller's roles again come last, because they refresh the cache
 		switch {
 		case lasting(a) == lasting(b):
 			return 0
@@ -125,7 +126,7 @@ func TestLaterProjectOfTheNameRefusesTheEarlierRoles(t *testing.T) {
 	})
 	tried := map[string]bool{}
 	for _, each := range specimens {
-		if each.op.id == "deleteProject" { // the example deletes the stage's idle project
+		if each.op.id == "deleteProject" { // the example deletes the idle project of the stage
 			each.path = "/v1/projects/" + r.project
 		}
 		if !strings.HasPrefix(each.path, "/v1/projects/"+r.project) {
@@ -165,7 +166,7 @@ func TestLaterProjectOfTheNameIsHiddenFromTheEarlierRoles(t *testing.T) {
 		a := c.do(t, http.MethodPost, "/v1/projects", obj{"metadata": obj{"name": "mine"}})
 		require.False(t, a.ok(), who)
 	}
-	t.Run("CallersWithANewRoleFindIt", func(t *testing.T) { // the control
+	t.Run("CallersWithANewRoleFindIt", func(t *testing.T) { // a control: with a new role, the same requests succeed
 		for who, old := range r.old {
 			if !strings.HasPrefix(who, "Key") {
 				continue

@@ -17,25 +17,25 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// followed maps the feed's kinds to the project's lists that contain their objects.
+// followed maps each kind in the change feed to the lists of the project that contain its objects.
 var followed = map[string][]string{
 	"IPPool": {"pools"}, "IPClaim": {"claims"}, "IPAllocation": {"allocations?holder=self"}, "IPClass": {"classes"}, "Quota": {"quotas"},
 	"IPConsumer": {"realms/default/consumers", "realms/two/consumers"},
 }
 
-// replica is a copy of a project that follows its feed. It uses the servers in turn and any server that responds.
+// replica is a copy of a project that follows its change feed. It uses the servers in turn. If one does not respond, it uses the next one.
 type replica struct {
 	project string
 	sites   []*caller
-	streams bool                         // by Server-Sent Events; else by long poll
-	loses   func(kind, name string) bool // a twin: reports which changes to skip
-	forgets bool                         // a twin: resumes from now, and not from its cursor
+	streams bool                         // by Server-Sent Events; otherwise by long poll
+	loses   func(kind, name string) bool // for a faulty copy: reports which changes to skip
+	forgets bool                         // for a faulty copy: resumes from now, and not from its cursor
 
 	mu      sync.Mutex
 	objects map[string]any // by kind and name
 	cursor  string
 	turns   int
-	lists   int // number of fresh starts by lists
+	lists   int // how often the copy started again from the lists
 	told    int // number of applied changes
 }
 
@@ -55,7 +55,7 @@ func (r *replica) next() *caller {
 	return r.sites[r.turns%len(r.sites)]
 }
 
-// keep maintains the copy until the context ends.
+// keep updates the copy until the context ends.
 func (r *replica) keep(ctx context.Context, t testing.TB) {
 	t.Helper()
 	for ctx.Err() == nil {
@@ -77,7 +77,7 @@ func (r *replica) keep(ctx context.Context, t testing.TB) {
 // pause waits between two attempts.
 func pause(ctx context.Context) { after(ctx, tick) }
 
-// list starts the copy again from the lists.
+// list starts the copy again from the lists. It returns false if a request fails.
 func (r *replica) list(ctx context.Context, t testing.TB) bool {
 	t.Helper()
 	c := r.next()
@@ -92,7 +92,7 @@ func (r *replica) list(ctx context.Context, t testing.TB) bool {
 	return true
 }
 
-// everything returns the objects in the lists of a project, and the cursor from which to follow them.
+// everything returns all objects in the lists of a project. It also returns the cursor from which a follower must continue.
 func everything(ctx context.Context, t testing.TB, c *caller, project string) (objects map[string]any, changes string, err error) {
 	t.Helper()
 	objects = map[string]any{}
@@ -115,7 +115,7 @@ func everything(ctx context.Context, t testing.TB, c *caller, project string) (o
 					changes = page.ChangesCursor
 				}
 				for _, o := range page.Items {
-					if kind != "IPClass" || o["metadata"].(obj)["project"] == project { // that list also contains other projects' classes
+					if kind != "IPClass" || o["metadata"].(obj)["project"] == project { // the list of classes also contains classes of other projects
 						objects[kind+" "+feedName(kind, o)] = constant(kind, o)
 					}
 				}
@@ -129,7 +129,7 @@ func everything(ctx context.Context, t testing.TB, c *caller, project string) (o
 	return objects, changes, nil
 }
 
-// feedName returns an object's name in the feed.
+// feedName returns the name of an object in the change feed.
 func feedName(kind string, o obj) string {
 	meta, status := o["metadata"].(obj), o["status"].(obj)
 	switch kind {
@@ -142,7 +142,7 @@ func feedName(kind string, o obj) string {
 	}
 }
 
-// constant returns an object without the fields that change without a change event: figures, and renewals.
+// constant returns an object without the fields that change without a change event, such as figures and renewals.
 func constant(kind string, o obj) obj {
 	status := o["status"].(obj)
 	switch kind {
@@ -160,7 +160,7 @@ func constant(kind string, o obj) obj {
 	return o
 }
 
-// change is one change in the feed.
+// change is one change in the change feed.
 type change struct {
 	Kind, Name, Type string
 	Object           obj
@@ -212,7 +212,7 @@ func (r *replica) poll(ctx context.Context, t testing.TB) bool {
 	return true
 }
 
-// stream follows until the stream ends.
+// stream follows the changes until the stream ends.
 func (r *replica) stream(ctx context.Context, t testing.TB) bool {
 	t.Helper()
 	c := r.next()
@@ -243,7 +243,7 @@ func (r *replica) stream(ctx context.Context, t testing.TB) bool {
 			data = value
 		case "id":
 			next = value
-		case "": // the end of an event
+		case "": // an empty line ends an event
 			r.event(t, event, data)
 			if next != "" && r.cursor != "" {
 				r.cursor = next
@@ -303,7 +303,7 @@ func equal(a, b any) bool {
 	return errA == nil && errB == nil && string(one) == string(other)
 }
 
-// settles waits until the copy equals the lists.
+// settles waits until the copy is equal to the lists.
 func (r *replica) settles(t testing.TB, c *caller) {
 	t.Helper()
 	var differs []string
@@ -315,7 +315,7 @@ func (r *replica) settles(t testing.TB, c *caller) {
 	}
 }
 
-// became waits for a condition, up to a time limit.
+// became waits until a condition holds. It returns false after the time limit.
 func became(ctx context.Context, limit time.Duration, is func() bool) bool {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

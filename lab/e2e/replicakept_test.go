@@ -19,7 +19,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// kept runs replicas and returns a function that ends them.
+// kept starts replicas. The returned function ends them.
 func kept(t *testing.T, replicas ...*replica) (end func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -32,8 +32,8 @@ func kept(t *testing.T, replicas ...*replica) (end func()) {
 	return end
 }
 
-// Servers and the database are killed, connections are cut before and after COMMIT, and followers reconnect to any server that responds. In the end
-// their copies equal the lists, object for object, and no follower had to list again.
+// Servers and the database are killed, and connections are cut before and after COMMIT. Each follower reconnects to any server that responds. In the
+// end, each copy must be equal to the lists, and no follower may have needed to start again from the lists.
 func TestReplicaEqualsTheListsAfterServersAndDatabaseWereKilled(t *testing.T) {
 	t.Parallel()
 	seed := uint64(time.Now().UnixNano())
@@ -95,7 +95,7 @@ func TestReplicaEqualsTheListsAfterServersAndDatabaseWereKilled(t *testing.T) {
 	auditClean(t, e.db.DSN())
 }
 
-// disasters kills each server and the database, more than once.
+// disasters kills each server and the database several times.
 func (e *estate) disasters(t *testing.T) {
 	t.Helper()
 	for i := range 4 {
@@ -115,7 +115,7 @@ func after(ctx context.Context, d time.Duration) {
 	}
 }
 
-// cache returns a cache of the client that sends requests to any available server.
+// cache returns a cache of the client library. It sends its requests to any available server.
 func (e *estate) cache(t *testing.T) *follow.Cache[client.IPClaim] {
 	t.Helper()
 	turn := 0
@@ -140,7 +140,7 @@ type transport func(*http.Request) (*http.Response, error)
 
 func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// The check of the replicas detects a copy that lost one change of one object, and a follower that resumes from now after each response.
+// The check of the replicas must detect two faulty copies: one that lost one change of one object, and one that resumes from now after each response.
 func TestReplicaCheckDetectsALostChange(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
@@ -159,7 +159,7 @@ func TestReplicaCheckDetectsALostChange(t *testing.T) {
 	for i := range 3 {
 		w.claim(t, fmt.Sprint("c", i), from("p", 28))
 	}
-	attempts := 0 // while a transaction runs in some database of the cluster, "now" lies before it, and the feed still sends the later changes
+	attempts := 0 // while any database of the cluster runs a transaction, "now" lies before that transaction, so the feed still sends the later changes
 	require.True(t, became(ctx, waitLimit, func() bool {
 		attempts++
 		if !forgets.list(ctx, t) {
@@ -176,7 +176,7 @@ func TestReplicaCheckDetectsALostChange(t *testing.T) {
 	require.Equal(t, []string{"IPClaim c1 is missing"}, loses.differs(ctx, t, w.caller))
 }
 
-// A follower that resumed from the largest id it has seen would lose late commits. The trail shows ids, so it allows such a twin.
+// A follower that resumes from the largest id that it has seen loses late commits. The audit trail shows ids, so the test can follow it in this way.
 func TestReplicaCheckDetectsAFollowerByTheLargestID(t *testing.T) {
 	t.Parallel()
 	dsn := database(t)
@@ -212,11 +212,11 @@ func TestReplicaCheckDetectsAFollowerByTheLargestID(t *testing.T) {
 		right.settles(t, w.caller)
 		return slices.Contains(twin.differs(t.Context(), t, w.caller), "IPClaim "+name+" is missing")
 	}
-	attempts := 0 // on a busy machine the database ends a held transaction, and the server begins another one with a new id
+	attempts := 0 // on a busy machine, the database ends a held transaction, and the server begins another one with a new id
 	require.True(t, became(t.Context(), waitLimit, func() bool { attempts++; return held(attempts) }))
 }
 
-// byID reads the trail after an id and applies it to the copy. It returns the largest id.
+// byID reads the audit trail after an id and applies the changes to the copy. It returns the largest id.
 func (r *replica) byID(t *testing.T, after string) string {
 	t.Helper()
 	c, last := r.next(), after

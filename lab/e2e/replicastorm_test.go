@@ -23,7 +23,7 @@ import (
 	"github.com/carve-ipam/carve/lab/serverproc"
 )
 
-// estate is two servers, each with its own connection to one PostgreSQL. A test can kill all three.
+// estate has two servers and one PostgreSQL. Each server has its own connection to the database. A test can kill all three.
 type estate struct {
 	dir, binary string
 	db          *devdb.DB
@@ -41,7 +41,7 @@ func newEstate(t *testing.T) *estate {
 		_ = os.RemoveAll(e.dir)
 	})
 	e.startDatabase(t)
-	// The database does not wait for the disk, because data survive a killed process without that. Its log contains every acknowledged commit.
+	// The database does not wait for the disk. The data survive a killed process even so, because its log contains each acknowledged commit.
 	conn, err := pgx.Connect(t.Context(), e.db.DSN())
 	require.NoError(t, err)
 	_, err = conn.Exec(t.Context(), "ALTER DATABASE carve SET synchronous_commit = on")
@@ -66,7 +66,7 @@ func (e *estate) startDatabase(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// startServer starts a server and retries while the database is unavailable.
+// startServer starts a server. It retries while the database is unavailable.
 func (e *estate) startServer(t *testing.T, i int) {
 	t.Helper()
 	flags := []string{"--database-url=" + e.ways[i].DSN(), "--max-connections=8", "--rate-limit-reads=0", "--rate-limit-writes=0", "--request-timeout=60s"}
@@ -88,7 +88,7 @@ func (e *estate) killServer(t *testing.T, i int) {
 	e.sites[i].follow(e.servers[i].Addr())
 }
 
-// killDatabase kills the database with kill -9 in the middle of transactions. They roll back, and the restarted database assigns their numbers again.
+// killDatabase kills the database with kill -9 while transactions run. They roll back, and the restarted database uses their transaction ids again.
 func (e *estate) killDatabase(t *testing.T) {
 	t.Helper()
 	was := e.db.DSN()
@@ -107,7 +107,7 @@ func (e *estate) killDatabase(t *testing.T) {
 	require.Equal(t, was, e.db.DSN())
 }
 
-// storm makes statements fail and cuts connections before and after COMMIT; calm ends it.
+// storm makes statements fail and cuts connections before and after COMMIT. calm ends these faults.
 func (e *estate) storm(seed uint64) {
 	for i, way := range e.ways {
 		p := func(p float64, name string, f pgfault.Fault) pgfault.Rule {
@@ -126,7 +126,7 @@ func (e *estate) calm() {
 	}
 }
 
-// furnish makes two projects. One shares a pool with the other.
+// furnish makes two projects. One of them shares a pool with the other.
 func (e *estate) furnish(t *testing.T) {
 	t.Helper()
 	c := e.sites[0]
@@ -139,7 +139,7 @@ func (e *estate) furnish(t *testing.T) {
 	c.poolOf(t, project, "nets", "10.64.0.0/12", "nets")
 }
 
-// writer changes objects of every kind, at both servers. It ignores refusals and missing responses.
+// writer changes objects of each kind on both servers. It ignores refusals and missing responses.
 type writer struct {
 	*estate
 
@@ -181,10 +181,10 @@ func (w *writer) send(ctx context.Context, t testing.TB, method, path string, bo
 	return there
 }
 
-// some returns one of a few names that the writers share.
+// some returns one of a few names. All writers use the same names.
 func (w *writer) some(prefix string, of int) string { return fmt.Sprint(prefix, w.dice.IntN(of)) }
 
-// user returns one of this writer's latest consumers. Most consumers end soon, and none comes back.
+// user returns one of the latest consumers of this writer. Most consumers end soon, and an ended consumer never comes back.
 func (w *writer) user() obj {
 	w.consumers++
 	n := w.consumers / 8
@@ -197,7 +197,7 @@ func (w *writer) user() obj {
 
 func labels(value int) obj { return obj{"labels": obj{"turn": fmt.Sprint(value)}} }
 
-// claim returns a claim's body: by pool, from another project's pool, or by class in a scope.
+// claim returns the body of a claim. The claim is from a pool, from another project's pool, or by class in a scope.
 func (w *writer) claim(name string) obj {
 	spec := from("p", 28)
 	switch w.dice.IntN(4) {
@@ -286,7 +286,7 @@ func (w *writer) releaseMany(ctx context.Context, t testing.TB) bool {
 	return w.send(ctx, t, http.MethodPost, at("claim-releases"), body)
 }
 
-// giveBack releases a claim, and then its retained allocation: as its holder, or as the pool's owner.
+// giveBack releases a claim and then its retained allocation, either as the holder or as the owner of the pool.
 func (w *writer) giveBack(ctx context.Context, t testing.TB) bool {
 	t.Helper()
 	if len(w.retained) == 0 {

@@ -24,14 +24,14 @@ func at(collection string, name ...string) string {
 // named returns the body that creates an object.
 func named(name string, spec obj) obj { return obj{"metadata": obj{"name": name}, "spec": spec} }
 
-// ok requires 200.
+// ok requires status 200.
 func (c *caller) ok(t testing.TB, a answer) answer {
 	t.Helper()
 	require.Equal(t, http.StatusOK, a.status, string(a.body))
 	return a
 }
 
-// created requires 201, and that the new object exists at Location.
+// created requires status 201. The new object must exist at the path in the header Location.
 func (c *caller) created(t testing.TB, a answer) answer {
 	t.Helper()
 	require.Equal(t, http.StatusCreated, a.status, string(a.body))
@@ -42,14 +42,14 @@ func (c *caller) created(t testing.TB, a answer) answer {
 	return a
 }
 
-// deleted requires 204.
+// deleted requires status 204.
 func (c *caller) deleted(t testing.TB, a answer) answer {
 	t.Helper()
 	require.Equal(t, http.StatusNoContent, a.status, string(a.body))
 	return a
 }
 
-// refused requires a refusal with a code, the code's status in the contract, and the given pointers.
+// refused requires a refusal with a code, with the status that the contract gives to that code, and with the given pointers.
 func (c *caller) refused(t testing.TB, a answer, code string, pointers ...string) problem {
 	t.Helper()
 	p, _ := problemOf(a)
@@ -64,7 +64,7 @@ func (c *caller) pool(t testing.TB, name string, spec obj) client.IPPool {
 	return decode[client.IPPool](t, c.created(t, c.do(t, http.MethodPost, at("pools"), named(name, spec))))
 }
 
-// child returns the spec for a child pool with a prefix length.
+// child returns the spec of a child pool with a prefix length.
 func child(parent string, length int) obj {
 	return obj{"parentRef": obj{"name": parent}, "prefixLength": length}
 }
@@ -74,19 +74,19 @@ func (c *caller) getPool(t testing.TB, name string) client.IPPool {
 	return decode[client.IPPool](t, c.ok(t, c.do(t, http.MethodGet, at("pools", name), nil)))
 }
 
-// postClaim requests a block; the response may be a refusal.
+// postClaim requests a block. The service may refuse it.
 func (c *caller) postClaim(t testing.TB, name string, spec obj, options ...option) answer {
 	t.Helper()
 	return c.do(t, http.MethodPost, at("claims"), named(name, spec), options...)
 }
 
-// claim requires a block.
+// claim requests a block and requires success.
 func (c *caller) claim(t testing.TB, name string, spec obj) client.IPClaim {
 	t.Helper()
 	return decode[client.IPClaim](t, c.created(t, c.postClaim(t, name, spec)))
 }
 
-// from returns a claim's spec for a block of a length.
+// from returns the spec of a claim for a block of a length.
 func from(pool string, length int) obj {
 	return obj{"poolRef": obj{"name": pool}, "prefixLength": length}
 }
@@ -97,7 +97,7 @@ func (c *caller) release(t testing.TB, name string) {
 	c.deleted(t, c.do(t, http.MethodDelete, at("claims", name), nil))
 }
 
-// available counts a pool's free addresses. It requires that the figures of the pool's capacity add up.
+// available returns the number of a pool's free addresses. It requires that the figures of the pool's capacity add up.
 func (c *caller) available(t testing.TB, pool string) *big.Int {
 	t.Helper()
 	capacity := c.getPool(t, pool).Status.Capacity
@@ -114,19 +114,19 @@ func number(t testing.TB, s string) *big.Int {
 	return n
 }
 
-// size counts the addresses in a block.
+// size returns the number of addresses in a block.
 func size(block string) *big.Int {
 	p := netip.MustParsePrefix(block)
 	return new(big.Int).Lsh(big.NewInt(1), uint(p.Addr().BitLen()-p.Bits()))
 }
 
-// inside reports whether a block lies in another.
+// inside reports whether one block is inside another.
 func inside(block, of string) bool {
 	b, o := netip.MustParsePrefix(block), netip.MustParsePrefix(of)
 	return b.Bits() >= o.Bits() && o.Contains(b.Addr())
 }
 
-// apart reports whether blocks are disjoint.
+// apart reports whether two blocks do not overlap.
 func apart(a, b string) bool { return !netip.MustParsePrefix(a).Overlaps(netip.MustParsePrefix(b)) }
 
 // all reads a list page by page.

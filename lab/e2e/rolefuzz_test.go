@@ -13,14 +13,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// 10,000 requests in total, by all callers.
+// The number of requests: 10,000 in total, by all callers.
 const (
 	roleFuzzSeeds = 4
 	roleFuzzEach  = 2500
 )
 
-// Callers of every role in two projects send random requests, and so do callers without credentials and with random ones. No response is a 5xx, and
-// none contains a word of the other project unless the request does. Every invariant holds afterwards.
+// Callers in each role of two projects send random requests. Callers without credentials and with random credentials do the same. No response may be
+// a 5xx. If a response contains a word of the other project, the request must contain that word. Each invariant must hold afterwards.
 func TestFuzzOfEveryRole(t *testing.T) {
 	t.Parallel()
 	first, n := uint64(1), uint64(roleFuzzSeeds)
@@ -37,7 +37,7 @@ func TestFuzzOfEveryRole(t *testing.T) {
 	}
 }
 
-// roleFuzz is a fuzzer with many callers.
+// roleFuzz is a fuzzer that sends its requests as many callers.
 type roleFuzz struct {
 	*fuzzer
 	town    *town
@@ -51,7 +51,7 @@ func newRoleFuzz(t testing.TB, seed uint64) *roleFuzz {
 	stage := furnish(t, w)
 	town := &town{world: w, north: w.settle(t, "north", "quokka", "numbat"), south: w.settle(t, "south", "wombat", "dugong")}
 	f := &roleFuzz{fuzzer: &fuzzer{Rand: rand.New(rand.NewPCG(seed, 1)), stage: stage, specimens: stage.specimens(t)}, town: town}
-	// Words that no request contains and that the other tenant must not receive.
+	// These words are in no request, so the other tenant must not receive them.
 	town.north.hearsNot(town.south.secret)
 	town.south.hearsNot(town.north.secret)
 	for _, p := range []*tenant{town.north, town.south} {
@@ -89,7 +89,7 @@ func (f *roleFuzz) run(t *testing.T, seed uint64) {
 		}
 		if f.IntN(20) == 0 {
 			if forged := f.credentials(); !f.good(forged) {
-				c = f.callers[len(f.callers)-1] // this caller may see nothing
+				c = f.callers[len(f.callers)-1] // the last caller may see nothing
 				options = append(options, header("Authorization", forged))
 			}
 		}
@@ -118,14 +118,14 @@ func (f *roleFuzz) run(t *testing.T, seed uint64) {
 	}
 }
 
-// transposed moves a specimen into one tenant's project, with existing names, or as a claim by class.
+// transposed changes a specimen: it uses a tenant's project and existing names, or it becomes a claim by class.
 func (f *roleFuzz) transposed(each specimen, byClass bool) specimen {
 	p := f.town.north
 	if f.IntN(2) == 0 {
 		p = f.town.south
 	}
 	other := p
-	if f.IntN(3) == 0 { // one tenant's names in the other's path
+	if f.IntN(3) == 0 { // names of one tenant in a path of the other
 		if other = f.town.south; p == f.town.south {
 			other = f.town.north
 		}
@@ -180,7 +180,7 @@ func (f *roleFuzz) good(credentials string) bool {
 	return slices.ContainsFunc(f.callers, func(c *caller) bool { return c.token != "" && credentials == "Bearer "+c.token })
 }
 
-// credentials returns wrong credentials, or another caller's with a change, as far as a header can contain them.
+// credentials returns wrong credentials, or changed credentials of another caller, if a header can contain them.
 func (f *roleFuzz) credentials() string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {

@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-// commons maps the shared classes of the platform that random requests use to the pools behind them.
+// commons maps the platform's shared classes, which random requests use, to the pools behind them.
 var commons = map[string]string{"common": "common-eu", "scarce": "scarce-eu", "commune": "commune-eu"}
 
-// openCommons makes two shared classes of the platform beside the stage's default class: one that is soon exhausted, and one with a pool for each
-// scope. Only a tenant with a block from a pool behind them may see the pool's name.
+// openCommons makes two shared classes of the platform in addition to the stage's default class. One is soon exhausted, and the other has a pool for
+// each scope. Only a tenant with a block from the pool behind a class may see the name of that pool.
 func (f *roleFuzz) openCommons(t testing.TB) {
 	t.Helper()
 	w := f.town.world
@@ -26,7 +26,7 @@ func (f *roleFuzz) openCommons(t testing.TB) {
 	}
 }
 
-// fromCommons counts the claims that the shared classes bound.
+// fromCommons returns how many claims are bound by the shared classes.
 func (f *roleFuzz) fromCommons(t testing.TB) map[string]int {
 	t.Helper()
 	out := map[string]int{}
@@ -39,8 +39,8 @@ func (f *roleFuzz) fromCommons(t testing.TB) map[string]int {
 	return out
 }
 
-// byClass makes a specimen claim by a class, mostly a usable one: the tenant's own, another tenant's, a shared one or the default. The claim has or
-// lacks a scope's roles, and its length is valid or not. A new name lets it be bound again and again.
+// byClass turns a specimen into a claim by class. The class is the tenant's own, another tenant's, a shared one or the default, and the tenant can
+// mostly use it. The claim has the roles of a scope or not, and a valid length or not. It has a new name, so that it can succeed repeatedly.
 func (f *roleFuzz) byClass(each specimen, own, other *tenant) specimen {
 	spec := obj{}
 	classes := append(slices.Sorted(maps.Keys(commons)), "", own.named("class"), own.named("scoped"), other.named("class"), "nothing")
@@ -70,7 +70,7 @@ func (f *roleFuzz) byClass(each specimen, own, other *tenant) specimen {
 	return each
 }
 
-// claiming returns the specimens of the operations that decide claims.
+// claiming returns the specimens of the operations that make or explain claims.
 func (f *roleFuzz) claiming() (out []specimen) {
 	for _, each := range f.specimens {
 		if slices.Contains([]string{"createClaim", "createClaimBatch", "putClaim", "explainClaim"}, each.op.id) {

@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// scopedClass makes a shared class with a pool for each project, network and site, and the parent pool from which those are carved.
+// scopedClass makes a shared class with one pool for each combination of project, network and site. It also makes the parent pool for these pools.
 func (c *caller) scopedClass(t testing.TB) {
 	t.Helper()
 	c.classOf(t, "platform", "vpc", obj{
@@ -20,12 +20,12 @@ func (c *caller) scopedClass(t testing.TB) {
 	c.poolOf(t, "platform", "backbone", "10.0.0.0/12", "vpc")
 }
 
-// inScope returns the spec for a claim from that class.
+// inScope returns the spec of a claim from that class.
 func inScope(network, site string) obj {
 	return obj{"className": "vpc", "scope": obj{"network": network, "site": site}}
 }
 
-// scopes returns the pools that were carved for scopes, as the platform sees them.
+// scopes returns the pools that the service carved for scopes.
 func (c *caller) scopes(t testing.TB) (pools []client.IPPool) {
 	t.Helper()
 	for _, p := range all[client.IPPool](t, c, in("platform", "pools")) {
@@ -36,7 +36,7 @@ func (c *caller) scopes(t testing.TB) (pools []client.IPPool) {
 	return pools
 }
 
-// Ten concurrent first claims of a scope, through two independent servers: one pool, ten blocks, and no refusal.
+// Ten clients concurrently send first claims of one scope through two independent servers. The result must be one pool, ten blocks and no refusal.
 func TestFirstClaimsOfAScopeAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	const claims = 10

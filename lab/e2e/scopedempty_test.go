@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// A scope pool without claims is given back. The next claim of the scope carves a new one.
+// The service deletes the pool of a scope when the pool has no claims. The next claim of the scope carves a new pool.
 func TestEmptyPoolOfAScopeIsDeleted(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

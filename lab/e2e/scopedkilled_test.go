@@ -13,8 +13,8 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// The server is killed during the first claims of many scopes, and started again. Acknowledged claims exist, other requests can be repeated by key,
-// and each key has taken effect once. The audit then finds no pool without its claim, and no lost block.
+// The server is killed during the first claims of many scopes and started again. Acknowledged claims must exist. Clients repeat other requests by
+// key, and each key must take effect once. Then the audit must find no pool without its claim and no lost block.
 func TestKilledServerLosesNoFirstClaimOfAScope(t *testing.T) {
 	t.Parallel()
 	const scopes, each, workers = 24, 4, 16
@@ -30,7 +30,7 @@ func TestKilledServerLosesNoFirstClaimOfAScope(t *testing.T) {
 	var up sync.RWMutex // held for writing while the server is down
 	var unknown atomic.Int64
 	bound := make(chan struct{}, scopes*each)
-	ready := func() { // waits until the server is back
+	ready := func() { // blocks until the server runs again
 		up.RLock()
 		defer up.RUnlock()
 	}

@@ -13,17 +13,17 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// The servers of these tests log in as a user with only the privileges that docs/database-roles.md gives to a server. A missing privilege fails a
-// test.
+// The servers of these tests use a database user that has only the privileges in docs/database-roles.md. If a privilege is missing there, a test
+// fails.
 const (
 	rolesOfTests = "carve_e2e"
 	serversUser  = "carve_e2e_app"
 )
 
-// migrateForServers migrates a database as an operator does if the servers have their own database user.
+// migrateForServers migrates a database for servers that have their own database user, as an operator would.
 func migrateForServers(ctx context.Context, dsn string) error {
 	o := schema.MigrateOptions{Regions: []string{region}}
-	if dbtest.Engine() != devdb.Postgres { // a CockroachDB node for tests only admits known users
+	if dbtest.Engine() != devdb.Postgres { // a CockroachDB node for tests admits only known users
 		return schema.Migrate(ctx, dsn, o)
 	}
 	c, err := pgx.Connect(ctx, dsn)
@@ -41,7 +41,7 @@ func migrateForServers(ctx context.Context, dsn string) error {
 	return schema.Migrate(ctx, dsn, o)
 }
 
-// asServer returns the database URL of a server, as its operator would write it.
+// asServer returns the database URL with the user of the servers, as an operator would write it.
 func asServer(t testing.TB, dsn string) string {
 	t.Helper()
 	if dbtest.Engine() != devdb.Postgres {
@@ -63,7 +63,7 @@ func TestServersOfTheseTestsDoNotOwnTheDatabase(t *testing.T) {
 	w := setup(t)
 	standing, err := schema.CheckUser(t.Context(), asServer(t, w.dsn), schema.ServerRole)
 	require.NoError(t, err)
-	// A database copy does not copy PUBLIC's privileges. Migration revokes them, and these databases are copies.
+	// Migration revokes the privileges of PUBLIC. These databases are copies, and a copy does not take over those revocations.
 	require.Equal(t, schema.UserStanding{User: serversUser, More: []string{"TEMPORARY on the database"}}, standing)
 	var sessions int
 	require.NoError(t, w.sql.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND usename = $1", serversUser).Scan(&sessions))

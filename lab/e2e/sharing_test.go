@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// share patches a pool's visibility.
+// share changes a pool's visibility.
 func (p *tenant) share(t testing.TB, pool, visibility string) {
 	t.Helper()
 	c := p.by["provider"]
@@ -25,14 +25,14 @@ func (p *tenant) grant(t testing.TB, pool, consumer string) {
 	c.created(t, c.do(t, http.MethodPut, p.at("pools", pool, "grants", consumer), nil))
 }
 
-// revoke revokes the grant.
+// revoke revokes the grant of a consumer.
 func (p *tenant) revoke(t testing.TB, pool, consumer string) {
 	t.Helper()
 	c := p.by["provider"]
 	c.deleted(t, c.do(t, http.MethodDelete, p.at("pools", pool, "grants", consumer), nil))
 }
 
-// setupMarket makes a town in which the north has a pool "market" for other projects, with objects of its own in it.
+// setupMarket makes a town. The north has a pool "market" for other projects, and the pool contains objects of the north.
 func setupMarket(t testing.TB) *town {
 	t.Helper()
 	town := setupTown(t)
@@ -51,20 +51,20 @@ func setupMarket(t testing.TB) *town {
 	return town
 }
 
-// buy returns the spec of a claim from the market by name.
+// buy returns the spec of a claim on the market that names the pool.
 func buy(spec obj) obj {
 	spec["poolRef"] = obj{"project": "north", "name": "market"}
 	return spec
 }
 
-// take requests a block for a tenant's consumer, with the tenant's word in every field.
+// take requests a block as a tenant's consumer. Each field contains the tenant's word.
 func (p *tenant) take(t testing.TB, name string, spec obj, options ...option) answer {
 	t.Helper()
 	spec["ownerRef"] = obj{"kind": "Cluster", "name": p.secret, "uid": p.secret}
 	return p.consumer().do(t, http.MethodPost, p.at("claims"), p.body(p.named(name), spec), options...)
 }
 
-// A project needs both to use another project's pool: the pool's visibility and a grant.
+// To use another project's pool, a project needs two things: the pool's visibility must allow it, and the project must have a grant.
 func TestSharedPoolNeedsVisibilityAndAGrant(t *testing.T) {
 	t.Parallel()
 	town := setupMarket(t)
@@ -103,7 +103,7 @@ func TestSharedPoolNeedsVisibilityAndAGrant(t *testing.T) {
 		batch := obj{"claims": []obj{south.body(south.named(fmt.Sprint("c", n)), buy(obj{"prefixLength": 32}))}}
 		require.Equal(t, http.StatusCreated, south.consumer().do(t, http.MethodPost, south.at("claim-batches"), batch).status)
 		for _, path := range []string{north.at("pools", "market"), north.at("pools", "market", "grants"), north.at("allocations")} {
-			south.admin().refused(t, south.admin().do(t, http.MethodGet, path, nil), "not_found") // the consumer may use the pool, not read it
+			south.admin().refused(t, south.admin().do(t, http.MethodGet, path, nil), "not_found") // the consumer may use the pool, but not read it
 		}
 		child := obj{"parentRef": obj{"project": "north", "name": "market"}, "prefixLength": 30}
 		south.admin().refused(t, south.admin().do(t, http.MethodPost, south.at("pools"), named("x", child)), "not_found")
@@ -173,8 +173,8 @@ func TestSharedPoolNeedsVisibilityAndAGrant(t *testing.T) {
 	})
 }
 
-// For a claim on a shared pool, the owner sees the block and the consumer's project, and the consumer sees its claim. The test searches every
-// response to one side for all other words that the other side wrote.
+// For a claim on a shared pool, the owner sees the block and the consumer's project, and the consumer sees its claim. The test searches each response
+// to one side for all other words that the other side wrote.
 func TestNeitherSideOfASharedPoolSeesTheOther(t *testing.T) {
 	t.Parallel()
 	town := setupMarket(t)
@@ -214,7 +214,7 @@ func TestNeitherSideOfASharedPoolSeesTheOther(t *testing.T) {
 		require.Equal(t, bound, claim)
 		require.Equal(t, south.secret, claim.Spec.OwnerRef.Name)
 		require.Empty(t, all[client.IPAllocation](t, south.admin(), south.at("allocations")+"?within=192.0.2.0/24"), "the pool is the owner's")
-		for _, of := range []client.IPClaim{bound, kept} { // the owner of a claim can read the objects that the claim refers to
+		for _, of := range []client.IPClaim{bound, kept} { // the owner of a claim can read the objects that its claim refers to
 			a := decode[client.IPAllocation](t, c.ok(t, c.do(t, http.MethodGet, south.at("allocations", of.Status.AllocationRef.Name), nil)))
 			require.Equal(t, &client.ResolvedRef{Project: "south", Name: of.Metadata.Name}, a.Spec.ClaimRef)
 			require.Equal(t, of.Status.AllocatedCIDR, a.Status.AllocatedCIDR)
@@ -277,8 +277,8 @@ func TestNeitherSideOfASharedPoolSeesTheOther(t *testing.T) {
 	})
 	t.Run("RefusalsNameNoProject", func(t *testing.T) {
 		for address, code := range map[string]struct{ south, north string }{
-			"192.0.2.1": {"block_taken", "block_taken"}, "192.0.2.2": {"block_taken", "allocation_retained"}, // the north's
-			"192.0.2.10": {"block_taken", "block_taken"}, "192.0.2.11": {"allocation_retained", "block_taken"}, // the south's
+			"192.0.2.1": {"block_taken", "block_taken"}, "192.0.2.2": {"block_taken", "allocation_retained"}, // blocks of the north
+			"192.0.2.10": {"block_taken", "block_taken"}, "192.0.2.11": {"allocation_retained", "block_taken"}, // blocks of the south
 		} {
 			south.admin().refused(t, south.take(t, "x", buy(obj{"address": address})), code.south)
 			north.admin().refused(t, north.take(t, "x", obj{"poolRef": obj{"name": "market"}, "address": address}), code.north)
@@ -309,7 +309,7 @@ func TestNeitherSideOfASharedPoolSeesTheOther(t *testing.T) {
 	})
 	t.Run("TheOwnerReleasesRetainedBlocks", func(t *testing.T) {
 		c := north.by["provider"]
-		theirs := south.at("allocations", kept.Status.AllocationRef.Name) // and its holder may do the same
+		theirs := south.at("allocations", kept.Status.AllocationRef.Name) // the holder may do the same
 		south.admin().deleted(t, south.by["provider"].do(t, http.MethodDelete, theirs, nil, dryRun))
 		south.admin().refused(t, south.consumer().do(t, http.MethodDelete, theirs, nil, dryRun), "permission_denied")
 		c.deleted(t, c.do(t, http.MethodDelete, north.at("allocations", kept.Status.AllocationRef.Name), nil))

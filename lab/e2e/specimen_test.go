@@ -12,7 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// specimen is a request that succeeds on the stage: an example of the contract, with other names where the example's names exist already.
+// specimen is a request that succeeds on the stage. It is an example of the contract. If the names in the example are already used, it has other
+// names.
 type specimen struct {
 	op      *operation
 	example string
@@ -43,7 +44,7 @@ func (s specimen) sendBody(t testing.TB, c *caller, body any, options ...option)
 	return c.do(t, s.op.method, s.path, body, slices.Concat(s.always(), options)...)
 }
 
-// always returns the options for every request of the specimen.
+// always returns the options that each request of the specimen needs.
 func (s specimen) always() []option {
 	out := slices.Clone(s.options)
 	for _, name := range slices.Sorted(maps.Keys(s.query)) {
@@ -52,8 +53,8 @@ func (s specimen) always() []option {
 	return out
 }
 
-// otherNames maps an operation or specimen to the names that replace the examples' names in its path. A deletion needs an idle object, and a creation
-// needs a new name.
+// otherNames maps an operation or a specimen to names that replace the names in its path. A deletion needs an object that no other request needs, and
+// a creation needs a new name.
 var otherNames = map[string]map[string]string{
 	"deleteProject":    {"project": idleProject},
 	"deleteSpace":      {"space": "idle"},
@@ -76,7 +77,7 @@ var otherNames = map[string]map[string]string{
 	"putSpaceGrant":          {"consumer": "team-new"},
 }
 
-// adapted changes the examples with bodies that cannot be sent twice to the same service.
+// adapted changes the examples whose bodies cannot be sent unchanged, or not twice, to the same service.
 var adapted = map[string]func(s *stage, body obj){
 	"createProject/team":    rename("team-b"),
 	"createSpace/lab":       rename("lab-b"),
@@ -92,12 +93,12 @@ var adapted = map[string]func(s *stage, body obj){
 	"createAlertRule/pools": rename("nearly-full-b"),
 	"createWebhook/claims":  func(_ *stage, b obj) { rename("inventory-b")(nil, b); b["spec"].(obj)["paused"] = true },
 	"patchWebhook/pause":    func(_ *stage, b obj) { b["spec"] = obj{"resourceName": "web-eu"} },
-	// On a slow machine they could expire during other requests.
+	// With the original time to live, these consumers could expire during other requests on a slow machine.
 	"attachConsumer/vm":     func(_ *stage, b obj) { b["ttlSeconds"] = 86400 },
 	"putConsumer/vm":        func(_ *stage, b obj) { b["spec"].(obj)["ttlSeconds"] = 86400 },
 	"createPool/root":       func(_ *stage, b obj) { rename("prod-us")(nil, b); b["spec"].(obj)["cidr"] = "10.21.0.0/16" },
 	"createClaim/withScope": func(_ *stage, b obj) { b["spec"].(obj)["scope"] = obj{"cluster": "web-us"} },
-	// They must not release objects that other specimens need.
+	// These requests must not release objects that other specimens need.
 	"releaseClaims/names": func(_ *stage, b obj) { b["select"], b["createdBefore"] = obj{"names": []any{"nobody"}}, soon() },
 	"releaseClaims/shown": func(_ *stage, b obj) {
 		delete(b, "token")
@@ -109,7 +110,7 @@ var adapted = map[string]func(s *stage, body obj){
 	},
 }
 
-// pathOf returns an operation's path with the names of the stage, or the specimen's own names.
+// pathOf returns the path of an operation. It uses the names of the stage, or the names of the specimen if it has its own.
 func (s *stage) pathOf(op *operation, specimen string) string {
 	names := maps.Clone(s.names)
 	maps.Copy(names, otherNames[op.id])
@@ -117,20 +118,20 @@ func (s *stage) pathOf(op *operation, specimen string) string {
 	return op.path(names)
 }
 
-// inTime moves the expiry of an example's key to a time that always lies in the future.
+// inTime moves the expiry of the key in an example to a time that is always in the future.
 func inTime(body obj) obj {
 	body["spec"].(obj)["expiresAt"] = time.Now().Add(365 * 24 * time.Hour).UTC().Format(time.RFC3339)
 	return body
 }
 
-// soon returns a time after the creation of everything on the stage.
+// soon returns a time that is later than the creation of all objects on the stage.
 func soon() string { return time.Now().Add(time.Hour).UTC().Format(time.RFC3339) }
 
 func rename(name string) func(*stage, obj) {
 	return func(_ *stage, body obj) { body["metadata"].(obj)["name"] = name }
 }
 
-// specimens returns the requests: one for each example, or one for an operation without a body. Deletions come last.
+// specimens returns one request for each example, and one for each operation without a body. Deletions come last.
 func (s *stage) specimens(t testing.TB) []specimen {
 	t.Helper()
 	var out []specimen
@@ -164,7 +165,7 @@ func (s *stage) specimens(t testing.TB) []specimen {
 			out = append(out, each)
 		}
 	}
-	// Patches follow the reads of unchanged examples, and deletions come at the end.
+	// Patches come after the reads, which need unchanged examples. Deletions come last.
 	order := []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
 	rank := func(s specimen) int {
 		if s.op.id == "putScopePool" { // before the quotas

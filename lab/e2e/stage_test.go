@@ -9,8 +9,8 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// stage is a world that contains the objects in the contract's examples, so that tests can send the examples unchanged. It also has an idle object of
-// each kind that can be deleted.
+// stage is a world that contains the objects in the contract's examples. So tests can send the examples unchanged. It also has an additional object
+// of each kind, which a test can delete.
 type stage struct {
 	*world
 	names map[string]string // for the parameters of paths, as in the contract's examples
@@ -20,7 +20,7 @@ type stage struct {
 // elsewhere lists the other regions of a stage, as in the contract's examples.
 var elsewhere = []string{"eu", "us"}
 
-// The stage's projects beside the examples' projects: one that can be deleted, and one with a grant.
+// The projects of the stage that are not in the examples. One can be deleted, and the other has a grant.
 const (
 	idleProject  = "team-idle"
 	otherProject = "team-other"
@@ -32,10 +32,10 @@ func setupStage(t testing.TB) *stage {
 	return furnish(t, newWorld(t, newCaller(serve(t, dsn)), dsn))
 }
 
-// droppedDelivery is the id of an undeliverable message, which can be dropped.
+// droppedDelivery is the id of an undeliverable webhook message, which a test can drop.
 const droppedDelivery = "0195c2a4-7b10-7c3e-8f21-5d6e7f809113"
 
-// furnish makes a stage from an empty world with an all-powerful caller.
+// furnish makes a stage from an empty world. The caller of the world must be an admin of the platform.
 func furnish(t testing.TB, w *world) *stage {
 	t.Helper()
 	s := &stage{world: w, names: map[string]string{}}
@@ -46,7 +46,7 @@ func furnish(t testing.TB, w *world) *stage {
 			s.names[p.Name] = name
 		}
 	}
-	s.names["consumer"] = otherProject // a project needs no grant for its own objects
+	s.names["consumer"] = otherProject // for its own objects, a project needs no grant
 	post := func(path string, body any) answer {
 		return s.created(t, s.do(t, http.MethodPost, path, body))
 	}
@@ -64,7 +64,7 @@ func furnish(t testing.TB, w *world) *stage {
 	put(team+"/pools/prod-eu/grants/"+otherProject, nil)
 	s.classes(t)
 	post("/v1/projects/platform/pools", named("shared-eu", obj{"cidr": "10.96.0.0/16", "visibility": "shared"}))
-	post(team+"/claims", named("in-scope", obj{"className": "per-cluster", "scope": obj{"cluster": "web-eu"}})) // its pool is the one in the examples
+	post(team+"/claims", named("in-scope", obj{"className": "per-cluster", "scope": obj{"cluster": "web-eu"}})) // its pool is the scope pool in the examples
 	put("/v1/projects/platform/pools/shared-eu/grants/"+s.names["project"], nil)
 	put(team+"/members/"+s.names["subject"], obj{"spec": obj{"role": "viewer"}})
 	post(team+"/api-keys", inTime(example("ApiKeyCreate")))
@@ -77,10 +77,10 @@ func furnish(t testing.TB, w *world) *stage {
 		put(in(s.names["project"], "realms", s.names["realm"], "consumers", uid), obj{"spec": obj{}})
 	}
 	put(in(s.names["project"], "claims", "used", "consumers", "vm-3"), obj{})
-	for _, name := range []string{s.names["alertRule"], "idle"} { // about objects that do not exist
+	for _, name := range []string{s.names["alertRule"], "idle"} { // rules about objects that do not exist
 		post(team+"/alert-rules", named(name, obj{"about": "Quotas", "percent": 99, "resourceName": "nobody"}))
 	}
-	for _, name := range []string{s.names["webhook"], "idle"} { // neither receives anything
+	for _, name := range []string{s.names["webhook"], "idle"} { // webhooks that receive nothing
 		post(team+"/webhooks", named(name, obj{"url": "https://receiver.example/", "paused": true}))
 	}
 	for _, id := range []string{s.names["delivery"], droppedDelivery} {
@@ -94,8 +94,8 @@ func furnish(t testing.TB, w *world) *stage {
 	return s
 }
 
-// classes makes the classes in the examples and the pools behind them, as the team's own: standard, per-cluster and web, with one that can be
-// deleted. The default class belongs to the platform, so that a class of the team can become the default.
+// classes makes the classes in the examples (standard, per-cluster and web), with the pools behind them, in the team's project. It also makes one
+// that can be deleted. The default class belongs to the platform, so that a class of the team can become the default.
 func (s *stage) classes(t testing.TB) {
 	t.Helper()
 	post := func(project, collection, name string, spec obj) {
@@ -115,7 +115,7 @@ func (s *stage) classes(t testing.TB) {
 	post("platform", "pools", "common-eu", obj{"cidr": "10.99.0.0/16", "classNames": []string{"common"}})
 }
 
-// retained makes an allocation without a claim.
+// retained makes a retained allocation, which has no claim.
 func (s *stage) retained(t testing.TB, team, cidr string) string {
 	t.Helper()
 	spec := obj{"poolRef": obj{"name": s.names["pool"]}, "cidr": cidr, "reclaimPolicy": "Retain"}

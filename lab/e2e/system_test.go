@@ -84,7 +84,7 @@ func TestVersion(t *testing.T) {
 	require.Contains(t, v.GoVersion, "go1.")
 }
 
-// Development mode shows in every response.
+// In development mode, each response has a mark.
 func TestDevelopmentModeIsMarkedInEveryAnswer(t *testing.T) {
 	t.Parallel()
 	w := setupEmpty(t)

@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb"
 )
 
-// hammer runs f a number of turns in each of several numbered goroutines. The returned function stops them early and returns when all have ended.
+// hammer calls f in several numbered goroutines, a number of times in each. The returned function ends them early and returns when all have ended.
 func hammer(t testing.TB, workers, turns int, f func(worker, turn int)) (stop func()) {
 	t.Helper()
 	var wg sync.WaitGroup
@@ -34,10 +34,10 @@ func hammer(t testing.TB, workers, turns int, f func(worker, turn int)) (stop fu
 	return stop
 }
 
-// endless is more turns than a test has time for.
+// endless is a number of turns for which a test has no time.
 const endless = 1 << 30
 
-// hit is try for a hammer, which may stop during a request.
+// hit is like try, for a hammer. The hammer may end during the request.
 func (c *caller) hit(t testing.TB, method, path string, body any, options ...option) answer {
 	t.Helper()
 	a, err := c.try(t.Context(), t, method, path, body, options...)
@@ -47,8 +47,8 @@ func (c *caller) hit(t testing.TB, method, path string, body any, options ...opt
 	return a
 }
 
-// patiently repeats a request while the response asks for a retry. A change to a whole project can lose against faster changes inside the project
-// again and again.
+// patiently repeats a request while the response asks for a retry. A change to a whole project may fail repeatedly, because faster changes inside the
+// project come first.
 func (c *caller) patiently(t testing.TB, method, path string, body any) {
 	t.Helper()
 	patient := c.as(c.token)
@@ -63,8 +63,8 @@ func (c *caller) patiently(t testing.TB, method, path string, body any) {
 	}, waitLimit, tick)
 }
 
-// Quotas are made, changed and deleted while the project claims and releases. Their use equals the held addresses exactly. (The audit at the end of
-// the test recounts the rest.)
+// Quotas are made, changed and deleted while the project claims and releases. In the end, their use must be equal to the held addresses. The audit at
+// the end of the test checks the other figures.
 func TestQuotasChangeWhileTheProjectClaims(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
@@ -115,7 +115,7 @@ func TestQuotasChangeWhileTheProjectClaims(t *testing.T) {
 	}
 }
 
-// After the response to a grant's revocation, no claim that begins later is bound, however many claims are under way.
+// When the response to the revocation of a grant has arrived, no later claim may succeed, however many claims are under way.
 func TestGrantIsRevokedWhileItsConsumerClaims(t *testing.T) {
 	t.Parallel()
 	town := setupMarket(t)
@@ -154,7 +154,7 @@ func TestGrantIsRevokedWhileItsConsumerClaims(t *testing.T) {
 	}
 }
 
-// A project is deleted while requests use it and make objects in it. The project and all these objects remain, or all of it is gone.
+// A project is deleted while requests use it and make objects in it. Either the project and all these objects remain, or everything is gone.
 func TestProjectIsDeletedWhileItIsUsed(t *testing.T) {
 	t.Parallel()
 	w := setupKeys(t)
@@ -188,7 +188,7 @@ func TestProjectIsDeletedWhileItIsUsed(t *testing.T) {
 	store, err := crdb.Open(t.Context(), w.dsn, crdb.Options{Region: region, MaxConnections: 2})
 	require.NoError(t, err)
 	defer store.Close()
-	_, err = store.Purge(t.Context(), 100) // as the server does once a minute
+	_, err = store.Purge(t.Context(), 100) // as the server's job does once a minute
 	require.NoError(t, err)
 	for _, id := range ids {
 		require.Empty(t, rowsOf(w.dump(t), id))

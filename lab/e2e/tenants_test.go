@@ -16,20 +16,20 @@ import (
 	"github.com/carve-ipam/carve/internal/app"
 )
 
-// roles of a project, the smallest first.
+// roles are the roles of a project, smallest first.
 var roles = []string{"viewer", "consumer", "provider", "admin"}
 
 // unlimited lists the flags of a server that requires API keys and has no rate limits.
 var unlimited = []string{"--auth=keys", "--rate-limit-reads=0", "--rate-limit-writes=0", "--rate-limit-work=0", "--rate-limit-project-work=0", "--rate-limit-anonymous=0"}
 
-// setupKeys makes a world in which callers need API keys. Its own caller has the installation's first key.
+// setupKeys makes a world in which callers need API keys. The world's own caller has the first key of the installation.
 func setupKeys(t testing.TB) *world {
 	t.Helper()
 	dsn := database(t, elsewhere...)
 	return newWorld(t, newCaller(serve(t, dsn, unlimited...)).as(bootstrap(t, dsn)), dsn)
 }
 
-// setupLogged is setupKeys with a server that logs at debug level.
+// setupLogged does the same as setupKeys. Its server logs at debug level.
 func setupLogged(t testing.TB) (*world, *safeBuffer) {
 	t.Helper()
 	dsn, log := database(t, elsewhere...), &safeBuffer{}
@@ -56,7 +56,7 @@ func (b *safeBuffer) String() string {
 	return b.b.String()
 }
 
-// bootstrap makes a key of a platform admin directly in the database, as `ipamctl bootstrap` does.
+// bootstrap makes an API key of a platform admin directly in the database, as `ipamctl bootstrap` does.
 func bootstrap(t testing.TB, dsn string) (token string) {
 	t.Helper()
 	token, err := app.Bootstrap(t.Context(), dsn, region)
@@ -64,7 +64,7 @@ func bootstrap(t testing.TB, dsn string) (token string) {
 	return token
 }
 
-// in returns the path of a project's collection, or of one object in it.
+// in returns the path of one of a project's collections, or of one object in it.
 func in(project, collection string, names ...string) string {
 	path := "/v1/projects/" + project + "/" + collection
 	for _, n := range names {
@@ -85,7 +85,7 @@ func (c *caller) newKey(t testing.TB, project, name, role string) (token string)
 	return c.newKeyUntil(t, project, name, role, time.Time{})
 }
 
-// newKeyUntil makes a key that expires at until, unless until is zero.
+// newKeyUntil makes a key that expires at the given time. If the time is zero, the key does not expire.
 func (c *caller) newKeyUntil(t testing.TB, project, name, role string, until time.Time) (token string) {
 	t.Helper()
 	spec := obj{"role": role}
@@ -97,11 +97,11 @@ func (c *caller) newKeyUntil(t testing.TB, project, name, role string, until tim
 	return a.Token
 }
 
-// tenant is a project with a caller in each role. Its objects contain its words, so that a leak shows anywhere: names contain one word, which others
-// may guess, and all other fields contain another.
+// tenant is a project with a caller in each role. Its objects contain two words of the tenant, so that a test detects a leak in any field. Names
+// contain one word, which others may guess. All other fields contain the second word.
 type tenant struct {
 	project      string
-	name, secret string             // the words
+	name, secret string             // the two words
 	by           map[string]*caller // by role
 }
 
@@ -114,7 +114,7 @@ func (p *tenant) at(collection string, names ...string) string {
 	return in(p.project, collection, names...)
 }
 
-// named returns a name that no other tenant uses.
+// named returns a name with the tenant's word, so that no other tenant uses it.
 func (p *tenant) named(name string) string { return p.name + "-" + name }
 
 // body returns the body that creates an object, with the tenant's words in every field.
@@ -125,14 +125,14 @@ func (p *tenant) body(name string, spec obj) obj {
 	}
 }
 
-// hearsNot fails the test if a response to one of the tenant's callers contains one of the words.
+// hearsNot makes the test fail if a response to one of the tenant's callers contains one of the words.
 func (p *tenant) hearsNot(words ...string) {
 	for _, c := range p.by {
 		c.unseen = append(c.unseen, words...)
 	}
 }
 
-// town is a world with two tenants that know nothing of each other and have the same objects: both have a pool "default" with the same addresses.
+// town is a world with two tenants that know nothing of each other. Both have the same objects, such as a pool "default" with the same addresses.
 type town struct {
 	*world
 	north, south *tenant
@@ -147,7 +147,7 @@ func setupTown(t testing.TB) *town {
 	return town
 }
 
-// settle makes a tenant with one object of every kind.
+// settle makes a tenant with one object of each kind.
 func (w *world) settle(t testing.TB, project, name, secret string) *tenant {
 	t.Helper()
 	p := &tenant{project: project, name: name, secret: secret, by: map[string]*caller{}}
@@ -197,7 +197,7 @@ func (p *tenant) retainedBlock(t testing.TB) string {
 	return kept[0].Metadata.Name
 }
 
-// readEverything reads every list of the project that the caller may read, and every object in the lists.
+// readEverything reads all lists of the project that the caller may read, and each object in them.
 func (p *tenant) readEverything(t testing.TB, c *caller) {
 	t.Helper()
 	type thing = struct {

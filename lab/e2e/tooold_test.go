@@ -14,8 +14,8 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/schema"
 )
 
-// An operator runs the `migrate` of a later version while this version's servers run. They would break the new schema, so they stop by themselves and
-// log the reason. None can start again, and the database keeps their acknowledged changes.
+// An operator runs `migrate` of a later version while servers of this version run. These servers would violate the new schema. So they
+// must stop by themselves and log the reason. None can start again, and the database keeps their acknowledged changes.
 func TestServersTooOldForTheirDatabaseStop(t *testing.T) {
 	t.Parallel()
 	dsn := database(t)
@@ -35,7 +35,7 @@ func TestServersTooOldForTheirDatabaseStop(t *testing.T) {
 		wg.Go(func() {
 			for n := 0; ; n++ {
 				name := fmt.Sprintf("c-%d-%d", i, n)
-				if !claimedFrom(t.Context(), p, name) { // it refuses, or has stopped
+				if !claimedFrom(t.Context(), p, name) { // the server refuses, or has stopped
 					return
 				}
 				mu.Lock()
@@ -59,7 +59,7 @@ func TestServersTooOldForTheirDatabaseStop(t *testing.T) {
 	wg.Wait()
 	refused := refusedProcess(t, binary, nil, "--database-url="+dsn)
 	require.Contains(t, refused.Log, fmt.Sprintf("programs that know at least number %d", schema.Version()+1))
-	_, err = c.Exec(t.Context(), "UPDATE compatibility SET minimum = $1", schema.Version()) // as the later version would find it
+	_, err = c.Exec(t.Context(), "UPDATE compatibility SET minimum = $1", schema.Version()) // the value that the later version would find
 	require.NoError(t, err)
 	auditClean(t, dsn)
 	again := start()

@@ -15,8 +15,8 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/pools"
 )
 
-// Every changing operation of the contract leaves exactly one record: subject, origin, operation, and the state before and after. Other operations
-// leave none.
+// Each operation that changes something must write exactly one record, with the subject, the origin, the operation, and the state before and after.
+// Other operations must write none.
 func TestTrailOfEveryOperation(t *testing.T) {
 	t.Parallel()
 	w, log := setupLogged(t)
@@ -31,7 +31,7 @@ func TestTrailOfEveryOperation(t *testing.T) {
 	require.NotEmpty(t, log.String(), "it was written to")
 }
 
-// trailOfEach runs every operation, checks its record, and returns the tokens that were made.
+// trailOfEach runs each operation and checks its record. It returns the tokens of the keys that the operations made.
 func (s *stage) trailOfEach(t *testing.T, admin string) (tokens []string) {
 	t.Helper()
 	for _, each := range s.specimens(t) {
@@ -59,7 +59,7 @@ func (s *stage) trailOfEach(t *testing.T, admin string) (tokens []string) {
 			case "renewConsumers":
 				require.Empty(t, made, "a renewal alone changes nothing that is recorded")
 				return
-			case "attachConsumer", "detachConsumer", "putConsumer", "endConsumer", "confirmExpiry", "retryWebhookDelivery", "deleteWebhookDelivery": // the tests of their effects check their records; the status does not determine them
+			case "attachConsumer", "detachConsumer", "putConsumer", "endConsumer", "confirmExpiry", "retryWebhookDelivery", "deleteWebhookDelivery": // other tests check the records of these operations, because the status does not determine them
 				require.NotEmpty(t, made)
 				return
 			}
@@ -85,13 +85,13 @@ func keptTokens(t testing.TB, s *stage, tokens []string) []string {
 	})
 }
 
-// tells requires that the records match an answered specimen.
+// tells requires that the records match the response to a specimen.
 func (s *stage) tells(t testing.TB, each specimen, a answer, made []event, subject string) {
 	t.Helper()
 	made = s.withoutKeeper(t, each, made)
 	want := 1
 	if claims, isBatch := each.body["claims"].([]any); isBatch {
-		want = len(claims) // each claim has its own
+		want = len(claims) // each claim has its own record
 	}
 	require.Len(t, made, want)
 	project := strings.Split(each.path, "/")
@@ -121,7 +121,8 @@ func (s *stage) tells(t testing.TB, each specimen, a answer, made []event, subje
 	require.ElementsMatch(t, resourceNames(t, each, a), names)
 }
 
-// withoutKeeper omits the record of the pool that a scope's first claim carves. That record is in the trail of the pool's owner and names no caller.
+// withoutKeeper leaves out the record of the pool that the first claim of a scope carves. That record is in the audit trail of the pool's owner and
+// names no caller.
 func (s *stage) withoutKeeper(t testing.TB, each specimen, made []event) []event {
 	t.Helper()
 	first := each.String() == "createClaim/withScope" || each.op.id == "putScopePool"
@@ -141,7 +142,7 @@ func (s *stage) withoutKeeper(t testing.TB, each specimen, made []event) []event
 	return kept
 }
 
-// resourceNames returns the names of an operation's resources: the created ones, or the last one in its path.
+// resourceNames returns the names of the objects of an operation: the created objects, or the last name in its path.
 func resourceNames(t testing.TB, each specimen, a answer) (names []string) {
 	t.Helper()
 	if each.body["claims"] != nil {
@@ -154,8 +155,8 @@ func resourceNames(t testing.TB, each specimen, a answer) (names []string) {
 	if slices.Contains(each.op.template, "grants") {
 		return []string{path[5]} // the granted object
 	}
-	if each.op.creates() || each.op.id == "putScopePool" { // its scope names it
-		return []string{decode[client.IPClaim](t, a).Metadata.Name} // every resource has it there
+	if each.op.creates() || each.op.id == "putScopePool" { // the scope is the name of its pool
+		return []string{decode[client.IPClaim](t, a).Metadata.Name} // each resource has its name there
 	}
 	return []string{path[len(path)-1]}
 }
@@ -205,7 +206,7 @@ func TestListOfEvents(t *testing.T) {
 	t.Parallel()
 	town := setupTown(t)
 	p := town.north
-	c := town.as(p.admin().token) // the admin sees records of strangers' attempts
+	c := town.as(p.admin().token) // the admin sees records of attempts by strangers
 	for i := range 5 {
 		c.created(t, p.take(t, fmt.Sprint("e", i), from("default", 28)))
 	}
@@ -221,7 +222,7 @@ func TestListOfEvents(t *testing.T) {
 		return all[client.AuditEvent](t, c, p.at("audit-events")+"?"+q.Encode())
 	}
 	whole := list()
-	var begin, middle time.Time // by the records' clock: the first claim, and just after the last one
+	var begin, middle time.Time // by the clock of the records: the time of the first claim, and the time just after the last one
 	for _, e := range whole {
 		switch {
 		case e.Operation == "createClaim" && e.Resource.Name == p.named("e0"):

@@ -12,14 +12,14 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// The ways in which a COMMIT can end without a known outcome.
+// unknownCommits are the faults after which the server does not know the outcome of a COMMIT.
 var unknownCommits = []func() pgfault.Fault{
 	pgfault.CommittedAnswerLost, pgfault.LostBeforeCommit, pgfault.CommitAmbiguous40003, pgfault.RolledBackAmbiguous40003,
 	pgfault.CommittedThenDrain57P01,
 }
 
-// Each of 400 requests has its COMMIT cut. Its client repeats it until it gets a response, and once more: the last repeat returns the first response,
-// and exactly 400 blocks are taken. The names are generated, so only the key identifies a repeat.
+// The COMMIT of each of 400 requests is cut. Its client repeats the request until it gets a response, and then once more. The last repeat must return
+// the first response, and exactly 400 blocks must be taken. The service generates the names, so only the key identifies a repeat.
 func TestRetryAfterACutCommitTakesEffectOnce(t *testing.T) {
 	t.Parallel()
 	const servers, each = 4, 100
@@ -59,11 +59,11 @@ func TestRetryAfterACutCommitTakesEffectOnce(t *testing.T) {
 	require.Len(t, all[client.IPClaim](t, direct, at("claims")), servers*each)
 }
 
-// cutSite is a server with database connections that a test can cut.
+// cutSite is a server whose database connections a test can cut.
 type cutSite struct {
 	*caller
 	proxy  *pgfault.Proxy
-	blocks []string // as in the responses to the clients
+	blocks []string // the blocks in the responses to the clients
 	atOnce int
 }
 
@@ -72,18 +72,18 @@ func startCutSite(t testing.TB, dsn string, rules ...pgfault.Rule) *cutSite {
 	proxy, err := pgfault.Start(t.Context(), dsn, rules...)
 	require.NoError(t, err)
 	t.Cleanup(proxy.Close)
-	// No job of the server's own ends transactions, so the next COMMIT belongs to a request.
+	// The server's own jobs run no transactions, so the next COMMIT belongs to a request.
 	s := &cutSite{caller: newCaller(serve(t, proxy.DSN(), "--log-level=error", "--metrics-pools=0")), proxy: proxy}
 	s.outages = true
 	return s
 }
 
-// claimTwice cuts the next COMMIT, claims, repeats the claim until it gets a response, and repeats it once more.
+// claimTwice cuts the next COMMIT and claims. It repeats the claim until it gets a response, and then once more.
 func (s *cutSite) claimTwice(t testing.TB, pool string, n int) {
 	t.Helper()
 	cut := unknownCommits[n%len(unknownCommits)]()
 	s.proxy.SetRules(pgfault.Once(cut))
-	if n%10 == 0 { // also cuts the connection on which the server would check the outcome, and the next one
+	if n%10 == 0 { // also cut the connection on which the server would check the outcome, and the connection after it
 		s.proxy.SetRules(pgfault.First(2, afterwards(pgfault.ConnectionLost())), pgfault.Once(cut))
 	}
 	body := obj{"metadata": obj{"generateName": pool + "-"}, "spec": from(pool, 32)}
@@ -115,7 +115,7 @@ func afterwards(f pgfault.Fault) pgfault.Fault {
 	}
 }
 
-// untilAnswered repeats a claim while its outcome is unknown.
+// untilAnswered repeats a claim until its outcome is known.
 func (s *cutSite) untilAnswered(t testing.TB, body obj, options ...option) (a answer, tries int) {
 	t.Helper()
 	for tries = 1; t.Context().Err() == nil; tries++ {
@@ -127,7 +127,7 @@ func (s *cutSite) untilAnswered(t testing.TB, body obj, options ...option) (a an
 	return a, tries
 }
 
-// All faults occur now and then, in every operation on claims. Acknowledged claims exist, refused ones do not, and no 40001 reaches a caller.
+// Each fault occurs sometimes, in each operation on claims. Acknowledged claims must exist, refused claims must not, and no caller may see a 40001.
 func TestAcknowledgedClaimsExistAfterAStormOfFaults(t *testing.T) {
 	t.Parallel()
 	const p, seed = 0.04, 7
@@ -147,7 +147,7 @@ func TestAcknowledgedClaimsExistAfterAStormOfFaults(t *testing.T) {
 		pgfault.Probability(p/2, seed, pgfault.AnswerLost()),
 		pgfault.Probability(p/2, seed, pgfault.Drain57P01()),
 	)
-	kept := make([]string, 16) // the block of each client's last claim, which the client keeps
+	kept := make([]string, 16) // the block of each client's last claim, which stays
 	var wg sync.WaitGroup
 	for i := range kept {
 		wg.Go(func() {
@@ -188,7 +188,7 @@ func TestAcknowledgedClaimsExistAfterAStormOfFaults(t *testing.T) {
 	require.Equal(t, whole, s.available(t, "p"))
 }
 
-// insist repeats a repeatable request until its outcome is known.
+// insist repeats a request that is safe to repeat until its outcome is known.
 func (s *cutSite) insist(t testing.TB, method, path string, body any) answer {
 	t.Helper()
 	for t.Context().Err() == nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/audit"
 )
 
-// serverBefore builds cmd/server of the previous version from this checkout's history. Nothing is released yet, so that version is the commit that
-// introduced the present schema. Its server works beside this version's servers during an upgrade (docs/upgrade.md).
+// serverBefore builds cmd/server of the previous version from this checkout's history. No version is released yet. So the previous version is the
+// commit that introduced the current schema. During an upgrade, its server works beside servers of this version (docs/upgrade.md).
 func serverBefore(t *testing.T) string {
 	t.Helper()
 	git := func(args ...string) ([]byte, error) {
@@ -43,7 +43,7 @@ func serverBefore(t *testing.T) string {
 	return filepath.Join(dir, "server")
 }
 
-// plainly sends a request to a server with a contract that may differ from this version's.
+// plainly sends a request without the checks of the contract, because the contract of the server's version may differ.
 func plainly(t *testing.T, p *process, method, path string, body any) (status int, answered obj) {
 	t.Helper()
 	var text []byte
@@ -66,15 +66,15 @@ func plainly(t *testing.T, p *process, method, path string, body any) (status in
 	return resp.StatusCode, answered
 }
 
-// A server of the previous version and one of this version run on this version's schema. Each sees, serves and releases the objects of the other, and
-// both draw from one pool at the same time.
+// A server of the previous version and a server of this version share this version's schema. Each must see, serve and release the objects of the
+// other. Both claim from one pool at the same time.
 func TestPreviousVersionWorksBesideThisOne(t *testing.T) {
 	t.Parallel()
 	dsn := database(t)
 	older := startProcess(t, serverBefore(t), nil, "--database-url="+dsn, "--max-connections=8", "--request-timeout=60s")
 	newer := startProcess(t, serverBinary(t), nil, "--database-url="+dsn, "--max-connections=8", "--request-timeout=60s")
 	both := []*process{older, newer}
-	for i, p := range both { // each makes a project with a pool, which the other uses too
+	for i, p := range both { // each makes a project with a pool, which the other one uses too
 		status, answered := plainly(t, p, "POST", "/projects", obj{"metadata": obj{"name": fmt.Sprintf("team-%d", i)}})
 		require.Equal(t, 201, status, answered)
 		status, answered = plainly(t, p, "POST", fmt.Sprintf("/projects/team-%d/pools", i),
@@ -107,7 +107,7 @@ func TestPreviousVersionWorksBesideThisOne(t *testing.T) {
 					t.Errorf("the other server says %d %v", status, seen)
 				}
 				if round%3 == 2 {
-					mu.Lock() // released under the map's lock, so that the next holder of the block never finds it in the map
+					mu.Lock() // the lock is held during the release, so that the next holder of the block never finds the old entry in the map
 					delete(holder, block)
 					mu.Unlock()
 					if status, answered := plainly(t, releaser, "DELETE", claims+"/"+name, nil); status != 204 {

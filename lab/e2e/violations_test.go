@@ -13,15 +13,15 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// plainHeaders may be in any response.
+// plainHeaders are the headers that any response may have.
 var plainHeaders = []string{
 	"Content-Type", "Content-Length", "Date", "Connection", "Transfer-Encoding", "Cache-Control", "Vary",
 	"X-Request-Id", "X-Content-Type-Options", "X-Frame-Options", "Referrer-Policy", "Content-Security-Policy", "Cross-Origin-Resource-Policy", "Strict-Transport-Security",
 	"Carve-Auth", "Accept-Patch", "Ratelimit", "Ratelimit-Policy",
 }
 
-// violations lists all differences between a response and the contract. op is nil for a path or method that the contract does not have, and for files
-// served beside it.
+// violations returns all differences between a response and the contract. op is nil if the contract does not have the path or method, and for files
+// that the service serves beside the contract.
 func (k *contractDoc) violations(op *operation, a answer) []string {
 	var v violations
 	if a.header.Get("X-Request-Id") == "" {
@@ -43,8 +43,8 @@ type violations []string
 
 func (v *violations) add(format string, args ...any) { *v = append(*v, fmt.Sprintf(format, args...)) }
 
-// declared checks status, headers and body against the operation's declaration: for a success, the declaration of its status; for a refusal, the
-// declared refusals with codes that fit the response.
+// declared checks the status, the headers and the body against the operation's declaration. For a success, this is the declaration of its status. For
+// a refusal, it is the shared declaration of refusals, with the codes that fit the response.
 func (v *violations) declared(op *operation, refusals []string, a answer) {
 	ref := op.Responses.Status(a.status)
 	if len(refusals) > 0 {
@@ -73,7 +73,7 @@ func (v *violations) headers(r *openapi3.Response, refusals []string, a answer) 
 	known := slices.Clone(plainHeaders)
 	for name, ref := range r.Headers {
 		if codes := listed(ref.Value.Extensions); len(refusals) > 0 && codes != nil && !among(codes, refusals) {
-			continue // it belongs to other codes
+			continue // the header belongs to other codes
 		}
 		known = append(known, http.CanonicalHeaderKey(name))
 		values := a.header.Values(name)
@@ -95,7 +95,7 @@ func (v *violations) headers(r *openapi3.Response, refusals []string, a answer) 
 	}
 }
 
-// headerValue returns a header as the JSON value that its schema describes, or as a string if it does not parse.
+// headerValue returns a header as a JSON value of the type that its schema describes. If the header does not parse, it returns a string.
 func headerValue(s *openapi3.Schema, value string) any {
 	var parsed any
 	if !s.Type.Is(openapi3.TypeString) && json.Unmarshal([]byte(value), &parsed) == nil {
@@ -121,7 +121,7 @@ func (v *violations) body(s *openapi3.Schema, a answer) {
 	}
 }
 
-// problem checks the conditions on a problem document that a schema cannot express.
+// problem checks the rules for problem documents that a schema cannot express.
 func (v *violations) problem(k *contractDoc, a answer) {
 	if ct := a.header.Get("Content-Type"); ct != "application/problem+json" {
 		v.add("a refusal is %q", ct)
@@ -183,7 +183,7 @@ func problemOf(a answer) (p problem, ok bool) {
 	return p, json.Unmarshal(a.body, &p) == nil
 }
 
-// pointers returns the places that a problem names.
+// pointers returns the places to which a problem document points.
 func (p problem) pointers() []string {
 	var out []string
 	for _, e := range p.Errors {

@@ -11,13 +11,14 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// heldAt requests an address's holders at a time.
+// heldAt returns the history of an address at a time.
 func (p *tenant) heldAt(t testing.TB, address string, at time.Time) []client.HistoryEntry {
 	t.Helper()
 	return all[client.HistoryEntry](t, p.by["viewer"], p.at("history")+"?address="+address+"&at="+url.QueryEscape(at.UTC().Format(time.RFC3339Nano)))
 }
 
-// One address passes through several holders and phases. The history returns the holder at each moment between two of them.
+// One address has several holders and phases, one after another. For a moment between two of these, the history must return the holder at that
+// moment.
 func TestAddressHistoryReturnsTheHolderAtEachMoment(t *testing.T) {
 	t.Parallel()
 	town := setupMarket(t)
@@ -26,7 +27,7 @@ func TestAddressHistoryReturnsTheHolderAtEachMoment(t *testing.T) {
 	north.grant(t, "market", "south")
 	const address = "192.0.2.77"
 	type holding struct {
-		project, claim, phase string // claim as the pool's owner sees it
+		project, claim, phase string // the name of the claim as the owner of the pool sees it
 	}
 	var moments []time.Time
 	var want []*holding
@@ -116,7 +117,7 @@ func TestAddressHistoryReturnsTheHolderAtEachMoment(t *testing.T) {
 		c.created(t, c.do(t, http.MethodPost, north.at("claims"), named("deep", obj{"poolRef": obj{"name": north.named("child")}, "address": "10.0.129.7"})))
 		c.deleted(t, c.do(t, http.MethodDelete, north.at("claims", "deep"), nil))
 		c.deleted(t, c.do(t, http.MethodDelete, north.at("pools", north.named("child")), nil))
-		var held time.Time // by the records' clock
+		var held time.Time // by the clock of the records
 		for _, e := range all[client.HistoryEntry](t, north.by["viewer"], north.at("history")+"?address=10.0.129.7") {
 			if e.AllocatedCIDR == "10.0.129.7/32" {
 				held = e.Since

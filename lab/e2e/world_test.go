@@ -20,15 +20,15 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// project is the tenant of most tests.
+// project is the project that most tests use.
 const project = "acme"
 
-// world is one service on its own database, with the project and a caller.
+// world is one service on its own database, with a project and a caller.
 type world struct {
 	*caller
 	dsn string
 
-	sql *pgx.Conn // to the database itself, for one goroutine at a time
+	sql *pgx.Conn // direct connection to the database; only one goroutine at a time may use it
 }
 
 func newWorld(t testing.TB, c *caller, dsn string) *world {
@@ -39,7 +39,7 @@ func newWorld(t testing.TB, c *caller, dsn string) *world {
 	return &world{caller: c, dsn: dsn, sql: conn}
 }
 
-// setup makes a world. When the test ends, the service stops and the audit checks every invariant.
+// setup makes a world. At the end of the test, the service stops and the audit checks each invariant.
 func setup(t testing.TB, flags ...string) *world {
 	t.Helper()
 	w := setupEmpty(t, flags...)
@@ -47,15 +47,15 @@ func setup(t testing.TB, flags ...string) *world {
 	return w
 }
 
-// setupEmpty makes a world that contains only the platform's own project.
+// setupEmpty makes a world in which only the platform's own project exists.
 func setupEmpty(t testing.TB, flags ...string) *world {
 	t.Helper()
 	dsn := database(t)
 	return newWorld(t, newCaller(serve(t, dsn, flags...)), dsn)
 }
 
-// database makes an empty database. The audit checks it after everything that the test starts on it has stopped. It has the one region of the tests,
-// and further regions if named.
+// database makes an empty database. When everything that uses the database has stopped at the end of the test, the audit checks it. It has the region
+// of the tests and the additional regions in others.
 func database(t testing.TB, others ...string) (dsn string) {
 	t.Helper()
 	if len(others) > 0 {
@@ -76,7 +76,7 @@ func auditClean(t testing.TB, dsn string) {
 	require.Empty(t, report.Findings, "the audit")
 }
 
-// serve starts the service in this process, on a free port of loopback, and returns its address. Later flags override earlier ones.
+// serve starts the service in this process on a free loopback port and returns its address. Later flags override earlier ones.
 func serve(t testing.TB, dsn string, flags ...string) (addr string) {
 	t.Helper()
 	a := start(t, dsn, t.Output(), flags...)
@@ -86,13 +86,13 @@ func serve(t testing.TB, dsn string, flags ...string) (addr string) {
 	return a.Addr()
 }
 
-// start is serve for tests that stop the service themselves, or read its log.
+// start does the same as serve. Tests that stop the service themselves or read its log use it.
 func start(t testing.TB, dsn string, log io.Writer, flags ...string) *app.App {
 	t.Helper()
 	if !slices.ContainsFunc(flags, func(f string) bool { return strings.HasPrefix(f, "--auth=") }) {
 		flags = append([]string{"--auth=dev"}, flags...)
 	}
-	// A busy machine must not make a request miss its deadline, unless the test is about deadlines.
+	// On a busy machine, no request may miss its deadline, unless the test is about deadlines.
 	key := filepath.Join(t.TempDir(), "webhook-key")
 	require.NoError(t, os.WriteFile(key, []byte(strings.Repeat("k", 32)), 0o600))
 	args := append([]string{
@@ -106,7 +106,7 @@ func start(t testing.TB, dsn string, log io.Writer, flags ...string) *app.App {
 	return a
 }
 
-// The longest wait for a condition without an event, and the interval between two checks.
+// The longest wait for a condition, and the interval between two checks.
 const (
 	waitLimit = 5 * time.Minute
 	tick      = 10 * time.Millisecond

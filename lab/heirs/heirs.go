@@ -1,6 +1,6 @@
-// Package heirs has agents that delete claims, pools, classes and whole projects, and make others of the same names. Each request goes to any of
-// several servers, which may have cached the earlier object. Every response must reflect the objects that exist now. Each agent has a project of its
-// own and sends one request after another, so it knows which objects exist.
+// Package heirs runs agents that delete claims, pools, classes and whole projects, and make new objects by the same names. Each request goes to one
+// of several servers. That server may have cached the deleted object. Each response must show the objects that exist now. Each agent has its own
+// project and sends one request after another, so the agent knows which objects exist.
 package heirs
 
 import (
@@ -21,13 +21,13 @@ import (
 
 type obj = map[string]any
 
-// Heirs runs the agents and collects wrong responses.
+// Heirs runs the agents and collects the wrong responses.
 type Heirs struct {
 	Ask     func(ctx context.Context, server int, method, path string, body any) herd.Answer
 	Servers int
 	Agents  int
-	Rounds  int             // of each agent, at most
-	Over    <-chan struct{} // closed: agents make no more rounds than Least
+	Rounds  int             // largest number of rounds of each agent
+	Over    <-chan struct{} // when it is closed, an agent stops after Least rounds
 	Seed    uint64
 
 	mu    sync.Mutex
@@ -35,10 +35,10 @@ type Heirs struct {
 	tally map[string]int
 }
 
-// Least is how many rounds each agent makes after Over is closed, so that every run tests something.
+// Least is the number of rounds that each agent makes even if Over is closed, so that every run tests something.
 const Least = 4
 
-// Work lets the agents work until they are done.
+// Work runs the agents and returns when all have finished.
 func (h *Heirs) Work(ctx context.Context) {
 	h.tally = map[string]int{}
 	var agents sync.WaitGroup
@@ -49,7 +49,7 @@ func (h *Heirs) Work(ctx context.Context) {
 	agents.Wait()
 }
 
-// Judge returns the wrong responses, and counts of the work.
+// Judge returns the wrong responses and the counts of the agents' work.
 func (h *Heirs) Judge() (wrong []string, tally map[string]int) { return h.wrong, h.tally }
 
 // agent is the only user of its project.
@@ -60,19 +60,19 @@ type agent struct {
 	world    world
 	dice     *rand.Rand
 	projects int    // number of projects that it has used
-	project  string // its present project; "": none yet
-	pool     string // its name
+	project  string // the current project; empty before the first
+	pool     string // name of the pool
 	cidr     netip.Prefix
-	pools    int    // number of pools that it has made
-	bits     int    // the length of a claim
+	pools    int    // number of pools that the agent has made
+	bits     int    // prefix length of a claim
 	carved   string // name of the last claim's pool
 }
 
-// world names the objects that an agent deletes and makes again between two claims of one name.
+// world describes one kind of object that an agent replaces. The agent deletes the object and makes it again between two claims with the same name.
 type world struct {
 	name  string
 	spec  func(a *agent) obj
-	again func(a *agent, ctx context.Context) bool // as agent.round
+	again func(a *agent, ctx context.Context) bool // deletes the object and makes it again; returns false as agent.round does
 }
 
 var worlds = []world{
@@ -83,7 +83,7 @@ var worlds = []world{
 	{"expired scope", inScope, (*agent).expiredScope},
 }
 
-// work makes rounds. A request with an unknown outcome may take effect later, so the agent then continues in a new project.
+// work makes the rounds. A request with an unknown outcome may take effect later, so the agent then continues in a new project.
 func (a *agent) work(ctx context.Context) {
 	there := false
 	for round := range a.Rounds {
@@ -112,7 +112,8 @@ func (a *agent) makeProject(ctx context.Context) bool {
 	return a.changes(ctx, http.MethodPost, "/v1/projects", obj{"metadata": obj{"name": a.project}})
 }
 
-// furnish makes the pool, and the class if the world has one. No two pools of an agent overlap, so a block shows the pool that it was carved from.
+// furnish makes the pool, and the class if the world has one. The pools of an agent never overlap. So the block of a claim shows from which pool it
+// comes.
 func (a *agent) furnish(ctx context.Context) bool {
 	a.pool, a.bits = []string{"x", "z"}[a.dice.IntN(2)], 28+a.dice.IntN(3)
 	a.pools++
@@ -152,7 +153,7 @@ func (a *agent) otherClass(ctx context.Context) bool {
 	return a.changes(ctx, http.MethodDelete, a.at("pools", a.pool), nil) && a.changes(ctx, http.MethodDelete, a.at("classes", "k"), nil) && a.furnish(ctx)
 }
 
-// otherScope deletes the last claim's pool, unless it has expired. The scope's next claim carves a pool with the same name.
+// otherScope deletes the pool of the last claim, unless that pool has expired. The next claim of the scope carves a new pool with the same name.
 func (a *agent) otherScope(ctx context.Context) bool {
 	answer, certain := a.ask(ctx, http.MethodDelete, a.at("pools", a.carved), nil)
 	if certain && answer.Status >= 300 && answer.Code != ipam.CodeNotFound {
@@ -161,7 +162,7 @@ func (a *agent) otherScope(ctx context.Context) bool {
 	return certain
 }
 
-// expiredScope waits until the last claim's pool has expired, or the clients of the run have ended.
+// expiredScope waits until the pool of the last claim has expired. It stops if the other clients of the run have ended.
 func (a *agent) expiredScope(ctx context.Context) bool {
 	for {
 		answer, certain := a.ask(ctx, http.MethodGet, a.at("classes/k/scopes"), nil)
@@ -202,7 +203,7 @@ type claim struct {
 	}
 }
 
-// round makes a claim, reads it, releases it, and reads that it is gone. It returns false when the outcome of a change is unknown or wrong.
+// round makes a claim, reads it, releases it, and checks that it is gone. It returns false if the outcome of a change is unknown or wrong.
 func (a *agent) round(ctx context.Context) bool {
 	answer, certain := a.ask(ctx, http.MethodPut, a.at("claims/y"), obj{"spec": a.world.spec(a)})
 	if !certain {
@@ -239,7 +240,7 @@ func (a *agent) at(parts ...string) string {
 	return strings.Join(append([]string{"/v1/projects", a.project}, parts...), "/")
 }
 
-// changes requests a change that the server must make. It returns false for an unknown outcome or a refusal.
+// changes requests a change that the server must make. It returns false if the outcome is unknown or the server refuses.
 func (a *agent) changes(ctx context.Context, method, path string, body any) bool {
 	answer, certain := a.ask(ctx, method, path, body)
 	if certain && answer.Status >= 300 {
@@ -248,13 +249,13 @@ func (a *agent) changes(ctx context.Context, method, path string, body any) bool
 	return certain && answer.Status < 300
 }
 
-// tries bounds the repeats of a request.
+// tries limits the repeats of a request.
 const tries = 60
 
-// notDone are the codes of requests that changed nothing and may be repeated.
+// notDone lists the codes that mean that the request changed nothing and may be repeated.
 var notDone = []ipam.Code{ipam.CodeContention, ipam.CodeUnavailable, ipam.CodeRateLimited}
 
-// ask sends a request to one of the servers, and repeats it while nothing was changed. It repeats a read until a server responds.
+// ask sends a request to one of the servers. It repeats the request while nothing was changed. It repeats a read until a server responds.
 func (a *agent) ask(ctx context.Context, method, path string, body any) (answer herd.Answer, certain bool) {
 	for range tries {
 		answer = a.Ask(ctx, a.dice.IntN(a.Servers), method, path, body)

@@ -1,6 +1,12 @@
-// Package herd runs agents with machines that use claims as consumers: they attach, renew, detach and end, or die. Under any fault, a claim must be
-// released once, by the last consumer that leaves it, and never while a live consumer is attached. An ended consumer must not come back, and a
-// consumer that renews in time must not expire. Ask sends the requests, so the same agents run in package chaos and in a test.
+// Package herd runs agents with machines that use claims as consumers. The consumers attach, renew, detach and end, or die without a request. The
+// package checks that these rules hold under any fault:
+//
+//   - The last consumer that leaves a claim releases the claim, exactly once.
+//   - No claim is released while a live consumer is attached.
+//   - An ended consumer never comes back.
+//   - A consumer that renews in time does not expire.
+//
+// The function Ask sends the requests, so that package chaos and a test can run the same agents.
 package herd
 
 import (
@@ -17,10 +23,10 @@ import (
 	"github.com/carve-ipam/carve/lab/consistency"
 )
 
-// Project is the agents' own project.
+// Project is the project in which only these agents work.
 const Project = "herd"
 
-// Answer is a request's outcome.
+// Answer is the outcome of a request.
 type Answer struct {
 	Status int
 	Code   ipam.Code // code of a refusal
@@ -32,7 +38,7 @@ func (a Answer) ok() bool { return !a.Unsure && a.Status < 300 }
 
 type obj = map[string]any
 
-// Herd runs two agents for each claim and records their observations.
+// Herd runs the agents and records their observations. Two agents share each claim.
 type Herd struct {
 	Ask    func(ctx context.Context, server int, method, path string, body any) Answer // sends a request; the herd takes the servers in turn
 	Agents int
@@ -43,11 +49,11 @@ type Herd struct {
 	mu      sync.Mutex
 	wrong   []string
 	asked   int
-	lost    []string // claims with consumers that were left to expire
+	lost    []string // claims whose consumers no longer renew and must expire
 	Tally   map[string]int
 }
 
-// ttl is the shortest time to live that the API allows.
+// ttl is the time to live of the consumers. It is the shortest that the API allows.
 const ttl = 10 * time.Second
 
 // Furnish makes the project and its pool, while no faults are active.
@@ -108,7 +114,7 @@ func (h *Herd) count(what string) {
 	h.Tally[what]++
 }
 
-// Work runs the agents until they are done, and stops the consumers that only renew.
+// Work runs the agents until they have finished. Then it stops the consumers that only renew.
 func (h *Herd) Work(ctx context.Context) {
 	working, over := context.WithCancel(ctx)
 	defer over()
@@ -127,11 +133,11 @@ func (h *Herd) Work(ctx context.Context) {
 	keepers.Wait()
 }
 
-// keep attaches one consumer to a claim and renews it well in time. The consumer must never end.
+// keep attaches one consumer to a claim and always renews it in time. So the consumer must never expire.
 func (h *Herd) keep(ctx context.Context) {
 	const uid = "keeper"
 	spec := obj{"poolRef": obj{"name": "p"}, "prefixLength": 32, "whenUnused": "Delete", "consumers": []obj{{"uid": uid, "ttlSeconds": int(ttl / time.Second)}}}
-	renewed := time.Now() // the first attempt may be the one that made it
+	renewed := time.Now() // the time before the first attempt, because that attempt may have made the consumer
 	if a, certain := h.insist(ctx, http.MethodPut, at("claims/kept"), obj{"spec": spec}); !certain || !a.ok() {
 		return
 	}
@@ -152,13 +158,13 @@ func (h *Herd) keep(ctx context.Context) {
 	}
 }
 
-// said reports whether the response to a renewal has a UID in the named list.
+// said reports whether a list in the response to a renewal contains a UID.
 func said(a Answer, list, uid string) bool {
 	var lists map[string][]string
 	return json.Unmarshal(a.Body, &lists) == nil && slices.Contains(lists[list], uid)
 }
 
-// agent runs one machine after another. Its machines share claims with its neighbour's machines.
+// agent simulates one machine after another. Its machines share claims with the machines of its neighbour.
 type agent struct {
 	*Herd
 
@@ -191,7 +197,8 @@ func (a *agent) round(ctx context.Context, i int) {
 	a.look(ctx, claim, "")
 }
 
-// enter attaches a consumer to the claim, or makes the claim with the consumer. It reports whether the consumer is attached.
+// enter attaches a consumer to the claim. If the claim does not exist, it makes the claim with the consumer. It reports whether the consumer is
+// attached.
 func (a *agent) enter(ctx context.Context, claim, uid string) bool {
 	call := a.history.Enters(a.number, claim, uid)
 	for range tries {
@@ -200,7 +207,7 @@ func (a *agent) enter(ctx context.Context, claim, uid string) bool {
 			spec := obj{"poolRef": obj{"name": "p"}, "prefixLength": 32, "whenUnused": "Delete", "maxConsumers": 8, "consumers": []obj{{"uid": uid}}}
 			answer, certain = a.insist(ctx, http.MethodPost, at("claims"), obj{"metadata": obj{"name": claim}, "spec": spec})
 			if certain && answer.Code == ipam.CodeAlreadyExists {
-				continue // an earlier attempt, or the neighbour, made the claim
+				continue // an earlier attempt or the neighbour made the claim
 			}
 		}
 		switch {
@@ -222,7 +229,7 @@ func (a *agent) enter(ctx context.Context, claim, uid string) bool {
 	return false
 }
 
-// look reads the claim. The claim must exist while a live consumer is attached.
+// look reads the claim. While a live consumer is attached, the read must find the claim.
 func (a *agent) look(ctx context.Context, claim, by string) {
 	call := a.history.Looks(a.number, claim)
 	answer, certain := a.insist(ctx, http.MethodGet, at("claims/"+claim), nil)
@@ -246,7 +253,7 @@ func (a *agent) leave(ctx context.Context, claim, uid string) {
 	}
 }
 
-// end ends a consumer and tries to bring it back.
+// end ends a consumer and then tries to attach it again, which the service must refuse.
 func (a *agent) end(ctx context.Context, claim, uid string) {
 	call := a.history.Ends(a.number, claim, uid)
 	answer, certain := a.insist(ctx, http.MethodDelete, consumer(uid), nil)
@@ -270,7 +277,7 @@ func (a *agent) end(ctx context.Context, claim, uid string) {
 	}
 }
 
-// die makes a claim for a machine and never renews it.
+// die makes a claim with a consumer and never renews the consumer, as if the machine had died.
 func (a *agent) die(ctx context.Context, i int) {
 	name := fmt.Sprintf("lost%d-%d", a.number, i)
 	spec := obj{"poolRef": obj{"name": "p"}, "prefixLength": 32, "whenUnused": "Delete", "consumers": []obj{{"uid": name, "ttlSeconds": int(ttl / time.Second)}}}

@@ -12,11 +12,11 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// judgeLimit is the time in which lost consumers must expire after all faults have ended. A server expires a consumer only after it has served for
-// the consumer's time to live.
+// judgeLimit is the time within which lost consumers must expire after all faults have ended. It is long, because a server expires a consumer only
+// after it has served for the consumer's time to live.
 const judgeLimit = 5 * time.Minute
 
-// Judge waits, after all faults have ended, until the remaining consumers have ended, and returns the faults that it found.
+// Judge returns the faults that the herd found. It runs after all faults have ended, and first waits until the remaining consumers have ended.
 func (h *Herd) Judge(ctx context.Context) ([]string, error) {
 	if a, certain := h.insist(ctx, http.MethodDelete, consumer("keeper"), nil); !certain || !a.ok() {
 		return nil, fmt.Errorf("ending the keeper: %d %s", a.Status, a.Body)
@@ -38,7 +38,7 @@ func (h *Herd) Judge(ctx context.Context) ([]string, error) {
 	return h.wrong, nil
 }
 
-// gone waits until no claim is left: all consumers have left, ended or expired.
+// gone waits until no claim exists. Then all consumers have left, ended or expired.
 func (h *Herd) gone(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, judgeLimit)
 	defer cancel()
@@ -59,7 +59,7 @@ func (h *Herd) gone(ctx context.Context) error {
 	return nil
 }
 
-// expired checks that an abandoned consumer expired, and not too early.
+// expired checks that an abandoned consumer has expired, but not too early.
 func (h *Herd) expired(ctx context.Context, uid string) {
 	a, _ := h.insist(ctx, http.MethodGet, consumer(uid), nil)
 	var c struct {
@@ -78,7 +78,7 @@ func (h *Herd) expired(ctx context.Context, uid string) {
 	}
 }
 
-// releasedOnce checks the trail: the creations and releases of each claim alternate, and their numbers are equal.
+// releasedOnce checks the audit trail. The creations and releases of each claim must alternate and be equal in number.
 func (h *Herd) releasedOnce(ctx context.Context) error {
 	type event struct {
 		Resource      struct{ Kind, Name string }

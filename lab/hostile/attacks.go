@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// attack attacks a server until its context ends. It closes under once the attack is under way.
+// attack attacks a server until its context ends. It closes the channel under when the attack is fully under way.
 type attack struct {
 	name string
 	run  func(ctx context.Context, s *server, o options, under chan<- struct{}) error
 }
 
-// attacks lists the attacks in order.
+// attacks lists the attacks in the order of their measurement.
 func attacks(o options) []attack {
 	list := []attack{
 		{name: "slow-loris: a header that comes a byte a second", run: slow(func(*server) string { return "GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: " })},
@@ -54,16 +54,16 @@ func attacks(o options) []attack {
 
 const large = "Content-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{"
 
-// post returns a complete request of the attacker's project.
+// post returns a complete request of the attacker's project, as text.
 func post(s *server, headers, body string) string {
 	return fmt.Sprintf("POST /v1/projects/bad/claims HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Bearer %s\r\n%sContent-Length: %d\r\n\r\n%s", s.badKey(), headers, len(body), body)
 }
 
-// crowd runs n attackers, which reconnect after each end of their connection. It closes under when all have connected once.
+// crowd runs n attackers. Each attacker reconnects when its connection ends. crowd closes under when all attackers have connected once.
 func crowd(ctx context.Context, n int, under chan<- struct{}, each func(ctx context.Context, connected func()) error) {
 	var first, running sync.WaitGroup
 	first.Add(n)
-	doors := make(chan struct{}, 64) // limits concurrent connects: a flood of SYNs is the system's problem
+	doors := make(chan struct{}, 64) // limits concurrent connects, because a flood of SYNs would attack the operating system and not the server
 	for range n {
 		running.Go(func() {
 			connected := sync.OnceFunc(first.Done)
@@ -96,7 +96,7 @@ func wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// hold keeps a connection until the context ends.
+// hold closes a connection when the context ends. release closes it earlier.
 func hold(ctx context.Context, conn net.Conn) (release func()) {
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	return func() {
@@ -105,7 +105,7 @@ func hold(ctx context.Context, conn net.Conn) (release func()) {
 	}
 }
 
-// slow sends the beginning of a request, and the rest a byte a second.
+// slow sends the beginning of a request. It then sends one more byte each second.
 func slow(beginning func(*server) string) func(context.Context, *server, options, chan<- struct{}) error {
 	return func(ctx context.Context, s *server, o options, under chan<- struct{}) error {
 		crowd(ctx, o.slow, under, func(ctx context.Context, connected func()) error {
@@ -129,7 +129,7 @@ func slow(beginning func(*server) string) func(context.Context, *server, options
 	}
 }
 
-// unread requests large responses and reads nothing.
+// unread requests large responses and does not read them.
 func unread(ctx context.Context, s *server, o options, under chan<- struct{}) error {
 	text := strings.Repeat("GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n", 20)
 	crowd(ctx, o.slow, under, func(ctx context.Context, connected func()) error {
@@ -145,14 +145,14 @@ func unread(ctx context.Context, s *server, o options, under chan<- struct{}) er
 		_, err = io.WriteString(conn, text)
 		for err == nil && ctx.Err() == nil {
 			wait(ctx, time.Second)
-			_, err = io.WriteString(conn, "G") // checks whether it is still open
+			_, err = io.WriteString(conn, "G") // a write shows whether the connection is still open
 		}
 		return err
 	})
 	return nil
 }
 
-// idle keeps connections open after one request.
+// idle makes one request on each connection and then keeps the connection open.
 func idle(ctx context.Context, s *server, o options, under chan<- struct{}) error {
 	var open, most atomic.Int64
 	crowd(ctx, o.idle, under, func(ctx context.Context, connected func()) error {
@@ -171,7 +171,7 @@ func idle(ctx context.Context, s *server, o options, under chan<- struct{}) erro
 		connected()
 		most.Store(max(most.Load(), open.Add(1)))
 		defer open.Add(-1)
-		_, err = conn.Read(answer) // until the server closes it
+		_, err = conn.Read(answer) // blocks until the server closes the connection
 		return err
 	})
 	if ctx.Err() != nil && most.Load() < int64(o.idle)*9/10 {
@@ -180,7 +180,7 @@ func idle(ctx context.Context, s *server, o options, under chan<- struct{}) erro
 	return nil
 }
 
-// endless sends practically endless data, over 8 connections.
+// endless sends practically endless data over 8 connections.
 func endless(head string, tenant bool) func(context.Context, *server, options, chan<- struct{}) error {
 	return func(ctx context.Context, s *server, _ options, under chan<- struct{}) error {
 		text := "POST /v1/projects/bad/claims HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
@@ -205,7 +205,8 @@ func endless(head string, tenant bool) func(context.Context, *server, options, c
 	}
 }
 
-// repeat sends whole requests, over 8 connections, 50 a second in total. Each is cheap to send; the run measures its cost for the server.
+// repeat sends complete requests over 8 connections, 50 a second in total. Each request is cheap to send. The measurement shows its cost for the
+// server.
 func repeat(request func(*server) string) func(context.Context, *server, options, chan<- struct{}) error {
 	return func(ctx context.Context, s *server, _ options, under chan<- struct{}) error {
 		text := request(s)

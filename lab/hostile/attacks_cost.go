@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// costly lists requests that a tenant repeats without a pause: each is allowed, and costs more than it seems.
+// costly lists requests that a tenant may send and that cost more than it seems. The tenant repeats them without a pause.
 func costly() []attack {
 	var turn atomic.Int64
 	body := func(n int64, pool string, labels int) string {
@@ -25,7 +25,7 @@ func costly() []attack {
 			return http.MethodPost, "/claim-batches", body(turn.Add(1), pool, 0)
 		}
 	}
-	// The attacker builds a repeatable request once. Otherwise its own work would be additional load on the same processors.
+	// The attacker builds a request once and repeats it. Otherwise the work of the attacker would be an additional load on the same processors.
 	same := func(path, body string) func() (string, string, string) {
 		return func() (string, string, string) { return http.MethodPost, path, body }
 	}
@@ -64,8 +64,8 @@ func manyLabels(n int) string {
 	return `,"labels":{` + b.String()[1:] + `}`
 }
 
-// busy sends requests over four connections with one key, each immediately after the response to the one before. It ignores Retry-After, and waits a
-// hundredth of a second instead.
+// busy sends requests over four connections with one key. It sends each request immediately after the previous response. It ignores Retry-After and
+// waits only a hundredth of a second.
 func busy(request func() (method, path, body string)) func(context.Context, *server, options, chan<- struct{}) error {
 	return func(ctx context.Context, s *server, _ options, under chan<- struct{}) error {
 		client := &http.Client{Transport: &http.Transport{TLSClientConfig: s.secure, MaxIdleConnsPerHost: 4}}

@@ -11,10 +11,11 @@ import (
 	"time"
 )
 
-// largeClaims is the number of claims with long annotations in the attacker's project. Their names come first in a list.
+// largeClaims is the number of claims with long annotations in the attacker's project. Their names sort first, so they are on the first pages of a
+// list.
 const largeClaims = 480
 
-// fillLarge makes the claims for large responses.
+// fillLarge makes claims that cause large responses.
 func (s *server) fillLarge(ctx context.Context) error {
 	for n := range largeClaims / 40 {
 		if _, err := s.api.Do(ctx, http.MethodPost, "/v1/projects/bad/claim-batches", largeBatch(fmt.Sprint("a-large-", n), 40, 4, 4096)); err != nil {
@@ -25,7 +26,7 @@ func (s *server) fillLarge(ctx context.Context) error {
 	return nil
 }
 
-// largeBatch returns a batch of claims, each with a number of annotations that have a given size in bytes.
+// largeBatch returns the body of a batch. Each of its claims has a number of annotations of the given size in bytes.
 func largeBatch(name string, claims, annotations, bytes int) string {
 	var texts, all strings.Builder
 	for i := range annotations {
@@ -37,7 +38,7 @@ func largeBatch(name string, claims, annotations, bytes int) string {
 	return `{"claims":[` + all.String()[1:] + `]}`
 }
 
-// largeAnswers requests the largest pages with one key over many connections, and reads nothing.
+// largeAnswers requests the largest pages with one key over many connections, and does not read them.
 func largeAnswers(ctx context.Context, s *server, _ options, under chan<- struct{}) error {
 	text := "GET /v1/projects/bad/claims?limit=500 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + s.bad[0] + "\r\n\r\n"
 	crowd(ctx, 150, under, func(ctx context.Context, connected func()) error {
@@ -55,17 +56,17 @@ func largeAnswers(ctx context.Context, s *server, _ options, under chan<- struct
 		connected()
 		for err == nil && ctx.Err() == nil {
 			wait(ctx, time.Second)
-			_, err = io.WriteString(conn, "G") // checks whether it is still open
+			_, err = io.WriteString(conn, "G") // a write shows whether the connection is still open
 		}
 		return err
 	})
 	return nil
 }
 
-// batchesAsked numbers the batches of fan, so that each has new names.
+// batchesAsked numbers the batches of fan, so that each batch has new names.
 var batchesAsked atomic.Int64
 
-// fan follows the changes of the attacker's project a thousand times with one key, and makes batches of large claims with another key.
+// fan follows the changes of the attacker's project on a thousand connections with one key. With another key, it makes batches of large claims.
 func fan(ctx context.Context, s *server, _ options, under chan<- struct{}) error {
 	text := "GET /v1/projects/bad/changes HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\nAuthorization: Bearer " + s.bad[0] + "\r\n\r\n"
 	there := make(chan struct{})

@@ -32,8 +32,8 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// handshakes starts TLS handshakes over 32 connections, 200 a second in total. It disconnects as soon as the server has signed, which is the expensive
-// part.
+// handshakes starts TLS handshakes over 32 connections, 200 a second in total. It disconnects when the server has signed. The signature is the
+// expensive part.
 func handshakes(ctx context.Context, s *server, _ options, under chan<- struct{}) error {
 	crowd(ctx, 32, under, func(ctx context.Context, connected func()) error {
 		plain, err := (&net.Dialer{}).DialContext(ctx, "tcp", s.Addr())
@@ -51,7 +51,7 @@ func handshakes(ctx context.Context, s *server, _ options, under chan<- struct{}
 	return nil
 }
 
-// resets opens streams and resets them immediately (CVE-2023-44487), over 4 connections, 100 at a time and at most 2,000 a second.
+// resets opens HTTP/2 streams and resets them immediately (CVE-2023-44487). It uses 4 connections, 100 streams at a time and at most 2,000 a second.
 func resets(ctx context.Context, s *server, _ options, under chan<- struct{}) error {
 	crowd(ctx, 4, under, func(ctx context.Context, connected func()) error {
 		own := s.secure.Clone()

@@ -1,6 +1,6 @@
 // Package hostile measures the effect of slow and hostile clients on other clients. It starts the real server with its embedded database as a
-// separate process, and sends it a light and steady load. It measures that load's times and the server's memory during one attack after another. It
-// fails when a request of the load fails, or when the server exceeds its memory limit. See docs/security.md.
+// separate process. It sends a light and steady load, and runs one attack after another. During each attack it measures the response times of the
+// load and the memory of the server. The run fails if a request of the load fails, or if the server exceeds its memory limit. See docs/security.md.
 package hostile
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/carve-ipam/carve/lab/tool"
 )
 
-// options are the flags.
+// options are the values of the command's flags.
 type options struct {
 	server string
 	data   string
@@ -76,7 +76,7 @@ func Run(ctx context.Context, args []string) (err error) {
 	}
 	defer func() { err = errors.Join(err, s.Stop()) }()
 	r := report{Machine: aboutMachine(), Flags: args, Bound: o.memory << 20}
-	if _, err := s.load(ctx, o, o.alone, nil, nil); err != nil { // makes connections and plans
+	if _, err := s.load(ctx, o, o.alone, nil, nil); err != nil { // makes connections and database plans
 		return err
 	}
 	tried := slices.DeleteFunc(attacks(o), func(a attack) bool { return !strings.Contains(a.name, o.only) })
@@ -98,7 +98,7 @@ func Run(ctx context.Context, args []string) (err error) {
 	return errors.Join(tool.Save(o.json, r), r.verdict())
 }
 
-// measure runs the load alone, then beside the attack, and reads the server's use of resources.
+// measure runs the load first alone and then during the attack. It also reads the server's use of resources.
 func (s *server) measure(ctx context.Context, o options, a attack) (result, error) {
 	r := result{Name: a.name}
 	alone, err := s.load(ctx, o, o.alone, nil, nil)

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// furnish makes two projects: the load's project, with two pools that other projects may use, and the attacker's project, with several keys.
+// furnish makes two projects. The load's project has two pools that other projects may use. The attacker's project has several keys.
 func (s *server) furnish(ctx context.Context) error {
 	for _, name := range []string{"good", "bad"} {
 		if _, err := s.api.Do(ctx, http.MethodPost, "/v1/projects", fmt.Sprintf(`{"metadata":{"name":%q}}`, name)); err != nil {
 			return err
 		}
 	}
-	for i := range 3 { // each may use half of the slots
+	for i := range 3 { // several keys, because each key may use at most half of the slots for concurrent requests
 		key, err := s.api.MakeKey(ctx, "bad", fmt.Sprintf("attack-%d", i))
 		if err != nil {
 			return err
@@ -42,11 +42,11 @@ func (s *server) furnish(ctx context.Context) error {
 		return err
 	}
 	good, err := s.api.MakeKey(ctx, "good", "load")
-	s.api.Key = good // from here on requests belong to the load
+	s.api.Key = good // from here on, requests belong to the load
 	return err
 }
 
-// fill makes claims of the attacker's project, so that its lists are long.
+// fill makes many claims in the attacker's project, so that its lists are long.
 func (s *server) fill(ctx context.Context) error {
 	for n := range 6 {
 		var b strings.Builder

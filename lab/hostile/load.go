@@ -11,18 +11,17 @@ import (
 // patience is the time after which a request of the load counts as failed.
 const patience = 20 * time.Second
 
-// tally counts the outcomes of a load's requests.
+// tally collects the outcomes of the load's requests.
 type tally struct {
 	mu        sync.Mutex
-	beginning []time.Duration // of requests that were due while an attack was being prepared
+	beginning []time.Duration // times of requests that were due while the attack was being prepared
 	times     []time.Duration
 	failed    int
 	anError   string
 }
 
-// load sends requests at a fixed rate, whether or not responses come. It does so for a time that begins when under is closed. Until then an attack is
-// being prepared, and the load runs as well. At the end it calls settled, unless that is nil. It measures each request from the moment at which it
-// was due.
+// load sends requests at a fixed rate, whether or not responses arrive. It runs while an attack is being prepared, and for the time during after
+// under is closed. When under closes, it calls settled, unless settled is nil. It measures each request from the moment at which the request was due.
 func (s *server) load(ctx context.Context, o options, during time.Duration, under <-chan struct{}, settled func()) (*tally, error) {
 	t := &tally{}
 	var running sync.WaitGroup
@@ -57,7 +56,7 @@ func (s *server) load(ctx context.Context, o options, during time.Duration, unde
 	return t, nil
 }
 
-// ask makes a claim, or reads the caller's identity.
+// ask makes a claim or reads the caller's identity, in turn.
 func (s *server) ask(ctx context.Context, t *tally, times *[]time.Duration, n int, due time.Time) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

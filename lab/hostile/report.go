@@ -12,11 +12,11 @@ import (
 	"github.com/carve-ipam/carve/lab/latency"
 )
 
-// result is one attack's effect.
+// result is the effect of one attack.
 type result struct {
 	Name     string  `json:"name"`
-	P95      float64 `json:"p95Milliseconds"`          // once it is under way
-	Begins   float64 `json:"p95BeginningMilliseconds"` // while it opens its connections and fills its buffers; 0 when that was over too soon
+	P95      float64 `json:"p95Milliseconds"`          // while the attack is fully under way
+	Begins   float64 `json:"p95BeginningMilliseconds"` // while the attack opens its connections and fills its buffers; 0 if that took too little time
 	Alone    float64 `json:"p95AloneBeforeMilliseconds"`
 	Ratio    float64 `json:"p95RatioToAlone"` // several rounds: the median of each round's p95 under attack divided by its p95 alone just before; one round: divided by the p95 of all times alone in the run
 	Requests int     `json:"requests"`
@@ -25,25 +25,25 @@ type result struct {
 	Before   int64   `json:"memoryBefore"`
 	Peak     int64   `json:"memoryPeak"`
 	After    int64   `json:"memoryAfter"`
-	Served   float64 `json:"processorsOfService"`   // busy processors during the attack: the server and its database
-	Attacked float64 `json:"processorsOfAttackers"` // the attackers, and the load
+	Served   float64 `json:"processorsOfService"`   // processors that the server and its database kept busy during the attack
+	Attacked float64 `json:"processorsOfAttackers"` // processors that the attackers and the load kept busy
 
 	alone, beginning, beside []time.Duration
 	ratios                   []float64 // one for each round
 }
 
-// report is a run.
+// report is the result of a run.
 type report struct {
 	Machine string   `json:"machine"`
 	Flags   []string `json:"flags"`
 	Bound   int64    `json:"memoryBound"`
 	Alone   float64  `json:"p95AloneMilliseconds"`
-	Least   float64  `json:"p95AloneLeast"` // of the times alone, one before each attack
+	Least   float64  `json:"p95AloneLeast"` // smallest p95 of the load alone; one is measured before each attack
 	Most    float64  `json:"p95AloneMost"`
 	Attacks []result `json:"attacks"`
 }
 
-// add adds one more round of an attack.
+// add adds the result of one more round of an attack.
 func (r *report) add(one result) {
 	if alone := p95(one.alone); alone > 0 {
 		one.ratios = []float64{p95(one.beside) / alone}
@@ -63,7 +63,7 @@ func (r *report) add(one result) {
 	a.Attacked += (one.Attacked - a.Attacked) / rounds
 }
 
-// sum computes the figures from the times. The spread of the times alone shows how quiet the machine is.
+// sum computes the figures from the times. The spread of the times of the load alone shows how quiet the machine is.
 func (r *report) sum() {
 	var all []time.Duration
 	for i := range r.Attacks {
@@ -78,13 +78,13 @@ func (r *report) sum() {
 	}
 	r.Alone = p95(all)
 	for i := range r.Attacks {
-		if a := &r.Attacks[i]; len(a.ratios) == 1 && r.Alone > 0 { // the time alone just before is too short for a p95 of its own
+		if a := &r.Attacks[i]; len(a.ratios) == 1 && r.Alone > 0 { // the time alone before the attack is too short for its own p95
 			a.Ratio = a.P95 / r.Alone
 		}
 	}
 }
 
-// median returns 0 for an empty list.
+// median returns the median, or 0 for an empty list.
 func median(of []float64) float64 {
 	if len(of) == 0 {
 		return 0
@@ -109,7 +109,7 @@ func (r *report) table() string {
 
 func mb(bytes int64) float64 { return float64(bytes) / (1 << 20) }
 
-// verdict returns the errors that fail the run. Times do not fail it: other load on the machine is unknown.
+// verdict returns the errors that fail the run. Times fail no run, because the other load on the machine is unknown.
 func (r *report) verdict() error {
 	var errs []error
 	for _, a := range r.Attacks {

@@ -19,9 +19,9 @@ import (
 // server is the real server in a separate process, with its default limits.
 type server struct {
 	*serverproc.Server
-	api    apicall.Caller // of the load
-	secure *tls.Config    // nil: plain HTTP
-	bad    []string       // keys of the attacker's project: attackers may be tenants
+	api    apicall.Caller // the load's calls
+	secure *tls.Config    // nil for plain HTTP
+	bad    []string       // keys of the attacker's project, because an attacker may be a tenant
 	turn   atomic.Int64
 	claims atomic.Int64
 }
@@ -54,7 +54,7 @@ func startServer(ctx context.Context, o options) (*server, error) {
 	return s, nil
 }
 
-// certify makes the certificates that the server needs for TLS.
+// certify makes the certificates for the server's TLS and returns the server's flags for them.
 func (s *server) certify(dir string) (flags []string, err error) {
 	ca, err := devca.New("hostile")
 	if err != nil {
@@ -77,5 +77,5 @@ func (s *server) dial(ctx context.Context) (net.Conn, error) {
 	return (&net.Dialer{}).DialContext(ctx, "tcp", s.Addr())
 }
 
-// badKey returns the attacker's keys in turn.
+// badKey returns the attacker's keys, one after another.
 func (s *server) badKey() string { return s.bad[s.turn.Add(1)%int64(len(s.bad))] }

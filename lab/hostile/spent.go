@@ -7,7 +7,7 @@ import (
 	"github.com/carve-ipam/carve/lab/procstat"
 )
 
-// spent is the processor time of the service and its attackers. It shows why other requests slow down: because of the server's work, or because the
+// spent is the processor time of the service and of its attackers. It shows why other requests slow down. Either the server has more work, or the
 // attackers use the same processors.
 type spent struct {
 	at    time.Time
@@ -20,7 +20,8 @@ func spentNow() spent {
 	return spent{time.Now(), times, err}
 }
 
-// since returns the numbers of processors that the service with its database, and this process with the attackers and the load, kept busy.
+// since returns how many processors were busy on average. served is for the service with its database. attacked is for this process, which runs the
+// attackers and the load.
 func (s spent) since(before spent, service int) (served, attacked float64) {
 	took := s.at.Sub(before.at).Seconds()
 	if took <= 0 {

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-const caller = "00f067aa0ba902b7" // the client's span
+const caller = "00f067aa0ba902b7" // span id of the client, which is the parent in each trace
 
-// furnish makes a project, a pool, and one claim, so that the judged claim is not the first.
+// furnish makes a project, a pool and one claim. So the claim that the program judges is not the server's first.
 func (c *carve) furnish(ctx context.Context) error {
 	if err := c.post(ctx, "", "/v1/projects", `{"metadata": {"name": "witness"}}`); err != nil {
 		return err
@@ -26,7 +26,7 @@ func claimNamed(name string) string {
 	return `{"metadata": {"name": "` + name + `"}, "spec": {"poolRef": {"name": "net"}, "prefixLength": 28}}`
 }
 
-// claim makes one claim, and then many concurrently, each in its own trace. It returns the traces.
+// claim makes one claim, and then many at the same time. Each claim has its own trace. It returns the trace ids.
 func (c *carve) claim(ctx context.Context, n int) ([]string, error) {
 	traces := []string{fmt.Sprintf("%032x", 0xca00)}
 	if err := c.post(ctx, traces[0], "/v1/projects/witness/claims", claimNamed("alone")); err != nil {
@@ -52,7 +52,7 @@ func (c *carve) post(ctx context.Context, trace, path, body string) error {
 	return err
 }
 
-// fetch reads JSON.
+// fetch reads JSON from a URL.
 func fetch(ctx context.Context, url string, into any) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package jaeger checks Carve's traces with an independent program. It starts Jaeger and the real server on loopback, makes claims, and reads their
-// traces from Jaeger's own API. See docs/telemetry.md.
+// Package jaeger checks Carve's traces with an independent program. It starts Jaeger and the real server on loopback and makes claims. Then it reads
+// the claims' traces from Jaeger's own API. See docs/telemetry.md.
 package jaeger
 
 import (
@@ -48,6 +48,6 @@ func Run(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	_ = carve.Stop() // sends the remaining spans
+	_ = carve.Stop() // the server sends the remaining spans when it stops
 	return witness.judge(ctx, traces)
 }

@@ -70,7 +70,7 @@ func (j *jaeger) trace(ctx context.Context, id string) (spans []span, err error)
 	return spans, nil
 }
 
-// judge reads the traces and compares them with docs/telemetry.md.
+// judge checks that the traces match docs/telemetry.md.
 func (j *jaeger) judge(ctx context.Context, traces []string) error {
 	var services struct {
 		Data []string `json:"data"`
@@ -125,7 +125,7 @@ func show(spans []span, parent string, depth int) {
 	}
 }
 
-// whole checks one claim's trace for its expected spans.
+// whole checks that one claim's trace has the expected spans.
 func whole(spans []span) error {
 	parent := caller
 	for _, name := range []string{"createClaim", "use_case createClaim", "claim_group", "attempt claim_group", "hold_insert_one"} {

@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/lab/serverproc"
 )
 
-// stopLimit is the time that Jaeger has to end.
+// stopLimit is the time within which Jaeger must end.
 const stopLimit = 30 * time.Second
 
 // jaeger is a running Jaeger.
@@ -23,7 +23,7 @@ type jaeger struct {
 	otlp, query string
 }
 
-// startJaeger starts it with every listener on loopback, and returns when it responds.
+// startJaeger starts Jaeger and returns when it responds. All its listeners are on loopback.
 func startJaeger(ctx context.Context, program, data string) (*jaeger, error) {
 	flags := []string{
 		"collector.otlp.http.host-port", "query.http-server.host-port", "collector.otlp.grpc.host-port", "collector.grpc-server.host-port",
@@ -80,7 +80,7 @@ type carve struct {
 	api apicall.Caller
 }
 
-// startServer starts the server with its own database and a trace of every request, and returns when it listens.
+// startServer starts the server with its own database and returns when the server listens. The server traces each request.
 func startServer(ctx context.Context, program, data, otlp string) (*carve, error) {
 	s, err := serverproc.Start(ctx, serverproc.Options{
 		Program: program, Args: []string{"--auth=dev"}, Data: filepath.Join(data, "data"),

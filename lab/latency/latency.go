@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Percentile returns the duration that the given percentage of all durations does not exceed; 0 for an empty list. It sorts the list.
+// Percentile returns the duration that the given percentage of all durations does not exceed. It returns 0 for an empty list, and it sorts the list.
 func Percentile(times []time.Duration, percent int) time.Duration {
 	if len(times) == 0 {
 		return 0
@@ -15,5 +15,5 @@ func Percentile(times []time.Duration, percent int) time.Duration {
 	return times[min(len(times)*percent/100, len(times)-1)]
 }
 
-// Milliseconds returns a duration as reports print it.
+// Milliseconds returns a duration in milliseconds, the unit of the reports.
 func Milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

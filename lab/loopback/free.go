@@ -6,8 +6,8 @@ import (
 	"net"
 )
 
-// Free returns n unused loopback addresses, host:port. It reserves them together, so that they all differ. If another process takes one before the
-// program starts, the program ends.
+// Free returns n unused loopback addresses as host:port. It reserves all of them at the same time, so that they differ. If another process takes an
+// address before the program uses it, the program fails to start.
 func Free(ctx context.Context, n int) (addresses []string, err error) {
 	for range n {
 		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp4", "127.0.0.1:0")

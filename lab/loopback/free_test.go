@@ -21,7 +21,7 @@ func TestAddressesAreFreeAndDistinct(t *testing.T) {
 				_ = l.Close()
 			}
 		}()
-		for _, a := range addresses { // all at the same time, so that a repeated port would fail
+		for _, a := range addresses { // all at the same time, so that a port that occurs twice would fail
 			l, err := net.Listen("tcp", a)
 			if err != nil {
 				return err

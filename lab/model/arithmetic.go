@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/freespace"
 )
 
-// node is a block: 1 is the pool, and 2n and 2n+1 are the halves of n. 0 means no block.
+// node is a block of the pool, numbered as in a binary heap. 1 is the whole pool, and 2n and 2n+1 are the halves of block n. 0 means no block.
 type node uint8
 
 // mask is a set of blocks: bit n is block n.
@@ -27,7 +27,7 @@ func (m mask) each(yield func(node) bool) {
 	}
 }
 
-// inside reports whether block n is b or a part of it.
+// inside reports whether block n is equal to b or a part of b.
 func inside(n, b node) bool {
 	for n > b {
 		n /= 2
@@ -35,21 +35,21 @@ func inside(n, b node) bool {
 	return n == b && b != 0
 }
 
-// plan is a block that a transaction takes, and the free blocks after it.
+// plan is a block that a transaction takes, with the blocks that are free afterwards.
 type plan struct {
 	block node
 	free  mask
 }
 
-// arithmetic calls the product's pure functions and caches their results, which depend only on the arguments.
+// arithmetic calls the product's pure functions. It caches their results, which depend only on the arguments.
 type arithmetic struct {
 	pool     netip.Prefix
 	depth    int
-	addrs    [maxNodes]uint16 // each block's addresses
+	addrs    [maxNodes]uint16 // the addresses of each block, as a set of bits
 	prefixes [maxNodes]netip.Prefix
 	nodes    map[netip.Prefix]node
-	all      []node // every block, the larger ones first
-	hosts    []node // every address
+	all      []node // every block, larger blocks first
+	hosts    []node // every block of one address
 
 	takes   map[[2]mask][]plan
 	exacts  map[[2]mask]mask
@@ -77,10 +77,10 @@ func newArithmetic(size int) *arithmetic {
 	return a
 }
 
-// size counts a block's addresses.
+// size returns the number of addresses in a block.
 func (a *arithmetic) size(n node) int { return 1 << (a.depth - bits.Len8(uint8(n)) + 1) }
 
-// covered returns the addresses in the blocks of m.
+// covered returns the set of addresses in the blocks of m.
 func (a *arithmetic) covered(m mask) (set uint16) {
 	for n := range m.each {
 		set |= a.addrs[n]
@@ -88,9 +88,9 @@ func (a *arithmetic) covered(m mask) (set uint16) {
 	return set
 }
 
-// room reports whether one of the free blocks has the size or is larger.
+// room reports whether one of the free blocks has the given size or is larger.
 func (a *arithmetic) room(free mask, size int) bool {
-	return free&(1<<(2<<a.depth/size)-1) != 0 // blocks of n addresses or more have numbers below 2*pool/n
+	return free&(1<<(2<<a.depth/size)-1) != 0 // blocks of n addresses or more have node numbers below 2*pool/n
 }
 
 func (a *arithmetic) blocks(m mask) []netip.Prefix {
@@ -108,7 +108,7 @@ func (a *arithmetic) mask(blocks []netip.Prefix) (m mask) {
 	return m
 }
 
-// take returns every block of a size that some claim can get, by any strategy and random bits.
+// take returns each block that a claim of a size can get, over all strategies and random bits.
 func (a *arithmetic) take(free mask, size int) []plan {
 	key := [2]mask{free, mask(size)} //nolint:gosec // G115: at most 16
 	if plans, ok := a.takes[key]; ok {
@@ -143,7 +143,7 @@ func (a *arithmetic) exact(free mask, b node) mask {
 	return left
 }
 
-// grant does what a transaction does to grant one wish: it reads only the rows that freespace.ReadsFor names.
+// grant grants one request as a transaction does. It reads only the rows that freespace.ReadsFor names.
 func (a *arithmetic) grant(free mask, w freespace.BlockRequest) (plan, bool) {
 	set, err := freespace.NewFreeSet(a.pool, read(a.blocks(free), freespace.ReadsFor(a.pool, []freespace.BlockRequest{w})))
 	if err != nil {
@@ -157,7 +157,7 @@ func (a *arithmetic) grant(free mask, w freespace.BlockRequest) (plan, bool) {
 	return plan{a.nodes[block], free&^a.mask(remove) | a.mask(insert)}, true
 }
 
-// merge gives a block back to the free ones.
+// merge adds a released block to the free blocks. It merges the block with its free buddies.
 func (a *arithmetic) merge(free mask, b node) mask {
 	key := [2]mask{free, mask(b)}
 	merged, ok := a.merges[key]
@@ -171,7 +171,7 @@ func (a *arithmetic) merge(free mask, b node) mask {
 	return merged
 }
 
-// unlend removes a block from the loan records: it splits a record that contains the block, and deletes the records inside the block.
+// unlend removes a block from the loan records. It splits a record that contains the block, and deletes the records inside the block.
 func (a *arithmetic) unlend(loans mask, b node) mask {
 	key := [2]mask{loans, mask(b)}
 	left, ok := a.returns[key]
@@ -190,7 +190,7 @@ func (a *arithmetic) unlend(loans mask, b node) mask {
 	return left
 }
 
-// read returns the rows that reads names, as the store's statements do.
+// read returns the rows that a store's statements would read.
 func read(rows []netip.Prefix, reads freespace.Reads) []netip.Prefix {
 	var out []netip.Prefix
 	for _, p := range rows {

@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// The steps choose among all blocks of a size and agree with arithmetic on sets of addresses. So they omit no block that the product could give to a
-// claim, and the functions compute Carved, Merged and Unlent as the text defines them.
+// The steps must choose among all blocks of a size, so that they omit no block that the product could give to a claim. The functions must also agree
+// with arithmetic on sets of addresses. So they compute Carved, Merged and Unlent as the text defines them.
 func TestStepsEqualTheArithmeticOfTheText(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{2, 4, 8} {

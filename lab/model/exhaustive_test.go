@@ -27,7 +27,7 @@ func TestExhaustiveSearchFindsNoBrokenPromise(t *testing.T) {
 	}
 }
 
-// TLC found the same counts, so the text and the program are one model.
+// TLC, the model checker of TLA+, found the same counts. So the text and this program are the same model.
 func TestSearchFindsTheCountsOfTLC(t *testing.T) {
 	t.Parallel()
 	for _, one := range byTLC {

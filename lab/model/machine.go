@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// machine makes the steps. They have the names of docs/model/Carve.tla.
+// machine makes the steps of the model. The steps have the names of docs/model/Carve.tla.
 type machine struct {
 	Bounds
 
@@ -15,11 +15,11 @@ type machine struct {
 	emit func(step, *state, Promise)
 }
 
-// step is one transition, for a trace.
+// step is one transition between states, for a trace.
 type step struct {
 	name   string
-	client int8 // -1: none
-	region int8 // -1: none
+	client int8 // -1 for no client
+	region int8 // -1 for no region
 	block  node
 	size   uint8
 }
@@ -48,7 +48,7 @@ func (m *machine) regionName(r int) string {
 	return string(rune('a' + r)) //nolint:gosec // G115: a few
 }
 
-// start returns the state in which the home has the whole pool.
+// start returns the state in which the home region has the whole pool.
 func (m *machine) start() state {
 	var s state
 	s.free[0] = mask(0).with(1)
@@ -77,7 +77,7 @@ func (m *machine) nextBroken(name string, client, region int, block node, size u
 	m.emit(step{name, int8(client), int8(region), block, size}, s, broken) //nolint:gosec // G115: below 4
 }
 
-// noteFull records for each waiting claim whether at some moment no region had room, so that "exhausted" would have been true.
+// noteFull records for each waiting claim whether no region had room at some moment. Such a moment justifies the refusal "exhausted".
 func (m *machine) noteFull(s *state) {
 	for i := range m.Asks {
 		c := &s.client[i]
@@ -90,7 +90,7 @@ func (m *machine) noteFull(s *state) {
 	}
 }
 
-// served reports whether a region's rows may be read: a transaction compares the epochs first.
+// served reports whether a transaction may read a region's rows. It compares the epochs first.
 func (m *machine) served(s *state, region int) bool {
 	return !s.isStale(region) || m.twin == NoEpochCheck
 }

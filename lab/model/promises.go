@@ -5,19 +5,19 @@ type Promise string
 
 // The promises, in the order of their checks.
 const (
-	Fenced        Promise = "Fenced"        // a region with different epochs in its rows and its record serves nothing
-	OneEffect     Promise = "OneEffect"     // a request takes effect once, however often it is repeated
-	ExhaustedTrue Promise = "ExhaustedTrue" // no region had room when a claim was refused as exhausted
+	Fenced        Promise = "Fenced"        // a region serves nothing while the epochs in its rows and in its record differ
+	OneEffect     Promise = "OneEffect"     // a request takes effect once at most, however often the client repeats it
+	ExhaustedTrue Promise = "ExhaustedTrue" // if a claim is refused as exhausted, no region had room at some moment of the request
 	RefusedLeft   Promise = "RefusedLeft"   // a refused request changes nothing
 	Acknowledged  Promise = "Acknowledged"  // an acknowledged claim exists until it is released
-	TwoHolders    Promise = "TwoHolders"    // no address has two holders
-	Tiling        Promise = "Tiling"        // exactly one leaf over all regions covers every address
-	RegionTiles   Promise = "RegionTiles"   // the rows of a region tile its loans, and the home's rows the rest
-	Maximal       Promise = "Maximal"       // no two free blocks of a region are buddies
-	UsableAgain   Promise = "UsableAgain"   // after the release of all claims, the pool is one free block at home
+	TwoHolders    Promise = "TwoHolders"    // no address belongs to two claims
+	Tiling        Promise = "Tiling"        // exactly one leaf (a free or held block) over all regions covers each address
+	RegionTiles   Promise = "RegionTiles"   // the rows of a region cover exactly its loans; the rows of the home region cover exactly the rest
+	Maximal       Promise = "Maximal"       // no two free blocks of a region could be merged
+	UsableAgain   Promise = "UsableAgain"   // after the release of all claims, the pool can become one free block in its home region
 )
 
-// or returns the first broken promise.
+// or returns p, or q if p is empty.
 func (p Promise) or(q Promise) Promise {
 	if p != "" {
 		return p
@@ -25,7 +25,7 @@ func (p Promise) or(q Promise) Promise {
 	return q
 }
 
-// broken returns the first promise that a state breaks, or "". Promises about a step are checked with the step.
+// broken returns the first promise that a state breaks, or "". Promises about a step are checked by that step.
 func (m *machine) broken(s *state) Promise {
 	switch {
 	case !m.acknowledged(s):
@@ -52,7 +52,7 @@ func (m *machine) acknowledged(s *state) bool {
 	return true
 }
 
-// twoHolders checks the responses that clients got, whatever the rows contain, and the rows of the served regions.
+// twoHolders checks two sources separately: the responses that clients got, and the rows of the served regions.
 func (m *machine) twoHolders(s *state) bool {
 	var told, rows uint16
 	for i := range m.Asks {
@@ -73,7 +73,7 @@ func (m *machine) twoHolders(s *state) bool {
 	return false
 }
 
-// leaves adds a region's leaves to a set of addresses, and reports whether none was in the set before.
+// leaves adds the addresses of a region's leaves to a set. It returns false if the set already contains one of them.
 func (m *machine) leaves(s *state, r int, to *uint16) bool {
 	for n := range s.free[r].each {
 		if *to&m.sum.addrs[n] != 0 {
@@ -94,7 +94,7 @@ func (m *machine) leaves(s *state, r int, to *uint16) bool {
 	return true
 }
 
-// tiling counts a fenced region as one leaf, which covers all addresses that the record assigns to it.
+// tiling checks that one leaf covers each address. A stale region counts as one leaf, with all addresses that the record assigns to the region.
 func (m *machine) tiling(s *state) bool {
 	var covered uint16
 	for r := range m.Regions {

@@ -9,7 +9,7 @@ import (
 
 // Result is a search's outcome.
 type Result struct {
-	States      int // distinct states, up to swapped halves unless Bounds.Plain
+	States      int // distinct states; without Bounds.Plain, states that differ by swapped halves count once
 	Transitions int
 	Depth       int // largest number of steps from the start
 	StateBytes  int // size of a stored state
@@ -30,7 +30,7 @@ func (r Result) String() string {
 	return s.String()
 }
 
-// Check searches every reachable state within the bounds, or stops at a broken promise. It does not check the promises in ignore.
+// Check searches all reachable states within the bounds. It stops at the first broken promise, and does not check the promises in ignore.
 func Check(b Bounds, t Twin, ignore ...Promise) Result { return newSearch(b, t, ignore...).run() }
 
 func newSearch(b Bounds, t Twin, ignore ...Promise) *search {
@@ -53,13 +53,13 @@ type search struct {
 	seed   maphash.Seed
 	width  int
 	packed []byte   // the states, each in width bytes
-	parent []uint32 // for each state, the one from which it was first reached
-	table  []uint32 // open addressing: 1 + the number of a state; 0 is empty
+	parent []uint32 // for each state, the state from which the search first reached it
+	table  []uint32 // hash table with open addressing: 1 + the number of a state, or 0 for an empty entry
 	drains map[drain]bool
 	buffer []byte
 }
 
-// drain is the part of a state that decides whether the pool is usable again.
+// drain is the part of a state that decides whether the pool can become usable again. The search caches that result.
 type drain struct {
 	free, loans [maxRegions]mask
 	rows        [maxClients]row
@@ -81,7 +81,7 @@ func (s *search) run() Result {
 			return
 		}
 		if p == Tiling && s.ignore[p] {
-			return // a block was put where a part of it was: the search does not continue from here
+			return // a block was put where one of its parts was free, so the search does not continue from here
 		}
 		if s.ignore[p] {
 			p = ""
@@ -123,7 +123,7 @@ func (s *search) run() Result {
 	return out
 }
 
-// check returns the first promise that a state breaks.
+// check returns the first promise that a state breaks, or "".
 func (s *search) check(n *state) Promise {
 	if p := s.broken(n); p != "" && !s.ignore[p] {
 		return p
@@ -159,7 +159,7 @@ func (s *search) add(n *state, parent uint32) (index uint32, fresh bool) {
 	return s.table[at] - 1, true
 }
 
-// find returns a state's index in the table, or the free index for it.
+// find returns the position of a state in the table, or the free position for it.
 func (s *search) find(packed []byte) int {
 	last := len(s.table) - 1
 	at := int(maphash.Bytes(s.seed, packed)) & last //nolint:gosec // G115: bits are bits
@@ -180,8 +180,8 @@ func (s *search) grow() {
 	}
 }
 
-// trace repeats the steps that led to a state and the step that breaks a promise there. The stored states have their halves swapped, and the trace
-// does not: each step is the one that leads to an equivalent of the stored state.
+// trace repeats the steps that led to a state, and then the step that breaks a promise. The stored states have swapped halves, but the trace has
+// none. So each of its steps leads to a state that is equivalent to the stored one.
 func (s *search) trace(last uint32, broken Promise) []string {
 	var way []uint32
 	for i := last; i != 0; i = s.parent[i] {

@@ -4,7 +4,7 @@ import "flag"
 
 var large = flag.String("model.bounds", "default", "default, or large: minutes and gigabytes instead of seconds")
 
-// one is a search with its results. The test checks the counts, because every change of the model or of the functions that it calls changes them.
+// one is a search with the counts that it must find. Any change of the model, or of the product's functions that it calls, changes these counts.
 type one struct {
 	name   string
 	bounds Bounds
@@ -13,11 +13,11 @@ type one struct {
 }
 
 var (
-	pair = []int{0, 1} // one client at home, one in another region
-	both = []int{0, 1} // the home or the other region restored
+	pair = []int{0, 1} // one client in the home region, one in another region
+	both = []int{0, 1} // either the home region or the other region is restored
 )
 
-// defaults are the searches of every test run.
+// defaults are the searches that each test run makes.
 var defaults = []one{
 	{"answers lost", Bounds{Size: 8, Regions: 2, Asks: pair, Wishes: []int{2, 4}, MaxAsks: 1, MaxLost: 1}, 55338, 698405, 20},
 	{"three regions", Bounds{Size: 4, Regions: 3, Asks: pair, Wishes: []int{1, 2}, MaxAsks: 1, MaxLost: 1}, 26394, 220311, 18},
@@ -30,7 +30,7 @@ var defaults = []one{
 	{"two pools at once, answers lost", Bounds{Size: 2, Regions: 2, Asks: pair, Wishes: []int{1}, MaxAsks: 2, MaxLost: 1, Remembers: true}, 32716, 159201, 27},
 }
 
-// larges are for a machine with time.
+// larges are longer searches, which run only on request.
 var larges = []one{
 	{"eight, three regions", Bounds{Size: 8, Regions: 3, Asks: pair, Wishes: []int{2, 4}, MaxAsks: 1, MaxLost: 1}, 437673, 6411918, 22},
 	{"four, restored, an answer lost", Bounds{Size: 4, Regions: 2, Asks: pair, Wishes: []int{1, 2}, MaxAsks: 1, MaxLost: 1, Restored: both}, 584270, 3542588, 21},
@@ -40,8 +40,8 @@ var larges = []one{
 	{"two, remembered, restored", Bounds{Size: 2, Regions: 2, Asks: []int{0, 0}, Wishes: []int{1, 2}, MaxAsks: 2, Remembers: true, Restored: both}, 720491, 2743409, 29},
 }
 
-// byTLC are searches without the reduction for which TLC also counted the states of docs/model/Carve.tla. TLC's figures are generated states (one
-// more than transitions, for the initial state), distinct states, and depth (one more than steps).
+// byTLC are searches without the reduction. TLC also counted their states, from docs/model/Carve.tla. It counts generated states (one more than
+// transitions, for the initial state), distinct states, and the depth (one more than steps).
 var byTLC = []one{
 	{"as in Carve.cfg", Bounds{Size: 4, Regions: 2, Asks: pair, Wishes: []int{1, 2}, MaxAsks: 1, MaxLost: 1}, 32268, 219694, 16},
 	{"two, two claims each", Bounds{Size: 2, Regions: 2, Asks: pair, Wishes: []int{1, 2}, MaxAsks: 2, MaxLost: 1}, 48481, 221528, 28},

@@ -5,10 +5,10 @@ type phase uint8
 
 const (
 	idle    phase = iota
-	look          // a server looks for the request's key
-	carve         // about to run the transaction that binds the claim
+	look          // a server searches for the stored response of the request's key
+	carve         // a server is about to run the transaction that binds the claim
 	borrow        // the region has no room
-	doubt         // no region has room: about to look for the key once more
+	doubt         // no region has room, and the server is about to search for the key once more
 	unsure        // the client got no response
 	held          // the client knows that the claim is bound
 	refused       // the client knows that the claim was refused
@@ -16,53 +16,54 @@ const (
 	adrift        // the client got no response to its release
 )
 
-// row is a claim with its block, stored with the client that requested it. ask 0: none.
+// row is a stored claim with its block. It is stored with the client that requested it. ask 0 means no row.
 type row struct {
 	ask uint8
 	at  node
 }
 
-// late is an abandoned request that may still take effect: in a server, or in a COMMIT. ask 0: none.
+// late is an abandoned request that may still take effect, in a server or in a COMMIT. ask 0 means no such request.
 type late struct {
 	release bool
 	ask     uint8
 	size    uint8
 }
 
-// client is a client's present request, the response that it got, and its rows. It has one claim at a time, always of the same name, in the region of
-// its requests.
+// client is a client with its current request, the response that it got, and its rows. It has one claim at a time. The claim always has the same name
+// and is always in the same region.
 type client struct {
 	phase phase
-	ask   uint8 // number of its claim; the idempotency key and the claim's identity
+	ask   uint8 // number of its claim, which is also the idempotency key and the claim's identity
 	size  uint8 // wanted size, during a request
 	what  uint8 // the claim to release
-	told  node  // block in the response, while held
+	told  node  // block in the response, while the client holds the claim
 	late  late
 
 	row  row
 	keys uint8 // the asks with stored responses
-	done uint8 // the asks that took effect: only the promises read it
+	done uint8 // the asks that took effect; only the promises read this field
 
-	sought uint8 // only for ExhaustedPiecemeal: the regions that had no room when asked
+	sought uint8 // only for ExhaustedPiecemeal: the regions that had no room when they were searched
 	full   bool  // only for ExhaustedPiecemeal: at some moment since the request, no region had room
 }
 
-// backup is one region's rows at some moment.
+// backup is a copy of one region's rows at some moment.
 type backup struct {
 	stage  stage
 	region uint8
-	old    bool // the record's epoch has changed since
-	marked bool // the region's version (mark) has not changed since
+	old    bool // the record's epoch has changed since the backup
+	marked bool // the region's version has not changed since the backup
 	free   mask
 	rows   [maxClients]row
 	keys   [maxClients]uint8
 }
 
-// memory is a server's cache of its region's free rows, under a version (mark). As with epochs, the model only stores whether two versions are equal.
+// memory is a server's cache of its region's free rows and their version. The model does not store versions. As with epochs, it stores only whether
+// two versions are equal.
 type memory struct {
 	known    bool
-	current  bool // the region has the cached version
-	backedUp bool // the backup has it
+	current  bool // the region still has the cached version
+	backedUp bool // the backup has the cached version
 	free     mask
 }
 
@@ -74,15 +75,16 @@ const (
 	restored
 )
 
-// state is a whole state of the model. It stores no epochs, but only whether two are equal, because each new epoch differs from all earlier ones.
+// state is a complete state of the model. It stores no epochs, because each new epoch differs from all earlier ones. It stores only whether two
+// epochs are equal.
 type state struct {
 	free   [maxRegions]mask
-	loans  [maxRegions]mask // the blocks on loan to a region; none for the home
-	stale  uint8            // regions with different epochs in rows and record
+	loans  [maxRegions]mask // the blocks on loan to a region; empty for the home region
+	stale  uint8            // regions whose rows and record have different epochs
 	lost   uint8
 	client [maxClients]client
 	backup backup
-	memory [maxClients]memory // of the server that a client uses; empty without Bounds.Remembers
+	memory [maxClients]memory // the cache of the server that each client uses; empty without Bounds.Remembers
 }
 
 func (s *state) isStale(region int) bool { return s.stale&(1<<region) != 0 }
@@ -102,7 +104,7 @@ func (p *packer) put(v uint64, width int) {
 	}
 }
 
-// pack writes a state into the fewest bytes. All states of a search have the same length.
+// pack writes a state into as few bytes as possible. All states of a search have the same length.
 func (m *machine) pack(to []byte, s *state) []byte {
 	p := packer{to: to}
 	nodes, at := 2*m.Size, m.sum.depth+1

@@ -1,6 +1,6 @@
 package model
 
-// claimSteps makes the steps of a client that has, or wants, a claim.
+// claimSteps makes the steps of a client that requests or has a claim.
 func (m *machine) claimSteps(s *state, i int) {
 	c, r := &s.client[i], m.Asks[i]
 	switch c.phase { //nolint:exhaustive // the others are those of releases and of late answers
@@ -43,7 +43,7 @@ func (m *machine) claimSteps(s *state, i int) {
 		n := *s
 		n.client[i].phase = look
 		m.next("Repeat", i, -1, 0, &n)
-		if c.row.ask == c.ask && m.served(s, r) { // or it looks for the claim by its name
+		if c.row.ask == c.ask && m.served(s, r) { // or the client searches for the claim by its name
 			n := *s
 			n.client[i] = n.client[i].holding(c.row.at)
 			m.nextBroken("LookUp", i, -1, 0, 0, &n, m.fence(s, r))
@@ -56,20 +56,20 @@ func (m *machine) claimSteps(s *state, i int) {
 	}
 }
 
-// answered returns a client that has its response and waits for nothing.
+// answered returns a client that has received its response.
 func (c client) answered(p phase) client {
 	c.phase, c.size, c.what, c.told, c.sought, c.full = p, 0, 0, 0, 0, false
 	return c
 }
 
-// holding returns a client that knows its claim's block.
+// holding returns a client that has received the block of its claim.
 func (c client) holding(at node) client {
 	c = c.answered(held)
 	c.told = at
 	return c
 }
 
-// replay returns the stored response to a request with a known key. In the model, this is the row that was written with the key.
+// replay returns the stored response to a request whose key is known. In the model, the stored response is the row that was written with the key.
 func (m *machine) replay(s *state, i int) bool {
 	c := &s.client[i]
 	if c.keys&(1<<c.ask) == 0 {
@@ -82,7 +82,7 @@ func (m *machine) replay(s *state, i int) bool {
 	return true
 }
 
-// carveSteps runs the transaction that binds a claim, once for each block that it might choose.
+// carveSteps runs the transaction that binds a claim. It makes one step for each block that the transaction may choose.
 func (m *machine) carveSteps(s *state, i int) {
 	c, r := &s.client[i], m.Asks[i]
 	if !m.served(s, r) {
@@ -106,7 +106,7 @@ func (m *machine) carveSteps(s *state, i int) {
 		}
 		return
 	}
-	n := *s // the insert hits a unique key: the name belongs to another claim, or the request's key is stored
+	n := *s // the insert violates a unique key: another claim has the name, or the request's key is already stored
 	if c.keys&(1<<c.ask) != 0 {
 		n.client[i].phase = look
 	} else {
@@ -125,7 +125,7 @@ func (m *machine) refuse(s *state, i int) (broken Promise) {
 	return broken
 }
 
-// mayWrite reports whether neither the key nor the name is taken.
+// mayWrite reports whether both the key and the name are unused.
 func (m *machine) mayWrite(c *client, ask uint8) bool {
 	return m.twin == NoUniqueKey || m.twin == UnknownIsFailure || c.keys&(1<<ask) == 0 && c.row.ask == 0
 }
@@ -142,7 +142,8 @@ func (m *machine) bind(s *state, i int, ask uint8, p plan) (broken Promise) {
 	return broken
 }
 
-// lose ends a request without a response. Its server crashed (nothing is left), or continues and may take effect later, or has just taken effect.
+// lose ends a request without a response. There are three cases: the server crashed and did nothing, it may still do the work later, or it has just
+// done it.
 func (m *machine) lose(s *state, i int) {
 	if int(s.lost) == m.MaxLost {
 		return

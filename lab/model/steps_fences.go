@@ -1,6 +1,6 @@
 package model
 
-// moveMark gives a region a new version (mark), as every transaction does that changes its rows.
+// moveMark gives a region a new version. Each transaction that changes a region's rows does this.
 func (m *machine) moveMark(s *state, r int) {
 	for i := range m.Asks {
 		if m.Asks[i] == r {
@@ -12,16 +12,16 @@ func (m *machine) moveMark(s *state, r int) {
 	}
 }
 
-// remember fills a server's cache after its transaction: the version, and the free rows under it.
+// remember fills a server's cache after its transaction, with the free rows and their version.
 func (m *machine) remember(s *state, i int) {
 	if r := m.Asks[i]; m.Remembers {
 		s.memory[i] = memory{known: true, current: true, backedUp: s.backup.marked && int(s.backup.region) == r, free: s.free[r]}
 	}
 }
 
-// fencedSteps runs the transaction that binds a claim on cached rows. It changes the version from the cached one and compares the epochs. If either
-// check fails, it changes nothing, and the server falls back to carveSteps. One transaction may contain two claims in two regions, as if in two
-// pools.
+// fencedSteps runs the transaction that binds a claim on cached rows. The transaction compares the epochs, and replaces the version only if it equals
+// the cached one. If either comparison fails, nothing changes, and the server continues with carveSteps. One transaction may contain two claims in
+// two regions. These stand for two pools.
 func (m *machine) fencedSteps(s *state, i int) {
 	mem, size := &s.memory[i], s.client[i].size
 	if !mem.known {
@@ -55,12 +55,12 @@ func (m *machine) fencedSteps(s *state, i int) {
 	}
 }
 
-// hits reports whether a transaction on cached rows commits, by versions and epochs.
+// hits reports whether a transaction on cached rows can commit. It compares versions and epochs.
 func (m *machine) hits(s *state, i int) bool {
 	return (s.memory[i].current || m.twin == NoFence) && (m.twin == FenceWithoutEpoch || m.served(s, m.Asks[i]))
 }
 
-// bindRemembered binds a claim by a plan from cached rows. The free rows that the plan takes must exist.
+// bindRemembered binds a claim by a plan from cached rows. The free rows that the plan removes must exist.
 func (m *machine) bindRemembered(s *state, i int, p plan) (broken Promise, ok bool) {
 	r, was := m.Asks[i], s.memory[i].free
 	remove, insert := was&^p.free, p.free&^was
@@ -73,7 +73,7 @@ func (m *machine) bindRemembered(s *state, i int, p plan) (broken Promise, ok bo
 	return broken, true
 }
 
-// together adds a claim in another region to a transaction.
+// together adds a second claim, in another region, to a transaction on cached rows.
 func (m *machine) together(s *state, i, j int, broken Promise) {
 	if m.Asks[i] == m.Asks[j] || s.client[j].phase != carve || !s.memory[j].known {
 		return

@@ -2,7 +2,7 @@ package model
 
 import "math/bits"
 
-// keeperSteps lends and recalls blocks of every size, at any possible time.
+// keeperSteps lends and recalls blocks of each size, whenever a loan or recall is possible.
 func (m *machine) keeperSteps(s *state) {
 	if !m.served(s, 0) {
 		return
@@ -24,7 +24,7 @@ func (m *machine) keeperSteps(s *state) {
 	}
 }
 
-// parts yields every wholly free block: the rows, and the blocks that could be carved from them.
+// parts yields each free block: the stored ones and all their parts.
 func (m *machine) parts(free mask) func(func(node) bool) {
 	return func(yield func(node) bool) {
 		for _, n := range m.sum.all {
@@ -35,7 +35,7 @@ func (m *machine) parts(free mask) func(func(node) bool) {
 	}
 }
 
-// within reports whether a block is inside one of these.
+// within reports whether a block is equal to one of the given blocks or a part of one.
 func (m *machine) within(blocks mask, n node) bool {
 	for ; n > 0; n /= 2 {
 		if blocks.has(n) {
@@ -45,7 +45,7 @@ func (m *machine) within(blocks mask, n node) bool {
 	return false
 }
 
-// recallable yields the blocks that a region can give back.
+// recallable yields the blocks that a region can return to the home region.
 func (m *machine) recallable(s *state, r int) func(func(node) bool) {
 	if m.twin != RecallHeld {
 		return m.parts(s.free[r])
@@ -53,10 +53,10 @@ func (m *machine) recallable(s *state, r int) func(func(node) bool) {
 	return s.loans[r].each
 }
 
-// move moves a free block between the home and another region, with its loan record. Both get new epochs.
+// move moves a free block, with its loan record, between the home region and another region. Both regions get new epochs.
 func (m *machine) move(s *state, b node, from, to int) (broken Promise) {
 	if m.twin == RecallHeld && !m.within(s.free[from], b) {
-		for n := range s.free[from].each { // moves its free parts and forgets its held ones
+		for n := range s.free[from].each { // the twin moves the free parts of the block and forgets the held parts
 			if inside(n, b) {
 				s.free[from] &^= 1 << n
 			}
@@ -92,9 +92,12 @@ func (m *machine) newEpoch(s *state, r int) {
 	}
 }
 
-// lookSteps looks for room in every region, in one transaction, for a claim that found none in its region. With room here, the claim runs again. With
-// room elsewhere, in one region or in parts in several, loans and recalls bring it here (keeperSteps: a move for a claim is an ordinary move). With
-// no room anywhere, the pool is exhausted. A region that cannot be asked leaves the question open.
+// lookSteps searches for room in all regions, in one transaction. It serves a claim that found no room in its own region. There are four results:
+//
+//   - The claim's own region has room now. The claim runs again.
+//   - Other regions have room, in one block or in several parts. Loans and recalls bring it to the claim's region (keeperSteps).
+//   - No region has room. The pool is exhausted.
+//   - A region is stale and cannot be searched. The result is unknown.
 func (m *machine) lookSteps(s *state, i int) {
 	c, r := &s.client[i], m.Asks[i]
 	if m.twin == ExhaustedPiecemeal {
@@ -138,7 +141,7 @@ func (m *machine) lookSteps(s *state, i int) {
 	m.nextBroken("FindNone", i, r, 0, c.size, &next, broken)
 }
 
-// anyRoom reports whether some block of the size has only free addresses, in any regions. The rows of a fenced region do not count.
+// anyRoom reports whether a block of the size has only free addresses, possibly in several regions. The rows of a stale region do not count.
 func (m *machine) anyRoom(s *state, size int) bool {
 	var union uint16
 	for r := range m.Regions {
@@ -159,7 +162,7 @@ func (m *machine) roomIn(set uint16, size int) bool {
 	return false
 }
 
-// lookPiecemeal asks one region after another, the home first, each in a separate transaction.
+// lookPiecemeal searches one region after another, each in a separate transaction. It begins with the home region.
 func (m *machine) lookPiecemeal(s *state, i int) {
 	c, r := &s.client[i], m.Asks[i]
 	region := bits.TrailingZeros8(^c.sought)

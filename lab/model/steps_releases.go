@@ -1,6 +1,6 @@
 package model
 
-// releaseSteps makes the steps of a client that releases its claim: the one that it holds, or one that it finds by its name.
+// releaseSteps makes the steps of a client that releases its claim. It releases the claim that it holds, or a claim that it finds by its name.
 func (m *machine) releaseSteps(s *state, i int) {
 	c, r := &s.client[i], m.Asks[i]
 	switch c.phase { //nolint:exhaustive // the others are those of claims
@@ -42,7 +42,7 @@ func (m *machine) releaseSteps(s *state, i int) {
 	}
 }
 
-// unbind deletes a claim, if it is the intended one, and merges its block with the free blocks.
+// unbind deletes a claim and merges its block with the free blocks. It does nothing if the row belongs to another claim.
 func (m *machine) unbind(s *state, i int, what uint8) {
 	c, r := &s.client[i], m.Asks[i]
 	if c.row.ask == 0 || c.row.ask != what && m.twin != ReleaseByName {

@@ -1,6 +1,6 @@
 package model
 
-// restoreSteps backs up one region's rows, restores them, and reconciles the region with the record afterwards.
+// restoreSteps backs up one region's rows and restores them later. After the restore, it reconciles the region with its loan records.
 func (m *machine) restoreSteps(s *state) {
 	switch s.backup.stage {
 	case none:
@@ -31,7 +31,8 @@ func (m *machine) restoreSteps(s *state) {
 	}
 }
 
-// restore replaces the region's rows and epoch by the backup's. Later claims are lost, as with any restore, and their holders learn of it.
+// restore replaces the region's rows and epoch with the backup. Claims that were made after the backup are lost, as with any restore. The model
+// informs their holders.
 func (m *machine) restore(s *state) {
 	b := s.backup
 	r := int(b.region)
@@ -57,8 +58,8 @@ func (m *machine) restore(s *state) {
 	}
 }
 
-// reconcile makes a region's rows agree with the record. Claims inside the region's addresses stay. Others are deleted: their blocks were given back
-// since the backup, so the claims had been released. The rest is free.
+// reconcile makes a region's rows agree with its loan records. Claims inside the region's addresses stay. It deletes the other claims: the region
+// returned their blocks after the backup, so these claims had been released before. All other addresses of the region become free.
 func (m *machine) reconcile(s *state, r int) {
 	truth := m.truth(s, r)
 	for i := range m.Asks {
@@ -82,7 +83,7 @@ func (m *machine) reconcile(s *state, r int) {
 	m.moveMark(s, r)
 }
 
-// truth returns a region's addresses by the record: its loans; for the home, all addresses not on loan.
+// truth returns a region's addresses according to the records. A region has its loans, and the home region has all addresses that are not on loan.
 func (m *machine) truth(s *state, r int) uint16 {
 	if r > 0 {
 		return m.sum.covered(s.loans[r])
@@ -90,8 +91,8 @@ func (m *machine) truth(s *state, r int) uint16 {
 	return m.sum.addrs[1] &^ m.sum.covered(s.loans[1]|s.loans[2])
 }
 
-// drained reports whether the pool becomes one free block at home again after three steps: the release of every claim (a client can find each by its
-// name), the reconciliation of stale regions, and the recall of all loans. Requests without a response may vanish; this is the case in which they do.
+// drained reports whether the pool can become one free block in its home region again. It reconciles stale regions, releases all claims and recalls
+// all loans. A client can find each claim by its name. It assumes that requests without a response have no further effect.
 func (m *machine) drained(s state) bool {
 	for r := range m.Regions {
 		if s.isStale(r) {
@@ -102,7 +103,7 @@ func (m *machine) drained(s state) bool {
 		m.unbind(&s, i, s.client[i].row.ask)
 	}
 	for r := 1; r < m.Regions; r++ {
-		for n := range s.free[r].each { // the rows before the first move
+		for n := range s.free[r].each { // the loop needs the rows from before the first move
 			if m.move(&s, n, r, 0) != "" {
 				return false
 			}

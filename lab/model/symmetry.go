@@ -1,6 +1,6 @@
 package model
 
-// canonical swaps the halves of blocks until the lower half has the smaller contents. States that differ by such swaps become one.
+// canonical swaps the halves of blocks until each lower half has the smaller contents. So states that differ only by such swaps become equal.
 func (m *machine) canonical(s *state) {
 	if m.Plain {
 		return
@@ -33,7 +33,7 @@ func (m *machine) canonical(s *state) {
 		place(s.backup.rows[i].at)
 	}
 
-	var from [maxNodes]node // the block that moves to each place
+	var from [maxNodes]node // the block that moves to each position
 	nodes := m.sum.all[len(m.sum.all)-1] + 1
 	for n := range nodes {
 		from[n] = n //nolint:gosec // G602: there are at most maxNodes
@@ -55,7 +55,7 @@ func (m *machine) canonical(s *state) {
 	s.rename(&to)
 }
 
-// greater reports whether block n, with its parts, has larger contents than the block beside it.
+// greater reports whether block n, with its parts, has larger contents than its buddy.
 func greater(label *[maxNodes]uint64, n, nodes node) bool {
 	for width := node(1); n < nodes; n, width = 2*n, 2*width {
 		for i := range width {
@@ -76,7 +76,7 @@ func swap(label *[maxNodes]uint64, from *[maxNodes]node, n, nodes node) {
 	}
 }
 
-// rename moves every block to another place.
+// rename moves each block to another position.
 func (s *state) rename(to *[maxNodes]node) {
 	all := func(blocks mask) (out mask) {
 		for n := range blocks.each {

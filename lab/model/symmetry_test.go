@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Every state of the full search, with its halves swapped, is a state of the reduced search, and vice versa. The reduced search finds fewer states.
+// If the halves of a state of the full search are swapped, the result must be a state of the reduced search, and vice versa. The reduced search finds
+// fewer states.
 func TestReducedSearchFindsTheSameStates(t *testing.T) {
 	t.Parallel()
 	for name, bounds := range map[string]Bounds{
@@ -22,7 +23,7 @@ func TestReducedSearchFindsTheSameStates(t *testing.T) {
 			plain := bounds
 			plain.Plain = true
 			whole := newSearch(plain, Sound)
-			swapped := newSearch(bounds, Sound) // only stores the states that it is given
+			swapped := newSearch(bounds, Sound) // this search only stores the states that it receives
 			swapped.table = make([]uint32, 1<<16)
 			whole.visit = func(s *state) {
 				like := *s
@@ -45,15 +46,15 @@ func TestReducedSearchFindsTheSameStates(t *testing.T) {
 	}
 }
 
-// Swapped halves in the arguments of the product's functions swap the halves in the results and change nothing else. The reduction depends on this.
-// The test covers every set of free rows in a pool with eight addresses.
+// If halves are swapped in the arguments of the product's functions, the same halves must be swapped in the results, and nothing else may change. The
+// reduction depends on this. The test covers all sets of free rows in a pool with eight addresses.
 func TestProductIsSymmetricInSwappedHalves(t *testing.T) {
 	t.Parallel()
 	sum := newArithmetic(8)
 	checked := 0
 	for set := range 1 << 8 {
 		free := rows(sum, uint16(set))
-		for _, block := range sum.all[:7] { // the halves of each block that has any
+		for _, block := range sum.all[:7] { // the halves of each block that can be divided
 			var to [maxNodes]node
 			for _, n := range sum.all {
 				to[n] = swapped(n, block)
@@ -87,7 +88,7 @@ func TestProductIsSymmetricInSwappedHalves(t *testing.T) {
 	require.Positive(t, checked)
 }
 
-// swapped returns the place of block n after a swap of another block's halves.
+// swapped returns the position of block n after the halves of another block are swapped.
 func swapped(n, block node) node {
 	for _, half := range []node{2 * block, 2*block + 1} {
 		if inside(n, half) {
@@ -101,7 +102,7 @@ func swapped(n, block node) node {
 	return n
 }
 
-// rows returns the largest blocks that tile a set of addresses.
+// rows returns the largest aligned blocks that together cover a set of addresses.
 func rows(sum *arithmetic, set uint16) (out mask) {
 	for _, n := range sum.all { // the larger ones first
 		if sum.addrs[n]&^set == 0 {

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The search detects each missing protection by the expected promise and within the expected number of steps. For twins that break several promises,
-// it runs repeatedly and ignores the promises found before.
+// The search must detect each missing protection. It must find the expected broken promise within the expected number of steps. If a twin breaks
+// several promises, the search runs several times and ignores the promises that it found before.
 func TestSearchDetectsEachTwin(t *testing.T) {
 	t.Parallel()
 	small := Bounds{Size: 4, Regions: 2, Asks: pair, Wishes: []int{1, 2}, MaxAsks: 1, MaxLost: 1}

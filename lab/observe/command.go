@@ -1,6 +1,6 @@
-// Package observe checks the alert rules and dashboards of helm/carve against real servers. It checks the rules and runs their tests with promtool.
-// Then it starts two servers in two regions on one database, loads them, lets a real Prometheus scrape them, and evaluates every expression. See
-// docs/slo.md.
+// Package observe checks the alert rules and dashboards of helm/carve against real servers. First promtool checks the rules and runs their tests.
+// Then the package starts two servers in two regions on one database and puts them under load. A real Prometheus scrapes them and evaluates each
+// expression. See docs/slo.md.
 package observe
 
 import (
@@ -55,7 +55,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return onRealData(ctx, o, rules, panels, out)
 }
 
-// testRules lets promtool check the rules and run their tests. It requires two tests of each alert: that it fires, and that it is silent.
+// testRules checks the rules and runs their tests with promtool. Each alert needs two tests: one in which it fires, and one in which it does not.
 func testRules(ctx context.Context, rules []rule, out io.Writer) error {
 	tests, err := filepath.Glob(ruleTests)
 	if err != nil {

@@ -11,18 +11,18 @@ import (
 	"time"
 )
 
-// load simulates callers with all operations that the dashboards show.
+// load sends all kinds of requests that the dashboards show.
 type load struct {
 	eu, us string // addresses of servers
 	http   *http.Client
-	made   atomic.Int64 // numbers for names
+	made   atomic.Int64 // counts the names that requests have used
 }
 
 func newLoad(eu, us string, d *door) *load {
 	return &load{eu: eu, us: us, http: &http.Client{Timeout: 15 * time.Second, Transport: d.transport(512)}}
 }
 
-// ask sends a request and reads the response; the status is 0 without one.
+// ask sends a request, reads the response, and returns its status. It returns 0 if there is no response.
 func (l *load) ask(ctx context.Context, addr, method, path, body string) int {
 	r, err := http.NewRequestWithContext(ctx, method, "https://"+addr+"/v1/projects"+path, bytes.NewBufferString(body))
 	if err != nil {
@@ -74,7 +74,7 @@ func (l *load) claim(ctx context.Context, addr, name, spec string) int {
 	return l.ask(ctx, addr, http.MethodPost, "/team/claims", pool(name, spec))
 }
 
-// run runs until ctx ends.
+// run sends requests until ctx ends.
 func (l *load) run(ctx context.Context) {
 	var callers sync.WaitGroup
 	several := func(n int, do func()) {
@@ -93,7 +93,7 @@ func (l *load) run(ctx context.Context) {
 		case <-time.After(d):
 		}
 	}
-	several(3, func() { // claims exceed releases
+	several(3, func() { // there are more claims than releases, so pools fill
 		first, second := name(), name()
 		l.claim(ctx, l.eu, first, `"poolRef":{"name":"busy"},"prefixLength":32`)
 		l.claim(ctx, l.eu, second, `"poolRef":{"name":"busy"},"prefixLength":32`)
@@ -103,7 +103,7 @@ func (l *load) run(ctx context.Context) {
 	several(1, func() { l.claim(ctx, l.eu, name(), `"className":"standard"`); pause(20 * time.Millisecond) })
 	several(1, func() {
 		l.claim(ctx, l.eu, name(), `"className":"scarce"`)
-		l.claim(ctx, l.eu, "all-0", `"poolRef":{"name":"busy"},"prefixLength":32`) // the name is taken
+		l.claim(ctx, l.eu, "all-0", `"poolRef":{"name":"busy"},"prefixLength":32`) // the name is already taken, so the service refuses the claim
 		pause(20 * time.Millisecond)
 	})
 	several(2, func() { l.claim(ctx, l.us, name(), `"poolRef":{"name":"served"}`); pause(100 * time.Millisecond) })

@@ -55,7 +55,7 @@ scrape_configs: [{job_name: carve, scheme: https, tls_config: {ca_file: %q}, sta
 	return p, nil
 }
 
-// awaitReady waits until it is ready.
+// awaitReady waits until Prometheus is ready.
 func (p *prometheus) awaitReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -79,7 +79,7 @@ func (p *prometheus) awaitReady(ctx context.Context) error {
 	}
 }
 
-// ask sends a request to its API.
+// ask sends a request to the API of Prometheus.
 func (p *prometheus) ask(ctx context.Context, path string, query url.Values, into any) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, p.url+path+"?"+query.Encode(), http.NoBody)
 	if err != nil {
@@ -104,7 +104,7 @@ func (p *prometheus) ask(ctx context.Context, path string, query url.Values, int
 	return nil
 }
 
-// series returns the number of series that an expression has now.
+// series returns the number of time series that an expression has now.
 func (p *prometheus) series(ctx context.Context, expr string) (int, error) {
 	var data struct {
 		Result []json.RawMessage `json:"result"`
@@ -113,12 +113,12 @@ func (p *prometheus) series(ctx context.Context, expr string) (int, error) {
 	return len(data.Result), err
 }
 
-// evaluated is a rule's state.
+// evaluated is the state of a rule.
 type evaluated struct {
 	Name      string `json:"name"`
 	Health    string `json:"health"`
 	LastError string `json:"lastError"`
-	State     string `json:"state"` // of an alert: inactive, pending or firing
+	State     string `json:"state"` // for an alert: inactive, pending or firing
 }
 
 func (p *prometheus) rules(ctx context.Context) (all []evaluated, err error) {

@@ -23,7 +23,7 @@ var mayBeEmpty = map[string]string{
 	"Attempts with an error":       "no statement has an error here",
 }
 
-// The alerts that this load must cause, and those that it must not. Pending counts: an alert waits before it fires.
+// The alerts that the load must cause, and the alerts that it must not cause. A pending alert counts as caused, because alerts wait before they fire.
 var (
 	expected   = []string{"CarvePoolFull", "CarveClaimsFindNoSpace", "CarveTooMuchLoad", "CarveErrorBudgetBurnFast", "CarveCertificateExpires"}
 	unexpected = []string{"CarveDown", "CarvePoolFenced", "CarveJobStale", "CarveRestarts", "CarveTelemetryNotExported", "CarveOutcomesUnknown", "CarveClientConnectionsAtLimit", "CarveCertificateNotReloaded"}
@@ -78,7 +78,7 @@ func onRealData(ctx context.Context, o options, rules []rule, panels []panel, ou
 	return errors.Join(judgeRules(ctx, p, rules, panels, out), judgePanels(ctx, p, panels, out))
 }
 
-// judgeRules requires that every metric exists, that every rule was evaluated, and that the right alerts are active.
+// judgeRules checks that each metric exists, that Prometheus evaluated each rule, and that the right alerts are active.
 func judgeRules(ctx context.Context, p *prometheus, rules []rule, panels []panel, out io.Writer) error {
 	var errs []error
 	for _, name := range metrics(rules, panels) {
@@ -118,7 +118,7 @@ func judgeRules(ctx context.Context, p *prometheus, rules []rule, panels []panel
 	return errors.Join(errs...)
 }
 
-// judgePanels requires that every expression of every panel returns data.
+// judgePanels checks that each expression of each panel returns data.
 func judgePanels(ctx context.Context, p *prometheus, panels []panel, out io.Writer) error {
 	var errs []error
 	shown := 0

@@ -8,7 +8,8 @@ import (
 	"github.com/carve-ipam/carve/lab/serverproc"
 )
 
-// startServer starts a server with a short queue for each pool, so that it refuses some requests. It sends its telemetry to a collector.
+// startServer starts a server whose queue for each pool is short, so that the server refuses some requests. The server sends its telemetry to a
+// collector.
 func startServer(ctx context.Context, binary, dsn, region, collector string, d *door) (*serverproc.Server, error) {
 	s, err := serverproc.Start(ctx, serverproc.Options{
 		Program: binary,

@@ -13,7 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// rule is an alert or a recorded series.
+// rule is an alerting rule or a recording rule.
 type rule struct {
 	Alert       string            `yaml:"alert"`
 	Record      string            `yaml:"record"`
@@ -21,7 +21,7 @@ type rule struct {
 	Annotations map[string]string `yaml:"annotations"`
 }
 
-// readRules reads the rules; each alert must have an existing runbook.
+// readRules reads the rules. It requires an existing runbook for each alert.
 func readRules(file string) (all []rule, err error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -57,7 +57,7 @@ func readRules(file string) (all []rule, err error) {
 	return all, nil
 }
 
-// everyAlertIsTested requires for every alert a test that expects it and a test that does not.
+// everyAlertIsTested requires two tests for each alert: one that expects the alert, and one that expects no alert.
 func everyAlertIsTested(rules []rule, files []string) error {
 	var text strings.Builder
 	for _, f := range files {
@@ -84,7 +84,7 @@ func everyAlertIsTested(rules []rule, files []string) error {
 	return errors.Join(errs...)
 }
 
-// panel is one expression of a dashboard.
+// panel is one expression of one panel of a dashboard.
 type panel struct{ dashboard, title, expr string }
 
 // readPanels reads the expressions of all dashboards and replaces Grafana's variables.
@@ -123,13 +123,13 @@ func readPanels(pattern string) (all []panel, err error) {
 	return all, nil
 }
 
-// label looks like a metric in expressions and is a label.
+// label has the form of a metric's name in the expressions, but it is a label.
 const label = "db_client_connection_state"
 
-// ours matches the servers' metrics; names of recorded series begin with "carve:".
+// ours matches the metrics of the servers. The names of recorded series begin with "carve:".
 var ours = regexp.MustCompile(`\b(?:carve_|http_server_|db_client_|process_|go_)[a-z_]+`)
 
-// metrics returns the metrics that expressions name.
+// metrics returns the names of all metrics in the expressions.
 func metrics(rules []rule, panels []panel) []string {
 	var names []string
 	add := func(expr string) { names = append(names, ours.FindAllString(expr, -1)...) }

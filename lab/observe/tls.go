@@ -10,8 +10,8 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/devca"
 )
 
-// door is the servers' TLS configuration: a certificate that is valid for months, from a CA that is valid for a day. Clients need no certificate, and
-// the same CA signs the optional ones.
+// door is the TLS configuration of the servers. The certificate is valid for months, and its CA is valid for a day. Clients need no certificate. If a
+// client has one, the same CA must have signed it.
 type door struct {
 	cert, key, ca string // files
 	client        *tls.Config
@@ -38,12 +38,12 @@ func newDoor(dir string) (*door, error) {
 	return d, nil
 }
 
-// transport returns the callers' transport.
+// transport returns the HTTP transport of the callers.
 func (d *door) transport(idle int) *http.Transport {
 	return &http.Transport{TLSClientConfig: d.client, MaxIdleConnsPerHost: idle}
 }
 
-// flags returns a server's flags.
+// flags returns the server flags for this configuration.
 func (d *door) flags() []string {
 	return []string{"--tls-cert=" + d.cert, "--tls-key=" + d.key, "--tls-client-ca=" + d.ca, "--tls-client-auth=optional"}
 }

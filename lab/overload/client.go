@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// client is one persistent connection. It replaces net/http's client, which costs as much as the server where both share cores.
+// client is one persistent connection. It replaces net/http's client. If the generator and the server share cores, that client costs as much as the
+// server.
 type client struct {
 	addr   string
 	conn   net.Conn
@@ -35,7 +36,7 @@ func (c *client) dial(ctx context.Context) error {
 	return nil
 }
 
-// exchange sends a head without its length, and a body, and returns the status.
+// exchange sends a request and returns the status of the response. The head ends before the value of Content-Length, which exchange adds.
 func (c *client) exchange(ctx context.Context, head, body string, until time.Time) (status int, err error) {
 	if c.conn == nil {
 		if err := c.dial(ctx); err != nil {
@@ -81,7 +82,7 @@ func (c *client) close() {
 	}
 }
 
-// keep opens persistent connections and uses each once.
+// keep opens n persistent connections and uses each of them once.
 func (s *server) keep(ctx context.Context, o options, n int) ([]client, error) {
 	kept := make([]client, n)
 	head := "GET /healthz HTTP/1.1\r\nHost: " + s.addr + "\r\nContent-Length: "
@@ -103,10 +104,10 @@ func closeAll(kept []client) {
 	}
 }
 
-// made numbers the claims of the whole run.
+// made numbers the claims of the whole run, so that each claim has a new name.
 var made atomic.Int64
 
-// request returns the next request: the tenants take turns.
+// request returns the next request and the status that it must get. The tenants take turns.
 func (s *server) request() (head, body string, wanted int) {
 	if s.reads {
 		return s.asks[made.Add(1)%int64(len(s.asks))], "", http.StatusOK
@@ -115,7 +116,7 @@ func (s *server) request() (head, body string, wanted int) {
 	return s.asks[n%int64(len(s.asks))], body, http.StatusCreated
 }
 
-// claim returns a claim with a new name: the pools take turns.
+// claim returns the body of a claim with a new name. The pools take turns.
 func (s *server) claim() (n int64, body string) {
 	n = made.Add(1)
 	return n, fmt.Sprintf(`{"metadata":{"name":"c%d"},"spec":{"poolRef":{"project":"platform","name":"pool-%d"},"prefixLength":32}}`, n, n%int64(s.pools))

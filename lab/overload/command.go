@@ -1,6 +1,7 @@
-// Package overload tests the server under more load than it can handle, with claims or pages of lists. It starts the real server with its embedded
-// database as a separate process, and measures its capacity. Then it sends requests at a quarter to four times that rate, whether or not the server
-// keeps up. It also reads the memory of the server's process with many idle and many active connections. See docs/performance.md.
+// Package overload tests the server under more load than it can handle. The load consists of claims or of pages of lists. The package starts the real
+// server with its embedded database as a separate process, and measures its capacity. Then it sends requests at a quarter to four times that rate,
+// even if the server cannot keep up. It also reads the memory of the server's process with many idle and many active connections. See
+// docs/performance.md.
 package overload
 
 import (
@@ -18,7 +19,7 @@ import (
 	"github.com/carve-ipam/carve/lab/tool"
 )
 
-// options are the flags.
+// options are the values of the command's flags.
 type options struct {
 	server      string
 	audit       string

@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	// tenants is the number of callers: no caller may have more than half of the slots.
+	// tenants is the number of callers. One caller may have at most half of the server's slots, so the load needs several callers.
 	tenants  = 4
 	maxPools = 16
 )
 
-// furnish makes pools for all tenants, and tenants with a key each.
+// furnish makes the pools, which all tenants may use, and the tenants with one key each.
 func (s *server) furnish(ctx context.Context, o options) error {
 	for i := range s.pools {
 		cidr := "10.0.0.0/8"
@@ -54,7 +54,7 @@ func (s *server) furnish(ctx context.Context, o options) error {
 	return nil
 }
 
-// fill makes n claims of a tenant.
+// fill makes n claims in a tenant's project.
 func (s *server) fill(ctx context.Context, project string, n int) error {
 	for from := 0; from < n; from += claims.MaxBatch {
 		batch := make([]string, min(claims.MaxBatch, n-from))
@@ -68,7 +68,7 @@ func (s *server) fill(ctx context.Context, project string, n int) error {
 	return nil
 }
 
-// refused returns the server's counts of shed requests, by reason.
+// refused returns how many requests the server has shed, by reason.
 func (s *server) refused(ctx context.Context) (map[string]int, error) {
 	text, err := s.api.Do(ctx, http.MethodGet, "/metrics", "")
 	if err != nil {
@@ -81,7 +81,7 @@ func (s *server) refused(ctx context.Context) (map[string]int, error) {
 		if !ok || !found {
 			continue
 		}
-		n, err := strconv.ParseFloat(strings.TrimSpace(count), 64) // Prometheus writes large counts like 1e+06
+		n, err := strconv.ParseFloat(strings.TrimSpace(count), 64) // Prometheus writes large counts in the form 1e+06
 		if err != nil {
 			return nil, err
 		}

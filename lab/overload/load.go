@@ -11,9 +11,9 @@ import (
 	"github.com/carve-ipam/carve/lab/procstat"
 )
 
-// saturation measures the requests a second that the server handles when each client sends its next request immediately after a response.
+// saturation measures the server's capacity in requests per second. Each client sends its next request immediately after a response.
 func saturation(ctx context.Context, s *server, o options) (result, error) {
-	if _, err := hurry(ctx, s, o, o.closed, o.time/5); err != nil { // makes connections, plans and caches
+	if _, err := hurry(ctx, s, o, o.closed, o.time/5); err != nil { // makes connections, database plans and caches
 		return result{}, err
 	}
 	r, err := hurry(ctx, s, o, o.closed, o.time)
@@ -23,7 +23,7 @@ func saturation(ctx context.Context, s *server, o options) (result, error) {
 	return r, err
 }
 
-// hurry runs clients that send their next request immediately after a response.
+// hurry runs clients without pauses. Each client sends its next request immediately after a response.
 func hurry(ctx context.Context, s *server, o options, clients int, during time.Duration) (result, error) {
 	used, err := s.spent()
 	if err != nil {
@@ -48,8 +48,8 @@ func hurry(ctx context.Context, s *server, o options, clients int, during time.D
 	return r, errors.Join(err, ctx.Err())
 }
 
-// offer sends requests at a fixed rate for a time, whether or not responses come, over a limited number of connections. It measures each request from
-// the moment at which it was due, so that the times include waits for the generator.
+// offer sends requests at a fixed rate for a time, whether or not responses arrive. It uses a limited number of connections. It measures each request
+// from the moment at which the request was due, so that the times include waits for a free connection of the generator.
 func offer(ctx context.Context, s *server, o options, kept []client, rate float64) (result, error) {
 	refused, err := s.refused(ctx)
 	if err != nil {
@@ -101,19 +101,19 @@ func offer(ctx context.Context, s *server, o options, kept []client, rate float6
 	return r, errors.Join(err, ctx.Err())
 }
 
-// tally counts the outcomes of requests.
+// tally collects the outcomes of requests.
 type tally struct {
 	begun    time.Time
 	mu       sync.Mutex
 	served   []time.Duration
 	shed     []time.Duration
 	errors   int
-	unsent   int // only the sender changes it
+	unsent   int // only the sender changes this field
 	anError  string
 	finished time.Time // of the last served request
 }
 
-// ask makes one request and records its outcome.
+// ask sends one request and records its outcome.
 func (t *tally) ask(ctx context.Context, s *server, c *client, at, until time.Time) {
 	head, body, wanted := s.request()
 	status, err := c.exchange(ctx, head, body, until)
@@ -134,8 +134,8 @@ func (t *tally) ask(ctx context.Context, s *server, c *client, at, until time.Ti
 	}
 }
 
-// result computes the figures. It divides the number of served requests by the time until the last served one, because requests that waited at the
-// end were not served within the measured time.
+// result computes the figures. Some requests are still waiting when the measured time ends, and the server serves them later. So the rate is the
+// number of served requests divided by the time until the last of them.
 func (t *tally) result(during time.Duration) result {
 	t.mu.Lock()
 	defer t.mu.Unlock()

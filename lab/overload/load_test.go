@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/lab/apicall"
 )
 
-// pretend returns a server with the given responses. Its process, for memory and time, is the test's own.
+// pretend returns a server with the given responses. The process whose memory and time it measures is the test's own.
 func pretend(t *testing.T, answer http.HandlerFunc) *server {
 	t.Helper()
 	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -104,7 +104,7 @@ func TestRequestIsNotSentWhenAllConnectionsAreBusy(t *testing.T) {
 	t.Parallel()
 	s := pretend(t, func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
-		<-r.Context().Done() // until the client gives up
+		<-r.Context().Done() // until the client ends the request
 	})
 	r := offered(t, s, short(t, "-connections=1", "-patience=5s"), 1000)
 	require.Equal(t, 1, r.Errors)

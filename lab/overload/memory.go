@@ -8,7 +8,7 @@ import (
 	"github.com/carve-ipam/carve/lab/procstat"
 )
 
-// memory is the resident memory of the server's process.
+// memory is the resident memory of the server's process in one situation.
 type memory struct {
 	What  string `json:"what"`
 	Bytes int64  `json:"bytes"`
@@ -16,7 +16,7 @@ type memory struct {
 
 func (m memory) line() string { return fmt.Sprintf("%-52s %8.1f MB", m.What, float64(m.Bytes)/1e6) }
 
-// measureIdle reads the memory of a newly started server, and with idle connections that were used once.
+// measureIdle reads the memory of a newly started server. It then opens idle connections, uses each once, and reads the memory again.
 func measureIdle(ctx context.Context, s *server, o options) ([]memory, error) {
 	now, _, err := procstat.Memory(s.pid)
 	if err != nil {
@@ -37,7 +37,8 @@ func measureIdle(ctx context.Context, s *server, o options) ([]memory, error) {
 	return append(list, memory{fmt.Sprintf("%d idle connections, each was used once", o.idle), now}), nil
 }
 
-// measureActive reads the most memory that the server used while some connections claimed without a pause, and the memory when they are idle again.
+// measureActive reads the largest memory of the server while some connections claim without a pause. It then reads the memory when they are idle
+// again.
 func measureActive(ctx context.Context, s *server, o options) ([]memory, error) {
 	if o.active == 0 {
 		return nil, nil

@@ -19,13 +19,13 @@ type server struct {
 	pid   int
 	data  string
 	api   apicall.Caller
-	asks  []string // heads of the requests: claims, one for each tenant, or lists, for each tenant and list
-	reads bool     // they list
+	asks  []string // heads of the requests: one claim for each tenant, or one for each tenant and list
+	reads bool     // the requests are lists, not claims
 	pools int
 }
 
-// startServer starts the server on an empty directory, and makes the tenants and pools for the load. It disables rate limits, because the run
-// measures overload without them.
+// startServer starts the server on an empty directory, and makes the tenants and pools for the load. It disables the rate limits, because they would
+// refuse requests before the server is overloaded.
 func startServer(ctx context.Context, o options) (*server, error) {
 	log, err := os.Create(strings.TrimSuffix(o.json, ".json") + ".log")
 	if err != nil {
@@ -47,7 +47,7 @@ func startServer(ctx context.Context, o options) (*server, error) {
 	return s, nil
 }
 
-// audit checks every invariant of the data, with the server running.
+// audit checks every invariant of the data while the server runs.
 func (s *server) audit(ctx context.Context, o options) (string, error) {
 	if o.audit == "" {
 		return "not audited", nil

@@ -7,8 +7,8 @@ import (
 	"github.com/carve-ipam/carve/lab/procstat"
 )
 
-// spent is the processor time that server, database and generator have used. On a shared machine, requests for each second of processor time are
-// comparable, and requests for each second of the clock are not.
+// spent is the processor time that the server, the database and the generator have used. On a shared machine, only requests per second of processor
+// time are comparable. Requests per second of clock time are not.
 type spent struct{ server, database, generator time.Duration }
 
 func (s spent) since(was spent) spent {

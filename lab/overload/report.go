@@ -15,16 +15,16 @@ import (
 type report struct {
 	Machine    string   `json:"machine"`
 	Flags      []string `json:"flags"`
-	Saturation float64  `json:"saturation"` // requests a second that count as 1x
-	Closed     result   `json:"closed"`     // as many clients as measured it, each in a closed loop
+	Saturation float64  `json:"saturation"` // requests per second that count as 1x
+	Closed     result   `json:"closed"`     // result with clients in a closed loop, as many as in the measurement of the saturation
 	Steps      []result `json:"steps"`
 	Memory     []memory `json:"memory"`
 	Audit      string   `json:"audit"`
 }
 
-// result is the outcome of the requests at one rate. Times are in milliseconds.
+// result is the outcome of the requests at one rate. All times in it are in milliseconds, unless a field has another unit.
 type result struct {
-	Times   float64        `json:"times"` // of the saturation
+	Times   float64        `json:"times"` // rate as a multiple of the saturation
 	Offered float64        `json:"offered"`
 	Goodput float64        `json:"goodput"`
 	Served  int            `json:"served"`
@@ -32,13 +32,13 @@ type result struct {
 	P99     float64        `json:"p99"`
 	Shed    int            `json:"shed"`
 	ShedP99 float64        `json:"shedP99"`
-	Reasons map[string]int `json:"reasons,omitempty"` // of shed requests, as the server counts them
-	Unsent  int            `json:"unsent"`            // all connections of the generator were busy
+	Reasons map[string]int `json:"reasons,omitempty"` // reasons of the shed requests, as the server counts them
+	Unsent  int            `json:"unsent"`            // requests that were not sent because all connections of the generator were busy
 	Errors  int            `json:"errors"`
 	AnError string         `json:"anError,omitempty"`
-	Memory  int64          `json:"memory"` // bytes resident at the end
+	Memory  int64          `json:"memory"` // resident bytes at the end
 
-	// Processor time in seconds, and served requests for each second of all three, and of the server with its database.
+	// Processor time in seconds. ByAll is the number of served requests per second of the sum. ByBoth leaves the generator out.
 	Server    float64 `json:"server"`
 	Database  float64 `json:"database"`
 	Generator float64 `json:"generator"`
@@ -70,7 +70,7 @@ func (r result) line(name string) string {
 	return line
 }
 
-// write prints the tables and stores everything in a file.
+// write prints the tables and stores the complete report in a file.
 func (r report) write(path string) error {
 	var text strings.Builder
 	say := func(format string, args ...any) { _, _ = fmt.Fprintf(&text, format+"\n", args...) }

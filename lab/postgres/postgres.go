@@ -18,21 +18,22 @@ import (
 	"github.com/carve-ipam/carve/internal/devdb"
 )
 
-// Database is the server.
+// Database is a database server for measurements.
 type Database struct {
-	Admin   *pgx.Conn // to the server's first database
+	Admin   *pgx.Conn // connection to the server's first database
 	Machine Machine
-	// Cockroach: the server is CockroachDB. It cannot copy a database and is slow to create Carve's schema, so all users share one database with it.
+	// Cockroach means that the server is CockroachDB. It cannot copy a database and is slow to create Carve's schema. So all users share one database
+	// with the schema.
 	Cockroach bool
 
-	server *devdb.DB // nil: an external server
+	server *devdb.DB // nil for an external server
 	dir    string
 	base   *url.URL
 	made   int
-	names  map[string]bool // databases that were created and not dropped
+	names  map[string]bool // databases that were created and not yet dropped
 }
 
-// Machine describes a measurement's conditions.
+// Machine describes the conditions of a measurement.
 type Machine struct {
 	CPUs        int       `json:"cpus"`
 	GoVersion   string    `json:"goVersion"`
@@ -46,7 +47,7 @@ type Machine struct {
 }
 
 const (
-	// Carve is a database with Carve's schema, the original of copies.
+	// Carve is the database with Carve's schema, from which copies are made.
 	Carve = "carve_template"
 	// Region is the region of all its rows.
 	Region = "local"
@@ -54,11 +55,12 @@ const (
 
 // Options configure the server.
 type Options struct {
-	URL         string // URL of an external server, with a user that may create databases and run CHECKPOINT; empty: Start starts a private server
-	Dir         string // created, and removed by Close
+	URL         string // URL of an external server, whose user may create databases and run CHECKPOINT; if empty, Start starts a private server
+	Dir         string // directory of the private server; Start creates it, and Close removes it
 	Connections int
-	Volatile    bool // for tests: times are not meaningful without writes to the disk
-	// Prepare configures a first run of the server, before its final start: settings for the start need an existing cluster.
+	Volatile    bool // for tests: the server does not write to the disk, so times are not meaningful
+	// Prepare configures the private server before its final start. Start runs the server once for it, because some settings need an existing
+	// cluster.
 	Prepare func(ctx context.Context, conn *pgx.Conn) error
 }
 
@@ -100,7 +102,7 @@ func (d *Database) launch(ctx context.Context, o Options) (err error) {
 	if d.dir, err = filepath.Abs(o.Dir); err != nil {
 		return err
 	}
-	if err := devdb.Remove(d.dir); err != nil { // the remains of a killed run
+	if err := devdb.Remove(d.dir); err != nil { // a killed run may have left files behind
 		return err
 	}
 	config := devdb.Config{DataDir: d.dir, MaxConnections: o.Connections, Volatile: o.Volatile}
@@ -130,7 +132,7 @@ func prepare(ctx context.Context, config devdb.Config, with func(ctx context.Con
 	return with(ctx, conn)
 }
 
-// settings reads the measurement's conditions.
+// settings reads the conditions of the measurement.
 func (d *Database) settings(ctx context.Context) error {
 	engine, err := dial.EngineOn(ctx, d.Admin)
 	if err != nil {
@@ -153,7 +155,8 @@ func (d *Database) settings(ctx context.Context) error {
 // Private reports whether this process started the server.
 func (d *Database) Private() bool { return d.server != nil }
 
-// Copy creates a copy of a database and returns its name. On CockroachDB it returns the Carve database itself, or creates an empty one.
+// Copy creates a copy of a database and returns its name. On CockroachDB it returns the shared Carve database itself, or creates an empty database
+// for another template.
 func (d *Database) Copy(ctx context.Context, template string) (string, error) {
 	if d.Cockroach && template == Carve {
 		return Carve, nil
@@ -175,7 +178,7 @@ func (d *Database) create(ctx context.Context, name, like string) error {
 	return err
 }
 
-// Drop removes a database and ends its sessions, unless all users share it.
+// Drop removes a database and ends its sessions. It does nothing for a database that all users share.
 func (d *Database) Drop(name string) error {
 	if d.Cockroach && name == Carve {
 		return nil
@@ -193,7 +196,7 @@ func (d *Database) drop(ctx context.Context, name string) error {
 	return err
 }
 
-// Settle collects the planner's statistics and writes the seeded data to disk, so that measurements do not pay for either.
+// Settle collects the planner's statistics and writes the seeded data to the disk. Otherwise both would happen during the measurement.
 func (d *Database) Settle(ctx context.Context, name string) error {
 	err := d.Analyze(ctx, name)
 	if err == nil && !d.Cockroach {
@@ -202,8 +205,9 @@ func (d *Database) Settle(ctx context.Context, name string) error {
 	return err
 }
 
-// Analyze collects the planner's statistics, which CockroachDB collects by itself. It runs no checkpoint. After a checkpoint, PostgreSQL logs the
-// full content of each page at its first change. This dominates the log for some seconds and matters little after minutes.
+// Analyze collects the planner's statistics. CockroachDB collects them by itself. Unlike Settle, it runs no checkpoint. After a checkpoint,
+// PostgreSQL logs the full content of each page at its first change. These pages dominate the log for some seconds and matter little after some
+// minutes.
 func (d *Database) Analyze(ctx context.Context, name string) error {
 	if d.Cockroach {
 		return nil
@@ -228,9 +232,9 @@ func (d *Database) DSN(name string) string {
 	return u.String()
 }
 
-// Close stops the private server and removes its directory, or drops the databases that it created on an external one.
+// Close stops the private server and removes its directory. On an external server, it drops the databases that it created.
 func (d *Database) Close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute) // a checkpoint of gigabytes may come first
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute) // a checkpoint of gigabytes may run first
 	defer cancel()
 	var errs []error
 	if d.server == nil {

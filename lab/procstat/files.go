@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// EnoughFiles returns an error if the limit of open files is too low for a number of connections to a server and other files. fewer describes how to
-// use fewer.
+// EnoughFiles checks the limit of open files. It returns an error if the limit is too low for a number of connections and a number of other files.
+// The text fewer is part of the error. It explains how to use fewer connections.
 func EnoughFiles(connections, others int, fewer string) error {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {

@@ -1,4 +1,4 @@
-// Package procstat reads the kernel's data about processes: their memory, their processor time, and their limit of open files. It needs Linux.
+// Package procstat reads the kernel's data about processes: memory, processor time and the limit of open files. It needs Linux.
 package procstat
 
 import (
@@ -9,8 +9,8 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// Memory returns the resident memory of a process in bytes: now, and the maximum since its start or since Forget. It does not include child
-// processes.
+// Memory returns the resident memory of a process in bytes: the current size, and the maximum since the start or since Forget. Child processes do not
+// count.
 func Memory(pid int) (now, most int64, err error) {
 	p, err := procfs.NewProc(pid)
 	if err != nil {
@@ -23,7 +23,7 @@ func Memory(pid int) (now, most int64, err error) {
 	return int64(s.VmRSS), int64(s.VmHWM), err //nolint:gosec // G115: no machine has as much
 }
 
-// Forget resets the maximum of a process's memory to its present memory.
+// Forget sets the maximum of a process's memory to the current size.
 func Forget(pid int) error {
 	return os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0o600)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/lab/procstat"
 )
 
-// The tree of this test's child contains only the child. The test's own tree contains both.
+// The process tree of this test's child must contain only the child. The tree of this test must contain both.
 func TestTreeIncludesChildProcesses(t *testing.T) {
 	t.Parallel()
 	child := exec.CommandContext(t.Context(), "cat")
@@ -33,7 +33,7 @@ func TestTreeIncludesChildProcesses(t *testing.T) {
 	}
 	const some = 50 * time.Millisecond
 	polls := 0
-	for from := used(); used() < from+some; polls++ { // uses time
+	for from := used(); used() < from+some; polls++ { // uses processor time
 		runtime.Gosched()
 	}
 	require.Positive(t, polls)
@@ -42,7 +42,7 @@ func TestTreeIncludesChildProcesses(t *testing.T) {
 	own, there := after.Own(parent)
 	require.True(t, there)
 	was, _ := before.Own(parent)
-	const tick = 10 * time.Millisecond // user and system time are each rounded down
+	const tick = 10 * time.Millisecond // the kernel rounds user time and system time down, each separately
 	require.GreaterOrEqual(t, own, was+some-2*tick)
 	require.GreaterOrEqual(t, after.Tree(parent), before.Tree(parent)+some-2*tick)
 	require.Less(t, after.Tree(child.Process.Pid), some, "it has waited")

@@ -10,7 +10,7 @@ import (
 // tick is the unit of /proc/*/stat: USER_HZ, which is 100 on every Linux that Go supports (proc(5), sysconf(_SC_CLK_TCK)).
 const tick = 10 * time.Millisecond
 
-// Times maps processes to the processor time that they have used.
+// Times maps process ids to the processor time that the processes have used.
 type Times map[int]times
 
 // times is the processor time of one process, and of its children that have ended.
@@ -29,7 +29,7 @@ func ReadTimes() (Times, error) {
 	for _, p := range list {
 		s, err := p.Stat()
 		if err != nil {
-			continue // it has ended
+			continue // the process has ended since AllProcs
 		}
 		all[s.PID] = times{
 			parent: s.PPID,
@@ -40,13 +40,13 @@ func ReadTimes() (Times, error) {
 	return all, nil
 }
 
-// Parent returns a process's parent; false if the process does not exist.
+// Parent returns the parent of a process. It returns false if the process does not exist.
 func (t Times) Parent(pid int) (parent int, there bool) {
 	p, there := t[pid]
 	return p.parent, there
 }
 
-// Own returns the time of a process without its children; false if the process does not exist.
+// Own returns the time of a process without its children. It returns false if the process does not exist.
 func (t Times) Own(pid int) (own time.Duration, there bool) {
 	p, there := t[pid]
 	return p.own, there
@@ -72,7 +72,7 @@ func (t Times) descends(pid, from int) bool {
 	return false
 }
 
-// Self returns the exact time of this process.
+// Self returns the processor time of this process, more exactly than ReadTimes.
 func Self() (time.Duration, error) {
 	var used syscall.Rusage
 	err := syscall.Getrusage(syscall.RUSAGE_SELF, &used)

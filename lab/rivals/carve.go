@@ -18,14 +18,14 @@ import (
 )
 
 const (
-	// connections is the server's default, for any number of clients.
+	// connections is the server's default number of database connections. It does not depend on the number of clients.
 	connections = 16
 	poolName    = "pool"
 )
 
-var claimed = addressBits // the length of claimed blocks
+var claimed = addressBits // prefix length of the claimed blocks
 
-// carved is Carve on its own database, or with its own project in the shared one, with one pool and a number of held blocks.
+// carved is a Carve service with one pool and a number of held blocks. It has its own database, or its own project in a shared database.
 type carved struct {
 	db      *database
 	name    string
@@ -57,7 +57,7 @@ func openCarve(ctx context.Context, db *database, c cell) (*session, error) {
 	}, nil
 }
 
-// newCarved copies a database that already contains the held blocks: to seed each cell would take longer than to measure it.
+// newCarved copies a database that already contains the held blocks. To seed each cell separately would take longer than the measurement.
 func newCarved(ctx context.Context, db *database, held int) (*carved, error) {
 	seed := fmt.Sprintf("%d held", held)
 	if db.seeded[seed] == "" {
@@ -91,7 +91,7 @@ func openCarved(ctx context.Context, db *database, template string) (_ *carved, 
 	return f, f.service.EnsurePlatform(ctx)
 }
 
-// plant makes the project, the pool and the claims, in batches, as a client that imports an address plan would.
+// plant makes the project, the pool and the claims. It claims in batches, as a client that imports an address plan would.
 func (f *carved) plant(ctx context.Context, n int) error {
 	if _, err := f.service.CreateProject(asAdmin(ctx), ipam.Project{Metadata: ipam.Metadata{Name: f.project}}, usecase.Request{}); err != nil {
 		return err
@@ -145,7 +145,7 @@ func (f *carved) settle(ctx context.Context, c cell) error {
 	return f.db.Settle(ctx, f.name)
 }
 
-// check returns the audit for the first round of each cell. The shared database is audited at the end.
+// check returns the audit of the cell's data for its first round, or nil for later rounds. A shared database is audited once, at the end.
 func (f *carved) check(c cell) func(context.Context) error {
 	if c.round > 0 || f.db.Cockroach {
 		return nil
@@ -153,7 +153,7 @@ func (f *carved) check(c cell) func(context.Context) error {
 	return func(ctx context.Context) error { return f.db.audit(ctx, f.name) }
 }
 
-// audit checks every invariant of the data. Its joins take minutes without new statistics for the grown tables.
+// audit checks every invariant of the data. It first collects new statistics, because its joins would take minutes without them.
 func (d *database) audit(ctx context.Context, name string) error {
 	if err := d.Settle(ctx, name); err != nil {
 		return err
@@ -165,7 +165,7 @@ func (d *database) audit(ctx context.Context, name string) error {
 	return err
 }
 
-// closeIf closes the resources after an error.
+// closeIf closes f if err is not nil.
 func (f *carved) closeIf(err error) error {
 	if err == nil {
 		return nil

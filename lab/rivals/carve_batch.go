@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// openCarveBatch hands out a batch in each call of the use case.
+// openCarveBatch measures batches in process: each call of the use case makes a batch of claims.
 func openCarveBatch(ctx context.Context, db *database, c cell) (*session, error) {
 	f, err := newCarved(ctx, db, c.held)
 	if err != nil {
@@ -35,7 +35,7 @@ func openCarveBatch(ctx context.Context, db *database, c cell) (*session, error)
 	}, nil
 }
 
-// openCarveHTTPBatch does the same over HTTP.
+// openCarveHTTPBatch measures batches over HTTP.
 func openCarveHTTPBatch(ctx context.Context, db *database, c cell) (*session, error) {
 	s, err := serveCarved(ctx, db, c)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/carve-ipam/carve/lab/postgres"
 )
 
-// served is the whole server as an operator starts it, with API keys. Only its rate limits are off, because all clients are one caller. It logs as by
-// default, to a discarding writer.
+// served is the complete server as an operator starts it, with API keys. Only its rate limits are off, because the server sees all clients as one
+// caller. It writes the default log, which is discarded.
 type served struct {
 	*carved
 	server *app.App
@@ -60,10 +60,10 @@ func serveCarved(ctx context.Context, db *database, c cell) (_ *served, err erro
 	return s, nil
 }
 
-// path returns a collection's path in the project.
+// path returns the path of a collection in the project.
 func (s *served) path(kind string) string { return "/v1/projects/" + s.project + "/" + kind }
 
-// session settles the database and returns a session with clients that post to a collection.
+// session prepares the database for the measurement. It returns a session whose clients post to a collection.
 func (s *served) session(ctx context.Context, kind string, c cell, hand func(*poster) *session) (*session, error) {
 	if err := s.settle(ctx, c); err != nil {
 		return nil, errors.Join(err, s.close())
@@ -83,7 +83,7 @@ func (s *served) close() error {
 	return errors.Join(err, s.carved.close())
 }
 
-// openCarveHTTP claims over HTTP: from one pool, from a pool for each client, or with an Idempotency-Key on each claim.
+// openCarveHTTP measures claims over HTTP. They are from one pool, from a pool for each client, or with an Idempotency-Key on each claim.
 func openCarveHTTP(ctx context.Context, db *database, c cell) (*session, error) {
 	s, err := serveCarved(ctx, db, c)
 	if err != nil {
@@ -96,7 +96,7 @@ func openCarveHTTP(ctx context.Context, db *database, c cell) (*session, error) 
 			continue
 		}
 		pools[i] = fmt.Sprintf("own-%d", i)
-		if err := s.pool(ctx, pools[i], fmt.Sprintf("11.%d.0.0/14", 4*i)); err != nil { // 64 such blocks fit
+		if err := s.pool(ctx, pools[i], fmt.Sprintf("11.%d.0.0/14", 4*i)); err != nil { // 64 blocks of this size fit into the range
 			return nil, errors.Join(err, s.close())
 		}
 	}
@@ -120,7 +120,7 @@ func openCarveHTTP(ctx context.Context, db *database, c cell) (*session, error) 
 	})
 }
 
-// openRefuse measures a claim's refusal: a second pool of the same project is full and gets claims for one more address.
+// openRefuse measures a refusal. It fills a second pool of the project, and the clients claim one more address from it.
 func openRefuse(ctx context.Context, db *database, c cell) (*session, error) {
 	const full = "full"
 	s, err := serveCarved(ctx, db, c)
@@ -149,8 +149,8 @@ func claimBody(b []byte, name, pool string) []byte {
 	return fmt.Appendf(b, `{"metadata":{"name":%q},"spec":{"poolRef":{"name":%q},"prefixLength":%d}}`, name, pool, addressBits)
 }
 
-// blockIn finds the first block in a response and returns the text after it. It does not decode the rest: that time would count for the generator,
-// and not for the server.
+// blockIn finds the first block in a response and returns the text after it. It does not decode the rest of the response. The time for that would
+// count for the generator of the load, and not for the server.
 func blockIn(answer []byte) (block netip.Prefix, after []byte, err error) {
 	_, rest, found := bytes.Cut(answer, []byte(`"allocatedCIDR":"`))
 	text, after, ended := bytes.Cut(rest, []byte{'"'})

@@ -10,12 +10,12 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/claims"
 )
 
-// releases is the number of prepared claims for each second of a cell. Two cores cannot release as many over HTTP.
+// releases is the number of prepared claims for each second of a measurement. It is more than two cores can release over HTTP.
 const releases = 20_000
 
-// openRelease releases prepared claims, the oldest thousand first, and each thousand in random order.
+// openRelease measures releases of prepared claims. Clients release the oldest thousand first, and each thousand in random order.
 func openRelease(ctx context.Context, db *database, c cell) (*session, error) {
-	c.held = int(c.lasts.Seconds()*releases) + 1 // and the probe
+	c.held = int(c.lasts.Seconds()*releases) + 1 // one more for the probe
 	s, err := serveCarved(ctx, db, c)
 	if err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func openRelease(ctx context.Context, db *database, c cell) (*session, error) {
 	})
 }
 
-// shuffled returns the numbers below n, shuffled within groups of atATime. The order is the same in each run.
+// shuffled returns the numbers below n, shuffled within groups of atATime numbers. The order is the same in each run.
 func shuffled(n, atATime int) []int {
 	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // G404: it has to be the same
 	order := make([]int, 0, n)

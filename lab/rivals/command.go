@@ -14,19 +14,19 @@ import (
 	"github.com/carve-ipam/carve/lab/tool"
 )
 
-// options are the flags.
+// options are the values of the command's flags.
 type options struct {
 	time   time.Duration // measured time of each cell
-	warm   time.Duration // unmeasured time before it
+	warm   time.Duration // unmeasured time before the measured time
 	grace  time.Duration // time for the unfinished operations at the end
-	bound  time.Duration // limit of one operation alone; a slower one skips the cell
+	bound  time.Duration // limit for a single operation; if one operation alone is slower, the cell is skipped
 	setup  time.Duration // time to prepare a cell
 	rounds int
-	within time.Duration // no round begins later
+	within time.Duration // no round begins after this time
 	only   *regexp.Regexp
 	rows   string
 	url    string
-	pprof  string // directory for the profiles; empty: none
+	pprof  string // directory for the CPU profiles; if empty, none are written
 	data   string
 	json   string
 }
@@ -80,15 +80,15 @@ func Run(ctx context.Context, args []string) (err error) {
 	return errors.Join(writeReport(o.json, r.machine, o, r.results, append(goals, grown...)), verdict(r.results), r.audit, broken)
 }
 
-// run has a run's results.
+// run has the results of a run.
 type run struct {
 	machine postgres.Machine
 	wanted  []compared // the selected goals
 	results []*result
-	audit   error // of the shared database
+	audit   error // result of the audit of the shared database
 }
 
-// compare measures the cells of the selected goals, round by round.
+// compare measures the cells of the selected goals, one round after another.
 func compare(ctx context.Context, o options) (r run, err error) {
 	db, err := startDatabase(ctx, o)
 	if err != nil {

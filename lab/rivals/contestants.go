@@ -7,7 +7,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/claims"
 )
 
-// A contestant is one way to hand out objects, or to take them back.
+// A contestant is one measured way to hand out objects, or to release them.
 type contestant struct {
 	name   string
 	ours   bool
@@ -16,21 +16,21 @@ type contestant struct {
 	open   func(context.Context, *database, cell) (*session, error)
 }
 
-// A cell is one measurement: a contestant, with numbers of clients and held blocks.
+// A cell is one measurement of a contestant, with a number of clients and a number of held blocks.
 type cell struct {
 	contestant *contestant
 	clients    int
 	held       int
 	round      int
-	lasts      time.Duration // time for which clients will work, to prepare enough objects
+	lasts      time.Duration // duration of the measurement; it determines how many objects to prepare
 }
 
-// A session is a contestant that is ready for its cell's clients.
+// A session is a contestant that is ready for the clients of its cell.
 type session struct {
-	// hand hands out one object and returns its number: of the address in the pool, or the row's id. Each client has its own number and calls hand from
-	// one goroutine.
+	// hand hands out one object and returns its number, which is the address's position in the pool or the row's id. Each client has its own number
+	// and calls hand from one goroutine.
 	hand func(ctx context.Context, client int) (uint64, error)
-	// many replaces hand where a call hands out several objects, or none. It appends their numbers to handed.
+	// many replaces hand if a call hands out several objects or none. It appends their numbers to handed.
 	many func(ctx context.Context, client int, handed []uint64) ([]uint64, error)
 	// first is the lowest free number. All numbers below are held.
 	first uint64
@@ -39,7 +39,7 @@ type session struct {
 	close func() error
 }
 
-// call makes one call of a client and appends the numbers to handed.
+// call makes one call of a client. It appends the numbers of the objects to handed.
 func (s *session) call(ctx context.Context, client int, handed []uint64) ([]uint64, error) {
 	if s.many != nil {
 		return s.many(ctx, client, handed)
@@ -51,7 +51,7 @@ func (s *session) call(ctx context.Context, client int, handed []uint64) ([]uint
 	return append(handed, n), nil
 }
 
-// The contestants, as in the goals.
+// The contestants, by the names that the goals use.
 const (
 	insert       = "INSERT"
 	httpInsert   = "HTTP + INSERT"
@@ -90,7 +90,8 @@ func contestants() map[string]*contestant {
 	return byName
 }
 
-// plan returns one round's cells in the order of their measurement: the two cells of a goal are neighbours.
+// plan returns the cells of one round in the order of their measurement. The two cells of a goal are neighbours, so that both meet the same
+// conditions.
 func plan(goals []compared, round int, lasts time.Duration) []cell {
 	var cells []cell
 	all, planned := contestants(), map[cell]bool{}

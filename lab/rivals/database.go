@@ -8,10 +8,10 @@ import (
 	"github.com/carve-ipam/carve/lab/postgres"
 )
 
-// database is the database server for all contestants. Each cell gets a fresh database on it; on CockroachDB, Carve's cells share one.
+// database is the database server for all contestants. Each cell gets a new database on it. On CockroachDB, the cells of Carve share one database.
 type database struct {
 	*postgres.Database
-	seeded map[string]string // databases to copy for cells, by content
+	seeded map[string]string // databases that cells copy, by their content
 	shared int               // number of cells that have used the shared database
 }
 
@@ -20,8 +20,8 @@ func startDatabase(ctx context.Context, o options) (*database, error) {
 	return &database{Database: d, seeded: map[string]string{}}, err
 }
 
-// fresh makes an empty database with PostgreSQL's own default isolation, and returns its name. (The embedded server's default is serializable, which
-// Carve needs; the rivals were written for read committed, and are faster with it.)
+// fresh makes an empty database with PostgreSQL's own default isolation, read committed, and returns its name. The rivals were written for it and are
+// faster with it. The embedded server's default is serializable, which Carve needs.
 func (d *database) fresh(ctx context.Context) (string, error) {
 	name, err := d.Copy(ctx, "template0")
 	if err == nil && !d.Cockroach {

@@ -14,12 +14,12 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// rowsSchema is the simplest table that can serve a request: a generated key, and the caller's input.
+// rowsSchema is the simplest table that can serve a request. Each row has a generated key and the caller's input.
 const rowsSchema = `CREATE TABLE rows (id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name TEXT NOT NULL, holder TEXT NOT NULL)`
 
 const rowInsert = `INSERT INTO rows (name, holder) VALUES ($1, $2) RETURNING id`
 
-// openInsert measures the minimum cost in process: one statement, which is one durable transaction.
+// openInsert measures the minimum cost in process: one INSERT, which is one durable transaction.
 func openInsert(ctx context.Context, db *database, c cell) (*session, error) {
 	pool, done, err := openTables(ctx, db, c, rowsSchema, nil)
 	if err != nil {
@@ -35,13 +35,13 @@ func openInsert(ctx context.Context, db *database, c cell) (*session, error) {
 	}, nil
 }
 
-// insertRows is the number of rows in one batch of the minimum (openInsertMany).
+// insertRows is the number of rows in one batch of openInsertMany.
 const insertRows = 100
 
-// rowsInsert is the cheapest statement apart from COPY: its one plan serves any number of rows.
+// rowsInsert is the cheapest statement for many rows, except COPY. Its one plan serves any number of rows.
 const rowsInsert = `INSERT INTO rows (name, holder) SELECT * FROM unnest($1::TEXT[], $2::TEXT[]) RETURNING id`
 
-// openInsertMany measures the minimum cost of batches: many rows in one statement, which is one durable transaction.
+// openInsertMany measures the minimum cost of a batch: one INSERT of many rows, which is one durable transaction.
 func openInsertMany(ctx context.Context, db *database, c cell) (*session, error) {
 	pool, done, err := openTables(ctx, db, c, rowsSchema, nil)
 	if err != nil {
@@ -73,8 +73,8 @@ func openInsertMany(ctx context.Context, db *database, c cell) (*session, error)
 	}, nil
 }
 
-// openHTTPInsert measures the minimum cost over HTTP: the same statement behind one route of the same HTTP stack, without authentication, validation
-// and middleware.
+// openHTTPInsert measures the minimum cost over HTTP. One route of the same HTTP stack runs the statement of openInsert, without authentication,
+// validation and middleware.
 func openHTTPInsert(ctx context.Context, db *database, c cell) (*session, error) {
 	pool, done, err := openTables(ctx, db, c, rowsSchema, nil)
 	if err != nil {
@@ -100,7 +100,7 @@ func openHTTPInsert(ctx context.Context, db *database, c cell) (*session, error)
 	}, nil
 }
 
-// listen serves on a free port until it is stopped.
+// listen serves HTTP on a free port until stop is called.
 func listen(ctx context.Context, handler http.Handler) (addr string, stop func() error, err error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -139,7 +139,7 @@ func insertHandler(pool *pgxpool.Pool) http.Handler {
 	return e
 }
 
-// openTables makes a database with a schema and the held blocks, and returns a connection pool.
+// openTables makes a database with a schema and the held blocks. It returns a connection pool and a function that removes the database.
 func openTables(ctx context.Context, db *database, c cell, schema string, seed func(context.Context, *pgxpool.Pool) error) (*pgxpool.Pool, func() error, error) {
 	name, err := db.fresh(ctx)
 	if err != nil {

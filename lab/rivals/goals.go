@@ -9,15 +9,15 @@ import (
 	"github.com/carve-ipam/carve/lab/tabular"
 )
 
-// A compared goal is a cell's figure divided by the figure of another cell with as many clients.
+// A compared goal is the figure of one cell divided by the figure of another cell. Both cells have the same number of clients.
 type compared struct {
 	name    string
-	of, to  string // contestants; without to, the goal is the figure itself
+	of, to  string // contestants; if to is empty, the goal is the figure itself
 	held    int
 	clients int
 	figure  func(*result) float64
-	limit   float64 // 0: a figure without a goal
-	atMost  bool    // the limit is an upper one
+	limit   float64 // 0 means a figure without a goal
+	atMost  bool    // the limit is an upper limit
 }
 
 func (w compared) title() string {
@@ -36,7 +36,7 @@ const (
 	keysInsert = "claims over HTTP with Idempotency-Keys / HTTP + INSERT"
 )
 
-// onPostgreSQL lists the goals for cells on PostgreSQL.
+// onPostgreSQL lists the goals for PostgreSQL.
 var onPostgreSQL = []compared{
 	{name: toInsert, of: overHTTP, to: httpInsert, clients: 1, figure: rate, limit: 0.6},
 	{name: keysInsert, of: withKeys, to: httpInsert, clients: 1, figure: rate},
@@ -57,7 +57,7 @@ var onPostgreSQL = []compared{
 	{name: "claims over HTTP / lock and scan, 50,000 held", of: overHTTP, to: lockAndScan, held: 50_000, clients: 32, figure: rate, limit: 250},
 }
 
-// onCockroachDB lists the goals for cells on CockroachDB.
+// onCockroachDB lists the goals for CockroachDB.
 var onCockroachDB = []compared{
 	{name: toInsert, of: overHTTP, to: httpInsert, clients: 1, figure: rate, limit: 0.5},
 	{name: keysInsert, of: withKeys, to: httpInsert, clients: 1, figure: rate},
@@ -68,7 +68,7 @@ var onCockroachDB = []compared{
 	{name: keysInsert, of: withKeys, to: httpInsert, clients: 64, figure: rate},
 }
 
-// goal is a goal with its result in this run. A missed goal is only reported and fails no run.
+// goal is a goal with its result in this run. A missed goal is only reported. It does not fail the run.
 type goal struct {
 	Name     string  `json:"name"`
 	Measured float64 `json:"measured"` // the median of the rounds
@@ -80,7 +80,7 @@ type goal struct {
 	Reached  bool    `json:"reached"`
 }
 
-// judged returns a goal with each round's results.
+// judged returns a goal with the results of all rounds.
 func judged(name string, limit float64, atMost bool, measured ...float64) goal {
 	g := goal{Name: name, Limit: limit, AtMost: atMost, Rounds: len(measured)}
 	if len(measured) > 0 {
@@ -93,13 +93,13 @@ func judged(name string, limit float64, atMost bool, measured ...float64) goal {
 	return g
 }
 
-// median returns the middle figure, or the mean of the two in the middle.
+// median returns the middle figure, or the mean of the two middle figures.
 func median(figures []float64) float64 {
 	sorted := slices.Sorted(slices.Values(figures))
 	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }
 
-// goalsOf divides the figures of each round, in which the compared cells were measured one after the other.
+// goalsOf computes the ratio of each goal for each round. In a round, the two cells were measured one after the other.
 func goalsOf(wanted []compared, results []*result) []goal {
 	type key struct {
 		contestant           string
@@ -130,7 +130,7 @@ func goalsOf(wanted []compared, results []*result) []goal {
 	return goals
 }
 
-// goalTable lists the results of the goals.
+// goalTable formats the results of the goals as a table.
 func goalTable(goals []goal) string {
 	lines := [][]string{{"goal", "measured", "lowest – highest", "goal is", "result"}}
 	for _, g := range goals {
@@ -158,7 +158,7 @@ func goalTable(goals []goal) string {
 	return fmt.Sprintf("\n%s", tabular.Table(lines, 1))
 }
 
-// wrong counts a cell's faults.
+// wrong returns the number of a cell's faults.
 func (r *result) wrong() int {
 	n := r.Doubles + r.Errors + r.CutOff
 	if r.Broken != "" {

@@ -55,7 +55,7 @@ func TestMissedGoalsAreMarkedAsMissed(t *testing.T) {
 	require.Contains(t, goalTable([]goal{judged("low", 2, false, 1.9)}), "| low  |     1.90 |                  |     ≥ 2 | missed |")
 }
 
-// Two goals with one name could neither be distinguished nor selected.
+// If two goals had one name, they could neither be distinguished nor selected.
 func TestGoalNamesAreUnique(t *testing.T) {
 	t.Parallel()
 	for _, wanted := range [][]compared{onPostgreSQL, onCockroachDB} {

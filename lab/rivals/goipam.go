@@ -16,7 +16,7 @@ import (
 	"github.com/metal-stack/go-ipam/pkg/service"
 )
 
-// openGoIPAM runs go-ipam's own service, on its PostgreSQL storage, and requests addresses of one prefix in JSON.
+// openGoIPAM measures go-ipam's own service with its PostgreSQL storage. Clients request addresses of one prefix in JSON.
 func openGoIPAM(ctx context.Context, db *database, c cell) (*session, error) {
 	manager, done, err := startGoIPAM(ctx, db)
 	if err != nil {
@@ -43,7 +43,7 @@ func openGoIPAM(ctx context.Context, db *database, c cell) (*session, error) {
 			}
 			return number(netip.PrefixFrom(got.IP.IP, addressBits))
 		},
-		first: 1, // it reserves the first address of a prefix
+		first: 1, // go-ipam reserves the first address of a prefix
 		close: func() error { p.close(); return errors.Join(stop(), done()) },
 	}, nil
 }
@@ -54,12 +54,12 @@ func startGoIPAM(ctx context.Context, db *database) (goipam.Ipamer, func() error
 	if err != nil {
 		return nil, nil, err
 	}
-	done := func() error { return db.Drop(name) } // its storage cannot be closed; this ends its sessions
+	done := func() error { return db.Drop(name) } // go-ipam's storage cannot be closed, but this ends its sessions
 	config, err := pgx.ParseConfig(db.DSN(name))
 	if err != nil {
 		return nil, nil, errors.Join(err, done())
 	}
-	// Its URL cannot contain a socket's directory. Its driver reads this variable when the URL names no host.
+	// The storage's URL cannot contain the directory of a socket. If the URL names no host, the storage's driver reads this variable.
 	if err := os.Setenv("PGHOST", config.Host); err != nil {
 		return nil, nil, errors.Join(err, done())
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/carve-ipam/carve/lab/scale"
 )
 
-// A grown goal depends on the number of held blocks: it is a figure for one point on an axis of lab/scale.
+// A grown goal compares costs for different numbers of held blocks. Its figure is from one point on an axis of lab/scale.
 type grown struct {
 	name      string
 	axis      string
@@ -15,13 +15,13 @@ type grown struct {
 	cell      string
 	operation string
 	figure    func(scale.Point) float64
-	limit     float64 // an upper limit; 0: a figure without a goal
+	limit     float64 // upper limit; 0 means a figure without a goal
 }
 
 func p99Ratio(p scale.Point) float64 { return p.P99Ratio }
 func pointP95(p scale.Point) float64 { return p.P95 }
 
-// grownGoals lists the goals that one client in process decides, on PostgreSQL, with the given number of held blocks.
+// grownGoals lists the goals for one client in process on PostgreSQL. held is the number of held blocks.
 func grownGoals(held string) []grown {
 	return []grown{
 		{"p99 of a claim at 99 % fill, from the front / in an empty pool", "fill", "99", "99 %, from the front", scale.OpClaim, p99Ratio, 1.2},
@@ -32,7 +32,7 @@ func grownGoals(held string) []grown {
 	}
 }
 
-// growth measures the selected goals on a private PostgreSQL, where the program can load rows without Carve and count by statement.
+// growth measures the selected goals on a private PostgreSQL. There the program can load rows without Carve and count the cost of each statement.
 func growth(ctx context.Context, o options) ([]goal, error) {
 	asked := slices.DeleteFunc(grownGoals(o.rows), func(g grown) bool { return o.url != "" || !o.only.MatchString(g.name) })
 	if len(asked) == 0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// schemeSchema has the minimum for the scheme, to its advantage: addresses are numbers in the pool, without a foreign key, name and time. The scheme
-// scans the primary key, which also prevents doubles.
+// schemeSchema has the minimum that the scheme of openLockAndScan needs. This favours the scheme. An address is a number in the pool, without a
+// foreign key, name or time. The scheme scans the primary key, which also prevents double allocation.
 const schemeSchema = `
 CREATE TABLE pools (id BIGINT PRIMARY KEY, size BIGINT NOT NULL);
 CREATE TABLE allocations (pool_id BIGINT NOT NULL, address BIGINT NOT NULL, PRIMARY KEY (pool_id, address));
@@ -17,7 +17,7 @@ INSERT INTO pools (id, size) VALUES (1, 16777216)`
 
 var errFull = errors.New("the pool is full")
 
-// hold fills the pool from its beginning.
+// hold allocates the first n addresses of the pool.
 func hold(n int) func(context.Context, *pgxpool.Pool) error {
 	return func(ctx context.Context, pool *pgxpool.Pool) error {
 		_, err := pool.Exec(ctx, "INSERT INTO allocations (pool_id, address) SELECT 1, n FROM generate_series(0, $1::BIGINT - 1) n", n)
@@ -25,7 +25,7 @@ func hold(n int) func(context.Context, *pgxpool.Pool) error {
 	}
 }
 
-// openLockAndScan runs the scheme of most address managers: lock the pool's row, read the held addresses in order, take the first gap.
+// openLockAndScan measures the scheme of most address managers: lock the pool's row, read the held addresses in order, and take the first gap.
 func openLockAndScan(ctx context.Context, db *database, c cell) (*session, error) {
 	pool, done, err := openTables(ctx, db, c, schemeSchema, hold(c.held))
 	if err != nil {
@@ -65,7 +65,7 @@ func lockAndTake(ctx context.Context, tx pgx.Tx) (int64, error) {
 	return free, err
 }
 
-// firstGap reads up to the first missing number.
+// firstGap reads the rows until the first missing number.
 func firstGap(rows pgx.Rows) (free int64, err error) {
 	defer rows.Close()
 	for rows.Next() {

@@ -12,37 +12,37 @@ import (
 	"github.com/carve-ipam/carve/lab/latency"
 )
 
-// result is a cell's result.
+// result is the result of one cell.
 type result struct {
 	Contestant string  `json:"contestant"`
-	Each       int     `json:"perCall"` // rows, claims, … in a call
+	Each       int     `json:"perCall"` // rows, claims or other objects in a call
 	Clients    int     `json:"clients"`
 	Held       int     `json:"held"`
 	Round      int     `json:"round"`
-	Rate       float64 `json:"opsPerSecond"` // rows, claims, …; not calls
-	P50        float64 `json:"p50ms"`        // of a call
+	Rate       float64 `json:"opsPerSecond"` // rows, claims or other objects per second; not calls
+	P50        float64 `json:"p50ms"`        // time of a call
 	P95        float64 `json:"p95ms"`
 	P99        float64 `json:"p99ms"`
 	Operations int     `json:"operations"` // calls that finished in the measured time
 	Errors     int     `json:"errors"`
-	CutOff     int     `json:"cutOff"` // not finished when the grace time ended
+	CutOff     int     `json:"cutOff"` // calls that were not finished at the end of the grace time
 	Error      string  `json:"firstError,omitempty"`
 	HandedOut  int     `json:"handedOut"`
-	Doubles    int     `json:"doubles"` // handed out although already held
+	Doubles    int     `json:"doubles"` // handed out although held already
 	Skipped    string  `json:"skipped,omitempty"`
-	// The cost of an operation, independent of the machine: bytes of the database's log, and this process's processor time. The process contains the
-	// generator and the measured code (the library, or the server).
+	// The cost of an operation, independent of the machine: bytes of the database's log, and processor time of this process. This process contains
+	// the generator of the load and the measured code (the library, or the server).
 	WAL      float64 `json:"walBytesPerOperation"`
 	CPU      float64 `json:"processMicrosecondsPerOperation"`
-	Database float64 `json:"databaseMicrosecondsPerOperation"` // processor time of all its processes
+	Database float64 `json:"databaseMicrosecondsPerOperation"` // processor time of all database processes
 	Broken   string  `json:"broken,omitempty"`                 // findings of the data check
 
 	things string // kind of the counted objects
 	ours   bool
-	done   int // rows, claims, … since the clock ran, including the unmeasured time
+	done   int // objects handed out in the whole cell, including the unmeasured time
 }
 
-// measure prepares a cell, runs it and checks the objects that it handed out. Errors are part of the result.
+// measure prepares a cell, runs it, and checks the objects that it handed out. An error becomes part of the result.
 func measure(ctx context.Context, db *database, c cell, o options) *result {
 	r := &result{Contestant: c.contestant.name, Each: c.contestant.each, Clients: c.clients, Held: c.held, Round: c.round, things: c.contestant.things, ours: c.contestant.ours}
 	prepare, cancel := context.WithTimeout(ctx, o.setup)
@@ -88,7 +88,7 @@ func measure(ctx context.Context, db *database, c cell, o options) *result {
 	return r
 }
 
-// tally has one client's observations.
+// tally has the observations of one client.
 type tally struct {
 	handed   []uint64
 	took     []time.Duration
@@ -100,11 +100,11 @@ type tally struct {
 	ranOut   time.Time
 }
 
-// errRanOut reports that the objects prepared for a cell are used up. The cell ends there.
+// errRanOut reports that all prepared objects of a cell are used. The cell then ends early.
 var errRanOut = errors.New("what was prepared is used up")
 
 // drive runs the clients without a pause. The rate counts the operations that finished within the measured time. The times cover all operations that
-// began within it, so that slow ones count too.
+// began within the measured time. So slow operations that finish later count too.
 func drive(ctx context.Context, s *session, r *result, o options, probe []uint64) {
 	from := time.Now().Add(o.warm)
 	to := from.Add(o.time)

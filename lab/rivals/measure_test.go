@@ -20,10 +20,10 @@ func TestDriveCountsBlocksHandedOutTwice(t *testing.T) {
 	s := &session{first: 10, hand: func(context.Context, int) (uint64, error) {
 		switch i := n.Add(1); {
 		case i == 3:
-			return 11, nil // as did the first call
+			return 11, nil // the first call returned this number too
 		case i == 4:
-			return 9, nil // which was held
-		case i > 1000: // a count, and not a time, within which a slow machine may do nothing
+			return 9, nil // this number was already held
+		case i > 1000: // limits the calls and not the time, because a slow machine may do nothing in a short time
 			n.Add(^uint64(0))
 			return 0, errRanOut
 		default:
@@ -44,7 +44,7 @@ func TestDriveCountsErrorsAndCutOffCallsSeparately(t *testing.T) {
 	s := &session{hand: func(ctx context.Context, client int) (uint64, error) {
 		if client == 0 {
 			close(started)
-			<-ctx.Done() // never ends by itself
+			<-ctx.Done() // this call never ends by itself
 			return 0, ctx.Err()
 		}
 		if calls++; calls > 1 {
@@ -99,7 +99,7 @@ func TestMediansCombineTheRoundsOfACell(t *testing.T) {
 	require.InDelta(t, 10, got[2].Rate, 0)
 }
 
-// Every contestant can be measured. Otherwise the fault would show only after the measurement of the other cells.
+// Each contestant must be measurable. Otherwise a fault would show only after the measurement of the other cells.
 func TestEveryContestantHandsOutFreeBlocks(t *testing.T) {
 	t.Parallel()
 	d, err := postgres.Start(t.Context(), postgres.Options{Dir: filepath.Join(t.TempDir(), "data"), Connections: 100, Volatile: true})
@@ -121,7 +121,7 @@ func TestEveryContestantHandsOutFreeBlocks(t *testing.T) {
 	}
 }
 
-// A wrong flag is refused before anything is measured.
+// A wrong flag must be refused before anything is measured.
 func TestInvalidFlagsAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, wrong := range []string{"-rows=many", "-rounds=0", "-time=0s", "-only=(", "rest"} {

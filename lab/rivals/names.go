@@ -2,10 +2,10 @@ package rivals
 
 import "strconv"
 
-// names counts each client's names.
+// names counts the names that each client has used.
 type names []struct {
 	n int
-	_ [56]byte // a cache line each: clients on different cores do not share one
+	_ [56]byte // fills a cache line, so that clients on different cores do not share one
 }
 
 func newNames(clients int) names { return make(names, clients) }

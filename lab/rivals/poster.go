@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// poster sends requests over one persistent connection for each client. It replaces net/http's client: where generator and server share cores, that
-// client costs as much as a small server and would distort the measurement.
+// poster sends requests over one persistent connection for each client. It replaces net/http's client. If the generator and the server share cores,
+// that client costs as much as a small server and would distort the measurement.
 type poster struct {
 	addr string
 	path string
-	head string // between the path and the body's length
+	head string // the text between the path and the length of the body
 	own  []connection
-	// keyed: each request has its own random Idempotency-Key, as clients make them.
+	// keyed means that each request gets its own random Idempotency-Key, as clients make them.
 	keyed bool
 }
 
@@ -37,7 +37,7 @@ func newPoster(addr, path, token string, clients int) *poster {
 	return &poster{addr: addr, path: path, head: head, own: make([]connection, clients)}
 }
 
-// post sends a body and returns the body of a 201 or 200; other statuses are errors.
+// post sends a body and returns the body of a response with status 201 or 200. Any other status is an error.
 func (p *poster) post(ctx context.Context, client int, body []byte) ([]byte, error) {
 	answer, status, err := p.send(ctx, client, body)
 	if err != nil {
@@ -49,7 +49,7 @@ func (p *poster) post(ctx context.Context, client int, body []byte) ([]byte, err
 	return answer, nil
 }
 
-// send posts a body and returns the response, with any status.
+// send posts a body and returns the response with its status.
 func (p *poster) send(ctx context.Context, client int, body []byte) (answer []byte, status int, err error) {
 	return p.exchange(ctx, client, func(b []byte) []byte {
 		b = append(append(append(b, "POST "...), p.path...), p.head...)
@@ -62,7 +62,7 @@ func (p *poster) send(ctx context.Context, client int, body []byte) (answer []by
 	})
 }
 
-// remove deletes an object below the path.
+// remove deletes the object at a path below the poster's path.
 func (p *poster) remove(ctx context.Context, client int, below string) (answer []byte, status int, err error) {
 	return p.exchange(ctx, client, func(b []byte) []byte {
 		return append(append(append(append(append(b, "DELETE "...), p.path...), below...), p.head...), "\r\n"...)

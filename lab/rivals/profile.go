@@ -12,13 +12,13 @@ import (
 
 var unfriendly = regexp.MustCompile(`[^a-zA-Z0-9]+`)
 
-// profileName returns the name of a cell's profile: its contestant, in letters and digits, and the cell's parameters. The profile of the last round
-// stays.
+// profileName returns the file name of a cell's profile. It consists of the contestant and the parameters of the cell. All rounds use the same name,
+// so only the profile of the last round remains.
 func profileName(r *result) string {
 	return fmt.Sprintf("%s-%d-clients-%d-held.pprof", strings.Trim(unfriendly.ReplaceAllString(r.Contestant, "-"), "-"), r.Clients, r.Held)
 }
 
-// profiled runs work and, if dir is set, writes a CPU profile of this process there. The profile contains the generator.
+// profiled calls work. If dir is set, it writes a CPU profile of this process there. The profile includes the generator of the load.
 func profiled(dir string, r *result, work func()) (err error) {
 	if dir == "" {
 		work()

@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/lab/tool"
 )
 
-// medians returns one result for each cell: the median rates and times of its rounds, and all their faults.
+// medians returns one result for each cell, with the median rates and times of its rounds. It adds up the faults of all rounds.
 func medians(results []*result) []*result {
 	type key struct {
 		contestant    string
@@ -61,7 +61,7 @@ func medians(results []*result) []*result {
 
 var columns = []string{"contestant", "clients", "held", "per second", "of", "p50 ms", "p95 ms", "p99 ms", "log bytes", "program µs", "database µs", "errors", "cut off", "doubles"}
 
-// inTable returns one line for each cell, in Markdown.
+// inTable formats the results as a Markdown table with one line for each cell.
 func inTable(results []*result) string {
 	lines := [][]string{columns}
 	for _, r := range results {
@@ -77,7 +77,7 @@ func inTable(results []*result) string {
 	return tabular.Table(lines, 1)
 }
 
-// known formats a cost, or returns "" for an unknown one.
+// known formats a cost. It returns "" for an unknown cost.
 func known(cost float64) string {
 	if cost == 0 {
 		return ""
@@ -85,7 +85,7 @@ func known(cost float64) string {
 	return tabular.Figure(cost)
 }
 
-// notes lists the details that do not fit the table: the reasons for skipped cells, each cell's first error, and doubles.
+// notes lists details that are not in the table: why cells were skipped, the first error of each cell, and double allocations.
 func notes(results []*result) string {
 	var b strings.Builder
 	for _, r := range results {
@@ -116,7 +116,7 @@ func brief(text string) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
-// line returns the output line of a measured cell.
+// line returns one line of output for a measured cell.
 func (r *result) line() string {
 	if r.Skipped != "" {
 		return fmt.Sprintf("%d. %-27s %2d clients %5d held: skipped: %s", r.Round+1, r.Contestant, r.Clients, r.Held, brief(r.Skipped))
@@ -149,7 +149,7 @@ const legend = `Medians of the rounds. Per second: rows, claims, … each, not c
 Bytes of the database's log, and processor time of this program (generator, and server or library) and of the database: of each row, claim, …
 `
 
-// verdict returns an error if Carve broke a promise. Faults of a rival are only reported.
+// verdict returns an error if Carve has a fault. Faults of a rival are only reported.
 func verdict(results []*result) error {
 	var errs []error
 	for _, r := range medians(results) {

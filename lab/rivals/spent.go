@@ -8,14 +8,14 @@ import (
 	"github.com/carve-ipam/carve/lab/procstat"
 )
 
-// spent is the use of resources since the start.
+// spent is the use of resources since the start of the processes.
 type spent struct {
 	wal int64
 	cpu time.Duration // of this process
 	db  time.Duration // of the database's processes
 }
 
-// spent measures the resources that it can: CockroachDB has no such log, and an external database has no local processes.
+// spent measures the resources that are available. CockroachDB has no log position to read, and an external database has no local processes.
 func (d *database) spent(ctx context.Context) (s spent, err error) {
 	if s.cpu, err = procstat.Self(); err != nil || d.Cockroach {
 		return s, err
@@ -42,7 +42,7 @@ func (d *database) spent(ctx context.Context) (s spent, err error) {
 	return s, nil
 }
 
-// charge divides the resources used since before by the number of completed operations. The resources include those for failed operations.
+// charge divides the resources used since before by the number of completed operations. The resources of failed operations are included.
 func (r *result) charge(ctx context.Context, db *database, before spent) error {
 	now, err := db.spent(ctx)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// balancer passes connections in turn to the servers that were ready at the last probe. It neither inspects nor repeats requests: the client sees
+// balancer passes connections, in turn, to the servers that were ready at the last probe. It does not inspect or repeat requests, so the client sees
 // each failure.
 type balancer struct {
 	listener net.Listener
@@ -20,7 +20,7 @@ type balancer struct {
 	asking   *http.Client
 	open     atomic.Int64 // open connections
 	made     atomic.Int64
-	refused  atomic.Int64 // connections without a server
+	refused  atomic.Int64 // connections that found no ready server
 
 	mu      sync.Mutex
 	servers []string
@@ -47,14 +47,14 @@ func (b *balancer) addr() string { return b.listener.Addr().String() }
 
 func (b *balancer) close() { _ = b.listener.Close() }
 
-// add adds a server, which takes part once it is ready.
+// add adds a server. Connections go to the server as soon as a probe finds it ready.
 func (b *balancer) add(server string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.servers = append(b.servers, server)
 }
 
-// remove removes a server, as when its pod is gone. Its connections stay open.
+// remove removes a server, as when its pod is gone. The server's connections stay open.
 func (b *balancer) remove(server string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -101,7 +101,7 @@ func (b *balancer) isReady(ctx context.Context, server string) bool {
 	return errors.Join(w.Body.Close()) == nil && w.StatusCode == http.StatusOK
 }
 
-// tell wakes the goroutines that wait for a change. The caller holds mu.
+// tell wakes the goroutines that wait for a change. The caller must hold mu.
 func (b *balancer) tell() {
 	close(b.changed)
 	b.changed = make(chan struct{})
@@ -124,12 +124,12 @@ func (b *balancer) await(ctx context.Context, is func() bool) error {
 	}
 }
 
-// awaitReady waits until connections go to a server.
+// awaitReady waits until new connections can go to a server.
 func (b *balancer) awaitReady(ctx context.Context, server string) error {
 	return b.await(ctx, func() bool { return slices.Contains(b.ready, server) })
 }
 
-// awaitConnections waits until n connections are open, which means that the load has begun.
+// awaitConnections waits until n connections are open. Then the load has begun.
 func (b *balancer) awaitConnections(ctx context.Context, n int) error {
 	return b.await(ctx, func() bool { return b.open.Load() >= int64(n) })
 }
@@ -144,7 +144,7 @@ func (b *balancer) accept(ctx context.Context) {
 	}
 }
 
-// pass connects a client with the next ready server, until both sides have closed.
+// pass connects a client with the next ready server. It returns when both sides have closed.
 func (b *balancer) pass(ctx context.Context, client net.Conn) {
 	defer client.Close()
 	b.made.Add(1)

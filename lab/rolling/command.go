@@ -1,8 +1,8 @@
-// Package rolling restarts three servers one after another while k6's 64 clients claim and release through a load balancer. No request may fail, no
-// block may be lost or handed out twice, and the audit must find nothing. See docs/evidence.md.
+// Package rolling restarts three servers one after another under load. 64 clients of k6 claim and release through a load balancer. No request may
+// fail, no block may be lost or handed out twice, and the audit must find no fault. See docs/evidence.md.
 //
-// The balancer works like a Kubernetes Service for a Deployment with a surge. Connections go to servers that were ready at the last probe. A new
-// server takes part when it is ready, and a probe notices a stopped server.
+// The balancer works like a Kubernetes Service for a Deployment with a surge. New connections go only to servers that were ready at the last probe.
+// So a new server gets connections after it is ready, and a stopping server gets none after the next probe.
 package rolling
 
 import (
@@ -92,7 +92,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	return underLoad(ctx, o, b, f, db.DSN(), out)
 }
 
-// underLoad replaces all servers under load, and waits for the load's verdict.
+// underLoad replaces all servers under load. It returns the result of the load.
 func underLoad(ctx context.Context, o options, b *balancer, f *fleet, dsn string, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -102,7 +102,7 @@ func underLoad(ctx context.Context, o options, b *balancer, f *fleet, dsn string
 	load.Env = append(os.Environ(),
 		"CARVE_SERVER="+(&url.URL{Scheme: "http", Host: b.addr()}).String(), "CARVE_DATABASE_URL="+dsn, "LOAD_PROFILE=short", "LOAD_KEEP=1",
 		"LOAD_CLIENTS="+strconv.Itoa(o.clients), "LOAD_DURATION="+o.duration.String(),
-		"LOAD_SLACK=1000", // the run does not judge latency
+		"LOAD_SLACK=1000", // this run does not judge latency
 	)
 	if err := load.Start(); err != nil {
 		return err

@@ -11,10 +11,10 @@ import (
 	"github.com/carve-ipam/carve/lab/serverproc"
 )
 
-// patience is the time that a server may take to end after its drain delay. It exceeds the server's limit for running requests.
+// patience is the time that a server may take to end after its drain delay. It is longer than the server's limit for requests in progress.
 const patience = 40 * time.Second
 
-// fleet lists the running servers, the oldest first.
+// fleet lists the running servers, oldest first.
 type fleet struct {
 	options
 	dsn      string
@@ -30,7 +30,7 @@ type replica struct {
 	name string
 }
 
-// add starts a server and returns when connections go to it.
+// add starts a server and returns when the balancer passes connections to it.
 func (f *fleet) add(ctx context.Context) error {
 	f.made++
 	r := &replica{name: fmt.Sprintf("server-%d", f.made)}
@@ -50,7 +50,7 @@ func (f *fleet) add(ctx context.Context) error {
 	return f.balancer.awaitReady(ctx, r.Addr())
 }
 
-// replace starts a server and then stops the oldest one. It does not inform the balancer.
+// replace starts a server and then stops the oldest one. It does not inform the balancer, which must notice by its probes.
 func (f *fleet) replace(ctx context.Context) error {
 	if err := f.add(ctx); err != nil {
 		return err

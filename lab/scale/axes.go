@@ -9,23 +9,23 @@ import (
 	"strings"
 )
 
-// axis is a quantity that grows while everything else stays at the base point. The base point has one project, one empty pool, 100 claims on another
-// pool, and no history. The empty pool is 10.0.0.0/8 unless the axis sets another; BestFit claims take single addresses from it.
+// axis is a quantity that grows while everything else stays the same. The fixed rest is the base point: one project with one empty pool, 100 claims
+// on a second pool, and no history. The empty pool is 10.0.0.0/8 unless the axis sets another. BestFit claims take single addresses from it.
 type axis struct {
 	name  string
 	title string
 	unit  string
 	sizes []string
-	short []string // sizes that the test of this program measures
-	// cells makes a size's cells.
+	short []string // sizes that this package's test measures
+	// cells returns the cells of a size.
 	cells func(size string) ([]cell, error)
 }
 
-// cell is one point of an axis.
+// cell is one measured point of an axis: a size, and possibly one of several shapes of the data.
 type cell struct {
 	label string
 	shape string // "" if the size has only one shape
-	size  string // label below a plot
+	size  string // label of the size below a plot
 	rows  int    // approximate number of loaded rows
 	seed  func(context.Context, *world) (layout, error)
 }
@@ -54,7 +54,7 @@ func axes() []*axis {
 	}
 }
 
-// counted makes cells for numeric sizes: 10k, 1M.
+// counted returns a function that makes cells for numeric sizes such as 10k and 1M.
 func counted(least int, of func(n int) cell) func(string) ([]cell, error) {
 	return func(size string) ([]cell, error) {
 		n, err := ParseSize(size)
@@ -86,7 +86,7 @@ func ParseSize(size string) (int, error) {
 	return n * factor, nil
 }
 
-// fillCells makes two cells for a percentage: one fills the pool from the front, the other at random. An empty pool needs only one cell.
+// fillCells makes two cells for a percentage. One fills the pool from the front, and the other fills it at random. An empty pool needs only one cell.
 func fillCells(size string) ([]cell, error) {
 	percent, err := strconv.ParseFloat(size, 64)
 	if err != nil || percent < 0 || percent > 99.9 {
@@ -120,7 +120,7 @@ func sizeCells(size string) ([]cell, error) {
 	}}}, nil
 }
 
-// plan returns an axis's cells, the smallest first.
+// plan returns an axis's cells, smallest first.
 func (a *axis) plan(sizes []string) ([]cell, error) {
 	var out []cell
 	for _, size := range sizes {

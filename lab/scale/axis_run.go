@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// measureAxis measures an axis's cells, each in turn with the smallest. At most two cells exist at a time.
+// measureAxis measures the cells of an axis. It measures each cell together with the smallest one, in turn. At most two cells exist at a time.
 func measureAxis(ctx context.Context, db *database, a *axis, cells []cell, o options, log *slog.Logger) (results []*result, err error) {
 	smallest, first, err := makeCell(ctx, db, a, cells[0], log)
 	if err != nil {
@@ -23,18 +23,18 @@ func measureAxis(ctx context.Context, db *database, a *axis, cells []cell, o opt
 		}
 		results = append(results, r)
 	}
-	check(ctx, smallest, cells[0], first, o.auditRows) // every measurement used it
+	check(ctx, smallest, cells[0], first, o.auditRows) // every measurement used the smallest cell, so its data are checked last
 	return results, ctx.Err()
 }
 
-// measureCell measures a cell and the smallest one in turn. first gets the figures of its first turn.
+// measureCell measures a cell and the smallest cell in turn. The first call also fills first, the result of the smallest cell.
 func measureCell(ctx context.Context, db *database, a *axis, c cell, smallest *world, first *result, o options, log *slog.Logger) (r *result, err error) {
 	w, r, err := makeCell(ctx, db, a, c, log)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
-	if err := db.Settle(ctx, smallest.name); err != nil { // the remains of the turns before
+	if err := db.Settle(ctx, smallest.name); err != nil { // settle the data that the earlier measurements left behind
 		return nil, err
 	}
 	got, err := measure(ctx, [2]*world{smallest, w}, o.operations, o.bounds)
@@ -71,7 +71,7 @@ func makeCell(ctx context.Context, db *database, a *axis, c cell, log *slog.Logg
 	return w, r, nil
 }
 
-// check audits the data after all measurements. In a large cell it only compares quick counts. Its findings are part of the result.
+// check audits the data after all measurements. In a large cell it only compares quick counts. Its findings become part of the result.
 func check(ctx context.Context, w *world, c cell, r *result, auditRows int) {
 	begin := time.Now()
 	r.Checked = "audited"

@@ -9,13 +9,13 @@ import (
 
 // This file computes the held and free blocks itself, independently of the measured code.
 
-// span is a range of n units. taken reports whether a unit is held, in ascending order of units.
+// span is a range of equal units. taken reports whether unit i is held. Callers ask for the units in ascending order.
 type span struct {
 	units int
 	taken func(i int) bool
 }
 
-// freeBlocks returns the largest aligned free blocks as (first unit, units), in order. No two are buddies.
+// freeBlocks returns the largest aligned free blocks as (first unit, number of units), in order. No two of them can be merged.
 func (s span) freeBlocks() [][2]int {
 	var out [][2]int
 	for at := 0; at < s.units; {
@@ -39,7 +39,7 @@ func (s span) freeBlocks() [][2]int {
 	return out
 }
 
-// front returns the free blocks in a range with its first n units held. It does not visit each unit.
+// front returns the free blocks of a range whose first n units are held. It does not visit each unit.
 func front(units, n int) [][2]int {
 	var out [][2]int
 	for at := n; at < units; {
@@ -56,7 +56,7 @@ func front(units, n int) [][2]int {
 	return out
 }
 
-// scattered returns n units at random (the same ones each time), in ascending order.
+// scattered returns n random units in ascending order. Each call returns the same units.
 func scattered(units, n int) []int {
 	r := rand.New(rand.NewPCG(5, 9)) //nolint:gosec // the same every time, which is the point
 	taken := make([]bool, units)

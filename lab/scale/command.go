@@ -16,7 +16,7 @@ import (
 	"github.com/carve-ipam/carve/lab/tool"
 )
 
-// options are the flags.
+// options are the values of the command's flags.
 type options struct {
 	axes       []string
 	sizes      map[string][]string

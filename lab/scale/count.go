@@ -12,18 +12,18 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// counts is the cost of one operation, independent of the machine. It has the statements sent, the rows read or written (index entries, and the rows
-// of scanned tables), and the pages of tables and indexes read.
+// counts is the cost of one operation, independent of the machine. It has three figures: the statements sent, the rows read or written, and the pages
+// of tables and indexes read. Rows include index entries and the rows of scanned tables.
 type counts struct {
 	Statements float64 `json:"statements"`
 	Rows       float64 `json:"rows"`
 	Pages      float64 `json:"pages"`
 
-	Parts  []part             `json:"byStatement,omitempty"` // the most pages first
+	Parts  []part             `json:"byStatement,omitempty"` // sorted by pages, most first
 	Tables map[string]float64 `json:"rowsByTable,omitempty"`
 }
 
-// part is one statement's share.
+// part is the share of one statement in the counts.
 type part struct {
 	Statement string  `json:"statement"`
 	Calls     float64 `json:"calls"`
@@ -31,23 +31,24 @@ type part struct {
 }
 
 const (
-	countedOperations = 4                      // the counts hardly vary
-	slow              = 100 * time.Millisecond // slower operations are counted only twice
+	countedOperations = 4                      // few operations are enough, because the counts hardly vary
+	slow              = 100 * time.Millisecond // a slower operation is counted only twice
 )
 
-// besides lists the statements that a store itself sends now and then.
+// besides lists the statements that a store sends by itself from time to time. They belong to no operation.
 var besides = map[string]bool{"clock_read": true, "compatibility_get": true, "region_list": true}
 
-// meter counts in one cell. PostgreSQL's sessions report their rows when they end, so the counted operations have a session of their own. An earlier
-// session runs only the warm-up, and count subtracts its rows. The counted operations begin with warm plans and caches. If operations go to many
-// pools, the service gets an empty cache before each, in the smallest cell as in the others.
+// meter counts the cost of operations in one cell. A PostgreSQL session reports its rows only when it ends, so the counted operations have their own
+// session. An earlier session runs only the warm-up, and count subtracts the rows of that session. So the counted operations begin with prepared
+// plans and warm caches. If operations go to many pools, the service gets an empty cache before each operation. This also applies to the smallest
+// cell.
 type meter struct {
 	w     *world
 	probe *pgx.Conn
 	rand  *rand.Rand
 }
 
-// counting counts each operation separately. It closes the cell's own sessions during that time.
+// counting counts each operation separately. The cell's own sessions are closed during that time.
 func (w *world) counting(ctx context.Context, ops []operation) (_ map[string]*counts, err error) {
 	w.store.Close()
 	defer func() { err = errors.Join(err, w.open(ctx)) }()
@@ -58,7 +59,7 @@ func (w *world) counting(ctx context.Context, ops []operation) (_ map[string]*co
 	defer probe.Close(context.WithoutCancel(ctx))
 	m := &meter{w: w, probe: probe, rand: rand.New(rand.NewPCG(3, 7))} //nolint:gosec // the same places every time
 	out := map[string]*counts{}
-	for _, op := range ops { // reads come first: they leave no dead rows to the operations after them
+	for _, op := range ops { // reads come first, because they leave no dead rows that later operations would visit
 		if out[op.name], err = m.read(ctx, op); err != nil {
 			return nil, fmt.Errorf("%s: %w", op.name, err)
 		}
@@ -86,7 +87,7 @@ func (m *meter) read(ctx context.Context, op operation) (*counts, error) {
 	}, func(int) error { return once() })
 }
 
-// pairs counts claims, and then releases, in runs.
+// pairs counts several claims in a row, and then their releases.
 func (m *meter) pairs(ctx context.Context) (claims, releases *counts, err error) {
 	warm := func() error {
 		for range 2 {
@@ -122,7 +123,7 @@ func (m *meter) pairs(ctx context.Context) (claims, releases *counts, err error)
 
 func runName(i int) string { return fmt.Sprintf("run-%08d", i) }
 
-// count returns the cost of one operation after a warm-up. After the first warm-up, it calls many for the number of operations.
+// count returns the cost of one operation. It first runs the warm-up. Then it calls many, which returns the number of operations to count.
 func (m *meter) count(ctx context.Context, warm func() error, many func() int, act func(i int) error) (*counts, error) {
 	before, err := m.session(ctx, warm)
 	if err != nil {
@@ -174,7 +175,7 @@ func (m *meter) count(ctx context.Context, warm func() error, many func() int, a
 	return c, nil
 }
 
-// add adds one round to the mean over a number of rounds.
+// add adds one of several rounds to the mean over all rounds.
 func (c *counts) add(one *counts, rounds int) {
 	share := 1 / float64(rounds)
 	c.Statements += one.Statements * share
@@ -194,7 +195,7 @@ func (c *counts) add(one *counts, rounds int) {
 	}
 }
 
-// session connects, calls do, disconnects, and returns the number of rows that the call used in each table.
+// session opens a session, calls do, and closes the session. It returns the number of rows that the session used in each table.
 func (m *meter) session(ctx context.Context, do func() error) (map[string]int64, error) {
 	before, err := m.rows(ctx)
 	if err != nil {
@@ -215,7 +216,7 @@ func (m *meter) session(ctx context.Context, do func() error) (map[string]int64,
 	return after, err
 }
 
-// rows returns PostgreSQL's row counts of each table, once all other sessions have reported theirs.
+// rows returns PostgreSQL's row counts of each table. It first waits until all other sessions have ended and reported their rows.
 func (m *meter) rows(ctx context.Context) (map[string]int64, error) {
 	if err := m.alone(ctx); err != nil {
 		return nil, err

@@ -9,16 +9,16 @@ import (
 	"github.com/carve-ipam/carve/lab/postgres"
 )
 
-// database is the private PostgreSQL for all measurements. Each cell has a database in it.
+// database is the private PostgreSQL for all measurements. Each cell has its own database on it.
 type database struct {
 	*postgres.Database
 	keyed bool // each claim has an idempotency key
 }
 
-// errNoStatistics reports that this PostgreSQL cannot count by statement.
+// errNoStatistics reports that this PostgreSQL cannot count the cost of each statement.
 var errNoStatistics = errors.New("this PostgreSQL has no pg_stat_statements, which counts what each statement costs: install PostgreSQL's contrib modules (Debian's package postgresql has them)")
 
-// startDatabase starts PostgreSQL with the module that counts by statement.
+// startDatabase starts PostgreSQL with the module pg_stat_statements, which counts the cost of each statement.
 func startDatabase(ctx context.Context, dir string, volatile bool) (*database, error) {
 	d, err := postgres.Start(ctx, postgres.Options{Dir: dir, Connections: 50, Volatile: volatile, Prepare: prepare})
 	if err != nil {
@@ -30,7 +30,7 @@ func startDatabase(ctx context.Context, dir string, volatile bool) (*database, e
 	return &database{Database: d}, nil
 }
 
-// prepare sets the server's configuration before its start. Bulk loads write much log quickly: with the default limit, a checkpoint would run every
+// prepare configures the server before its start. Bulk loads write much log quickly. With the default log limit, they would cause a checkpoint every
 // few seconds.
 func prepare(ctx context.Context, conn *pgx.Conn) error {
 	var there bool

@@ -8,7 +8,7 @@ import (
 	"github.com/carve-ipam/carve/lab/tabular"
 )
 
-// line has one operation's figures in one cell and in the smallest cell of the axis, measured in turn.
+// line has the figures of one operation in a cell, and in the smallest cell of the axis. Both were measured in turn.
 type line struct {
 	*figures
 	Smallest *figures `json:"smallest"`
@@ -42,13 +42,13 @@ func divide(a, b float64) float64 {
 	return a / b
 }
 
-// A report shows growth above both limits: half as much again, and more than one or two additional index levels can explain.
+// A figure grows if it exceeds both limits: half as much again, and more pages than one or two additional index levels can explain.
 const (
 	growthRatio = 1.5
 	growthLeast = 12
-	sameCalls   = 0.5 // statements of an operation: less than one more
-	// longWay limits the statements of a claim or release that does not succeed in one round trip, which depends on the server's cache. It includes
-	// one statement for a split block, one for a stored response, and the statements of a failed round trip.
+	sameCalls   = 0.5 // limit for statements, which must not grow: less than one more
+	// longWay limits the statements of a claim or release that does not succeed in one round trip. Whether it does depends on the server's cache. The
+	// limit includes one statement for a split block, one for a stored response, and the statements of a failed round trip.
 	longWay = 28
 )
 
@@ -61,10 +61,10 @@ type growth struct {
 	From      float64 `json:"from"`
 	To        float64 `json:"to"`
 	Where     string  `json:"where,omitempty"`  // the statement or table that grew most
-	Broken    bool    `json:"broken,omitempty"` // growth beyond the limit for statements
+	Broken    bool    `json:"broken,omitempty"` // the growth exceeds the limit for statements, so it fails the run
 }
 
-// grown compares a cell with the smallest one of its axis.
+// grown returns the figures of a cell that exceed the figures of the smallest cell by more than the limits.
 func grown(axis, cell string, l *line) []growth {
 	var out []growth
 	add := func(what string, from, to float64, broken bool) {
@@ -85,7 +85,7 @@ func grown(axis, cell string, l *line) []growth {
 	return out
 }
 
-// culprit returns the statement whose calls or pages grew most, or the table with the most additional rows.
+// culprit names the cause of a growth. For rows it is the table with the most additional rows, and otherwise the statement that grew most.
 func culprit(l *line, what string) string {
 	most, name := 0.0, ""
 	if what == "rows" {
@@ -112,7 +112,7 @@ func culprit(l *line, what string) string {
 	return name
 }
 
-// tell describes the growth in text: a line for each of an axis's operations and each figure that grew, with the cells in their order.
+// tell describes the growth in text. Each operation and figure that grew gets one line, with the cells in their order.
 func tell(all []growth) string {
 	type subject struct{ axis, operation, what, where string }
 	var order []subject

@@ -17,12 +17,12 @@ type figures struct {
 	P50       float64 `json:"p50ms"`
 	P95       float64 `json:"p95ms"`
 	P99       float64 `json:"p99ms"`
-	// Partial counts the samples with a page that did not contain the wanted item.
+	// Partial counts the samples whose page did not contain the wanted item, so that a client must read the next page.
 	Partial int `json:"partial,omitempty"`
 	counts
 }
 
-// clock has one operation's times in one cell.
+// clock collects the times of one operation in one cell.
 type clock struct {
 	took    []time.Duration
 	partial int
@@ -40,7 +40,7 @@ func percentile(times []time.Duration, percent int) float64 {
 // bounds limits the measurement of one operation.
 type bounds struct {
 	operations int
-	time       time.Duration // no operation begins later
+	time       time.Duration // no operation begins after this time
 }
 
 const fewest = 3
@@ -49,7 +49,7 @@ func (b bounds) more(done int, since time.Time) bool {
 	return done < b.operations && (done < fewest || time.Since(since) < b.time)
 }
 
-// measure measures two cells in turn, one operation each, and returns the figures of each by operation.
+// measure measures two cells in turn, one operation each. It returns the figures of both cells by operation.
 func measure(ctx context.Context, pair [2]*world, ops []operation, b bounds) (out [2]map[string]*figures, err error) {
 	var n [2]map[string]*counts
 	for i, w := range pair {
@@ -91,7 +91,7 @@ func measure(ctx context.Context, pair [2]*world, ops []operation, b bounds) (ou
 	return out, nil
 }
 
-// turns is two cells that are measured in turn.
+// turns measures the two cells of a pair in turn.
 type turns struct {
 	ctx    context.Context //nolint:containedctx // of one measurement
 	pair   [2]*world
@@ -99,7 +99,7 @@ type turns struct {
 	bounds bounds
 }
 
-// order returns the cell that comes first. It alternates, so that neither cell always follows the other.
+// order returns the order of the two cells in a turn. It alternates, so that neither cell always follows the other.
 func order(i int) [2]int {
 	if i%2 == 1 {
 		return [2]int{1, 0}
@@ -107,7 +107,7 @@ func order(i int) [2]int {
 	return [2]int{0, 1}
 }
 
-// warm is the number of operations before the clock runs: each connection makes its plans once.
+// warm is the number of operations before the measurement. In them, each connection prepares its plans.
 const warm = 5
 
 func (t *turns) reads(op operation, clocks *[2]clock) error {
@@ -139,7 +139,7 @@ func (t *turns) reads(op operation, clocks *[2]clock) error {
 	return nil
 }
 
-// pairs makes claims in runs and releases them again, oldest first.
+// pairs makes several claims and then releases them, oldest first. It repeats this until the bounds are reached.
 func (t *turns) pairs(claims, releases *[2]clock) error {
 	run := min(t.pair[0].layout.run, t.pair[1].layout.run)
 	begin := time.Now()

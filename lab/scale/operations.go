@@ -11,15 +11,15 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// operation is a use case that leaves the data unchanged.
+// operation is a measured use case. It leaves the data unchanged.
 type operation struct {
 	name string
-	// run returns whole as false for a page without the wanted item, although the item exists: the caller has to request the next page.
+	// run returns whole as false if the page does not contain the wanted item although the item exists. The caller must then request the next page.
 	run func(ctx context.Context, w *world, p place) (whole bool, err error)
 }
 
 const (
-	// OpClaim and a release are measured as a pair, because each undoes the other.
+	// OpClaim and opRelease are measured as a pair, because each undoes the other.
 	OpClaim   = "claim"
 	opRelease = "release"
 	// OpList reads a page of 100 claims by name.
@@ -28,7 +28,7 @@ const (
 	OpListInPool = "list in pool"
 )
 
-// reads returns the operations other than claims and releases.
+// reads returns all operations except claims and releases.
 func reads() []operation {
 	return []operation{
 		{name: "refuse", run: refuse}, // a claim for a block outside the pool
@@ -37,9 +37,9 @@ func reads() []operation {
 		{name: OpListInPool, run: listInPool},
 		{name: "capacity", run: getPool}, // a pool with its free capacity
 		{name: "free", run: getFree},     // a page of 100 free blocks in a pool
-		{name: "lookup", run: lookUp},    // an address's allocation, by pool and within
-		{name: "holder", run: holder},    // an address's holder, by the history
-		{name: "search", run: search},    // an address's allocation, by pool and contains
+		{name: "lookup", run: lookUp},    // allocation of an address, with the parameters pool and within
+		{name: "holder", run: holder},    // holder of an address, from the history
+		{name: "search", run: search},    // allocation of an address, with the parameters pool and contains
 	}
 }
 
@@ -96,7 +96,7 @@ func listInPool(ctx context.Context, w *world, p place) (bool, error) {
 	return full(got, p, err)
 }
 
-// full checks that a page has the expected number of claims, and that all are from the pool.
+// full checks that a page has the expected number of claims and that all of them are from the pool.
 func full(got paging.Page[ipam.Claim], p place, err error) (bool, error) {
 	if err != nil {
 		return false, err

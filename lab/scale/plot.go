@@ -14,15 +14,15 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// colours of the operations, in their order. Readers can distinguish them without red and green (after Paul Tol's schemes).
+// colours of the operations, in their order. Readers who cannot distinguish red and green can distinguish them (after Paul Tol's schemes).
 var colours = []color.RGBA{
 	{0x33, 0x22, 0x88, 0xff}, {0xcc, 0x66, 0x77, 0xff}, {0x88, 0x22, 0x55, 0xff}, {0x88, 0xcc, 0xee, 0xff}, {0x44, 0xaa, 0x99, 0xff},
 	{0x11, 0x77, 0x33, 0xff}, {0xdd, 0xaa, 0x33, 0xff}, {0x99, 0x99, 0x33, 0xff}, {0xaa, 0x44, 0x99, 0xff}, {0x55, 0x55, 0x55, 0xff},
 	{0xbb, 0xbb, 0xbb, 0xff},
 }
 
-// panel is one of an axis's plots. Times are ratios to the smallest cell, which is measured again beside each other cell. So a disturbance of the
-// machine affects both.
+// panel is one of an axis's plots. It shows times as ratios to the smallest cell. The smallest cell is measured again together with each other cell,
+// so a disturbance of the machine affects both.
 type panel struct {
 	title string
 	of    func(*line) float64
@@ -34,7 +34,7 @@ var panels = []panel{
 	{"pages for one operation", func(l *line) float64 { return l.Pages }},
 }
 
-// drawAxis writes the plots of an axis side by side, with a line for each operation. The second shape of a cell, if it exists, is dashed.
+// drawAxis draws the plots of an axis side by side, with one line for each operation. If cells have a second shape, its lines are dashed.
 func drawAxis(a *axis, cells []*result, path string) (err error) {
 	row := make([]*plot.Plot, len(panels))
 	legend := plot.NewLegend()
@@ -68,7 +68,7 @@ func drawAxis(a *axis, cells []*result, path string) (err error) {
 	return file.Close()
 }
 
-// draw makes a plot. It adds its lines to the legend, if it has one.
+// draw makes a plot. If legend is not nil, draw adds its lines to the legend.
 func (p panel) draw(a *axis, cells []*result, legend *plot.Legend) (*plot.Plot, error) {
 	out := plot.New()
 	out.Title.Text = p.title
@@ -99,12 +99,12 @@ func (p panel) draw(a *axis, cells []*result, legend *plot.Legend) (*plot.Plot, 
 		legend.Add("solid: " + shapes[0])
 		legend.Add("dashed: " + shapes[1])
 	}
-	// Whole decades: a log scale has no zero, and equal bounds would leave no room.
+	// Use whole powers of ten. A log scale has no zero, and equal bounds would leave no room.
 	out.Y.Min, out.Y.Max = math.Pow(10, math.Floor(math.Log10(out.Y.Min))), math.Pow(10, math.Ceil(math.Log10(out.Y.Max)+1e-9))
 	return out, nil
 }
 
-// points returns the values of an operation over the axis. A cell without a shape belongs to all shapes.
+// points returns the values of an operation along the axis. A cell without a shape belongs to all shapes.
 func (p panel) points(cells []*result, sizes []string, shape string, operation int) plotter.XYs {
 	var out plotter.XYs
 	for _, r := range cells {
@@ -138,7 +138,7 @@ func shapesOf(cells []*result) []string {
 	return out
 }
 
-// decades marks powers of ten with a number, and 2 and 5 between them without one.
+// decades are the ticks of an axis: a number at each power of ten, and no number at 2 and 5 between them.
 type decades struct{}
 
 // Ticks implements plot.Ticker.

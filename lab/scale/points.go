@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-// Point is one operation in one cell of an axis.
+// Point has the figures of one operation in one cell of an axis.
 type Point struct {
 	Axis, Cell, Operation string
 
 	P95      float64 // in milliseconds
-	P99Ratio float64 // divided by the p99 of the smallest cell, measured in turn
+	P99Ratio float64 // p99 divided by the p99 of the smallest cell
 }
 
-// Points measures claims, often enough for a meaningful p99, and pages of lists, on some axes with the given sizes. It counts the data afterwards and
-// does not audit them, which would take longer than the rest. directory is for a private database.
+// Points measures some axes with the given sizes. It measures claims, often enough for a meaningful p99, and pages of lists. It checks the data by
+// counts only, because an audit would take longer than all the rest. directory is for a private database.
 func Points(ctx context.Context, directory string, sizes map[string][]string) (points []Point, err error) {
 	db, err := startDatabase(ctx, directory, false)
 	if err != nil {

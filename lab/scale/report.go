@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/lab/tabular"
 )
 
-// result is a cell's result.
+// result is the result of one cell.
 type result struct {
 	Axis      string   `json:"axis"`
 	Cell      string   `json:"cell"`
@@ -19,7 +19,7 @@ type result struct {
 	Size      string   `json:"size"`
 	Seeded    float64  `json:"seededSeconds"`
 	Megabytes int64    `json:"megabytes"`
-	Checked   string   `json:"checked"` // audited, or counted
+	Checked   string   `json:"checked"` // "audited" or "counted"
 	Checking  float64  `json:"checkedSeconds"`
 	Broken    string   `json:"broken,omitempty"` // findings of the check
 	Lines     []*line  `json:"operations"`
@@ -28,7 +28,7 @@ type result struct {
 
 var columns = []string{"operation", "cell", "p50 ms", "×", "p95 ms", "p99 ms", "×", "statements", "×", "rows", "×", "pages", "×", "samples"}
 
-// inTable returns an axis in Markdown: one line for each operation in each cell, with the ratio to the smallest cell beside each figure.
+// inTable formats an axis as a Markdown table. Each operation in each cell has one line. Each figure is followed by its ratio to the smallest cell.
 func inTable(cells []*result) string {
 	lines := [][]string{columns}
 	for i, first := range cells[0].Lines {
@@ -47,7 +47,7 @@ func inTable(cells []*result) string {
 	return tabular.Table(lines, 2)
 }
 
-// provenance describes the load and the check of each cell.
+// provenance describes how each cell was loaded and checked.
 func provenance(cells []*result) string {
 	var b strings.Builder
 	for _, r := range cells {
@@ -59,7 +59,7 @@ func provenance(cells []*result) string {
 	return b.String()
 }
 
-// report is the whole result, as it is stored.
+// report is the complete result, as the file stores it.
 type report struct {
 	Machine    postgres.Machine `json:"machine"`
 	Operations int              `json:"operationsPerCell"`
@@ -81,7 +81,7 @@ func show(a *axis, cells []*result) error {
 	return err
 }
 
-// verdict returns an error if data were wrong or a figure grew beyond its limit.
+// verdict returns an error if the data were wrong or a figure exceeded its limit.
 func verdict(cells []*result) error {
 	var errs []error
 	for _, r := range cells {

@@ -20,12 +20,12 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/query"
 )
 
-// testDatabase starts a server for the test: the module that counts by statement has to be loaded at the start.
+// testDatabase starts a database server for the test. The module that counts the cost of each statement must be loaded at the start.
 func testDatabase(t *testing.T) *database {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "carve-scale-")
 	require.NoError(t, err)
-	require.NoError(t, os.Remove(dir)) // only its name is needed
+	require.NoError(t, os.Remove(dir)) // only the name is needed, because the server makes the directory
 	db, err := startDatabase(t.Context(), dir, true)
 	if errors.Is(err, errNoStatistics) {
 		t.Skip(err)
@@ -35,7 +35,7 @@ func testDatabase(t *testing.T) *database {
 	return db
 }
 
-// walk is a faulty operation: it reads the whole pool, page by page, to find one block.
+// walk is an operation with a fault: it reads the whole pool, page by page, to find one block.
 func walk(ctx context.Context, w *world, p place) (bool, error) {
 	after := ""
 	for {
@@ -78,7 +78,7 @@ func testShortAxes(t *testing.T, db *database) {
 				}
 			}
 			err = verdict(results)
-			if a.name == "held" || a.name == "fill" { // axes with more pages to read
+			if a.name == "held" || a.name == "fill" { // on these axes, a larger cell has more pages to read
 				require.ErrorContains(t, err, "walk takes more statements")
 				for line := range strings.SplitSeq(err.Error(), "\n") {
 					require.Contains(t, line, "walk takes more statements", "nothing else needs more statements")
@@ -210,7 +210,7 @@ func TestGrowthIsReported(t *testing.T) {
 
 func TestStatementHasTheNameOfItsFile(t *testing.T) {
 	t.Parallel()
-	// the server counts texts that differ only in constants as one, and numbers the constants after the parameters
+	// PostgreSQL counts texts together that differ only in constants. It numbers the constants after the parameters.
 	counted := strings.NewReplacer("0::INT8", "$7::INT8", "''", "$8").Replace(query.Get("usage_claims"))
 	require.NotEqual(t, query.Get("usage_claims"), counted)
 	require.Equal(t, "usage_claims", statementName(counted))

@@ -14,16 +14,16 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// seeder loads a cell in bulk. It copies rows that the use cases made, so that the loaded rows have the shape of written ones, with all columns.
+// seeder loads a cell in bulk. It copies rows that the use cases wrote, so that the loaded rows have all columns and the same form.
 type seeder struct {
 	*pgx.Conn
-	taken map[string]string // temporary tables with removed rows, which serve as originals of copies
+	taken map[string]string // temporary tables with the removed rows, which serve as originals for copies
 }
 
-// uid returns SQL for an id that depends on a kind and on the number of the copy. Like the product's ids, these spread over the whole index.
+// uid returns SQL for an id that depends on a kind and the number of the copy. Like the product's ids, these ids spread over the whole index.
 func uid(kind string) string { return "md5('" + kind + "' || g.n)::UUID" }
 
-// padded returns SQL for a name with a number, sorted by the number.
+// padded returns SQL for a name that ends with a number. The names sort like their numbers.
 func padded(prefix, number string) string {
 	return "'" + prefix + "' || lpad((" + number + ")::TEXT, 8, '0')"
 }
@@ -33,7 +33,7 @@ func literal(block netip.Prefix) string {
 	return "'" + `\x` + hex.EncodeToString(block.Addr().AsSlice()) + "'::BYTEA"
 }
 
-// address returns SQL for the IPv4 address at a distance, in places, from the first one.
+// address returns SQL for the IPv4 address that is a number of places after the first one.
 func address(first, places string) string {
 	return "decode(lpad(to_hex(('x' || encode(" + first + ", 'hex'))::BIT(32)::BIGINT + (" + places + ")), 8, '0'), 'hex')"
 }
@@ -45,10 +45,10 @@ func newSeeder(ctx context.Context, dsn string) (*seeder, error) {
 	}
 	s := &seeder{conn, map[string]string{}}
 	for _, sql := range []string{
-		// The server's default is SERIALIZABLE, which would lock millions of single rows.
+		// The server's default is SERIALIZABLE, which would lock each of millions of rows.
 		"SET default_transaction_isolation = 'read committed'",
 		"SET synchronous_commit = off", "SET maintenance_work_mem = '512MB'", "SET work_mem = '128MB'",
-		// Skips each row's foreign key check; the audit checks all rows.
+		// This skips the foreign key check of each row. The audit checks all rows later.
 		"SET session_replication_role = replica",
 	} {
 		if _, err := s.Exec(ctx, sql); err != nil {
@@ -58,7 +58,7 @@ func newSeeder(ctx context.Context, dsn string) (*seeder, error) {
 	return s, nil
 }
 
-// clone inserts, for each row of from, a copy of the table's rows that where selects (as t), with some columns changed.
+// clone copies the table's rows that where selects (as t), once for each row of from. change replaces some columns.
 func (s *seeder) clone(ctx context.Context, table, where, from string, change map[string]string) error {
 	columns, err := s.columns(ctx, table)
 	if err != nil {
@@ -84,7 +84,7 @@ func (s *seeder) clone(ctx context.Context, table, where, from string, change ma
 	return nil
 }
 
-// take moves rows out of a table, so that copies can replace them.
+// take moves rows out of a table into a temporary table, so that copies can replace them.
 func (s *seeder) take(ctx context.Context, table, where string) error {
 	s.taken[table] = "taken_" + table
 	return firstError(
@@ -108,7 +108,7 @@ func (s *seeder) columns(ctx context.Context, table string) ([]string, error) {
 	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
-// many is the number of rows from which bulk builds the indexes after the load instead of row by row.
+// many is the number of rows from which it is faster to build the indexes after the load.
 const many = 200_000
 
 // job loads one table.
@@ -117,7 +117,7 @@ type job struct {
 	load  func(s *seeder) error
 }
 
-// loadAll loads several tables concurrently, each over its own connection. rows is the approximate total.
+// loadAll loads several tables concurrently, each over its own connection. rows is the approximate number of rows in total.
 func (w *world) loadAll(ctx context.Context, rows int, jobs ...job) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for _, j := range jobs {
@@ -133,7 +133,7 @@ func (w *world) loadAll(ctx context.Context, rows int, jobs ...job) error {
 	return group.Wait()
 }
 
-// bulk loads a table. For many rows it first drops the indexes, which is faster, and makes identical ones afterwards.
+// bulk loads a table. For many rows, it first drops the indexes, which is faster, and makes identical indexes afterwards.
 func (s *seeder) bulk(ctx context.Context, rows int, j job) error {
 	if rows < many {
 		return j.load(s)
@@ -158,8 +158,8 @@ func (s *seeder) bulk(ctx context.Context, rows int, j job) error {
 	return nil
 }
 
-// indexes returns the statements that drop and recreate a table's indexes: indexes of keys by their constraints. An index that other tables refer to
-// stays.
+// indexes returns the statements that drop and recreate a table's indexes. It drops the indexes of keys by their constraints. An index that a foreign
+// key of another table needs stays.
 func (s *seeder) indexes(ctx context.Context, table string) (drop, create []string, err error) {
 	rows, err := s.Query(ctx, `
 		SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', $1::TEXT, conname), format('ALTER TABLE %s ADD CONSTRAINT %I %s', $1::TEXT, conname, pg_get_constraintdef(oid))
@@ -180,7 +180,7 @@ func (s *seeder) indexes(ctx context.Context, table string) (drop, create []stri
 	return drop, create, err
 }
 
-// series returns SQL for the numbers from … to, inclusive, as g.n.
+// series returns SQL for the numbers from … to (inclusive), as g.n.
 func series(from, to int) string {
 	return fmt.Sprintf("generate_series(%d::INT8, %d::INT8) AS g (n)", from, to)
 }

@@ -20,16 +20,16 @@ const (
 	poolName    = "pool"
 	nearName    = "near"
 	page        = 100 // rows in a measured page
-	claimRun    = 31  // with the anchor a block of 32
+	claimRun    = 31  // with the anchor, a block of 32 addresses
 )
 
-// nearBlock returns the block of the second pool. It is as large as the measured pool, because a search for the blocks that contain an address tries
-// each possible size.
+// nearBlock returns the block of the second pool. It is as large as the measured pool. A search for the blocks that contain an address tries each
+// possible size, so its cost depends on the pool's size.
 func nearBlock(block netip.Prefix) netip.Prefix {
 	return netip.PrefixFrom(netip.AddrFrom4([4]byte{11}), block.Bits())
 }
 
-// emptyPool makes the base of most axes: one project with one empty pool, and 100 claims on a second pool, so that reads find something.
+// emptyPool makes the base point of most axes: one project with one empty pool, and 100 claims on a second pool. The reads use the second pool.
 func emptyPool(ctx context.Context, w *world, block, near netip.Prefix) (layout, error) {
 	if err := w.project(ctx, projectName); err != nil {
 		return layout{}, err
@@ -54,10 +54,10 @@ func nearLayout(block, beside netip.Prefix) layout {
 	}}
 }
 
-// heldName returns the name that padded makes in SQL.
+// heldName returns the same name as the SQL of padded.
 func heldName(prefix string, i int) string { return fmt.Sprintf("%s-%08d", prefix, i) }
 
-// fillPool holds blocks of one address in the pool: the units in at, or the first n.
+// fillPool holds single addresses of the pool: the units in at, or the first n if at is nil.
 func fillPool(ctx context.Context, w *world, block netip.Prefix, n int, at []int) (layout, error) {
 	base, err := emptyPool(ctx, w, block, nearBlock(block))
 	if err != nil || n == 0 {
@@ -101,7 +101,7 @@ func fillPool(ctx context.Context, w *world, block netip.Prefix, n int, at []int
 	return out, nil
 }
 
-// hold copies a claim and its allocation n times, and replaces the free blocks.
+// hold copies a claim and its allocation n times, and replaces the pool's free blocks.
 func (w *world) hold(ctx context.Context, block netip.Prefix, n int, at []int, free [][2]int) error {
 	if err := w.claim(ctx, projectName, poolName, "seed"); err != nil {
 		return err
@@ -131,7 +131,7 @@ func (w *world) hold(ctx context.Context, block netip.Prefix, n int, at []int, f
 	return w.replaceFree(ctx, poolName, block, 1, free)
 }
 
-// spots makes a table with the numbers of the held blocks, unless they are the first ones.
+// spots makes a table with the units of the held blocks. It does nothing if the held blocks are the first ones.
 func (s *seeder) spots(ctx context.Context, at []int) error {
 	if at == nil {
 		return nil
@@ -143,7 +143,7 @@ func (s *seeder) spots(ctx context.Context, at []int) error {
 	return err
 }
 
-// replaceFree replaces a pool's free blocks. free counts in units, each with that many addresses.
+// replaceFree replaces a pool's free blocks. free counts in units, and unit is the number of addresses in each.
 func (w *world) replaceFree(ctx context.Context, pool string, block netip.Prefix, unit int, free [][2]int) error {
 	s, err := newSeeder(ctx, w.db.DSN(w.name))
 	if err != nil {
@@ -164,7 +164,7 @@ func (w *world) replaceFree(ctx context.Context, pool string, block netip.Prefix
 	if err != nil {
 		return err
 	}
-	_, err = crdb.RenewEpochs(ctx, w.db.DSN(w.name)) // the version row (fence) counts the free blocks again
+	_, err = crdb.RenewEpochs(ctx, w.db.DSN(w.name)) // counts the free blocks in the version row again
 	return err
 }
 
@@ -178,5 +178,5 @@ func firstError(steps ...func() error) error {
 	return nil
 }
 
-// request holds the fields that every call of a use case has beside its subject.
+// request has the fields that each call of a use case needs, with default values.
 var request = usecase.Request{}

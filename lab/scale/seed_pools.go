@@ -17,7 +17,7 @@ const (
 
 var parentBlock = netip.MustParsePrefix("10.0.0.0/8")
 
-// children makes n empty pools, carved from one pool. Operations go to random ones. Reads of held blocks use the second pool, as on all axes.
+// children makes n empty pools, carved from one pool. Operations go to random children. Reads of held blocks use the second pool, as on all axes.
 func children(n int) func(context.Context, *world) (layout, error) {
 	return func(ctx context.Context, w *world) (layout, error) {
 		err := firstError(

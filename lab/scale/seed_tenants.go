@@ -13,7 +13,7 @@ const tenantName = "tenant"
 
 var tenantBlock = netip.MustParsePrefix("10.0.0.0/24")
 
-// tenants makes n equal projects: the default space, a member, a quota, and a pool with one held address. Operations go to random ones.
+// tenants makes n equal projects. Each has the default space, a member, a quota, and a pool with one held address. Operations go to random projects.
 func tenants(n int) func(context.Context, *world) (layout, error) {
 	return func(ctx context.Context, w *world) (layout, error) {
 		first := heldName(tenantName, 0)
@@ -92,7 +92,7 @@ func (w *world) cloneTenants(ctx context.Context, first string, n int) error {
 		{"spaces", own, map[string]string{"id": space, "project_id": project, "container_v4": four, "container_v6": uid("six")}},
 		{"projects", "t.name = '" + first + "'", map[string]string{"id": project, "name": name}},
 	}
-	// The rows by which requests find other rows come last.
+	// The rows by which requests find other rows come last, so that no request finds an incomplete project.
 	for _, round := range [][]string{{"holds", "free_blocks", "fences", "quota_shards"}, {"quotas", "members", "pools"}, {"spaces"}, {"projects"}} {
 		var jobs []job
 		for _, table := range round {

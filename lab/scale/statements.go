@@ -11,18 +11,18 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/query"
 )
 
-// cost is a database's count for one statement.
+// cost is PostgreSQL's count for one statement.
 type cost struct {
 	calls, pages int64
 }
 
-// forget resets the counts of one database.
+// forget resets PostgreSQL's counts for one database.
 func (d *database) forget(ctx context.Context, name string) error {
 	_, err := d.Admin.Exec(ctx, "SELECT pg_stat_statements_reset(0, (SELECT oid FROM pg_database WHERE datname = $1), 0)", name)
 	return err
 }
 
-// said returns the counts of each statement in a database since the reset.
+// said returns the counts of each statement in a database since the last reset.
 func (d *database) said(ctx context.Context, name string) (map[string]cost, error) {
 	rows, err := d.Admin.Query(ctx, `SELECT s.query, s.calls, s.shared_blks_hit + s.shared_blks_read FROM pg_stat_statements AS s
 		JOIN pg_database AS b ON b.oid = s.dbid WHERE b.datname = $1`, name)
@@ -47,7 +47,7 @@ var (
 	statements = sync.OnceValue(func() map[string]string { return plainly(query.All()) })
 )
 
-// plainly indexes the names of statements by their text without constants.
+// plainly returns the names of statements by their text without constants.
 func plainly(all map[string]string) map[string]string {
 	names := map[string]string{}
 	for name, text := range all {
@@ -56,12 +56,12 @@ func plainly(all map[string]string) map[string]string {
 	return names
 }
 
-// plain returns a statement without its constants, because PostgreSQL counts such texts together.
+// plain returns a statement without its constants. PostgreSQL counts statements together if they differ only in constants.
 func plain(text string) string {
 	return strings.TrimSpace(spaces.ReplaceAllString(literals.ReplaceAllString(text, "?"), " "))
 }
 
-// statementName returns a statement's name in internal/crdb/query, or the beginning of an unnamed one.
+// statementName returns a statement's name in internal/crdb/query. For an unnamed statement it returns the beginning of the text.
 func statementName(text string) string {
 	text = plain(text)
 	if name, ok := statements()[text]; ok {

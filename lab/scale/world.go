@@ -16,10 +16,10 @@ import (
 	"github.com/carve-ipam/carve/lab/postgres"
 )
 
-// connections is the server's default.
+// connections is the server's default number of database connections.
 const connections = 16
 
-// world is Carve on its own database.
+// world is a Carve service on its own database.
 type world struct {
 	db      *database
 	name    string
@@ -28,7 +28,7 @@ type world struct {
 	layout  layout
 }
 
-// newWorld makes a database and lets seed fill it.
+// newWorld makes a database and calls seed to fill it.
 func newWorld(ctx context.Context, db *database, seed func(context.Context, *world) (layout, error)) (_ *world, err error) {
 	w := &world{db: db}
 	if w.name, err = db.Copy(ctx, postgres.Carve); err != nil {
@@ -48,7 +48,7 @@ func newWorld(ctx context.Context, db *database, seed func(context.Context, *wor
 	if w.layout, err = seed(ctx, w); err != nil {
 		return nil, err
 	}
-	w.store.Close() // its sessions have plans for empty tables
+	w.store.Close() // its sessions have plans that were made for empty tables
 	if err := db.Settle(ctx, w.name); err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func newWorld(ctx context.Context, db *database, seed func(context.Context, *wor
 	return w, err
 }
 
-// open connects again.
+// open connects to the database again and makes a new service.
 func (w *world) open(ctx context.Context) (err error) {
 	if w.store, err = crdb.Open(ctx, w.db.DSN(w.name), crdb.Options{Region: postgres.Region, MaxConnections: connections}); err != nil {
 		return err
@@ -95,7 +95,7 @@ func (w *world) claim(ctx context.Context, project, pool, name string) error {
 	return err
 }
 
-// batch makes claims in one transaction.
+// batch makes n claims in one transaction.
 func (w *world) batch(ctx context.Context, project, pool, prefix string, n int) error {
 	claims := make([]ipam.Claim, n)
 	for i := range claims {
@@ -109,13 +109,13 @@ func ask(pool ipam.Ref, name string, bits *int) ipam.Claim {
 	return ipam.Claim{Metadata: ipam.Metadata{Name: name}, Spec: ipam.ClaimSpec{PoolRef: pool, PrefixLength: bits}}
 }
 
-// caller returns the context of an admin's HTTP request, so that the trail is as long as in production.
+// caller returns the context of an admin's HTTP request, so that the audit trail gets the same fields as in production.
 func caller(ctx context.Context, operation, resource string) context.Context {
 	ctx = tenancy.WithPrincipal(ctx, tenancy.Principal{Subject: "key:platform/scale", Method: "api-key", Roles: map[string]tenancy.Role{ipam.PlatformProject: tenancy.Admin}})
 	return tenancy.WithOrigin(ctx, tenancy.Origin{RequestID: "0123456789abcdef0123456789abcdef", Remote: "192.0.2.1", Operation: operation, Resource: resource})
 }
 
-// audit checks every invariant of the data. work_mem is only for the audit's sorts.
+// audit checks every invariant of the data. It raises work_mem only for the sorts of the audit.
 func (w *world) audit(ctx context.Context) error {
 	if err := w.alter(ctx, "SET work_mem = '256MB'"); err != nil {
 		return err
@@ -132,7 +132,7 @@ func (w *world) alter(ctx context.Context, what string) error {
 	return err
 }
 
-// recount compares the loaded data with the expected counts.
+// recount checks the loaded data by comparing counts with the expected ones.
 func (w *world) recount(ctx context.Context) error {
 	conn, err := pgx.Connect(ctx, w.db.DSN(w.name))
 	if err != nil {

@@ -7,11 +7,11 @@ import (
 	"sync"
 )
 
-// output stores a process's output for goroutines that wait for a part of it. A nil output is empty.
+// output stores the output of a process. Goroutines can wait until it contains a certain text. A nil output is empty.
 type output struct {
 	mu   sync.Mutex
 	text bytes.Buffer
-	more chan struct{} // closed and replaced when more text exists
+	more chan struct{} // closed and replaced when more text arrives
 }
 
 func newOutput() *output { return &output{more: make(chan struct{})} }
@@ -24,7 +24,7 @@ func (o *output) Write(p []byte) (int, error) {
 	return o.text.Write(p)
 }
 
-// now returns the present text, and a channel that is closed when more text exists.
+// now returns the current text, and a channel that closes when more text arrives.
 func (o *output) now() (text string, more <-chan struct{}) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -45,7 +45,7 @@ const (
 	tailLines = 12
 )
 
-// written returns the end of a log file, or "" if it cannot be read again, as on a terminal.
+// written returns the end of a log file. It returns "" if the file cannot be read again, such as a terminal.
 func written(log *os.File) string {
 	about, err := log.Stat()
 	if err != nil || !about.Mode().IsRegular() {

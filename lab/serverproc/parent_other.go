@@ -4,5 +4,5 @@ package serverproc
 
 import "syscall"
 
-// dieWithParent does nothing: this system has no such signal, and a killed process leaves its children.
+// dieWithParent does nothing, because this system has no such signal. If this process is killed, its children continue to run.
 func dieWithParent(*syscall.SysProcAttr) {}

@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/lab/serverproc"
 )
 
-// role is the environment variable that makes this binary act as a server, or as the parent of one.
+// role is the environment variable that makes this test binary act as a server, or as the parent of one.
 const role = "CARVE_SERVERPROC_ROLE"
 
 const greeting = "listening on 127.0.0.1:4711\n  API         http://127.0.0.1:4711/v1/projects\n  admin key   carve_0_first\n"
@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// play acts as a correct or a faulty server.
+// play acts as a correct or a faulty server, by its role.
 func play(as string) int {
 	asked := make(chan os.Signal, 1)
 	signal.Notify(asked, syscall.SIGTERM)

@@ -10,17 +10,17 @@ import (
 	"time"
 )
 
-// Process is a program in a process group of its own. So Ctrl-C at a terminal only reaches this process, which then stops the program cleanly. On
-// Linux the kernel kills the program when this process dies, so that no crash leaves it running.
+// Process is a program in its own process group. So Ctrl-C at a terminal reaches only this process, which then stops the program cleanly. On Linux
+// the kernel kills the program when this process dies, so that a crash does not leave the program running.
 type Process struct {
 	cmd   *exec.Cmd
 	limit time.Duration
-	log   *output       // nil if its log goes elsewhere
-	ended chan struct{} // closed at its end; err is then set
+	log   *output       // nil if the log goes to a file
+	ended chan struct{} // closed when the program has ended; err is set before
 	err   error
 }
 
-// Spawn starts a program. Stop gives it limit to end.
+// Spawn starts a program. limit is the time that Stop gives the program to end.
 func Spawn(cmd *exec.Cmd, limit time.Duration) (*Process, error) {
 	p := &Process{cmd: cmd, limit: limit, ended: make(chan struct{})}
 	if err := p.spawn(func() error { return nil }); err != nil {
@@ -31,8 +31,8 @@ func Spawn(cmd *exec.Cmd, limit time.Duration) (*Process, error) {
 
 // spawn starts the program and calls after when it has ended.
 //
-// The kernel sends the parent-death signal when the thread that forked dies, so that thread must live as long as the child. Therefore the goroutine
-// locks itself to the thread, and waits.
+// The kernel sends the parent-death signal when the thread that forked the child dies. So that thread must live as long as the child. Therefore the
+// goroutine locks itself to the thread and waits for the child.
 func (p *Process) spawn(after func() error) error {
 	if p.cmd.SysProcAttr == nil {
 		p.cmd.SysProcAttr = &syscall.SysProcAttr{}
@@ -58,19 +58,19 @@ func (p *Process) spawn(after func() error) error {
 	return <-started
 }
 
-// Pid returns its process id.
+// Pid returns the process id of the program.
 func (p *Process) Pid() int { return p.cmd.Process.Pid }
 
-// Ended returns a channel that is closed when it has ended.
+// Ended returns a channel that closes when the program has ended.
 func (p *Process) Ended() <-chan struct{} { return p.ended }
 
-// Wait waits until it has ended, and returns an error unless it ended with success. Several goroutines may wait.
+// Wait waits until the program has ended. It returns an error unless the program succeeded. Several goroutines may wait.
 func (p *Process) Wait() error {
 	<-p.ended
 	return p.err
 }
 
-// Signal sends it a signal. It returns no error if the program has ended already.
+// Signal sends a signal to the program. It returns no error if the program has already ended.
 func (p *Process) Signal(s os.Signal) error {
 	if err := p.cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
@@ -81,8 +81,8 @@ func (p *Process) Signal(s os.Signal) error {
 // ErrKilled reports that a program did not stop in time and was killed.
 var ErrKilled = errors.New("it did not end when it was asked to, and was killed")
 
-// Stop sends SIGTERM and waits for the end. After the limit it kills the program and returns ErrKilled. It also returns an error if the program ended
-// without success.
+// Stop sends SIGTERM and waits for the end of the program. After the limit, it kills the program and returns ErrKilled. It also returns an error if
+// the program did not succeed.
 func (p *Process) Stop() error {
 	if err := p.Signal(syscall.SIGTERM); err != nil {
 		return err
@@ -98,16 +98,16 @@ func (p *Process) Stop() error {
 	}
 }
 
-// Kill sends SIGKILL and returns when the process is gone.
+// Kill sends SIGKILL and returns when the program has ended.
 func (p *Process) Kill() {
-	_ = p.cmd.Process.Kill() // it may have ended already
+	_ = p.cmd.Process.Kill() // the program may have ended already
 	<-p.ended
 }
 
-// ExitError reports the end of a program without success.
+// ExitError reports that a program ended without success.
 type ExitError struct {
 	State *os.ProcessState
-	Log   string // its log, where known
+	Log   string // end of the program's log, if it is known
 }
 
 func (e *ExitError) Error() string {

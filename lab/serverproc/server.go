@@ -15,13 +15,13 @@ import (
 // Options configure a server and its process.
 type Options struct {
 	Program string
-	Args    []string            // flags; it listens on a free port of loopback unless they set another address
-	Env     []string            // nil: this process's environment
-	Dir     string              // working directory; "": as this process
-	User    *syscall.Credential // nil: this process's user
-	Data    string              // directory for a temporary database: emptied before the start, and removed after the end; "": Args set the database
-	Log     *os.File            // destination of its log; nil: memory, for Server.Log
-	Limit   time.Duration       // time that Stop gives it to end; 0: a minute
+	Args    []string            // flags; without --listen, the server listens on a free loopback port
+	Env     []string            // environment; nil means the environment of this process
+	Dir     string              // working directory; empty means the directory of this process
+	User    *syscall.Credential // user of the process; nil means the user of this process
+	Data    string              // directory of a temporary database, emptied before the start and removed after the end; empty: Args set the database
+	Log     *os.File            // file for the log; nil means memory, for Server.Log
+	Limit   time.Duration       // time that Stop gives the server to end; 0 means a minute
 }
 
 // Server is a running Carve server.
@@ -31,13 +31,13 @@ type Server struct {
 	said *output // its standard output
 }
 
-// Limits for the start, and for the stop unless Options set another.
+// Limits for the start and for the stop. Options.Limit replaces stopLimit.
 const (
 	startLimit = 2 * time.Minute
 	stopLimit  = time.Minute
 )
 
-// Lines that a server prints for scripts.
+// Lines that a server prints on its standard output, for scripts.
 var (
 	listening = regexp.MustCompile(`(?m)^listening on (\S+)\n`)
 	adminKey  = regexp.MustCompile(`(?m)^  admin key +(\S+)\n`)
@@ -45,13 +45,13 @@ var (
 
 var errEnded = errors.New("it ended, with success")
 
-// Start starts a server and returns when it listens; ctx only limits the start. If the server ends early, Start returns an *ExitError with the end of
-// its log.
+// Start starts a server and returns when the server listens. ctx limits only the start. If the server ends early, Start returns an *ExitError with
+// the end of the log.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	args, after := []string{"--listen=127.0.0.1:0"}, func() error { return nil }
 	if o.Data != "" {
 		after = func() error { return os.RemoveAll(o.Data) }
-		if err := after(); err != nil { // the remains of a killed run
+		if err := after(); err != nil { // a killed run may have left files behind
 			return nil, err
 		}
 		args = append(args, "--data-dir="+o.Data)
@@ -85,23 +85,23 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	return nil, fmt.Errorf("the server did not start: %w", err)
 }
 
-// Addr returns its address as host:port.
+// Addr returns the server's address as host:port.
 func (s *Server) Addr() string { return s.addr }
 
-// AdminKey returns the first key, which a server with --auth=keys prints when it has made its database. It waits for the key.
+// AdminKey waits for the server's first API key and returns it. A server with --auth=keys prints this key when it has made its database.
 func (s *Server) AdminKey(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, startLimit, fmt.Errorf("it shows no key after %s", startLimit))
 	defer cancel()
 	return s.await(ctx, adminKey)
 }
 
-// Said returns its standard output.
+// Said returns the server's standard output.
 func (s *Server) Said() string { return s.said.String() }
 
-// Log returns its log, unless Options.Log received it.
+// Log returns the server's log. It returns "" if Options.Log received the log.
 func (s *Server) Log() string { return s.log.String() }
 
-// await waits until the output matches an expression, and returns the first group.
+// await waits until the standard output matches an expression. It returns the first group of the match.
 func (s *Server) await(ctx context.Context, what *regexp.Regexp) (string, error) {
 	for ended := false; ; {
 		text, more := s.said.now()
@@ -113,7 +113,7 @@ func (s *Server) await(ctx context.Context, what *regexp.Regexp) (string, error)
 		}
 		select {
 		case <-more:
-		case <-s.ended: // reads the last output once more
+		case <-s.ended: // the next pass reads the last output
 			ended = true
 		case <-ctx.Done():
 			return "", context.Cause(ctx)

@@ -163,7 +163,7 @@ func TestDataDirectoryIsRemovedUnlessKept(t *testing.T) {
 	}
 }
 
-// The server dies with its parent. Its log is a pipe, which ends when no process can write to it any more.
+// When its parent dies, the server must die too. Its log is a pipe, which ends when no process can write to it any more.
 func TestServerDiesWithItsParent(t *testing.T) {
 	t.Parallel()
 	saying, stdout, err := os.Pipe()

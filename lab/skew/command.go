@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/lab/overlay"
 )
 
-// Run runs the command: it writes the overlay for the Go installation of the build.
+// Run runs the command. It writes the overlay for the Go installation that builds the program.
 func Run(ctx context.Context, args []string) error {
 	if len(args) != 1 {
 		return errors.New("name the directory that the overlay goes to")
@@ -23,7 +23,7 @@ func Run(ctx context.Context, args []string) error {
 	return err
 }
 
-// Own returns the Sources of the Go installation in use.
+// Own returns the Sources for the Go installation in use.
 func Own(ctx context.Context) (overlay.Sources, error) {
 	goroot, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
 	if err != nil {

@@ -12,23 +12,23 @@ import (
 	"github.com/carve-ipam/carve/lab/overlay"
 )
 
-// added is an additional file of the time package.
+// added is a file to add to package time.
 //
 //go:embed shift.go.txt
 var added string
 
-// The replaced text, and its replacement.
+// The text to replace in package time, and its replacement.
 const (
 	was = "func Now() Time {\n\tsec, nsec, mono := runtimeNow()\n"
 	is  = was + "\tsec, nsec = shifted(sec, nsec)\n"
 )
 
-// readers lists the files in package time that read the time of day from the runtime, with the number of reads. The read in time.go is Now. The
-// others choose a time zone's rule, for which twenty minutes do not matter.
+// readers lists the files in package time that read the time of day from the runtime, with the number of reads. The read in time.go is time.Now. The
+// other reads choose the rule of a time zone, for which a wrong time of twenty minutes does not matter.
 var readers = map[string]int{"time.go": 1, "zoneinfo_read.go": 1, "zoneinfo_plan9.go": 1}
 
-// Sources returns package time from the Go installation at goroot, with an adjustable clock. It fails for an unknown version of the package, because
-// the built program's clock might not follow.
+// Sources returns package time of the Go installation at goroot, with an adjustable clock. It fails for an unknown version of the package, because
+// the clock of the built program might not follow the shift.
 func Sources(goroot string) (overlay.Sources, error) {
 	original := filepath.Join(goroot, "src", "time")
 	source, err := os.ReadFile(filepath.Join(original, "time.go"))
@@ -45,7 +45,7 @@ func Sources(goroot string) (overlay.Sources, error) {
 	return overlay.Sources{filepath.Join(original, "time.go"): shifting, filepath.Join(original, "shift.go"): added}, nil
 }
 
-// check returns an error if unknown files in package time read the time of day.
+// check returns an error if other files in package time read the time of day.
 func check(dir string) error {
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {

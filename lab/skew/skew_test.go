@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// reader is a program that was built with the overlay and returns its time.
+// reader is a running program that was built with the overlay. It reports its time on request.
 type reader struct {
 	in  io.Writer
 	out *bufio.Reader
@@ -35,7 +35,7 @@ func start(t *testing.T, program string, environ ...string) reader {
 	return reader{in, bufio.NewReader(out)}
 }
 
-// off reads the program's clock. It requires that every way to read the time of day has the given error, and that durations have none.
+// off reads the program's clock. Each way to read the time of day must have the given error, and durations must have none.
 func (r reader) off(t *testing.T, ahead time.Duration) {
 	t.Helper()
 	before := time.Now().Round(0)
@@ -76,7 +76,7 @@ func TestProgramWithTheOverlayFollowsItsClockFile(t *testing.T) {
 	off.off(t, 20*time.Minute)
 	right.off(t, 0)
 	for _, ahead := range []time.Duration{-20 * time.Minute, 0, 1500 * time.Millisecond, -1500 * time.Millisecond, -time.Nanosecond} {
-		clock.Set(ahead) // it steps while the program runs
+		clock.Set(ahead) // the clock steps while the program runs
 		off.off(t, ahead)
 		require.Equal(t, ahead, clock.Ahead())
 	}

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Table returns a Markdown table of lines; the first one is its head. The first words columns are left-aligned text; the others are figures.
+// Table returns a Markdown table. The first line is the head. The first words columns are left-aligned text, and the other columns are figures.
 func Table(lines [][]string, words int) string {
 	widths := make([]int, len(lines[0]))
 	for _, line := range lines {

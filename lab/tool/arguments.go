@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// Parse parses a command's flags, and refuses other arguments.
+// Parse parses a command's flags. It returns an error if there are other arguments.
 func Parse(f *flag.FlagSet, args []string) error {
 	if err := f.Parse(args); err != nil {
 		return err
@@ -19,7 +19,7 @@ func Parse(f *flag.FlagSet, args []string) error {
 	return nil
 }
 
-// Save writes a result as JSON into a file. It creates the directory.
+// Save writes a result as JSON into a file. It creates the directory if necessary.
 func Save(path string, result any) error {
 	text, err := json.MarshalIndent(result, "", "  ")
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package tool contains the common parts of the laboratory's programs.
+// Package tool contains the parts that the lab's programs share.
 package tool
 
 import (
@@ -12,15 +12,15 @@ import (
 	"syscall"
 )
 
-// Command is one command of a program. The first argument names it, and the others belong to it.
+// Command is one command of a program. The first argument selects it, and the command gets the other arguments.
 type Command struct {
 	Name  string
-	About string // the question that it answers
+	About string // the question that the command answers
 	Run   func(ctx context.Context, args []string) error
 }
 
-// Main runs the selected command until it is done. Ctrl-C and SIGTERM cancel its context, so that it can stop its processes. Main prints an error
-// under the command's name and exits with 1; without a command it exits with 2.
+// Main runs the command that the first argument selects. Ctrl-C and SIGTERM cancel its context, so that the command can stop its processes. Main
+// prints an error with the command's name and exits with 1. If no command is selected, it exits with 2.
 func Main(program string, commands ...Command) {
 	if code := perform(program, commands, os.Args[1:], os.Stderr); code != 0 {
 		os.Exit(code)
@@ -46,7 +46,7 @@ func perform(program string, commands []Command, args []string, told io.Writer) 
 	return 1
 }
 
-// choose returns the command that the first argument names.
+// choose returns the command that the first argument selects.
 func choose(commands []Command, args []string) (chosen Command, there bool) {
 	for _, c := range commands {
 		if len(args) > 0 && c.Name == args[0] {
@@ -56,7 +56,8 @@ func choose(commands []Command, args []string) (chosen Command, there bool) {
 	return chosen, false
 }
 
-// TempDir makes a temporary directory that every user can enter: as root, a database in it runs as another user. The caller removes it.
+// TempDir makes a temporary directory that every user can enter. This is necessary because a database that root starts runs as another user. The
+// caller must remove the directory.
 func TempDir(pattern string) (string, error) {
 	dir, err := os.MkdirTemp("", pattern)
 	if err != nil {

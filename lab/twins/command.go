@@ -8,7 +8,7 @@ import (
 	"github.com/carve-ipam/carve/lab/skew"
 )
 
-// Run runs the command: it writes the overlay for the checkout in the working directory.
+// Run runs the command. It writes the overlay for the checkout in the working directory.
 func Run(ctx context.Context, args []string) error {
 	if len(args) != 1 {
 		return errors.New("name the directory that the overlay goes to")

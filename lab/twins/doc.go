@@ -1,6 +1,6 @@
-// Package twins builds servers that lack one protection. A test instrument has to detect each twin, or the instrument proves nothing
-// (docs/evidence.md). The product has no switch for it: `go build -overlay` builds one server for all twins from sources in which each protection can
-// be disabled (Sources). The environment variable Variable selects a twin. Without the variable, the server behaves as the product. Its clock is
+// Package twins builds servers that lack one protection. A test suite must detect each twin. Otherwise the suite proves nothing about that protection
+// (docs/evidence.md). The product has no switch to disable a protection. Instead, `go build -overlay` builds one server for all twins from modified
+// sources (Sources). The environment variable Variable selects the twin. Without the variable, the server behaves as the product. Its clock is
 // adjustable too (package skew).
 //
 //	bin/faults twins bin/twin

@@ -1,6 +1,6 @@
 package twins
 
-// place is a text of the product that some twins replace. In the replacement, LACKS is true if the server is one of these twins.
+// place is a text in the product's source that some twins replace. In the replacement, LACKS is true if the running server is one of these twins.
 type place struct {
 	twins   []string
 	file    string
@@ -15,7 +15,7 @@ var places = []place{
 	},
 	{[]string{"no-key"}, "internal/crdb/write/one_round_trip.go", "\tw.answers(ch.Answers)", "\tif LACKS {\n\t\tch.Answers = nil\n\t}\n\tw.answers(ch.Answers)"},
 	{
-		// A statement may miss the rows that it should change.
+		// The server accepts that a statement did not change all the rows that it should change.
 		[]string{"no-must-hit"}, "internal/crdb/write/write.go",
 		"got != int64(want) {", "got != int64(want) && !LACKS {",
 	},
@@ -23,7 +23,7 @@ var places = []place{
 		[]string{"no-must-hit"}, "internal/crdb/write/one_round_trip.go",
 		"\tw.guard(surely, append(args, want)...)\n", "\tif LACKS {\n\t\tw.guard(name, args...)\n\t\treturn\n\t}\n\tw.guard(surely, append(args, want)...)\n",
 	},
-	// The server trusts its cache: it does not compare versions (marks).
+	// The server trusts its cache and does not compare versions.
 	{[]string{"no-marks"}, "internal/crdb/write/one_round_trip.go", "\tw.guard(\"mark_is\",", "\tif LACKS {\n\t\treturn\n\t}\n\tw.guard(\"mark_is\","},
 	{
 		[]string{"no-marks"}, "internal/crdb/write/fences.go",
@@ -36,7 +36,7 @@ var places = []place{
 		[]string{"no-read-back"}, "internal/crdb/runner.go",
 		"state string, err error) error {\n", "state string, err error) error {\n\tif LACKS {\n\t\treturn outcome.GaveUp(ctx, outcome.Retry, err)\n\t}\n",
 	},
-	// Later attempts continue with the reads of the first attempt.
+	// Later attempts of a transaction reuse the rows that the first attempt read.
 	{[]string{"stale-plan"}, "internal/crdb/runner.go", "\tnumber := 0\n", "\tnumber, first := 0, new(*storage.GroupFacts)\n"},
 	{
 		[]string{"stale-plan"}, "internal/crdb/runner.go",
@@ -55,7 +55,7 @@ var places = []place{
 	// The server does not compare the epochs of a region's stock.
 	{[]string{"no-epoch"}, "internal/alloc/regions/fence.go", "\tif !facts.Fenced {", "\tif !facts.Fenced || LACKS {"},
 	{[]string{"no-epoch"}, "internal/crdb/write/one_round_trip.go", "\tfor _, c := range r.Several {\n", "\tfor _, c := range r.Several {\n\t\tif LACKS {\n\t\t\tbreak\n\t\t}\n"},
-	// A role applies to any project of the same name (lab/e2e/remade_test.go fails, too).
+	// A role applies to any project with the same name. Without this protection, lab/e2e/remade_test.go fails too.
 	{[]string{"roles-by-name"}, "internal/tenancy/principal.go", "held.Project == project.ID {", "held.Project == project.ID || LACKS {"},
 	// If a claim's pool is missing, a release fails without a second read.
 	{[]string{"no-release-again"}, "internal/alloc/claims/release.go", "\tif ipam.IsCode(err, ipam.CodeNotFound) {\n\t\treturn &storage", "\tif ipam.IsCode(err, ipam.CodeNotFound) && !LACKS {\n\t\treturn &storage"},
@@ -67,15 +67,15 @@ var places = []place{
 	},
 	{[]string{"cancel-commits"}, "internal/crdb/conn.go", "\tc.left = done\n", "\tif LACKS {\n\t\treturn <-told\n\t}\n\tc.left = done\n"},
 	{[]string{"cancel-commits"}, "internal/crdb/dial/link.go", "refuse, socket := l.deciding,", "refuse, socket := l.deciding && !LACKS,"},
-	// Each server's own clock decides questions of time.
+	// Each server uses its own clock instead of the database's clock.
 	{[]string{"local-clock"}, "internal/crdb/tx.go", "t.conn.at.IsZero() {", "t.conn.at.IsZero() || LACKS {"},
 	{
 		[]string{"local-clock"}, "internal/crdb/clock.go",
 		"\treturn c.At(c.local()).UTC()\n", "\tif LACKS {\n\t\treturn c.local().Round(0).UTC()\n\t}\n\treturn c.At(c.local()).UTC()\n",
 	},
 	{[]string{"local-clock"}, "internal/crdb/clock.go", "\treturn c.Clock.Earliest(c.local()).UTC()\n", "\tif LACKS {\n\t\treturn c.local().Round(0).UTC()\n\t}\n\treturn c.Clock.Earliest(c.local()).UTC()\n"},
-	// The server reports the effect of an earlier request before it is durable. Together with cancel-commits, it can read a cancelled COMMIT that was
-	// acknowledged to no client.
+	// The server reports the effect of an earlier request before that effect is durable. The twin cancel-commits needs this change too: it can then
+	// read a cancelled COMMIT that no client knows of.
 	{[]string{"no-barrier", "cancel-commits"}, "internal/crdb/durable.go", `s.engine.durable(); ask == "" {`, `s.engine.durable(); ask == "" || LACKS {`},
 	{[]string{"no-barrier", "cancel-commits"}, "internal/crdb/durable.go", "t.durable == nil || t.dry {", "t.durable == nil || t.dry || LACKS {"},
 }

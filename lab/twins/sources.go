@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/lab/overlay"
 )
 
-// Variable is the environment variable with the name of the server's twin.
+// Variable is the environment variable that selects the server's twin.
 const Variable = "CARVE_TWIN"
 
 // Names returns the names of all twins.
@@ -25,16 +25,16 @@ func Names() (all []string) {
 	return slices.Compact(all)
 }
 
-// choice is the source of the package that reports a server's twin.
+// choice is the source of the package by which the server learns its twin.
 //
 //go:embed switch.go.txt
 var choice string
 
-// clause matches the package clause of a source.
+// clause matches the package clause of a Go source.
 var clause = regexp.MustCompile(`(?m)^package \w+\n`)
 
-// Sources returns the sources of a checkout that differ in a server of all twins. It fails if a replaced text has changed in the checkout, because
-// the twin would not work.
+// Sources returns the sources of a checkout that the server of all twins replaces. It fails if a text to replace has changed in the checkout, because
+// the twin would then have no effect.
 func Sources(checkout string) (overlay.Sources, error) {
 	root, err := filepath.Abs(checkout)
 	if err != nil {
@@ -58,7 +58,7 @@ func Sources(checkout string) (overlay.Sources, error) {
 	return out, nil
 }
 
-// lacking returns a place's text in a server of all twins.
+// lacking returns the replacement of a place, in which LACKS is replaced by a condition on the twin's name.
 func (p place) lacking() string {
 	names := make([]string, len(p.twins))
 	for i, name := range p.twins {
