@@ -29,7 +29,7 @@ func (v *visit) own(ctx context.Context, e entries.Entry) (*ipam.IPClaim, error)
 			return claim, nil
 		case claim.Annotations[ipam.EntryAnnotation] != e.Name:
 		case v.mayUse(claim):
-			return nil, nil //nolint:nilnil // keep reports this claim under the entry's name
+			return nil, nil //nolint:nilnil // what the pod may use stays under the entry's name
 		default:
 			return nil, errReleased
 		}
@@ -39,13 +39,13 @@ func (v *visit) own(ctx context.Context, e entries.Entry) (*ipam.IPClaim, error)
 	}
 	if v.Judge.VerifyNetworkStatus && e.Interface != "" && podstate.NetworkIsSetUp(v.pod) {
 		v.warn("NetworkIsSetUp", "entry "+e.Name+": the pod's interfaces already have their addresses, so a new claim would not give them another one")
-		return nil, nil //nolint:nilnil // the pod gets no claim for this entry
+		return nil, nil //nolint:nilnil // there is to be none
 	}
 	var template ipam.IPClaimTemplate
 	err := v.Client.Get(ctx, types.NamespacedName{Namespace: v.pod.Namespace, Name: e.Template}, &template)
 	if api.IsNotFound(err) {
 		v.warn("TemplateMissing", "entry "+e.Name+": there is no IPClaimTemplate "+e.Template)
-		return nil, nil //nolint:nilnil // the creation of the template reconciles the pod again
+		return nil, nil //nolint:nilnil // the template wakes the pod when it is there
 	}
 	if err != nil {
 		return nil, err

@@ -142,7 +142,7 @@ func (v *visit) named(ctx context.Context, e entries.Entry) (*ipam.IPClaim, erro
 	err := v.Client.Get(ctx, types.NamespacedName{Namespace: v.pod.Namespace, Name: e.Claim}, &claim)
 	if api.IsNotFound(err) {
 		v.warn("ClaimMissing", "entry "+e.Name+": there is no IPClaim "+e.Claim)
-		return nil, nil //nolint:nilnil // the creation of the claim reconciles the pod again
+		return nil, nil //nolint:nilnil // the claim wakes the pod when it is there
 	}
 	if err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ func (v *visit) named(ctx context.Context, e entries.Entry) (*ipam.IPClaim, erro
 	switch {
 	case user != nil && user.UID != v.pod.UID:
 		v.warn("ClaimOfAnother", "entry "+e.Name+": IPClaim "+e.Claim+" belongs to pod "+user.Name)
-		return nil, nil //nolint:nilnil // the pod gets no claim for this entry
+		return nil, nil //nolint:nilnil // as above
 	case user == nil && !v.uses(&claim) && len(claim.Status.ReservedFor) >= max(1, int(claim.Spec.MaxConsumers)):
 		v.warn("ClaimFull", "entry "+e.Name+": IPClaim "+e.Claim+" has its maximum number of pods")
 	}
