@@ -12,11 +12,11 @@ import (
 	"github.com/cockroachdb/cockroach-go/v2/testserver"
 )
 
-// cockroach is a CockroachDB: the user's own, or a node that this process started.
+// cockroach is a CockroachDB cluster. Either the user provides it, or it is one node that this process has started.
 type cockroach struct {
 	url     string
 	migrate func(ctx context.Context, dsn string) error
-	stop    func() // nil for the user's own
+	stop    func() // nil for a cluster that the user provides
 
 	once   sync.Once
 	schema schemaCopy
@@ -25,12 +25,11 @@ type cockroach struct {
 	failed atomic.Pointer[error] // error of a drop
 
 	mu    sync.Mutex
-	made  map[string]emptied // databases as they were made, by name
+	made  map[string]emptied // state of the databases when they were new, by name
 	empty []emptied          // databases for later tests
 }
 
-// startCockroach starts a node in memory. It looks for the binary itself, because
-// testserver would download a missing one.
+// startCockroach starts a node in memory. It looks for the binary itself, because testserver would download a missing binary.
 func startCockroach(cfg Config) (server, error) {
 	binary, err := exec.LookPath("cockroach")
 	if err != nil {
@@ -47,7 +46,8 @@ func startCockroach(cfg Config) (server, error) {
 	return &cockroach{url: node.PGURL().String(), migrate: cfg.Migrate, stop: node.Stop}, nil
 }
 
-// create reuses an emptied database of an earlier test, or makes one with a copy of the schema of a template that is migrated once.
+// create reuses an emptied database of an earlier test. If there is none, it makes a database with a copy of a migrated schema. The migrations run
+// only once.
 func (c *cockroach) create(ctx context.Context, name string) (string, error) {
 	c.once.Do(func() { c.err = c.readTemplate(ctx) })
 	if c.err != nil {
@@ -86,8 +86,8 @@ func (c *cockroach) readTemplate(ctx context.Context) error {
 	return err
 }
 
-// drop empties a database for a later test if its schema is unchanged, and otherwise discards it. It works in the background. A database in several
-// regions takes a minute to make, so drop waits there: the next test then finds the emptied database.
+// drop empties a database for a later test if its schema is unchanged, and otherwise discards it. It works in the background. If the database is in
+// several regions, drop waits. A new database in several regions takes a minute, and the next test can then use the emptied one.
 func (c *cockroach) drop(ctx context.Context, name string) error {
 	ctx = context.WithoutCancel(ctx)
 	end := func() {
@@ -103,7 +103,7 @@ func (c *cockroach) drop(ctx context.Context, name string) error {
 	return nil
 }
 
-// discard drops a database. It stays visible until the job that removes its ranges has begun, which takes seconds.
+// discard drops a database. The database stays visible for some seconds, until CockroachDB begins to remove its data.
 func (c *cockroach) discard(ctx context.Context, name string) {
 	c.mu.Lock()
 	if was, ok := c.made[name]; ok {

@@ -12,10 +12,10 @@ import (
 // emptied is a database that contains only the rows of the migrations.
 type emptied struct {
 	database, dsn string
-	schema        string // number and time of the last change of its descriptors: see schemaOf
+	schema        string // identifies the state of its schema; see schemaOf
 }
 
-// A database that cannot be emptied in this time is still in use, and is dropped. The rows of several regions take longer.
+// If a database cannot be emptied in this time, it is still in use, and is dropped instead. A database in several regions takes longer.
 const (
 	emptyingLimit        = 10 * time.Second
 	emptyingLimitRegions = time.Minute
@@ -57,7 +57,8 @@ func (c *cockroach) note(ctx context.Context, name, dsn string) error {
 	return nil
 }
 
-// schemaOf returns the number of a database's descriptors (its own and its tables') and the time of their last change.
+// schemaOf returns the number of a database's descriptors and the time of their last change. CockroachDB has a descriptor for each database and
+// table, so every change of the schema changes the result.
 func schemaOf(ctx context.Context, conn *pgx.Conn) (string, error) {
 	all, err := texts(ctx, conn, `SELECT concat_ws(' ', count(*), max(crdb_internal_mvcc_timestamp)) FROM system.descriptor
 WHERE id IN (SELECT table_id FROM crdb_internal.tables WHERE database_name = current_database() AND drop_time IS NULL UNION ALL

@@ -17,16 +17,16 @@ import (
 // The environment variables that choose an engine.
 const (
 	EnvEngine = "CARVE_TEST_ENGINE" // "postgres" (or empty) or "cockroach"
-	EnvURL    = "CRDB_URL"          // a CockroachDB to use instead of starting one
+	EnvURL    = "CRDB_URL"          // URL of a running CockroachDB to use
 	EnvURLs   = "CRDB_URLS"         // all nodes of its cluster, as region=URL,region=URL; set by `make test-crdb-cluster`
 )
 
 // Config describes the databases of a package's tests.
 type Config struct {
-	// Migrate brings an empty database to the current schema. It must have closed
-	// its connections when it returns. Nil leaves databases empty.
+	// Migrate brings an empty database to the current schema. It must have closed its connections when it returns. If Migrate is nil, databases stay
+	// empty.
 	Migrate func(ctx context.Context, dsn string) error
-	// MaxConnections limits the sessions of all tests of the process together; 0 means 200. PostgreSQL only.
+	// MaxConnections limits the number of sessions of all tests in the process. 0 means 200. It applies only to PostgreSQL.
 	MaxConnections int
 }
 
@@ -53,7 +53,7 @@ const (
 	stopLimit  = time.Minute
 )
 
-// Main runs the tests of a package and exits. The server is started by the first [New].
+// Main runs the tests of a package and exits. The first call of [New] starts the server.
 func Main(m *testing.M, cfg Config) {
 	suite.cfg = &cfg
 	code := m.Run()
@@ -81,8 +81,8 @@ func Engine() devdb.Engine {
 	return devdb.Postgres
 }
 
-// New makes a migrated database for the test and returns its DSN. After the test it drops the database and cuts its open sessions; on CockroachDB
-// it may empty the database for another test instead.
+// New makes a migrated database for the test and returns its DSN. After the test it drops the database and cuts its open sessions. On CockroachDB it
+// may instead empty the database for another test.
 func New(t testing.TB) (dsn string) {
 	t.Helper()
 	if suite.cfg == nil {
@@ -111,8 +111,8 @@ func New(t testing.TB) (dsn string) {
 	return dsn
 }
 
-// NeedsRegions skips a test of several regions on a CockroachDB with one region. PostgreSQL accepts any region name, and CockroachDB only the regions
-// of its nodes.
+// NeedsRegions skips a test of several regions on a CockroachDB with one region. PostgreSQL accepts any region name. CockroachDB accepts only the
+// regions of its nodes.
 func NeedsRegions(t testing.TB) {
 	t.Helper()
 	if Engine() == devdb.Cockroach && os.Getenv(EnvURLs) == "" {
