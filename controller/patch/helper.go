@@ -95,7 +95,7 @@ func Change(ctx context.Context, writer client.Client, object client.Object, cha
 	return helper.Patch(ctx, object, rules...)
 }
 
-// begin makes a written object the start of the next comparison, except for its status.
+// begin makes a written object the base of the next comparison. The base keeps the given status, because Patch has not written the status yet.
 func (h *Helper) begin(written client.Object, status any) error {
 	now, err := fields(written)
 	if err != nil {
@@ -120,7 +120,7 @@ func (h *Helper) send(ctx context.Context, object client.Object, changes operati
 	if err != nil {
 		return nil, err
 	}
-	// A new object receives the response. Decoding into the old one would keep fields that the server does not have.
+	// A new object receives the response. Decoding into the old object would keep fields that the server does not have.
 	fresh, ok := reflect.TypeAssert[client.Object](reflect.New(reflect.TypeOf(object).Elem()))
 	if !ok {
 		return nil, fmt.Errorf("patch: %T is no pointer to an object", object)
@@ -136,8 +136,8 @@ func (h *Helper) send(ctx context.Context, object client.Object, changes operati
 	return fresh, nil
 }
 
-// conflict returns a conflict if a test operation of the JSON patch has failed. The API server then returns 422, as for an invalid object, but names
-// no field.
+// conflict turns an error into a conflict if a test operation of the JSON patch has failed. In that case the API server returns 422, the same status
+// as for an invalid object, but it names no field.
 func (h *Helper) conflict(object client.Object, err error) error {
 	answer, ok := errors.AsType[*api.StatusError](err)
 	if !ok || answer.ErrStatus.Reason != meta.StatusReasonInvalid || answer.ErrStatus.Details != nil && len(answer.ErrStatus.Details.Causes) > 0 {

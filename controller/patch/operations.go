@@ -66,7 +66,7 @@ func unchanged(before map[string]any, path []string) operation {
 	return test(at, value)
 }
 
-// compare adds the operations that turn a path's first value into the second one. Nil is an absent value.
+// compare adds the operations that change the value at a path from before to after. A nil value means that the field is absent.
 func (o *operations) compare(path string, before, after any) {
 	if reflect.DeepEqual(before, after) {
 		return
@@ -84,7 +84,7 @@ func (o *operations) compare(path string, before, after any) {
 		*o = append(*o, merged...)
 		return
 	}
-	if !strings.HasSuffix(path, "/lastTransitionTime") { // it follows the status, and its notation may differ
+	if !strings.HasSuffix(path, "/lastTransitionTime") { // this time changes with the condition's status, and its notation may differ
 		*o = append(*o, test(path, before))
 	}
 	switch {
@@ -97,10 +97,11 @@ func (o *operations) compare(path string, before, after any) {
 	}
 }
 
-// keys maps the lists that compare entry by entry to the field that identifies an entry. An empty field means that the entry is its own key.
+// keys has the lists that Patch compares entry by entry. It maps each list to the field that identifies an entry. An empty field means that the entry
+// itself is the key.
 var keys = map[string]string{"/metadata/finalizers": "", "/metadata/ownerReferences": "uid", "/status/conditions": "type"}
 
-// entries compares two lists by the keys of their entries; the order has no meaning. It returns false for a list without keys.
+// entries compares two lists by the keys of their entries. The order of the entries has no meaning. It returns false for a list without keys.
 func entries(path string, before, after any) (all operations, ok bool) {
 	key, keyed := keys[path]
 	was, is := byKey(before, key), byKey(after, key)

@@ -30,7 +30,8 @@ func headingText(n ast.Node, source []byte) string {
 	return b.String()
 }
 
-// slug returns the anchor that code hosts make from a heading: lower case, hyphens for spaces, no punctuation, and a counter for repeats.
+// slug returns the anchor that code hosts such as GitHub make from a heading. The anchor is in lower case, has hyphens for spaces, and has no
+// punctuation. A repeated anchor gets a counter.
 func slug(heading string, seen map[string]int) string {
 	s := strings.Map(func(r rune) rune {
 		switch {

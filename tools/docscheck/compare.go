@@ -7,7 +7,7 @@ import (
 	"github.com/pmezard/go-difflib/difflib"
 )
 
-// varying matches values that differ in each run, by kind. Only durations are not carried over to later commands.
+// varying matches values that differ in each run. Each group is one kind of value. Later commands of a page use the printed values, except durations.
 var varying = regexp.MustCompile(strings.Join([]string{
 	`(?P<token>\bcarve_[0-9a-z]+_[0-9A-Za-z_-]+)`,
 	`(?P<uuid>\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b)`,
@@ -52,7 +52,7 @@ func same(said, got string) bool {
 	return regexp.MustCompile("^" + strings.Join(parts, ".*") + "$").MatchString(got)
 }
 
-// match compares the page's lines with the output. It returns the index of the output line for each line of the page; -1 for a "…".
+// match compares the page's lines with the output. For each line of the page, it returns the index of the output line, or -1 for a "…".
 func match(said, got []string) (pairs []int, ok bool) {
 	if len(said) == 0 {
 		return nil, len(got) == 0
@@ -83,7 +83,8 @@ func shift(pairs []int, by int) []int {
 	return pairs
 }
 
-// among is match for lines with others before, between and after them.
+// among compares like match, but the output may have other lines before, between and after the page's lines. If a line is missing, among returns that
+// line.
 func among(said, got []string) (pairs []int, missing string) {
 	at := 0
 	for _, line := range said {
@@ -99,7 +100,7 @@ func among(said, got []string) (pairs []int, missing string) {
 	return pairs, ""
 }
 
-// carried maps the varying values on the page to the printed ones, and back.
+// carried maps the varying values on the page to the printed values, and back.
 type carried struct{ printed, said map[string]string }
 
 func newCarried() *carried {
@@ -114,7 +115,7 @@ func (c *carried) learn(said, got []string, pairs []int) {
 		}
 		theirs, ours := varying.FindAllString(said[i], -1), varying.FindAllString(got[at], -1)
 		if len(theirs) != len(ours) {
-			continue // a "…" hides some
+			continue // a "…" hides some values
 		}
 		for j := range theirs {
 			if kind := kindOf(theirs[j]); kind != "duration" && kind == kindOf(ours[j]) {
@@ -124,10 +125,10 @@ func (c *carried) learn(said, got []string, pairs []int) {
 	}
 }
 
-// command returns a command with the printed values in place of the page's, as if a reader had copied them.
+// command returns a command with the printed values in place of the page's values, as if a reader had copied them.
 func (c *carried) command(text string) string { return replaceAll(text, c.printed) }
 
-// output returns an output with the page's values in place of the printed ones.
+// output returns an output with the page's values in place of the printed values.
 func (c *carried) output(text string) string { return replaceAll(text, c.said) }
 
 func replaceAll(text string, by map[string]string) string {

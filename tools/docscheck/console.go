@@ -9,7 +9,7 @@ import (
 // command is one command of a block, with its output on the page.
 type command struct {
 	text   string
-	line   int      // in the page
+	line   int      // line number in the page
 	exit   int      // expected exit code
 	output []string // as on the page
 	from   int      // index of the first output line in the block
@@ -20,7 +20,7 @@ type command struct {
 // claim holds the words behind "console".
 type claim struct {
 	server bool
-	norun  string // the reason
+	norun  string // the reason why the block does not run, or ""
 	exit   int
 }
 

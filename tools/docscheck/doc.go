@@ -10,23 +10,23 @@
 //	10.20.1.0/24
 //	```
 //
-// Lines that begin with "$ " are commands, lines with "> " below them continue them, and all other lines are the command's output, on both streams.
-// All blocks of a page are one session, in one shell, in order, on a fresh server with an empty embedded database. The folder has the files of the
-// checkout, and the server's data in data. Words behind console have a meaning:
+// Lines that begin with "$ " are commands. Lines below them that begin with "> " continue the command. All other lines are the command's output, on
+// both streams. All blocks of a page run in order in one shell, on a fresh server with an empty embedded database. The folder has the files of the
+// checkout, and the server's data in data. These words may follow console:
 //
 //	console exit=4           the last command of the block ends with this exit code (default: 0)
 //	console server           the command starts a server and continues; the server prints the lines below, among others
 //	console norun: reason    nothing runs; docscheck lists the reason at the end
 //
-// A JSON block directly after a command without output is the command's output, compared as JSON. A line "…" matches any lines, and "…" within a line
-// matches any text.
+// If a JSON block directly follows a command without output, the block is the command's output. docscheck compares it as JSON. A line "…" matches any
+// lines, and "…" within a line matches any text.
 //
-// Values that differ in each run (UUIDs, tokens, cursors, times, durations, widths of columns) may differ. Later commands of the page use the printed
-// value in place of the page's value, as if a reader had copied it. 127.0.0.1:8080 represents the address of the page's server, and 127.0.0.1:8081 to
-// 8089 represent further ones.
+// Some values differ in each run, and docscheck ignores these differences. They are UUIDs, hashes, tokens, cursors, times, durations and widths of
+// columns. Later commands of the page use the printed value in place of the page's value, as if a reader had copied it. 127.0.0.1:8080 represents the
+// address of the page's server, and 127.0.0.1:8081 to 8089 represent further servers.
 //
-// Three instructions, invisible to readers, serve pages with requirements. A page without any server, shown or declared, gets one from "server
-// --auth=dev":
+// A page can have three instructions that readers do not see. If a page neither shows nor declares a server, docscheck starts "server --auth=dev" for
+// it:
 //
 //	<!-- docs-check: server --auth=keys -->   starts a server that the page does not show
 //	<!-- docs-check: no server -->            the page needs none
@@ -34,6 +34,6 @@
 //	ipamctl project create team-a
 //	-->
 //
-// Commands in a block without the word console are a fault: readers cannot know whether they work. Dead links, pages without a path from
-// docs/README.md, and invalid YAML or JSON are faults too.
+// A command in a block without the word console is a fault, because no check shows that it works. Dead links and invalid YAML or JSON are faults too.
+// If no path of links leads from docs/README.md to a page, that is also a fault.
 package main

@@ -17,7 +17,7 @@ var shells = map[string]bool{"": true, "sh": true, "bash": true, "shell": true, 
 // aCommand matches a line that looks like a command.
 var aCommand = regexp.MustCompile(`^\s*(?:\$ |(?:sudo )?(?:ipamctl|server|make|curl|go|git|npm|npx|helm|kubectl|docker|podman|crane|oras|cockroach|psql|openssl|export|bin/\S+|\./\S+)\s+\S)`)
 
-// checkBlocks finds blocks that cannot be parsed, and commands that the page does not declare as run or not run.
+// checkBlocks finds blocks that cannot be parsed. It also finds commands in blocks that are neither console blocks nor marked as norun.
 func checkBlocks(all map[string]*page) []fault {
 	var faults []fault
 	for _, p := range sorted(all) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// jsonWidth is the largest width of a line with a whole JSON object or list.
+// jsonWidth is the maximum width of a line. An object or list that fits into this width stays on one line.
 const jsonWidth = 110
 
 // jsonLines returns a JSON text with one member on a line, for comparison.
@@ -20,7 +20,7 @@ func jsonLines(text string) ([]string, error) {
 	return strings.Split(b.String(), "\n"), nil
 }
 
-// jsonPage returns a JSON text for readers: in its original order, with small objects on one line.
+// jsonPage returns a JSON text for readers. It keeps the order of the members, and puts small objects on one line.
 func jsonPage(text string) (string, error) {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
@@ -78,7 +78,7 @@ func readValue(d *json.Decoder) (value, error) {
 	return v, err
 }
 
-// show writes a value after a number of characters on its line.
+// show returns the text of a value. before is the number of characters that precede the value on its line.
 func (v value) show(indent string, before int) string {
 	if flat := v.flat(); v.open == "" || len(indent)+before+len(flat) <= jsonWidth && v.depth() <= 1 {
 		return flat

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// index is the page from which all others can be reached.
+// index is the page from which a reader must be able to reach all other pages.
 const index = "docs/README.md"
 
 // notPages lists folders with Markdown that belongs to other projects or is no documentation.

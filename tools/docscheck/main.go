@@ -20,7 +20,7 @@ import (
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout)) }
 
-// run returns the exit code: 1 when something differs from the pages.
+// run returns the exit code. It is 1 if the output of a command differs from its page, or if a page has another fault.
 func run(args []string, out io.Writer) int {
 	flags := flag.NewFlagSet("docscheck", flag.ContinueOnError)
 	root := flags.String("root", ".", "the checkout, with bin/server and bin/ipamctl in it")
@@ -67,7 +67,7 @@ type check struct {
 	parallel int
 }
 
-// all makes all checks and prints the result.
+// all runs all checks and prints the result.
 func (c check) all(ctx context.Context, out io.Writer) ([]fault, error) {
 	began := time.Now()
 	all, err := pages(c.root)

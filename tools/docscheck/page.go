@@ -26,9 +26,9 @@ type block struct {
 	language string
 	note     string // text after the language
 	text     string
-	line     int    // of the first line of text
+	line     int    // line number of the first line of text
 	indent   string // before each line, for a block in a list
-	from, to int    // the lines of text in the source
+	from, to int    // the byte offsets of the text in the source
 	next     *block // the block directly after it
 }
 
@@ -106,7 +106,7 @@ func (p *page) fenced(n *ast.FencedCodeBlock) block {
 		b.line = p.lineOf(first.Start)
 		return b
 	}
-	// An empty block: its text would begin on the line below the opening fence.
+	// The block is empty. Its text would begin on the line below the opening fence.
 	at := n.Pos()
 	if n.Info != nil {
 		at = n.Info.Segment.Stop
@@ -142,7 +142,7 @@ func (p *page) lineOf(offset int) int {
 
 func (p *page) lineStart(offset int) int { return 1 + bytes.LastIndexByte(p.source[:offset], '\n') }
 
-// near returns the source position of an inline node, or else of its block.
+// near returns the source position of the text in an inline node. If the node has no text, it returns the position of its block.
 func near(n ast.Node) int {
 	for c := n.FirstChild(); c != nil; c = c.FirstChild() {
 		if t, ok := c.(*ast.Text); ok {

@@ -13,20 +13,20 @@ import (
 	"strings"
 )
 
-// place is the folder for a page's commands: links to the whole checkout, with its own home and data directory.
+// place is the folder in which a page's commands run. It has links to all files of the checkout, but a separate home and data directory.
 type place struct {
 	root    string // the checkout
 	bin     string // folder of server and ipamctl
 	dir     string
 	environ []string
-	ports   map[string]string // the page's addresses, and the real ones
+	ports   map[string]string // real addresses, by the page's addresses
 }
 
 // written matches the addresses that pages use for their servers.
 var written = regexp.MustCompile(`\b(?:127\.0\.0\.1|localhost):808[0-9]\b`)
 
-// makePlace makes the folder. Its path is short, because a database's socket needs a short path, and other users may enter it, because the database
-// may run as another user.
+// makePlace makes the folder. Its path is short, because a database's socket needs a short path. Other users may enter it, because the database may
+// run as another user.
 func makePlace(ctx context.Context, root, bin string) (_ *place, err error) {
 	p := &place{root: root, bin: bin, ports: map[string]string{}}
 	if p.dir, err = os.MkdirTemp("", "docs"); err != nil {
@@ -70,7 +70,7 @@ func makePlace(ctx context.Context, root, bin string) (_ *place, err error) {
 
 func (p *place) remove() { _ = os.RemoveAll(p.dir) }
 
-// freePort returns a free port that was not drawn before. It has four digits, like the ports on pages, so that columns keep their width.
+// freePort returns a free port that it has not returned before. It has four digits, like the ports on pages, so that columns keep their width.
 func freePort(ctx context.Context, drawn map[string]bool) (port string, err error) {
 	for range 100 {
 		port = strconv.Itoa(3000 + rand.IntN(5000)) //nolint:gosec // nothing is guarded by it
@@ -85,8 +85,8 @@ func freePort(ctx context.Context, drawn map[string]bool) (port string, err erro
 	return "", err
 }
 
-// environment returns this process's environment without variables that would lead commands to the user's own servers, files and settings. Caches
-// stay in use.
+// environment returns this process's environment without variables that would lead commands to the user's own servers, files and settings. It keeps
+// the settings of caches.
 func (p *place) environment(ctx context.Context) []string {
 	var env []string
 	for _, pair := range os.Environ() {
@@ -111,12 +111,12 @@ func (p *place) environment(ctx context.Context) []string {
 		"DOCS_ROOT="+p.root, "DATA_DIR="+filepath.Join(p.dir, "data"), "CARVE_LISTEN="+address, "CARVE_SERVER=http://"+address)
 }
 
-// ours replaces a page's addresses in a command by the real ones.
+// ours replaces the page's addresses in a command by the real addresses.
 func (p *place) ours(command string) string {
 	return written.ReplaceAllStringFunc(command, func(s string) string { return p.ports[s] })
 }
 
-// theirs replaces the real addresses and paths in an output by the page's.
+// theirs replaces the real addresses in an output by the page's addresses. It also removes the folder's path.
 func (p *place) theirs(output string) string {
 	var pairs []string
 	for page, here := range p.ports {

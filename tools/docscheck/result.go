@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// fault is a difference from a page.
+// fault is one fault in a page, such as a dead link or a wrong output.
 type fault struct {
 	path   string
 	line   int

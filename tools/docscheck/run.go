@@ -114,7 +114,7 @@ func (r *runner) serve(ctx context.Context, all []command) bool {
 		return false
 	}
 	c := all[0]
-	// stop ends each server cleanly, however this run ends.
+	// The server does not depend on the context, because stop ends it cleanly even if the context ends.
 	s, err := startServer(context.WithoutCancel(ctx), r.place, r.place.ours(r.carried.command(c.text)), len(r.servers))
 	if err != nil {
 		r.fault(c.line, err.Error(), "")
@@ -134,7 +134,7 @@ func (r *runner) serve(ctx context.Context, all []command) bool {
 	}
 	r.carried.learn(c.output, heard(), pairs)
 	go func() {
-		for range s.lines { // reads the further output, so that the pipe does not fill up
+		for range s.lines { // reads later output, so that the pipe does not fill up
 			continue
 		}
 	}()
@@ -155,7 +155,7 @@ func (r *runner) prepare(b *block) bool {
 
 // console runs the commands of a block and compares their output.
 func (r *runner) console(b *block, all []command) bool {
-	var outputs []string // new outputs for an update, one for each command; nil: unchanged
+	var outputs []string // new outputs for an update, one for each command
 	wrong := false
 	for _, c := range all {
 		r.ran++
@@ -180,7 +180,7 @@ func (r *runner) console(b *block, all []command) bool {
 			outputs = append(outputs, strings.Join(c.output, "\n"))
 			continue
 		}
-		if slices.Contains(c.output, anything) { // the author shortened it by hand
+		if slices.Contains(c.output, anything) { // the author has shortened the output by hand
 			outputs = append(outputs, strings.Join(c.output, "\n"))
 		} else {
 			wrong = true
@@ -194,7 +194,7 @@ func (r *runner) console(b *block, all []command) bool {
 	return true
 }
 
-// compareJSON compares a command's output with the JSON block behind it.
+// compareJSON compares a command's output with the JSON block after the command.
 func (r *runner) compareJSON(c command, raw, printed string) {
 	got, err := jsonLines(printed)
 	if err != nil {
@@ -233,7 +233,7 @@ func firstLine(text string) string {
 	return first
 }
 
-// split returns the lines of a text without the empty ones at its end.
+// split returns the lines of a text without empty lines at its end.
 func split(text string) []string {
 	text = strings.TrimRight(strings.ReplaceAll(text, "\r\n", "\n"), " \t\n") // HTTP ends its lines with CR LF
 	if text == "" {

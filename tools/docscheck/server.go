@@ -54,7 +54,8 @@ func startServer(ctx context.Context, p *place, text string, number int) (*serve
 	return s, nil
 }
 
-// replaceMake makes the command replace the shell, so that a signal only reaches the command.
+// replaceMake adds exec to a command. The command then replaces the shell, so that a signal reaches the command itself. It also lets make run in the
+// checkout.
 func replaceMake(text string) string {
 	if rest, ok := strings.CutPrefix(text, "make "); ok {
 		return `exec make --no-print-directory -C "$DOCS_ROOT" ` + rest
@@ -97,5 +98,5 @@ func (s *server) stop() {
 	for range s.lines { // until its output is closed
 		continue
 	}
-	_ = s.cmd.Wait() // it was asked to end
+	_ = s.cmd.Wait() // an error is expected, because the signal ended the server
 }

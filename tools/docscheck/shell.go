@@ -21,8 +21,8 @@ const (
 	stopLimit    = 40 * time.Second
 )
 
-// preamble defines make in a page's shells. The checkout is in another folder, and make works there. A reader has not set the address of the page's
-// server.
+// preamble defines make in a page's shells. make must run in the checkout, which is another folder. It runs without the address of the page's server,
+// because a reader has not set these variables.
 const preamble = `make() { env -u CARVE_SERVER -u CARVE_LISTEN make --no-print-directory -C "$DOCS_ROOT" "$@"; }` + "\n"
 
 // shell is one bash for all commands of a page, so that variables survive from one command to the next.
@@ -84,7 +84,7 @@ func (s *shell) run(text string, limit time.Duration) (output string, code int, 
 func (s *shell) close() {
 	_ = s.in.Close()
 	s.kill()
-	_ = s.cmd.Wait() // it was killed
+	_ = s.cmd.Wait() // the error only reports that it was killed
 }
 
 // kill kills the shell's process group.

@@ -14,7 +14,7 @@ const (
 
 var problemStatus = regexp.MustCompile("(?m)^`([a-z_]+)`, status (\\d+)$")
 
-// checkTables compares the table of problems with their pages, and finds runbooks that are missing in their table.
+// checkTables compares the table of problems with the pages of the problems. It also finds runbooks that the table of runbooks does not list.
 func checkTables(all map[string]*page) []fault {
 	var faults []fault
 	linked := map[string]bool{}
@@ -39,7 +39,7 @@ func checkTables(all map[string]*page) []fault {
 	return faults
 }
 
-// problemRow returns the line of a problem's page in the table.
+// problemRow returns the line that the table of problems must have for a problem's page. It returns "" if the page has no code and status.
 func problemRow(p *page) string {
 	title, _, _ := strings.Cut(strings.TrimPrefix(string(p.source), "# "), "\n")
 	m := problemStatus.FindSubmatch(p.source)

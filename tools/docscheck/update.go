@@ -13,7 +13,7 @@ type change struct {
 	text  string
 }
 
-// consoleChange puts outputs behind a block's commands.
+// consoleChange returns a block's text with new outputs below its commands.
 func consoleChange(b *block, all []command, outputs []string) change {
 	lines := strings.Split(strings.TrimSuffix(b.text, "\n"), "\n")
 	var text strings.Builder

@@ -40,7 +40,7 @@ func main() {
 	os.Exit(code)
 }
 
-// run returns the exit code: 1 after an error, 2 for wrong usage.
+// run returns the exit code. It is 1 after an error, and 2 for wrong usage.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if len(args) > 0 {
 		for _, c := range commands {
@@ -64,7 +64,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 2
 }
 
-// flags returns a command's flags, which return an error and do not exit.
+// flags returns a command's flag set. If parsing fails, the flag set returns an error and does not end the program.
 func flags(name string) *flag.FlagSet {
 	return flag.NewFlagSet("image "+name, flag.ContinueOnError)
 }

@@ -27,7 +27,7 @@ const (
 	programMode = 0o755
 )
 
-// tree reads the files below a directory as entries below a name. It skips files with names that begin with a dot.
+// tree reads the files below a directory as entries below a name. It skips files whose names begin with a dot.
 func tree(dir, below string) ([]entry, error) {
 	var entries []entry
 	err := filepath.WalkDir(dir, func(at string, e fs.DirEntry, err error) error {
@@ -48,7 +48,7 @@ func tree(dir, below string) ([]entry, error) {
 	return entries, err
 }
 
-// tarball writes entries in the order of their names, with one time and no owner, so that archives are reproducible.
+// tarball writes a tar archive. Entries are sorted by name, have the same time and no owner, so that archives are reproducible.
 func tarball(w io.Writer, entries []entry, when time.Time) error {
 	slices.SortFunc(entries, func(a, b entry) int { return cmp.Compare(a.name, b.name) })
 	t := tar.NewWriter(w)
@@ -64,7 +64,7 @@ func tarball(w io.Writer, entries []entry, when time.Time) error {
 	return t.Close()
 }
 
-// tgz returns a tarball compressed with gzip, without a name and a time in its header.
+// tgz returns a tarball that is compressed with gzip. The gzip header has no name and no time, so that archives are reproducible.
 func tgz(entries []entry, when time.Time) ([]byte, error) {
 	var out bytes.Buffer
 	z, err := gzip.NewWriterLevel(&out, gzip.BestCompression)

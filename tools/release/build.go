@@ -17,13 +17,13 @@ import (
 	"github.com/carve-ipam/carve/tools/image/sbom"
 )
 
-// platforms of a release. Windows only has ipamctl: the server's embedded database and file handling need a Unix.
+// platforms has the platforms of a release. Windows only has ipamctl, because the server's embedded database and file handling need a Unix.
 var platforms = []recipe.Platform{
 	{OS: "linux", Arch: "amd64"}, {OS: "linux", Arch: "arm64"}, {OS: "darwin", Arch: "amd64"}, {OS: "darwin", Arch: "arm64"},
 	{OS: "windows", Arch: "amd64"}, {OS: "windows", Arch: "arm64"},
 }
 
-// installed maps programs to their installed names; the others keep their names.
+// installed maps programs to their installed names. Other programs keep their names.
 var installed = map[string]string{"server": "carve-server"}
 
 // release is a release under construction.
@@ -71,7 +71,7 @@ func newRelease(repo, out, commit string) (*release, error) {
 
 func (r *release) clean() { _ = os.RemoveAll(r.work) }
 
-// build makes everything, or only the archive and packages of one platform.
+// build builds the whole release. If only names a platform, it builds only the archive and packages of that platform.
 func (r *release) build(ctx context.Context, only string) error {
 	if note := programs.OtherGo(); note != "" {
 		fmt.Println("note: " + note)
@@ -106,7 +106,7 @@ func (r *release) build(ctx context.Context, only string) error {
 	return r.sums()
 }
 
-// platform makes a platform's packages, and the archives of the programs and of the controller.
+// platform builds a platform's packages and the archive of the programs. If controller is set, it also builds the archive of the controller.
 func (r *release) platform(ctx context.Context, p recipe.Platform, controller bool) error {
 	server := recipe.Server
 	if p.OS == "windows" {
@@ -184,7 +184,7 @@ func (r *release) archive(ctx context.Context, image recipe.Image, p recipe.Plat
 	return dir, r.bill(image, p, dir, base+suffix)
 }
 
-// programs builds the programs for an image or a similar product, and returns their directory.
+// programs builds the programs of an image or of the Terraform provider, and returns their directory.
 func (r *release) programs(ctx context.Context, image recipe.Image, p recipe.Platform) (dir string, err error) {
 	dir = filepath.Join(r.work, image.Name+"-"+p.Dashed())
 	return dir, programs.Build(ctx, r.repo, dir, p, recipe.Stamp{Image: image, Version: r.version, Commit: r.commit, Created: r.created})
@@ -216,7 +216,7 @@ func (r *release) write(name string, content []byte) error {
 	return os.WriteFile(at, content, fileMode)
 }
 
-// checksums is the file with the checksums of all others.
+// checksums is the file with the checksums of all other files.
 const checksums = "SHA256SUMS"
 
 func (r *release) sums() error {

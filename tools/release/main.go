@@ -1,5 +1,5 @@
-// Release builds all installable parts of Carve: archives and packages of the programs, images, charts and clients, with checksums and bills of
-// materials. `make release` and `make release-test` run it; docs/install.md describes how to use the result.
+// Release builds all installable parts of Carve. These are archives and packages of the programs, images, charts and clients, with checksums and
+// bills of materials. `make release` and `make release-test` run it. docs/install.md describes how to use the result.
 //
 //	release versions [-write]   check that every place has the version of the file VERSION, or write it there
 //	release build               build everything into dist/

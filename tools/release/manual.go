@@ -18,7 +18,8 @@ import (
 	"github.com/carve-ipam/carve/internal/cli"
 )
 
-// manual returns the documentation for the terminal: man pages for each verb of ipamctl and for the server, and completions for four shells.
+// manual returns the documentation for the terminal. pages has man pages for each verb of ipamctl and for the server. completions has completions for
+// four shells.
 func manual(v string, when time.Time) (pages, completions []entry, err error) {
 	root := cli.Manual()
 	root.DisableAutoGenTag = true
@@ -59,7 +60,7 @@ func verbPages(root *cobra.Command, v string, when time.Time) ([]entry, error) {
 	return tree(dir, "man1")
 }
 
-// aFlag matches a line of the server's help: a flag, the kind of its value if it takes one, and its description.
+// aFlag matches a line of the server's help. The groups are a flag, the kind of its value if it takes one, and its description.
 var aFlag = regexp.MustCompile(`^ +((?:-\w, +)?--\S+)(?: (\S+))? {2,}(.*)\n$`)
 
 // literal escapes a text for roff.
@@ -112,7 +113,7 @@ home of the user carve: the embedded database, and the key of the first admin
 	return b.Bytes(), nil
 }
 
-// below puts entries into a directory.
+// below returns entries with a directory before their names.
 func below(dir string, entries []entry) []entry {
 	out := make([]entry, len(entries))
 	for i, e := range entries {

@@ -57,8 +57,8 @@ func (r *release) provider(ctx context.Context, p recipe.Platform) error {
 	return r.bill(recipe.Provider, p, dir, name)
 }
 
-// images writes for each image an archive for all platforms (an OCI layout), one for `docker load` on this machine's processor, and bills of
-// materials.
+// images writes the files of each image. One archive has all platforms (an OCI layout). Another archive is for `docker load`, and has only the
+// platform of this machine's processor. Each platform has a bill of materials.
 func (r *release) images(ctx context.Context) error {
 	for _, image := range recipe.Images {
 		dir := filepath.Join(r.work, "image-"+image.Name)
@@ -97,7 +97,7 @@ func (r *release) images(ctx context.Context) error {
 	return nil
 }
 
-// charts writes both charts for `helm install`, without the files in .helmignore: the alerts' tests.
+// charts writes both charts for `helm install`. It omits the files in .helmignore, which are the tests of the alerts.
 func (r *release) charts(context.Context) error {
 	for _, name := range []string{"carve", "carve-controller"} {
 		entries, err := tree(filepath.Join(r.repo, "helm", name), name)
@@ -136,8 +136,8 @@ func (r *release) npm(ctx context.Context) error {
 	return r.write("carve-client-npm-"+r.version+".tgz", content)
 }
 
-// module writes the Go module, which contains the package client, as a directory for GOPROXY. With network access, the tag v0.1.0 of the repository
-// provides the module, and this directory is not needed.
+// module writes the Go module, which contains the package client, as a directory for GOPROXY. Users with network access do not need this directory,
+// because the repository's tag v0.1.0 provides the module.
 func (r *release) module(ctx context.Context) error {
 	tracked, err := r.tracked(ctx)
 	if err != nil {
@@ -191,7 +191,7 @@ func (r *release) tracked(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// inModule reports whether a file belongs to the root module, and not to a module below it or to the development files.
+// inModule reports whether a file belongs to the root module, and not to a module in a folder below.
 func inModule(all []string, name string) bool {
 	for _, other := range all {
 		if below, found := strings.CutSuffix(other, "/go.mod"); found && strings.HasPrefix(name, below+"/") {

@@ -22,7 +22,7 @@ import (
 //go:embed packaging
 var packaging embed.FS
 
-// Descriptions of the packages: one line, and a longer text.
+// Descriptions of the packages. The first line is the summary, and the rest is a longer text.
 const (
 	aboutTool = `Command line of Carve, IP address management
 Asks a Carve server for address space, shows what is held and what is free,
@@ -36,7 +36,7 @@ CockroachDB of your own.`
 // formats of packages for Linux.
 var formats = []string{"deb", "rpm"}
 
-// packed is a package under construction: a directory with its files as on the target machine, and the configuration of nfpm.
+// packed is a package under construction. It has a directory with the files as on the target machine, and the configuration of nfpm.
 type packed struct {
 	root                string
 	info                *nfpm.Info
@@ -77,7 +77,7 @@ func (r *release) newPacked(name, about string, p recipe.Platform) (*packed, err
 	return k, nil
 }
 
-// add adds a file to the package. The kind is nfpm's: "" for files of the package, config|noreplace for files that users change.
+// add adds a file to the package. The kind is a file type of nfpm. It is "" for most files, and config|noreplace for files that users change.
 func (k *packed) add(path string, content []byte, mode fs.FileMode, kind string) error {
 	at := filepath.Join(k.root, filepath.FromSlash(path))
 	if err := os.MkdirAll(filepath.Dir(at), 0o750); err != nil {
@@ -92,7 +92,7 @@ func (k *packed) add(path string, content []byte, mode fs.FileMode, kind string)
 	return nil
 }
 
-// pages adds compressed man pages, as distributions have them.
+// pages adds man pages. It compresses them, as Linux distributions do.
 func (k *packed) pages(pages []entry) error {
 	for _, page := range pages {
 		var out bytes.Buffer
@@ -110,7 +110,7 @@ func (k *packed) pages(pages []entry) error {
 	return nil
 }
 
-// write makes the package in each format, and returns the files' names.
+// write builds the package in each format, and returns the names of the files.
 func (k *packed) write(out string) ([]string, error) {
 	var names []string
 	for _, format := range formats {
@@ -143,7 +143,7 @@ func (k *packed) write(out string) ([]string, error) {
 	return names, nil
 }
 
-// packages makes the server's and ipamctl's packages for a platform, from the programs in dir.
+// packages builds the packages of the server and of ipamctl for a platform, from the programs in dir.
 func (r *release) packages(p recipe.Platform, dir string) ([]string, error) {
 	tool, err := r.toolPackage(p, dir)
 	if err != nil {
@@ -233,7 +233,8 @@ func (r *release) serverPackage(p recipe.Platform, dir string) (*packed, error) 
 			return nil, err
 		}
 	}
-	// The program that migrates must be no older than the server. Both formats sort a pre-release by a tilde before the release.
+	// ipamctl migrates the database, so it must not be older than the server. In both formats, a version with a tilde is older than the same version
+	// without it. A pre-release therefore has a tilde.
 	migrator := strings.Replace(r.version, "-", "~", 1)
 	k.depends = map[string]string{"deb": "ipamctl (>= " + migrator + ")", "rpm": "ipamctl >= " + migrator}
 	k.recommends = map[string]string{"deb": "postgresql-15 | postgresql-16 | postgresql-17 | postgresql-18", "rpm": "postgresql-server >= 15"}

@@ -8,20 +8,20 @@ import (
 	"strings"
 )
 
-// place is an occurrence of the version in another file than VERSION, between the pattern's first and last group.
+// place is an occurrence of the version in a file other than VERSION. The version is between the pattern's two groups.
 type place struct {
 	file    string
 	pattern *regexp.Regexp
 }
 
-// semver matches a version of semver.org, without a leading v and without build metadata, which image tags cannot contain.
+// semver matches a version of semver.org without a leading v. It does not match build metadata, because image tags cannot contain it.
 const semver = `(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)(?:-[0-9A-Za-z.-]+)?`
 
 func at(file, before, after string) place {
 	return place{file, regexp.MustCompile(`(?m)(` + before + `)` + semver + `(` + after + `)`)}
 }
 
-// places lists all files that cannot read VERSION themselves. Programs, images and packages get the version when they are built.
+// places lists all files that repeat the version. Programs, images and packages are not listed, because they get the version when they are built.
 var places = []place{
 	at("openapi.yaml", `\Aopenapi: .*\ninfo:\n  title: Carve\n  version: `, `$`),
 	at("client/version.go", `const ContractVersion = "`, `"`),
@@ -53,7 +53,7 @@ func version(repo string) (string, error) {
 	return v, nil
 }
 
-// misplaced returns the places with another version. With write it corrects them.
+// misplaced returns the places with another version. If write is set, it corrects them.
 func misplaced(repo, v string, write bool) ([]string, error) {
 	var wrong []string
 	for _, p := range places {

@@ -23,8 +23,8 @@ func division(s subject, report report) {
 	})
 }
 
-// onlyFails reports whether an expression divides 1 by a condition cast to a number. A false condition is zero, so the division fails on both
-// engines; a true one is one.
+// onlyFails reports whether an expression divides 1 by a condition cast to a number. A false condition is 0, so the division fails on both engines. A
+// true condition is 1, so the result is 1. A statement uses such a division to fail on purpose.
 func onlyFails(division *tree.BinaryExpr) bool {
 	whether, ok := division.Right.(*tree.CastExpr)
 	if !ok || division.Operator.Symbol != treebin.Div || division.Left.String() != "1" {
@@ -86,8 +86,8 @@ func stars(s subject, report report) {
 	})
 }
 
-// casts requires a cast where nothing else determines the type: in select lists, in the arguments of functions, and for literals in a SELECT that
-// feeds an INSERT. In VALUES, WHERE and SET both engines use the column's type.
+// casts requires a cast where nothing else determines the type. These places are select lists, arguments of functions, and literals in a SELECT that
+// feeds an INSERT. In VALUES, WHERE and SET, both engines use the column's type.
 func casts(s subject, report report) {
 	walk(s.tree, func(n *node) {
 		switch value := n.value.(type) {
@@ -106,7 +106,7 @@ func casts(s subject, report report) {
 	})
 }
 
-// typeless looks upwards for the node that would determine a placeholder's type.
+// typeless reports whether nothing determines a placeholder's type. It looks at the placeholder's parent nodes.
 func typeless(n *node) bool {
 	for up := n.parent; up != nil; up = up.parent {
 		switch up.value.(type) {

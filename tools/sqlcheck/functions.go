@@ -7,10 +7,14 @@ import (
 	"github.com/cockroachdb/cockroachdb-parser/pkg/sql/sem/tree"
 )
 
-// allowed lists the functions with the same meaning on both engines, with remarks. Before you add one, read both manuals, and add a remark. The list
-// omits on purpose now() and similar functions (the caller gives a transaction its time, so that a retry gets the same), and gen_random_uuid() (for
-// the same reason). It also omits avg() (scales differ), every hash (CockroachDB returns hexadecimal), sequences, advisory locks (a stub without
-// effect on CockroachDB up to 26.2), and notifications.
+// allowed lists the functions with the same meaning on both engines, with remarks. Before you add a function, read both manuals, and add a remark.
+// The list omits these functions on purpose:
+//   - now() and similar functions, because the caller gives a transaction its time, so that a retry gets the same time
+//   - gen_random_uuid(), for the same reason
+//   - avg(), because the scales of the results differ
+//   - every hash, because CockroachDB returns hexadecimal
+//   - advisory locks, because they have no effect on CockroachDB up to 26.2
+//   - sequences and notifications
 var allowed = map[string]string{
 	"clock_timestamp":           "another time at each call: for a statement that needs no single time for its rows",
 	"count":                     "INT8 on both",

@@ -38,8 +38,8 @@ func skipLocked(s subject, report report) {
 
 func skips(lock *tree.LockingItem) bool { return lock.WaitPolicy == tree.LockWaitSkipLocked }
 
-// alongKey returns the reason why the order is not one scan along the primary key, or "". Each column of the key must be bound by equality or be the
-// next one of the order, until the order is used up.
+// alongKey returns the reason why the ORDER BY is not one scan along the primary key, or "". It goes through the key's columns in order. Each column
+// must either have one value by an equality, or be the next column of the ORDER BY. It stops when it has found all columns of the ORDER BY.
 func (s subject) alongKey(query *tree.Select) string {
 	block, ok := query.Select.(*tree.SelectClause)
 	if !ok || len(block.From.Tables) != 1 {

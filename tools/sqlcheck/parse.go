@@ -9,8 +9,8 @@ import (
 	"github.com/cockroachdb/cockroachdb-parser/pkg/sql/sem/tree"
 )
 
-// A statement is one parsed statement together with its text. The rules on spelling need the text: the tree does not show whether INT8 was written
-// INT.
+// A statement is one parsed statement together with its text. The rules on spelling need the text, because the syntax tree does not show whether the
+// text has INT8 or INT.
 type statement struct {
 	text string
 	tree tree.Statement

@@ -11,8 +11,8 @@ import (
 	"github.com/cockroachdb/cockroachdb-parser/pkg/sql/sem/tree"
 )
 
-// The roles that run statements, as in internal/crdb/schema/grants.go. A statement's head may name its roles (`-- roles: server, retention`); the default is
-// the server. The owner needs no grant.
+// The roles that run statements, as in internal/crdb/schema/grants.go. A statement's first comments may name its roles (`-- roles: server,
+// retention`). The default role is the server. The owner needs no grant.
 const (
 	serverRole    = "server"
 	retentionRole = "retention"
@@ -60,8 +60,8 @@ func (p privileges) of(table string) string {
 	return strings.Join(list, ", ")
 }
 
-// needed returns the privileges that a statement requires, on either engine. Every read needs SELECT: reads by FROM, and by a condition that selects
-// a table's rows for a change. New rows only need INSERT, unless the statement reads existing rows too: ON CONFLICT, RETURNING.
+// needed returns the privileges that a statement requires, on either engine. Every read needs SELECT. FROM is a read, and so is a condition that
+// selects rows to change. New rows only need INSERT, unless ON CONFLICT or RETURNING also reads rows.
 func needed(s subject) privileges {
 	p := privileges{}
 	made := cteNames(s)
@@ -90,7 +90,7 @@ func needed(s subject) privileges {
 			table, _ := tableIn(v.Table)
 			p.add(table, "DELETE")
 		case *tree.Select:
-			for range v.Locking { // locking a row needs the right to change it; this does not apply to rows that a condition reads
+			for range v.Locking { // a lock on a row needs UPDATE; rows that only a condition reads are not locked
 				locked := any(v.Select)
 				if block, ok := v.Select.(*tree.SelectClause); ok {
 					locked = block.From.Tables
@@ -121,7 +121,7 @@ func newRowsOf(n *node) bool {
 	return name.Table() == into
 }
 
-// rolesOf returns the roles that run a statement, by its head.
+// rolesOf returns the roles that run a statement, from the statement's first comments.
 func rolesOf(remarks map[string]string, otherwise string) []string {
 	if said := remarks["roles"]; said != "" {
 		return strings.Split(said, ", ")

@@ -13,7 +13,8 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/query"
 )
 
-// head lists the comments at the beginning of every statement, in this order: its purpose, the index that it uses, the number of rows, and its locks.
+// head lists the keys of the comments at the beginning of every statement, in their order. The comments describe the statement's purpose, its index,
+// its number of rows, and its locks.
 var head = []string{"purpose", "index", "rows", "locks"}
 
 var (
@@ -21,7 +22,7 @@ var (
 	remark    = regexp.MustCompile(`^-- ([a-z]+): *(.*)$`)
 )
 
-// statementName returns the name of a statement elsewhere: claim_insert.sql is ClaimInsert.
+// statementName returns the Go name of a statement. The statement of claim_insert.sql is ClaimInsert.
 func statementName(file string) string {
 	var name strings.Builder
 	for word := range strings.SplitSeq(strings.TrimSuffix(path.Base(file), ".sql"), "_") {
@@ -110,7 +111,7 @@ func check(file string, s subject, lists ...[]rule) (findings []Finding) {
 	return findings
 }
 
-// eachStatement visits a tree's statements, with their includes: a file can contain several.
+// eachStatement visits all statements of a tree, after it has expanded their includes. One file can contain several statements.
 func eachStatement(files fs.FS, visit func(file, text string)) error {
 	var unclear error
 	err := eachSQL(files, func(file, text string) {

@@ -36,7 +36,7 @@ func tables(s subject, report report) {
 	})
 }
 
-// regions checks each query block separately: it must bind the region of every regional table in it.
+// regions checks each query block separately. A block must limit the region of every regional table in it.
 func regions(s subject, report report) {
 	if s.everyRegion {
 		return
@@ -65,11 +65,11 @@ func regions(s subject, report report) {
 	})
 }
 
-// A block is one FROM with its conditions.
+// A block is one FROM clause with its conditions.
 type block struct {
 	tables     map[string]string // by alias
 	conditions []tree.Expr
-	using      [][2][]string // aliases left and right of a join USING (region, …)
+	using      [][2][]string // the aliases on the left and right side of a join USING (region, …)
 }
 
 func (b *block) where(condition *tree.Where) {
@@ -92,7 +92,7 @@ func (b *block) read(from ...tree.TableExpr) (aliases []string) {
 		switch joined := expr.(type) {
 		case *tree.ParenTableExpr:
 			aliases = append(aliases, b.read(joined.Expr)...)
-		case *tree.AliasedTableExpr: // a subquery or a function: a block of its own
+		case *tree.AliasedTableExpr: // a subquery or a function, which is a separate block
 			aliases = append(aliases, string(joined.As.Alias))
 		case *tree.JoinTableExpr:
 			left, right := b.read(joined.Left), b.read(joined.Right)
@@ -112,8 +112,9 @@ func (b *block) read(from ...tree.TableExpr) (aliases []string) {
 	return aliases
 }
 
-// unbound returns the aliases of regional tables without a bound region. Other operands (a CTE, a subquery, a value, the outer query) are bound
-// already, or another check covers them. Equalities carry the bound region from one alias to the next.
+// unbound returns the aliases of regional tables without a bound region. An equality with a value or with another bound table binds the region of a
+// table. A CTE, a subquery or the outer query counts as bound, because regions checks it separately. unbound repeats this until nothing changes,
+// because each bound alias can bind others.
 func (b *block) unbound(s schema, made map[string]bool) []string {
 	open := map[string]bool{}
 	for alias, name := range b.tables {

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// A request has the recorded statements of a request, or of a job of the server: internal/crdb/testdata/transactions.json.
+// A request has the recorded statements of one HTTP request, or of one job of the server. The records are in
+// internal/crdb/testdata/transactions.json.
 type request struct {
 	Request  string    `json:"request"`
 	Attempts []attempt `json:"attempts"`

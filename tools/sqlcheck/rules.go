@@ -1,6 +1,6 @@
 package sqlcheck
 
-// A rule is one condition that a statement must meet. A finding includes why.
+// A rule is one condition that a statement must meet. why is the reason, which a finding includes.
 type rule struct {
 	name  string
 	why   string

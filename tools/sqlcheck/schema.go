@@ -6,15 +6,15 @@ import (
 	"github.com/cockroachdb/cockroachdb-parser/pkg/sql/sem/tree"
 )
 
-// A table has the properties of a migrated table that the rules need.
+// A table has the properties of a table in the migrations that the rules need.
 type table struct {
 	columns    []string
 	primaryKey []string
 	primary    bool // all its rows are in the primary region
 }
 
-// regional reports whether each row of the table lives in a region: the primary key then begins with region. A column with that name that is only
-// data does not count.
+// regional reports whether each row of the table lives in a region. In that case the primary key begins with the column region. If the column region
+// is not in front of the key, it is only data.
 func (t table) regional() bool { return len(t.primaryKey) > 0 && t.primaryKey[0] == "region" }
 
 type schema map[string]table

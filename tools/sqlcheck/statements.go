@@ -42,8 +42,8 @@ func readStatements(files fs.FS, known schema) (entries []entry, err error) {
 
 var indexName = regexp.MustCompile(`\b[a-z][a-z0-9_]*_(?:pkey|key|idx)\b`)
 
-// notInPlan returns the indexes that a statement's head names and its plan does not use; of "one or another", one is enough. A plan does not show the
-// indexes that an insert updates, so the function accepts an index of that table.
+// notInPlan returns the indexes that a statement's comments name and its plan does not use. If the comments name "one or another", one index in the
+// plan is enough. A plan does not show the indexes that an INSERT updates, so notInPlan accepts every index of the INSERT's table.
 func notInPlan(e entry, plan string, owner map[string]string) (missing []string) {
 	inPlan := map[string]bool{}
 	for _, name := range indexName.FindAllString(plan, -1) {

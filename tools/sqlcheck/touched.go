@@ -7,7 +7,7 @@ import (
 	"github.com/cockroachdb/cockroachdb-parser/pkg/sql/sem/tree/treecmp"
 )
 
-// The regions with rows that a statement uses.
+// Results of touched.
 const (
 	oneRegion     = "own"
 	regionsOfRows = "those of its rows"
@@ -16,9 +16,9 @@ const (
 	primaryRegion = "primary"
 )
 
-// touched returns the regions in which a statement reads or writes rows: the region in its parameters, the regions in its rows, or none. A read of
-// GLOBAL tables has no region, because every region has a full copy. A write to a GLOBAL table involves every region. A few tables have all their
-// rows in the primary region.
+// touched describes the regions in which a statement reads or writes rows. That is the region in its parameters, the regions of its rows, or none. A
+// read of GLOBAL tables has no region, because every region has a full copy. A write to a GLOBAL table involves every region. A few tables have all
+// their rows in the primary region.
 func touched(s subject, remark string) string {
 	if reason, every := strings.CutPrefix(remark, "every, because "); every {
 		return "every: " + reason
@@ -70,7 +70,8 @@ func regionalAliases(s subject) map[string]bool {
 	return aliases
 }
 
-// comparesRows reports whether the statement compares the region of a regional table with more than one value: a list, or a column of another table.
+// comparesRows reports whether a comparison can match several regions. It then compares the region of a regional table with a list, or with a column
+// of another table.
 func comparesRows(c *tree.ComparisonExpr, regional map[string]bool) bool {
 	for _, pair := range [][2]tree.Expr{{c.Left, c.Right}, {c.Right, c.Left}} {
 		column, ok := pair[0].(*tree.UnresolvedName)
@@ -89,7 +90,7 @@ func comparesRows(c *tree.ComparisonExpr, regional map[string]bool) bool {
 	return false
 }
 
-// insertsOfRows reports whether new rows contain their regions.
+// insertsOfRows reports whether an INSERT takes the regions of its new rows from other rows.
 func insertsOfRows(insert *tree.Insert) bool {
 	block, ok := insert.Rows.Select.(*tree.SelectClause)
 	if !ok {

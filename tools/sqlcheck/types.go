@@ -9,7 +9,7 @@ import (
 	"github.com/cockroachdb/cockroachdb-parser/pkg/sql/sem/tree"
 )
 
-// portable lists the types with the same values and order on both engines, by CockroachDB's names.
+// portable lists the types that have the same values and the same sort order on both engines. The keys are CockroachDB's names.
 var portable = map[string]string{
 	"BOOL":                 "",
 	"BYTES":                "BYTEA; addresses are 4 or 16 of them, in network order",
@@ -49,7 +49,8 @@ func typeNames(s subject, report report) {
 	})
 }
 
-// unsized lists the words for integers without a visible size. Only the keyword counts, not a string or a quoted name with the same spelling.
+// unsized lists the names of integer types that do not show their size. It has the keywords, so a string or a quoted name with the same spelling does
+// not count.
 var unsized = map[int32]string{
 	lexbase.GetKeywordID("int"):      "INT",
 	lexbase.GetKeywordID("integer"):  "INTEGER",

@@ -6,13 +6,13 @@ import (
 	"github.com/cockroachdb/cockroachdb-parser/pkg/sql/types"
 )
 
-// A node is one value of a syntax tree with the path to the root.
+// A node is one value of a syntax tree. Its parents lead to the root.
 type node struct {
 	value  any
 	parent *node
 }
 
-// within reports whether a node of type T lies above this one.
+// within reports whether a node has a parent of type T, at any level.
 func within[T any](n *node) bool {
 	for up := n.parent; up != nil; up = up.parent {
 		if _, ok := up.value.(T); ok {
@@ -22,8 +22,8 @@ func within[T any](n *node) bool {
 	return false
 }
 
-// walk visits every node of a tree, parents first. The parser's own visitor stops at statements, table expressions and definitions. Reflection visits
-// everything, so no nested expression escapes a rule.
+// walk visits every node of a tree, parents first. It uses reflection to visit everything, so that no nested expression escapes a rule. The parser's
+// own visitor stops at statements, table expressions and definitions.
 func walk(root any, visit func(*node)) {
 	descend(reflect.ValueOf(root), nil, visit)
 }

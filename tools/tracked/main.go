@@ -1,6 +1,6 @@
-// Command tracked checks the files that git tracks and refuses programs, other binary files, and large ones. `make` rebuilds programs, and a
-// committed file stays in every clone. A list contains the permitted exceptions with their reasons. The command checks the index, so that it reports
-// a fault before the commit.
+// Command tracked checks the files that git tracks. It refuses programs, other binary files, and large files, because a committed file stays in every
+// clone. `make` can rebuild programs. A list contains the permitted exceptions with their reasons. The command checks the index, so that it reports a
+// fault before the commit.
 package main
 
 import (
@@ -20,7 +20,7 @@ const (
 	looked  = 8000    // number of bytes in which git looks for a zero byte to detect binary files
 )
 
-// meant lists the permitted files, with the reason.
+// meant lists the permitted files with the reason.
 var meant = map[string]string{
 	"docs/pictures/console-chart.png":             "the console, for the docs",
 	"docs/pictures/console-claim.png":             "the console, for the docs",
@@ -58,7 +58,7 @@ func run(ctx context.Context, dir string, out io.Writer) error {
 	return err
 }
 
-// check returns the faults in the files, and unnecessary entries in the list.
+// check returns the faults in the files, and the unnecessary entries of the list.
 func check(root fs.FS, names []string, meant map[string]string) (findings []string, err error) {
 	needed := map[string]bool{}
 	for _, name := range names {

@@ -30,7 +30,7 @@ func (s *settings) toCarve() (*carve.Carve, *telemetry.Carve, error) {
 		return nil, nil, errors.New("the default HTTP transport is not Go's own")
 	}
 	transport := base.Clone()
-	transport.MaxIdleConnsPerHost = s.workers + 2 // plus renewals and the feed
+	transport.MaxIdleConnsPerHost = s.workers + 2 // one connection for each worker, one for renewals and one for the feed
 	transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
 	if s.caFile != "" {
 		text, err := os.ReadFile(s.caFile)

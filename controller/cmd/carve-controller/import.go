@@ -80,7 +80,7 @@ func importWhereabouts(args, environ []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// run returns whether every record was taken over. In a dry run it returns whether every record could be.
+// run imports the records. It returns true if it took over every record. In a dry run, it returns true if it could take over every record.
 func (s *importer) run(ctx context.Context, stdout io.Writer) (complete bool, err error) {
 	s.workers = 1
 	toCarve, _, err := s.toCarve()
@@ -130,7 +130,8 @@ func (s *importer) objects(ctx context.Context, live client.Client) (objects []j
 	return objects, nil
 }
 
-// show prints a line for each record and the number of records for each outcome. It returns whether all were taken over, or could be in a dry run.
+// show prints a line for each record and the number of records for each outcome. It returns true if every record was taken over. In a dry run, it
+// returns true if every record could be taken over.
 func show(stdout io.Writer, results []whereabouts.Result) (complete bool) {
 	const gap = 2
 	table := tabwriter.NewWriter(stdout, 0, 0, gap, ' ', 0)

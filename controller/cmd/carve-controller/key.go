@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// keyFrom returns a function that reads the API key from its file. The file is read at each call, as it may be replaced.
+// keyFrom returns a function that reads the API key from its file. It reads the file at each call, because an operator may replace the key.
 func keyFrom(file string) func(context.Context) (string, error) {
 	return func(context.Context) (string, error) { return readKey(file) }
 }

@@ -28,7 +28,8 @@ func (l *leadership) check() error {
 	return nil
 }
 
-// apply copies the settings to a manager's options. A leader gives up after two thirds of the lease, before another replica takes over.
+// apply copies the settings to a manager's options. A leader that cannot renew its lease gives up after two thirds of the lease. Another replica
+// takes over only when the lease has expired.
 func (l *leadership) apply(o *ctrl.Options) {
 	deadline, retry := l.lease*2/3, l.lease*2/15
 	o.LeaderElection, o.LeaderElectionID, o.LeaderElectionNamespace = l.on, "carve-controller.ipam.carve.dev", l.namespace

@@ -77,7 +77,7 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		err = control(ctx, s, log)
 	}
-	const patience = 3 * time.Second // as in the server
+	const patience = 3 * time.Second // time to send the last traces, as in the server
 	last, done := context.WithTimeout(context.Background(), patience)
 	defer done()
 	if err := errors.Join(err, endTraces(last)); err != nil {

@@ -15,8 +15,8 @@ import (
 // errVersion reports that the arguments request the version and nothing else.
 var errVersion = errors.New("the version was asked for")
 
-// parse reads flags and environment variables ("NAME=value" pairs). Flags take precedence. It returns flag.ErrHelp or errVersion, and the text to
-// print, if the arguments request the help or the version.
+// parse reads flags and environment variables ("NAME=value" pairs). Flags take precedence. If the arguments request the help or the version, it
+// returns flag.ErrHelp or errVersion, and the text to print.
 func parse(args, environ []string) (s settings, text string, err error) {
 	f := flag.NewFlagSet("carve-controller", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
@@ -48,17 +48,18 @@ func parse(args, environ []string) (s settings, text string, err error) {
 // variable returns the environment variable of a flag, or "" if it has none.
 func variable(flag string) string {
 	switch flag {
-	case "version", config.KubeconfigFlagName: // many programs use KUBECONFIG
+	case "version", config.KubeconfigFlagName: // the Kubernetes client reads KUBECONFIG itself
 		return ""
 	case "carve":
-		return "CARVE_SERVER" // as in ipamctl, like the next one
+		return "CARVE_SERVER" // ipamctl reads the same variable, and CARVE_API_KEY_FILE
 	case "carve-key-file":
 		return "CARVE_API_KEY_FILE"
 	}
 	return "CARVE_" + strings.ToUpper(strings.ReplaceAll(strings.TrimPrefix(flag, "carve-"), "-", "_"))
 }
 
-// fromEnvironment sets the flags that were not given. It refuses an unknown variable with the prefix CARVE_, as it would have no effect.
+// fromEnvironment sets flags from environment variables, unless the arguments set them. It refuses an unknown variable with the prefix CARVE_,
+// because the variable would have no effect.
 func fromEnvironment(f *flag.FlagSet, environ []string) error {
 	flags, given := map[string]string{}, map[string]bool{}
 	f.VisitAll(func(each *flag.Flag) { flags[variable(each.Name)] = each.Name })

@@ -26,7 +26,7 @@ var (
 const (
 	clusterLabel     = "cluster.x-k8s.io/cluster-name"
 	pausedAnnotation = "cluster.x-k8s.io/paused"
-	// finalizer keeps a claim and its address until the address is released.
+	// finalizer keeps an IPAddressClaim and its IPAddress until the controller releases the address.
 	finalizer = "ipam.carve.dev/cluster-api"
 
 	kindPool  = "IPPool"
@@ -47,7 +47,7 @@ func text(o *unstructured.Unstructured, path ...string) string {
 	return value
 }
 
-// poolOf returns the pool of a claim or an address, and whether the kind is one of Carve's.
+// poolOf returns the pool of an IPAddressClaim or an IPAddress. It also returns whether the pool is an IPPool or an IPClass of Carve.
 func poolOf(claim *unstructured.Unstructured) (ref poolRef, ours bool) {
 	ref = poolRef{kind: text(claim, "spec", "poolRef", "kind"), name: text(claim, "spec", "poolRef", "name")}
 	ours = text(claim, "spec", "poolRef", "apiGroup") == ipam.GroupVersion.Group && (ref.kind == kindPool || ref.kind == kindClass)
@@ -57,7 +57,7 @@ func poolOf(claim *unstructured.Unstructured) (ref poolRef, ours bool) {
 // pool is an IPPool or an IPClass.
 type pool struct {
 	object client.Object
-	// called is the name in Carve. project is the project of an existing pool. v6 is set for IPv6.
+	// called is the name in Carve. project is the project of an IPPool that exists in Carve, else "". v6 means that the addresses are IPv6.
 	called  string
 	project string
 	v6      bool
@@ -87,7 +87,8 @@ func (r *Reconciler) find(ctx context.Context, ref poolRef) (*pool, error) {
 	return p, err
 }
 
-// paused reports whether a user has paused a claim or its cluster. A cluster that is gone does not pause a deletion.
+// paused reports whether a user has paused a claim or its cluster. If the cluster does not exist, the claim counts as paused, unless it is being
+// deleted.
 func (r *Reconciler) paused(ctx context.Context, claim *unstructured.Unstructured) (bool, error) {
 	if _, said := claim.GetAnnotations()[pausedAnnotation]; said {
 		return true, nil
@@ -108,7 +109,7 @@ func (r *Reconciler) paused(ctx context.Context, claim *unstructured.Unstructure
 	return paused, err
 }
 
-// ownedBy reports whether a claim controls an object. It compares UIDs.
+// ownedBy reports whether a claim controls an object. It compares UIDs, because a later claim may have the same name.
 func ownedBy(o client.Object, claim *unstructured.Unstructured) bool {
 	owner := meta.GetControllerOf(o)
 	return owner != nil && owner.UID == claim.GetUID()
@@ -125,8 +126,9 @@ func isOf(address, claim *unstructured.Unstructured) bool {
 	return text(address, "spec", "claimRef", name) == claim.GetName()
 }
 
-// former reports whether a deleted claim with the same name controlled an object, or no object did: a backup does not keep owners. No two
-// IPAddressClaims have the same name at the same time.
+// former reports whether an object belonged to an earlier claim with the same name. Its controller is then an IPAddressClaim with this name and
+// another UID. That claim is gone, because two IPAddressClaims cannot have the same name at the same time. An object without a controller also
+// counts, because a backup does not keep owners.
 func former(o client.Object, claim *unstructured.Unstructured) bool {
 	owner := meta.GetControllerOf(o)
 	if owner == nil {
@@ -136,7 +138,7 @@ func former(o client.Object, claim *unstructured.Unstructured) bool {
 	return err == nil && group.Group == claimKind.Group && owner.Kind == claimKind.Kind && owner.Name == claim.GetName() && owner.UID != claim.GetUID()
 }
 
-// owners returns owner references to the claim and, if given, the pool.
+// owners returns owner references to the claim, and to the pool if p is not nil.
 func owners(claim *unstructured.Unstructured, p *pool) []meta.OwnerReference {
 	yes := true
 	all := []meta.OwnerReference{{

@@ -30,7 +30,7 @@ import (
 
 // Reconciler serves IPAddressClaims.
 type Reconciler struct {
-	// Client reads IPClaims from the cache, and objects of Cluster API from the API server, as they have no Go types here. It also writes.
+	// Client reads IPClaims from the cache. It reads objects of Cluster API from the API server, because they have no Go types here. It also writes.
 	Client client.Client
 	// Live reads from the API server.
 	Live client.Reader
@@ -71,7 +71,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	return r.ensureIPClaim(ctx, claim, ref)
 }
 
-// ensureIPClaim gives a claim its address.
+// ensureIPClaim creates the IPClaim of an IPAddressClaim. When the IPClaim has an address, it creates the IPAddress.
 func (r *Reconciler) ensureIPClaim(ctx context.Context, claim *unstructured.Unstructured, ref poolRef) (ctrl.Result, error) {
 	if err := r.guard(ctx, claim); err != nil {
 		return ctrl.Result{}, err
@@ -196,16 +196,16 @@ func (r *Reconciler) reconcileAddress(ctx context.Context, claim *unstructured.U
 		return fmt.Sprintf("IPAddress %s belongs to another claim", there.GetName()), nil
 	case text(there, "spec", "address") != held.Status.Address:
 		return fmt.Sprintf("IPAddress %s has %s, but the allocated address is %s", there.GetName(), text(there, "spec", "address"), held.Status.Address), nil
-	case there.GetDeletionTimestamp() != nil: // Kubernetes deletes it with its former claim; a later reconciliation creates a new one
+	case there.GetDeletionTimestamp() != nil: // Kubernetes deletes it together with an earlier claim; a later reconciliation creates a new one
 		return "", errors.Join(r.unguard(ctx, there), errGoes)
 	}
 	return "", nil
 }
 
-// errGoes reports that an object of a former claim with this name is being deleted.
+// errGoes reports that an object of an earlier claim with this name is being deleted.
 var errGoes = errors.New("an object of an earlier claim with this name is being deleted")
 
-// own makes a claim the controller of an object that a former claim with the same name controlled.
+// own makes a claim the controller of an object that an earlier claim with the same name controlled.
 func (r *Reconciler) own(ctx context.Context, o client.Object, claim *unstructured.Unstructured) error {
 	if ownedBy(o, claim) {
 		return nil
@@ -286,7 +286,7 @@ func (r *Reconciler) unguard(ctx context.Context, o *unstructured.Unstructured) 
 	return client.IgnoreNotFound(patch.Change(ctx, r.Client, o, func() { controllerutil.RemoveFinalizer(o, finalizer) }))
 }
 
-// setReadyCondition writes into a claim's status whether the claim has its address. The reason is empty if it has.
+// setReadyCondition writes into a claim's status whether the claim has its address. An empty reason means that the claim has its address.
 func (r *Reconciler) setReadyCondition(ctx context.Context, claim *unstructured.Unstructured, reason, message string) error {
 	helper, err := patch.NewPatchHelper(claim, r.Client)
 	if err != nil {

@@ -12,10 +12,11 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/claims"
 )
 
-// page is the number of objects in each request for a list.
+// page is the maximum number of objects in one response to a list request.
 const page = 500
 
-// Shown returns the addresses in all IPAddresses of our pools, with the UIDs of the claims that own them. A machine may use any of these addresses.
+// Shown returns the addresses in all IPAddresses of Carve's pools, with the UIDs of the claims that own them. A machine may use any of these
+// addresses.
 func (r *Reconciler) Shown(ctx context.Context) (map[claims.Place][]types.UID, error) {
 	shown, names := map[claims.Place][]types.UID{}, map[poolRef]string{}
 	for more, at := true, ""; more; more = at != "" {
@@ -53,7 +54,7 @@ func (r *Reconciler) Shown(ctx context.Context) (map[claims.Place][]types.UID, e
 	return shown, nil
 }
 
-// called returns the name of a class in Carve, or the project and name of a pool.
+// called returns the name of a class in Carve, or "project/name" of a pool.
 func (r *Reconciler) called(ctx context.Context, ref poolRef) (string, error) {
 	found, err := r.find(ctx, ref)
 	if err != nil {

@@ -18,16 +18,16 @@ type podAssessment struct {
 	pod     *core.Pod // nil if no pod has the name
 	verdict podstate.Verdict
 	why     string
-	// only limits the verdict to this claim: the pod keeps its other claims.
+	// only means that the verdict applies to this claim alone. The pod keeps its other claims.
 	only bool
-	// dropped means that the pod lives and does not request this claim any more.
+	// dropped means that the pod lives, but no longer requests this claim.
 	dropped bool
-	// recheckAfter is the pause before the next look, if the verdict is not final yet; else 0.
+	// again is the pause before the next check if the verdict is not final yet, else 0.
 	again time.Duration
 }
 
-// assessPod judges a pod that uses a claim, by the given interface. It reads the cache first. It confirms a verdict that would release the claim with a
-// read from the API server, as the cache may be older than the pod.
+// assessPod judges whether a pod still uses a claim. by is the name of the pod's interface that has the address. assessPod reads the cache first. The
+// cache may be older than the pod. If the verdict would release the claim, assessPod therefore reads the pod again, from the API server.
 func (r *Reconciler) assessPod(ctx context.Context, claim *ipam.IPClaim, user ipam.PodReference, by string) (podAssessment, error) {
 	var s podAssessment
 	for _, reader := range []client.Reader{r.Client, r.Live} {
@@ -56,7 +56,7 @@ func (r *Reconciler) podIn(ctx context.Context, reader client.Reader, namespace,
 	return pod, err
 }
 
-// lookForAddress judges a claim lost if the pod's network status lacks its address at two reads. The second read goes to the API server.
+// lookForAddress returns the verdict Lost if the pod's network status lacks the claim's address at two reads. The second read goes to the API server.
 func (r *Reconciler) lookForAddress(ctx context.Context, claim *ipam.IPClaim, s podAssessment, by string) (podAssessment, error) {
 	name := client.ObjectKeyFromObject(claim)
 	if podstate.Network(s.pod, by, claim.Status.CIDR) != podstate.Missing {
@@ -71,7 +71,7 @@ func (r *Reconciler) lookForAddress(ctx context.Context, claim *ipam.IPClaim, s 
 		return podAssessment{}, err
 	}
 	if pod == nil || pod.UID != s.pod.UID {
-		return s, nil // the event for the pod's end is on its way
+		return s, nil // the pod has ended, and the event for its end reconciles the claim again
 	}
 	if podstate.Network(pod, by, claim.Status.CIDR) != podstate.Missing {
 		r.seen.forget(name, s.pod.UID)

@@ -10,15 +10,15 @@ import (
 	carve "github.com/carve-ipam/carve/client"
 )
 
-// attempt is a claim that may exist in Carve, and that no IPClaim's status names yet.
+// attempt is a claim that the controller has requested from Carve. It may exist in Carve, but no IPClaim's status names it yet.
 type attempt struct {
 	uid       types.UID
 	name      string
 	consumers []carve.ClaimConsumer
 }
 
-// attempts are the unfinished attempts, by IPClaim. The API server may delete an object at the moment at which it accepts a finalizer for it. Without
-// its attempt, the controller would not release the block of such an object.
+// attempts has the unfinished attempts, by IPClaim. The API server may delete an IPClaim although it has just accepted the finalizer. Then no IPClaim
+// names the block in Carve, and the controller needs the attempt to release the block.
 type attempts struct {
 	mu sync.Mutex
 	of map[types.NamespacedName]attempt

@@ -11,8 +11,8 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/conditions"
 )
 
-// compare returns whether Carve holds the block in a claim's status, and reports differences in the status. The users are the claim's pods. compare
-// does not claim a missing block again: a person has released it, and another claim may have it.
+// compare returns whether Carve holds the block that a claim's status names. It reports differences in the status. users are the UIDs of the claim's
+// pods. If Carve no longer holds the block, compare does not claim the block again. A person has released it, and another claim may have it.
 func (r *Reconciler) compare(ctx context.Context, claim *ipam.IPClaim, users ...types.UID) (held bool, err error) {
 	if !r.feed.synced() {
 		return true, nil // after its first synchronization the feed reconciles each claim that differs
@@ -83,7 +83,7 @@ func (p *refusedPods) has(uid types.UID) bool {
 	return p.uids[uid]
 }
 
-// set replaces the pods and returns those that were added or removed.
+// set replaces the pods, and returns the pods that were added or removed.
 func (p *refusedPods) set(uids []string) (changed []types.UID) {
 	now := make(map[types.UID]bool, len(uids))
 	for _, uid := range uids {

@@ -12,12 +12,12 @@ import (
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 )
 
-// ErrElsewhere reports that the cluster's claims belong to another project or realm than the controller's. The controller would not renew the claims'
-// pods, and Carve would release the blocks of live pods.
+// ErrElsewhere reports that the cluster's claims belong to another project or realm than the controller's. With these settings, the controller would
+// not renew the claims' pods, and Carve would release the blocks of live pods.
 var ErrElsewhere = errors.New("another project or realm has the blocks of this cluster's IPClaims")
 
-// Confirm returns [ErrElsewhere] if Carve holds claims of this cluster in another project or realm, and none in this one. Any other error leaves the
-// question open.
+// Confirm returns [ErrElsewhere] if Carve holds claims of this cluster in another project or realm, and none in this one. Any other error means that
+// Confirm could not find out.
 func (r *Reconciler) Confirm(ctx context.Context) error {
 	var bound []*ipam.IPClaim
 	err := r.each(ctx, func(claim *ipam.IPClaim) {

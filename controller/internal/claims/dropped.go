@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/controller/patch"
 )
 
-// MadeFor reports whether a pod's own claim was made for the current version of an entry.
+// MadeFor reports whether a pod's own claim was made for the current version of an entry in the pod's claims annotation.
 func MadeFor(claim *ipam.IPClaim, e entries.Entry) bool {
 	a := claim.Annotations
 	if e.Template == "" || a[ipam.EntryAnnotation] != e.Name {
@@ -21,7 +21,8 @@ func MadeFor(claim *ipam.IPClaim, e entries.Entry) bool {
 	return a[ipam.TemplateAnnotation] == "" || a[ipam.TemplateAnnotation] == e.Template && a[ipam.InterfaceAnnotation] == e.Interface
 }
 
-// Dropped reports whether a pod no longer has a claim's entry. A pod with an unreadable annotation keeps all claims.
+// Dropped reports whether a pod's claims annotation no longer has the entry for which a claim was made. If the annotation is unreadable, the pod
+// keeps all its claims.
 func Dropped(pod client.Object, claim *ipam.IPClaim) bool {
 	if claim.Annotations[ipam.EntryAnnotation] == "" {
 		return false
@@ -30,15 +31,15 @@ func Dropped(pod client.Object, claim *ipam.IPClaim) bool {
 	return err == nil && !slices.ContainsFunc(all, func(e entries.Entry) bool { return MadeFor(claim, e) })
 }
 
-// lookForEntry judges a claim gone if the pod has dropped its entry and no network can use the block. No network can if the claim has no block or the
-// pod has no node. A pod with a node keeps the block until the pod ends.
+// lookForEntry returns the verdict Gone if the pod no longer requests the claim and no network can use the block. If the claim has no block or the
+// pod has no node, no network can use the block. A pod with a node keeps the block until the pod ends.
 func (r *Reconciler) lookForEntry(ctx context.Context, claim *ipam.IPClaim, s podAssessment) (podAssessment, error) {
 	if s.verdict != podstate.Keep || !Dropped(s.pod, claim) || s.pod.Spec.NodeName != "" && claim.Status.Claim != nil {
 		return s, nil
 	}
 	pod, err := r.podIn(ctx, r.Live, claim.Namespace, s.pod.Name)
 	if err != nil || pod == nil || pod.UID != s.pod.UID || !Dropped(pod, claim) {
-		return s, err // an event for the pod is on its way
+		return s, err // without an error, the pod has changed, and an event for the pod reconciles the claim again
 	}
 	if pod.Spec.NodeName != "" {
 		now := new(ipam.IPClaim)

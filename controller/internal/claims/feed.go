@@ -17,8 +17,8 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/conditions"
 )
 
-// feed follows the claims that Carve holds for a realm. It has an IPClaim reconciled when its status differs from Carve. It also retries claims that
-// found no room when Carve releases blocks. The manager runs it on the leader.
+// feed follows the claims that Carve holds for a realm. If an IPClaim's status differs from its claim in Carve, the feed has the IPClaim reconciled.
+// When Carve releases a block, the feed also retries claims that found no room. The manager runs it on the leader.
 type feed struct {
 	of   *Reconciler
 	wake chan event.GenericEvent
@@ -55,12 +55,12 @@ func (f *feed) Start(ctx context.Context) error {
 	return nil
 }
 
-// settled is the time after which this controller's cache has its own earlier writes.
+// settled is a time after which the controller's Kubernetes cache contains the controller's own writes.
 const settled = 5 * time.Second
 
-// deleted compares each deleted claim and retries claims that wait for room. It handles the deletions in all realms, as each may make room. The
-// follower's cache misses a claim that comes and goes between two responses. The IPClaim's new status may reach the controller's cache after the
-// deletion, so deleted compares twice.
+// deleted compares the IPClaim of each claim that was deleted in Carve. It also retries claims that wait for room. It handles deletions in all
+// realms, because each deletion may make room. The feed's cache does not suffice, because it never sees a claim that is created and deleted between
+// two responses. The IPClaim's new status may reach the Kubernetes cache after the deletion, so deleted compares a second time.
 func (f *feed) deleted(ctx context.Context, list *carve.ChangeList) {
 	room := false
 	for _, c := range list.Items {
@@ -94,13 +94,14 @@ func (f *feed) synced() bool {
 	}
 }
 
-// holds reports whether the feed's cache has the block of a claim's status.
+// holds reports whether the feed's cache has the block that a claim's status names.
 func (f *feed) holds(claim *ipam.IPClaim) bool {
 	held, there := f.held.Load().Get(claim.Status.Claim.Name)
 	return there && differs(claim, &held, f.of.Realm.Name) == ""
 }
 
-// compare has the IPClaim of a claim in Carve reconciled, if its status differs from the feed or is stalled. An empty name means all claims.
+// compare takes the name of a claim in Carve. If the status of the IPClaim differs from the feed or is stalled, compare has the IPClaim reconciled.
+// An empty name means all claims.
 func (f *feed) compare(ctx context.Context, name string) {
 	var claims ipam.IPClaimList
 	var which []client.ListOption
@@ -119,7 +120,7 @@ func (f *feed) compare(ctx context.Context, name string) {
 	}
 }
 
-// roomFor is the number of claims to retry after a release. More claims would find the room taken again.
+// roomFor is the maximum number of claims to retry after a release. If the feed retried more claims, most would find no room again.
 const roomFor = 32
 
 func (f *feed) room(ctx context.Context) {
@@ -128,7 +129,7 @@ func (f *feed) room(ctx context.Context) {
 	}
 }
 
-// reconcile has a claim reconciled.
+// reconcile queues a claim for the reconciler.
 func (f *feed) reconcile(ctx context.Context, name types.NamespacedName) {
 	claim := &ipam.IPClaim{}
 	claim.Namespace, claim.Name = name.Namespace, name.Name

@@ -20,7 +20,7 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/telemetry"
 )
 
-// hold claims a block for a claim that a pod owns. If the claim has its block already, hold only compares it with Carve.
+// hold claims a block for a claim that a pod owns. If the claim has its block already, hold only compares the block with Carve.
 func (r *Reconciler) hold(ctx context.Context, claim *ipam.IPClaim, user *meta.OwnerReference, pod *core.Pod) (ctrl.Result, error) {
 	if err := r.guard(ctx, claim); err != nil {
 		return ctrl.Result{}, err
@@ -54,8 +54,8 @@ func delayed(claim *ipam.IPClaim) bool {
 	return claim.Spec.BindingMode == ipam.BindingWaitForFirstConsumer
 }
 
-// nodeFor returns the UID of a pod's node, if the claim's scope contains the node. It asks the API server, as nodes may reuse names. If the node does
-// not exist, it returns no UID and the claim waits.
+// nodeFor returns the UID of a pod's node, if the claim's scope contains the node. It asks the API server, because a new node may have the name of an
+// old one. If the node does not exist, it returns no UID and the claim waits.
 func (r *Reconciler) nodeFor(ctx context.Context, claim *ipam.IPClaim, pod *core.Pod) (types.UID, error) {
 	if claim.Spec.NodeRole == "" {
 		return "", nil
@@ -92,7 +92,7 @@ func (r *Reconciler) take(ctx context.Context, claim *ipam.IPClaim, wanted carve
 	return ctrl.Result{}, err
 }
 
-// writeStatus writes the block that Carve holds into a claim. It writes the metadata before the status, as a backup has no status.
+// writeStatus writes a claim's block into the IPClaim's metadata, and then into the status. A backup keeps only the metadata.
 func (r *Reconciler) writeStatus(ctx context.Context, claim *ipam.IPClaim, held *carve.IPClaim) error {
 	if err := r.record(ctx, claim, held); err != nil {
 		return err

@@ -22,7 +22,8 @@ import (
 	"github.com/carve-ipam/carve/controller/patch"
 )
 
-// A claim in Carve names its cluster and its IPClaim. The UID annotation names the present IPClaim; the ownerRef names the IPClaim that created the claim.
+// A claim in Carve names its cluster and its IPClaim. The UID annotation names the current IPClaim. The ownerRef names the IPClaim that created the
+// claim. They differ if the current IPClaim has taken over the block.
 const (
 	realmLabel          = "ipam.carve.dev/realm"
 	clusterAnnotation   = "ipam.carve.dev/cluster"
@@ -31,14 +32,14 @@ const (
 	uidAnnotation       = "ipam.carve.dev/uid"
 )
 
-// holder names an IPClaim on its claim in Carve.
+// holder returns the annotations by which a claim in Carve names its IPClaim.
 func (r *Reconciler) holder(claim *ipam.IPClaim) carve.Annotations {
 	return carve.Annotations{
 		clusterAnnotation: r.Realm.Cluster, namespaceAnnotation: claim.Namespace, nameAnnotation: claim.Name, uidAnnotation: string(claim.UID),
 	}
 }
 
-// holderOf returns the UID of the IPClaim that has a claim in Carve. It is empty if no controller created the claim.
+// holderOf returns the UID of the IPClaim to which a claim in Carve belongs. It returns "" if no controller created the claim.
 func holderOf(held *carve.IPClaim) types.UID {
 	owner := held.Spec.OwnerRef
 	if owner == nil || owner.Kind != kindIPClaim || held.Metadata.Name != remotePrefix+owner.UID {
@@ -47,11 +48,12 @@ func holderOf(held *carve.IPClaim) types.UID {
 	return types.UID(held.Metadata.Annotations[uidAnnotation])
 }
 
-// durable reports whether a claim keeps its block when it is moved or restored under another UID. A claim that a pod owns does not, because another pod
-// has another network. A claim that waits for its first pod does not either, because it gets another block each time.
+// durable reports whether a claim keeps its block when it is moved or restored under another UID. If a pod owns the claim, the claim does not keep
+// its block, because another pod has another network. If the claim waits for its first pod, it does not keep its block either, because it gets
+// another block each time.
 func durable(claim *ipam.IPClaim) bool { return PodOf(claim) == nil && !delayed(claim) }
 
-// record writes the block of a claim into its metadata.
+// record writes the block of a durable claim into the IPClaim's metadata.
 func (r *Reconciler) record(ctx context.Context, claim *ipam.IPClaim, held *carve.IPClaim) error {
 	if !durable(claim) {
 		return nil
@@ -62,7 +64,7 @@ func (r *Reconciler) record(ctx context.Context, claim *ipam.IPClaim, held *carv
 	})
 }
 
-// claim claims a block in Carve: the block that the claim's metadata records, or else the block that the spec requests.
+// claim claims a block in Carve. If the IPClaim's metadata records a block, it claims that block. Otherwise it requests a block for the spec.
 func (r *Reconciler) claim(ctx context.Context, claim *ipam.IPClaim, wanted carve.IPClaimPut) (*carve.IPClaim, error) {
 	block := claim.Annotations[ipam.BlockAnnotation]
 	if block == "" || !durable(claim) {
@@ -80,7 +82,7 @@ func (r *Reconciler) claim(ctx context.Context, claim *ipam.IPClaim, wanted carv
 	return held, err
 }
 
-// blockTakenError reports a block that a claim has recorded and cannot get.
+// blockTakenError reports that an IPClaim cannot get the block that its metadata records.
 type blockTakenError struct{ block, why string }
 
 func (e *blockTakenError) Error() string {
@@ -88,7 +90,8 @@ func (e *blockTakenError) Error() string {
 		e.block, ipam.BlockAnnotation, e.why, ipam.ClaimLabel)
 }
 
-// takeOver takes over the claim in Carve that has a block from a deleted IPClaim. The block stays allocated throughout.
+// takeOver finds the claim in Carve that has a block and belonged to a deleted IPClaim. It makes the new IPClaim the holder of that claim. The block
+// stays allocated meanwhile.
 func (r *Reconciler) takeOver(ctx context.Context, claim *ipam.IPClaim, block string, wanted carve.IPClaimSpec) (*carve.IPClaim, error) {
 	held, err := r.heldBy(ctx, claim, block, wanted)
 	if err != nil {
@@ -108,8 +111,8 @@ func (r *Reconciler) takeOver(ctx context.Context, claim *ipam.IPClaim, block st
 	return r.Realm.Carve.PatchClaim(ctx, r.Realm.Project, held.Metadata.Name, change, carve.PatchClaimParams{IfMatch: new(strconv.Quote(held.Metadata.Revision))})
 }
 
-// heldBy returns the project's claim that has a block, or nil. Several spaces may have the block: heldBy prefers the claim that the label names, and
-// otherwise takes one from the pool or the class.
+// heldBy returns the project's claim that has a block, or nil. Several spaces may have the same block. heldBy therefore prefers the claim that the
+// IPClaim's label names. If there is none, it returns a claim from the requested pool or class.
 func (r *Reconciler) heldBy(ctx context.Context, claim *ipam.IPClaim, block string, wanted carve.IPClaimSpec) (*carve.IPClaim, error) {
 	prefix, err := netip.ParsePrefix(block)
 	if err != nil {
@@ -134,8 +137,11 @@ func (r *Reconciler) heldBy(ctx context.Context, claim *ipam.IPClaim, block stri
 	return found, nil
 }
 
-// mustKeep returns the reason why an IPClaim may not take over a claim of Carve, or an empty text. The API server must have deleted the IPClaim that holds
-// the claim. The new IPClaim proves its right by its label, or by an address in its status. An address that another object shows is never taken over.
+// mustKeep returns the reason why an IPClaim may not take over a claim in Carve, or "" if it may. An IPClaim may take over a claim if all of these
+// are true:
+//   - The claim belongs to an IPClaim in this controller's realm, and the API server has deleted that IPClaim.
+//   - No object of another owner shows the address to its users.
+//   - The new IPClaim's label names the claim, or an object of the new IPClaim's owner shows the address.
 func (r *Reconciler) mustKeep(ctx context.Context, claim *ipam.IPClaim, held *carve.IPClaim) (why string, err error) {
 	switch {
 	case held == nil:
@@ -169,7 +175,8 @@ func (r *Reconciler) mustKeep(ctx context.Context, claim *ipam.IPClaim, held *ca
 	return "", nil
 }
 
-// Place identifies an address together with its pool, as `project/name`, or its class, because several spaces may have the same address.
+// Place identifies an address by the address and its pool (project/name), or by the address and its class. The address alone is not enough, because
+// several spaces may have the same address.
 type Place struct{ Pool, Class, Address string }
 
 // placeOf returns the places by which other objects may name an address.
@@ -177,7 +184,7 @@ func placeOf(pool, class, address string) []Place {
 	return []Place{{Pool: pool, Address: address}, {Class: class, Address: address}}
 }
 
-// shownBy reports whether an object of the claim's owner shows an address to its users, and whether an object of another owner does.
+// shownBy reports whether an object of the claim's owner shows an address to its users, and whether an object of another owner shows it.
 func (r *Reconciler) shownBy(ctx context.Context, claim *ipam.IPClaim, places []Place) (own, others bool, err error) {
 	if places[0].Address == "" || r.Shown == nil {
 		return false, false, nil
@@ -196,8 +203,8 @@ func (r *Reconciler) shownBy(ctx context.Context, claim *ipam.IPClaim, places []
 	return false, len(owners) > 0, nil
 }
 
-// successor returns the name of another object that shows a deleted claim's block: the claim was moved, or a copy of it waits for the block. It asks the
-// API server itself.
+// successor describes another object that needs a deleted claim's block, or returns "". Such an object exists if the claim was moved, or if a copy of
+// the claim waits for the block. successor reads from the API server, not from the cache.
 func (r *Reconciler) successor(ctx context.Context, claim *ipam.IPClaim) (string, error) {
 	if claim.Status.Claim == nil || !durable(claim) {
 		return "", nil
@@ -218,7 +225,7 @@ func (r *Reconciler) successor(ctx context.Context, claim *ipam.IPClaim) (string
 	return "", err
 }
 
-// successors returns requests for the claims that record the block of a deleted claim.
+// successors returns reconcile requests for the IPClaims whose metadata records the block of a deleted IPClaim.
 func (r *Reconciler) successors(ctx context.Context, claim client.Object) (requests []reconcile.Request) {
 	block := claim.GetAnnotations()[ipam.BlockAnnotation]
 	if block == "" {

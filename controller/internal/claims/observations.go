@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// observations are the times at which pods were first seen without the addresses of IPClaims. An observation counts once it is old enough. After a
-// restart it has to be made twice again.
+// observations has the times at which the controller first saw a pod's network status without the address of an IPClaim. An observation counts after
+// a pause. A restart loses all observations, so the pause begins again.
 type observations struct {
 	mu sync.Mutex
 	of map[types.NamespacedName]observed
@@ -40,7 +40,7 @@ func (o *observations) wait(claim types.NamespacedName, uid, pod types.UID, betw
 	return max(0, between-time.Since(since))
 }
 
-// forget drops the observation of a pod that is no longer true.
+// forget drops the observation of a pod, because it is no longer true.
 func (o *observations) forget(claim types.NamespacedName, pod types.UID) {
 	o.drop(claim, func(other types.UID) bool { return other == pod })
 }

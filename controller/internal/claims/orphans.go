@@ -11,7 +11,8 @@ import (
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 )
 
-// cleaned records an event for each released orphan on its former IPClaim. It records another on each IPPool that had such blocks.
+// cleaned takes the claims in Carve that the sweep has released because they had no IPClaim. It records an event on each former IPClaim. It records
+// another event on each IPPool that had such a block.
 func (s *Sweep) cleaned(ctx context.Context, orphans []*carve.IPClaim) error {
 	if len(orphans) == 0 {
 		return nil

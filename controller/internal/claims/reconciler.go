@@ -32,7 +32,7 @@ type Reconciler struct {
 	Live client.Reader
 	// Realm is the realm in which the cluster's pods are consumers.
 	Realm *realm.Realm
-	// Judge has the options for the verdict on pods.
+	// Judge has the options for the decision whether a pod still uses its claims.
 	Judge podstate.Options
 	// Between is the pause between two reads of a pod's network status. The controller treats a claim's address as missing only if both reads lack it.
 	Between time.Duration
@@ -50,7 +50,7 @@ type Reconciler struct {
 }
 
 const (
-	// recheckAfter is the pause before the next look at a claim that waits for consumers of other clusters, or for pods that expire.
+	// recheckAfter is the pause before the next reconciliation of a claim that waits for consumers of other clusters, or for pods that expire.
 	recheckAfter = 15 * time.Second
 	// maxRetryPause is the pause before the retry of a refused claim. An event may cause an earlier retry.
 	maxRetryPause = time.Minute
@@ -134,7 +134,8 @@ func (r *Reconciler) own(ctx context.Context, claim *ipam.IPClaim, owner *meta.O
 	return withinPause(result, s.again), err
 }
 
-// withinPause reduces a result's RequeueAfter to at most pause. A pause of 0 changes nothing, and a RequeueAfter of 0 means that none is set.
+// withinPause reduces a result's RequeueAfter to at most pause. If the result has no RequeueAfter, withinPause sets it to pause. A pause of 0 changes
+// nothing.
 func withinPause(result ctrl.Result, pause time.Duration) ctrl.Result {
 	if pause > 0 && (result.RequeueAfter == 0 || pause < result.RequeueAfter) {
 		result.RequeueAfter = pause
@@ -142,12 +143,13 @@ func withinPause(result ctrl.Result, pause time.Duration) ctrl.Result {
 	return result
 }
 
-// discard deletes a claim after its pod has gone. The UID protects another claim with the same name.
+// discard deletes a claim after its pod has gone. The UID precondition protects a newer claim with the same name.
 func (r *Reconciler) discard(ctx context.Context, claim *ipam.IPClaim) error {
 	return client.IgnoreNotFound(r.Client.Delete(ctx, claim, client.Preconditions{UID: &claim.UID}))
 }
 
-// change applies a step to the status and writes it. The step was decided for one block, so change fails if the status now has another block.
+// change applies a step to the status and writes it. The caller chose the step for the block that it read. If the status has another block by now,
+// change fails.
 func (r *Reconciler) change(ctx context.Context, claim *ipam.IPClaim, step func(*ipam.IPClaimStatus)) error {
 	return patch.Change(ctx, r.Client, claim, func() {
 		claim.Status.ObservedGeneration = claim.Generation
@@ -155,7 +157,7 @@ func (r *Reconciler) change(ctx context.Context, claim *ipam.IPClaim, step func(
 	}, patch.While("status", "claim"))
 }
 
-// guard adds the finalizer to a claim. Carve may hold a block for the claim only afterwards.
+// guard adds the finalizer to a claim. The controller claims a block only afterwards, so that it can release the block when a user deletes the claim.
 func (r *Reconciler) guard(ctx context.Context, claim *ipam.IPClaim) error {
 	return patch.Change(ctx, r.Client, claim, func() { controllerutil.AddFinalizer(claim, ipam.Finalizer) })
 }

@@ -56,8 +56,8 @@ func (r *Reconciler) releaseClaim(ctx context.Context, name string, holder types
 	return err
 }
 
-// releaseFromPod reports to Carve that a pod no longer uses a claim. A claim may be a copy from another namespace, where its pod still lives. Therefore leave
-// ends a pod only if Carve knows the UID under the pod's namespace and name.
+// releaseFromPod reports to Carve that a pod no longer uses a claim. A claim may be a copy from another namespace, where its pod still lives.
+// Therefore releaseFromPod ends a pod's consumer only if Carve knows the UID under the pod's namespace and name.
 func (r *Reconciler) releaseFromPod(ctx context.Context, claim *ipam.IPClaim, user ipam.PodReference, s podAssessment) error {
 	if s.verdict == podstate.Keep {
 		return nil
@@ -94,8 +94,8 @@ func (r *Reconciler) withdraw(ctx context.Context, claim *ipam.IPClaim, user ipa
 	return entries.Withdraw(ctx, r.Client, pod, claim.Name)
 }
 
-// detach takes a claim from a live pod. It first removes the address from the pod's status, before the next pod can get it. The claim stays, so its
-// block does not cool down.
+// detach takes a claim from a live pod. It first removes the address from the pod's status annotation, so that another pod cannot get the address
+// before. The claim stays, so its block does not cool down.
 func (r *Reconciler) detach(ctx context.Context, claim *ipam.IPClaim, user ipam.PodReference) error {
 	pod, err := r.podIn(ctx, r.Live, claim.Namespace, user.Name)
 	if err == nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/podstate"
 )
 
-// Renewals renews live pods that use claims, at intervals. It reads from the cache, which may be old. Carve releases a pod that has gone meanwhile a
-// little later; a renewal does not revive a consumer that has ended. The manager runs it on the leader.
+// Renewals renews live pods that use claims, at intervals. It reads from the cache, which may be old, so it may renew a pod that is already gone.
+// Carve then releases that pod's claims a little later. A renewal does not revive a consumer that has ended. The manager runs it on the leader.
 type Renewals struct {
 	// Of is the reconciler with the pods to renew.
 	Of *Reconciler
@@ -44,7 +44,7 @@ func repeat(ctx context.Context, every time.Duration, what string, do func(conte
 	}
 }
 
-// renew renews the live pods once. If Carve refuses a pod, or accepts it again, renew has the pod's claims reconciled.
+// renew renews the live pods once. If Carve newly refuses a pod, or accepts a pod that it refused before, renew has the pod's claims reconciled.
 func (r *Renewals) renew(ctx context.Context) error {
 	var claims ipam.IPClaimList
 	if err := r.Of.Client.List(ctx, &claims); err != nil {

@@ -46,7 +46,7 @@ func (r *Reconciler) Setup(ctx context.Context, manager ctrl.Manager, workers in
 	if err := errors.Join(index(ctx, manager.GetFieldIndexer()), manager.Add(r.feed)); err != nil {
 		return err
 	}
-	// A change to a status starts no reconciliation, unless it changes the claim's pods. A deletion and a change to a spec do.
+	// A deletion and a change to the spec start a reconciliation. A change to the status starts one only if it changes the claim's pods.
 	specs := predicate.Or(predicate.GenerationChangedPredicate{}, predicate.NewPredicateFuncs(func(o client.Object) bool {
 		claim, ok := o.(*ipam.IPClaim)
 		return ok && abandoned(claim)
@@ -76,7 +76,7 @@ func reserved() predicate.Predicate {
 
 const usuallyBetween = 30 * time.Second
 
-// Patience returns the rate limiter for failed requests: the pause doubles from 20 ms to one minute.
+// Patience returns the rate limiter for failed requests. The pause doubles from 20 ms up to one minute.
 func Patience() workqueue.TypedRateLimiter[reconcile.Request] {
 	return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](20*time.Millisecond, maxRetryPause)
 }
@@ -112,7 +112,7 @@ func claimsOf(pod client.Object) (names []string) {
 	return names
 }
 
-// usedBy returns requests for the claims that a pod owns or requests by name.
+// usedBy returns reconcile requests for the claims that a pod owns or requests by name.
 func (r *Reconciler) usedBy(ctx context.Context, pod client.Object) []reconcile.Request {
 	var claims ipam.IPClaimList
 	if err := r.Client.List(ctx, &claims, client.InNamespace(pod.GetNamespace()), client.MatchingFields{ByPod: string(pod.GetUID())}); err != nil {

@@ -42,7 +42,7 @@ func (r *Reconciler) share(ctx context.Context, claim *ipam.IPClaim) (ctrl.Resul
 		if err := r.unbind(ctx, claim); err != nil {
 			return ctrl.Result{}, err
 		}
-		pause = earlier(pause, recheckAfter) // a lost consumer may keep the block for some seconds
+		pause = earlier(pause, recheckAfter) // a lost pod's consumer may keep the block for some seconds
 	}
 	var result ctrl.Result
 	if claim.Status.Claim == nil {
@@ -73,7 +73,7 @@ func uidsOf(pods []ipam.PodReference) (uids []types.UID) {
 	return uids
 }
 
-// users returns the recorded pods that still use a claim. It detaches or ends the others in Carve.
+// users returns the pods in a claim's status that still use the claim. It detaches or ends all other pods in Carve.
 func (r *Reconciler) users(ctx context.Context, claim *ipam.IPClaim) (kept []ipam.PodReference, pause time.Duration, err error) {
 	for _, user := range claim.Status.ReservedFor {
 		entry, asked := entries.Entry{}, true
@@ -108,7 +108,7 @@ func (r *Reconciler) users(ctx context.Context, claim *ipam.IPClaim) (kept []ipa
 	return kept, pause, nil
 }
 
-// earlier returns the shorter pause; 0 means none.
+// earlier returns the shorter pause. A pause of 0 counts as not set.
 func earlier(a, b time.Duration) time.Duration {
 	if a == 0 || b > 0 && b < a {
 		return b

@@ -16,8 +16,8 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/podstate"
 )
 
-// Sweep cleans up in Carve what the reconciler has missed. It ends consumers whose pod no longer exists, and releases claims that have no IPClaim. The
-// manager runs it on the leader.
+// Sweep repairs Carve's state after changes that the reconciler has missed. It ends consumers whose pod no longer exists, and releases claims that
+// have no IPClaim. The manager runs it on the leader.
 type Sweep struct {
 	// Of is the reconciler with the realm to sweep.
 	Of *Reconciler
@@ -30,8 +30,8 @@ func (s *Sweep) Start(ctx context.Context) error {
 	return repeat(ctx, s.Every, "cannot sweep for missed changes", s.sweep)
 }
 
-// sweep reads from Carve first and from the API server afterwards. Therefore an object that only Carve has was deleted, and it cannot come back, because
-// Kubernetes does not reuse UIDs. sweep stops at the first list that fails.
+// sweep reads from Carve first and from the API server afterwards. If only Carve has an object, Kubernetes has therefore deleted it. The object
+// cannot come back, because Kubernetes does not reuse UIDs. sweep stops at the first list that fails.
 func (s *Sweep) sweep(ctx context.Context) error {
 	pods, err := s.Of.Realm.Live(ctx)
 	if err != nil {
@@ -62,7 +62,7 @@ const page = 500
 func (s *Sweep) verdicts(ctx context.Context) (map[types.UID]podstate.Verdict, error) {
 	all := map[types.UID]podstate.Verdict{}
 	for more, at := true, ""; more; more = at != "" {
-		var pods core.PodList // a new list for each page: the decoder would keep fields that a page leaves out
+		var pods core.PodList // a new list for each page, because the decoder keeps the old value of an absent field
 		if err := s.Of.Live.List(ctx, &pods, client.Limit(page), client.Continue(at)); err != nil {
 			return nil, err
 		}
@@ -74,7 +74,7 @@ func (s *Sweep) verdicts(ctx context.Context) (map[types.UID]podstate.Verdict, e
 	return all, nil
 }
 
-// inventory has the relevant objects from the API server.
+// inventory describes the objects in the API server that a sweep compares with Carve.
 type inventory struct {
 	// claims has the UIDs of all IPClaims. recorded has the UIDs of the claims in Carve that the IPClaims' metadata names.
 	claims   map[types.UID]bool
@@ -89,7 +89,7 @@ func (i *inventory) shows(held *carve.IPClaim) bool {
 	return slices.ContainsFunc(placeOf(held.Status.PoolRef.Project+"/"+held.Status.PoolRef.Name, held.Status.ClassName, held.Status.Address), func(p Place) bool { return len(i.shown[p]) > 0 })
 }
 
-// inventory lists the relevant objects from the API server.
+// inventory reads these objects from the API server.
 func (s *Sweep) inventory(ctx context.Context) (*inventory, error) {
 	there := &inventory{claims: map[types.UID]bool{}, recorded: map[string]bool{}, used: map[types.UID][]types.NamespacedName{}}
 	err := s.Of.each(ctx, func(claim *ipam.IPClaim) {
@@ -123,8 +123,9 @@ func (r *Reconciler) each(ctx context.Context, look func(*ipam.IPClaim)) error {
 	return nil
 }
 
-// Limits for a sweep. If more than massDeleteMinimum objects are missing, and at least a tenth of all, the cause may be a restored cluster or another
-// cluster's realm. Carve's own breaker has the same limits.
+// Limits for a sweep. If more than massDeleteMinimum objects are missing, and at least a tenth of all objects, the sweep releases none of them
+// itself. The cause may be a restored cluster, or a realm that belongs to another cluster. Carve's own protection against mass expiry has the same
+// limits.
 const (
 	massDeleteMinimum = 20
 	manyInAll         = 10
@@ -133,7 +134,7 @@ const (
 func many(missing, all int) bool { return missing > massDeleteMinimum && missing*manyInAll >= all }
 
 // end ends the consumers in Carve that have no pod. If IPClaims name the pod, end only queues these IPClaims for the reconciler. If many pods are
-// missing, it lets them expire, so that Carve's breaker decides.
+// missing, it lets them expire instead. Carve's protection against mass expiry then decides.
 func (s *Sweep) end(ctx context.Context, pods []string, verdicts map[types.UID]podstate.Verdict, used map[types.UID][]types.NamespacedName) error {
 	var gone, lost []types.UID
 	for _, text := range pods {
@@ -184,8 +185,8 @@ func (s *Sweep) heldInCarve(ctx context.Context) (held []carve.IPClaim, err erro
 	return held, nil
 }
 
-// release releases claims in Carve that have no IPClaim, unless they have consumers or a live object shows their address. If they are many, it
-// releases none: a person has to decide.
+// release releases the claims in Carve that have no IPClaim. It keeps a claim that has consumers, or whose address a live object shows. If there are
+// many claims to release, it releases none, because a person has to decide.
 func (s *Sweep) release(ctx context.Context, held []carve.IPClaim, there *inventory) error {
 	var orphans, released []*carve.IPClaim
 	for i := range held {

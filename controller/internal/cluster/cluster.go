@@ -36,7 +36,7 @@ type Cluster struct {
 // ErrMissing reports that a program has not been built.
 var ErrMissing = errors.New("is not there; `make controller-test` builds it")
 
-// Start starts all servers. The changes apply to the environment of the API server. Call the returned function to stop the servers, also after an
+// Start starts all servers. The changes apply to the environment of the API server. Call the returned function to stop the servers, even after an
 // error.
 func Start(changes ...func(*envtest.Environment)) (*Cluster, func() error, error) {
 	for _, program := range []string{assets("etcd"), assets("kube-apiserver"), serverProgram()} {

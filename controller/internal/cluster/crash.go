@@ -25,14 +25,14 @@ func (c *Cluster) RestartCarve() error { return c.server.start() }
 // CarveData returns the directory of the server's database, for `ipamctl audit --data-dir`.
 func (c *Cluster) CarveData() string { return c.server.data() }
 
-// apiServer is the process of the API server: the one from envtest, or its replacement.
+// apiServer is the process of the API server. envtest starts the first process. After a crash, RestartAPIServer starts a replacement.
 type apiServer struct {
 	pid     int
 	command []string
 	again   *exec.Cmd
 }
 
-// CrashAPIServer kills the API server. Acknowledged writes are in etcd.
+// CrashAPIServer kills the API server. No acknowledged write is lost, because etcd has it.
 func (c *Cluster) CrashAPIServer() error {
 	a := &c.apiServer
 	if a.again != nil {
@@ -49,7 +49,7 @@ func (c *Cluster) CrashAPIServer() error {
 	if err := syscall.Kill(a.pid, syscall.SIGKILL); err != nil {
 		return err
 	}
-	for syscall.Kill(a.pid, 0) == nil { // envtest waits for the process
+	for syscall.Kill(a.pid, 0) == nil { // until envtest has reaped the process
 		<-time.After(time.Millisecond)
 	}
 	return nil

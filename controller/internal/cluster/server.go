@@ -63,7 +63,7 @@ func (s *server) start() error {
 func (s *server) log() string  { return s.dir + "/log" }
 func (s *server) data() string { return s.dir + "/data" }
 
-// kill ends the server like the loss of its machine.
+// kill ends the server at once, as if its machine failed.
 func (s *server) kill() error {
 	err := s.cmd.Process.Kill()
 	_, waited := s.cmd.Process.Wait()

@@ -14,17 +14,17 @@ const (
 	Stalled     = "Stalled"
 )
 
-// Done sets Ready: the object has its desired state.
+// Done sets Ready. The object has its desired state.
 func Done(conditions *[]meta.Condition, generation int64, reason, message string) {
 	set(conditions, generation, reason, message, meta.ConditionTrue, meta.ConditionFalse, meta.ConditionFalse)
 }
 
-// Working sets Reconciling: the controller works on the object, and the result is open.
+// Working sets Reconciling. The controller works on the object, and the result is open.
 func Working(conditions *[]meta.Condition, generation int64, reason, message string) {
 	set(conditions, generation, reason, message, meta.ConditionUnknown, meta.ConditionTrue, meta.ConditionFalse)
 }
 
-// Stuck sets Stalled: the object makes no progress until something else changes.
+// Stuck sets Stalled. The object makes no progress until something else changes.
 func Stuck(conditions *[]meta.Condition, generation int64, reason, message string) {
 	set(conditions, generation, reason, message, meta.ConditionFalse, meta.ConditionFalse, meta.ConditionTrue)
 }

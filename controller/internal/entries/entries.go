@@ -28,7 +28,7 @@ type Entry struct {
 // most is the maximum number of entries in a pod.
 const most = 32
 
-// Of returns a pod's entries. An unknown field is an error, as a later version may give it a meaning.
+// Of returns a pod's entries. An unknown field is an error, because a later version of the controller may give it a meaning.
 func Of(pod client.Object) ([]Entry, error) {
 	text, asks := pod.GetAnnotations()[ipam.ClaimsAnnotation]
 	if !asks {
@@ -74,16 +74,16 @@ type Outcome struct {
 	Claim string `json:"claim"`
 	// CIDR is the block, once Carve holds it for the pod.
 	CIDR string `json:"cidr,omitempty"`
-	// Address is the address, if the block has a single one.
+	// Address is the block's address, if the block has only one.
 	Address string `json:"address,omitempty"`
-	// Kept means that the pod no longer requests the claim. It keeps the claim until it ends, as it may use the block.
+	// Kept means that the pod no longer requests the claim. The pod keeps the claim until the pod ends, because it may use the block.
 	Kept bool `json:"kept,omitempty"`
 }
 
 // Outcomes maps the names of a pod's entries to their outcomes.
 type Outcomes map[string]Outcome
 
-// OutcomesOf returns the outcomes in a pod's status annotation. An unreadable annotation has none.
+// OutcomesOf returns the outcomes in a pod's status annotation. If the annotation is unreadable, it returns no outcomes.
 func OutcomesOf(pod client.Object) Outcomes {
 	told := Outcomes{}
 	if json.Unmarshal([]byte(pod.GetAnnotations()[ipam.StatusAnnotation]), &told) != nil {

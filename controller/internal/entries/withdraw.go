@@ -11,7 +11,7 @@ import (
 )
 
 // Withdraw removes a claim's block from a pod's status annotation. Call it before the block's release, so that no two pods have the same address in
-// their statuses. It ignores a missing pod. Without a block in the annotation it sends no request.
+// their statuses. It ignores a missing pod. If the annotation does not have the block, it sends no request.
 func Withdraw(ctx context.Context, writer client.Client, pod *core.Pod, claim string, rules ...patch.Option) error {
 	told, found := OutcomesOf(pod), false
 	for name, o := range told {

@@ -30,8 +30,8 @@ type Checks struct {
 	Carve func() telemetry.Reach
 }
 
-// Handler serves /healthz and /readyz. A failure of /healthz means that the process must be restarted. /readyz returns the report. A controller stays
-// ready while Carve is unreachable: no other replica could do more, and no block is released meanwhile.
+// Handler serves /healthz and /readyz. A failure of /healthz means that the process must be restarted. /readyz returns the report. While Carve is
+// unreachable, the controller stays ready, because no other replica could do more. No block is released in that time.
 func (c Checks) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {

@@ -41,7 +41,7 @@ func Classes(o Options) *Reconciler[*ipam.IPClass, carve.IPClass] {
 	}}
 }
 
-// classSpec returns the specification of a class for Carve. The fields have the same names.
+// classSpec converts the specification of an IPClass to Carve's type. The fields have the same names.
 func classSpec(c *ipam.IPClass) (spec carve.IPClassSpec, err error) {
 	err = reread(c.Spec, &spec)
 	return spec, err
@@ -78,7 +78,7 @@ func applyClass(c *ipam.IPClass, remote *carve.IPClass) error {
 	return nil
 }
 
-// showClass writes the figures of a class into the status. A class is never full, but its pools may be.
+// showClass writes the figures of a class into the status. It never reports that a class is full, because only pools can be full.
 func showClass(c *ipam.IPClass, remote *carve.IPClass) (full string) {
 	from, s := &remote.Status, &c.Status
 	s.IPFamily, s.BackingPools = string(remote.Spec.IPFamily), from.BackingPools

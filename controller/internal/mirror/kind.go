@@ -1,5 +1,5 @@
-// Package mirror creates and updates one pool or class in Carve for each IPPool or IPClass in Kubernetes, and shows its state in the object's status.
-// It shows changes that other clients make in Carve, and leaves them as they are.
+// Package mirror creates and updates one pool or class in Carve for each IPPool or IPClass in Kubernetes, and shows its state in the status of the
+// Kubernetes object. It shows changes that other clients make in Carve, but does not revert them.
 package mirror
 
 import (
@@ -24,7 +24,8 @@ type Object interface {
 	client.Object
 	// Mirror returns the common part of the status.
 	Mirror() *ipam.Mirrored
-	// Shows returns the name of an existing object in Carve that this object only shows. It is empty if this object creates its own.
+	// Shows returns the name of an existing object in Carve that this object only shows. It returns "" if this object creates its own object in
+	// Carve.
 	Shows() ipam.Name
 	// Called returns the name in Carve.
 	Called() string
@@ -63,7 +64,7 @@ type Options struct {
 	Client client.Client
 	// Carve is the client for Carve.
 	Carve *carve.Carve
-	// Project is the pools' and classes' project.
+	// Project is the project of the pools and classes.
 	Project string
 	// Realm names the cluster in the labels of the objects in Carve.
 	Realm string
@@ -88,7 +89,7 @@ func (r *Reconciler[O, R]) metadata(o O) carve.CreateMetadata {
 	}
 }
 
-// owns reports whether an object in Carve was created for o and belongs to no other object since.
+// owns reports whether an object in Carve belongs to o.
 func (r *Reconciler[O, R]) owns(o O, remote *R) bool {
 	meta := r.kind.meta(remote)
 	owner := meta.Annotations[uidAnnotation]
@@ -98,8 +99,8 @@ func (r *Reconciler[O, R]) owns(o O, remote *R) bool {
 	return owner == string(o.GetUID())
 }
 
-// inherits reports whether an object in Carve was created for a former object with the same name in this realm. The current object was moved or
-// restored, and has another UID.
+// inherits reports whether o may take over an object in Carve. That object was created for an earlier object with the same name in this realm. A
+// moved or restored object has another UID than the earlier one.
 func (r *Reconciler[O, R]) inherits(o O, remote *R) bool {
 	meta := r.kind.meta(remote)
 	return o.Mirror().Remote == nil && meta.Labels[realmLabel] == r.Realm && meta.Annotations[nameAnnotation] == o.GetName()

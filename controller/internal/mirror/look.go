@@ -19,7 +19,7 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/telemetry"
 )
 
-// Setup adds the reconciler to a manager. A change to a status starts no reconciliation; a deletion and a change to the specification do.
+// Setup adds the reconciler to a manager. A deletion and a change to the specification start a reconciliation. A change to the status does not.
 func (r *Reconciler[O, R]) Setup(manager ctrl.Manager) error {
 	err := ctrl.NewControllerManagedBy(manager).Named(r.kind.what).
 		For(r.kind.new(), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
@@ -47,7 +47,7 @@ func (r *Reconciler[O, R]) Start(ctx context.Context) error {
 	}
 }
 
-// look compares all objects with one list from Carve. Without objects it makes no call.
+// look compares all objects with one list from Carve. If there are no objects, it makes no call.
 func (r *Reconciler[O, R]) look(ctx context.Context) error {
 	objects, err := r.kind.objects(ctx, r.Client)
 	if err != nil || len(objects) == 0 {
@@ -71,8 +71,8 @@ func (r *Reconciler[O, R]) look(ctx context.Context) error {
 	return nil
 }
 
-// compare updates an object's status from a list. If the list does not suffice, it wakes the reconciler. It ignores a list that is older than the
-// status.
+// compare updates an object's status from a list. If the object needs more than a new status, compare has it reconciled. If the list is older than
+// the status, compare ignores the list.
 func (r *Reconciler[O, R]) compare(ctx context.Context, o O, remote *R) error {
 	known := o.Mirror().Remote
 	switch {
@@ -88,7 +88,7 @@ func (r *Reconciler[O, R]) compare(ctx context.Context, o O, remote *R) error {
 	return r.settle(ctx, o, remote, "")
 }
 
-// unknown reports in all objects' statuses that it could not read Carve.
+// unknown reports in the status of each object that the controller could not read from Carve.
 func (r *Reconciler[O, R]) unknown(ctx context.Context, objects []O, err error) error {
 	for _, o := range objects {
 		if !o.GetDeletionTimestamp().IsZero() {

@@ -49,7 +49,7 @@ func Pools(o Options) *Reconciler[*ipam.IPPool, carve.IPPool] {
 	}}
 }
 
-// poolSpec returns the specification of a pool for Carve. The fields have the same names.
+// poolSpec converts the specification of an IPPool to Carve's type. The fields have the same names.
 func poolSpec(p *ipam.IPPool) (spec carve.IPPoolSpec, err error) {
 	err = reread(p.Spec, &spec)
 	return spec, err
@@ -83,7 +83,8 @@ func applyPool(p *ipam.IPPool, remote *carve.IPPool) error {
 	return nil
 }
 
-// sameTime returns the wanted duration. It keeps the present notation if that means the same duration.
+// sameTime returns the wanted duration. If both durations are equal, it returns the current notation. Otherwise 60m and 1h would count as a
+// difference.
 func sameTime(wanted, is carve.Duration) carve.Duration {
 	a, err := time.ParseDuration(wanted)
 	b, failed := time.ParseDuration(is)

@@ -16,8 +16,8 @@ import (
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 )
 
-// Reconcile brings one object closer to its desired state. It returns no error for a refusal from Carve, which it reports in the status: Reconcile
-// compares again after the next interval.
+// Reconcile brings one object closer to its desired state. If Carve refuses a request, Reconcile reports the refusal in the status and returns no
+// error. The next comparison follows after the interval.
 func (r *Reconciler[O, R]) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	o := r.kind.new()
 	if err := r.Client.Get(ctx, request.NamespacedName, o); err != nil {
@@ -40,7 +40,7 @@ func (r *Reconciler[O, R]) Reconcile(ctx context.Context, request ctrl.Request) 
 	return ctrl.Result{}, r.outcome(ctx, o, remote, reason, err)
 }
 
-// errForeign reports that Carve has an object with this name for another owner.
+// errForeign reports that an object in Carve has this name and belongs to another owner.
 var errForeign = errors.New("exists in Carve and was not created for this object: to show it, name it in spec.existing; otherwise choose another name")
 
 // errGone reports that an object in Carve has disappeared.
@@ -61,7 +61,7 @@ func (r *Reconciler[O, R]) outcome(ctx context.Context, o O, remote *R, reason s
 	case r.absent(err):
 		return errors.Join(r.working(ctx, o, "Carve does not respond"), err)
 	case o.Mirror().ObservedGeneration != o.GetGeneration() && !conflict.IsConflict(err):
-		return errors.Join(r.working(ctx, o, "retrying: "+err.Error()), err) // once, so that Ready never refers to an older specification
+		return errors.Join(r.working(ctx, o, "retrying: "+err.Error()), err) // only once for each generation, so that Ready never refers to an older specification
 	default:
 		return err
 	}
@@ -83,7 +83,7 @@ func (r *Reconciler[O, R]) find(ctx context.Context, name string) (*R, error) {
 }
 
 // have returns the object in Carve. If necessary, it creates the object or applies the specification. It applies each generation of a specification
-// once: later changes in Carve stay.
+// only once, so it does not revert later changes in Carve.
 func (r *Reconciler[O, R]) have(ctx context.Context, o O) (remote *R, reason string, err error) {
 	if remote, err = r.find(ctx, o.Called()); err != nil {
 		return nil, "", err
@@ -127,7 +127,7 @@ func (r *Reconciler[O, R]) have(ctx context.Context, o O) (remote *R, reason str
 	return remote, reason, err
 }
 
-// takeOver makes o the owner of the object in Carve that a former object with the same name had.
+// takeOver makes o the owner of an object in Carve that belonged to an earlier object with the same name.
 func (r *Reconciler[O, R]) takeOver(ctx context.Context, o O) (*R, error) {
 	return r.kind.resource(o.Called()).Change(ctx, func(remote *R) error {
 		if !r.inherits(o, remote) {
@@ -138,7 +138,8 @@ func (r *Reconciler[O, R]) takeOver(ctx context.Context, o O) (*R, error) {
 	})
 }
 
-// drop deletes the new object in Carve for o. The API server has deleted o meanwhile, although it has accepted the finalizer.
+// drop deletes the object that the controller has just created in Carve for o. The API server has deleted o meanwhile, although it had accepted the
+// finalizer.
 func (r *Reconciler[O, R]) drop(ctx context.Context, o O) error {
 	remote, err := r.find(ctx, o.Called())
 	if err != nil || remote == nil || o.Shows() != "" || r.kind.meta(remote).Annotations[uidAnnotation] != string(o.GetUID()) {
@@ -151,8 +152,8 @@ func (r *Reconciler[O, R]) drop(ctx context.Context, o O) error {
 	return err
 }
 
-// release deletes the object in Carve, and removes the finalizer afterwards. While the object in Carve is in use, both stay, and Carve allocates
-// nothing new from it.
+// release deletes the object in Carve, and removes the finalizer afterwards. While the object in Carve is in use, both objects stay. Meanwhile, Carve
+// allocates no new block from a pool.
 func (r *Reconciler[O, R]) release(ctx context.Context, o O) (ctrl.Result, error) {
 	if !controllerutil.ContainsFinalizer(o, ipam.Finalizer) {
 		return ctrl.Result{}, nil
@@ -186,15 +187,15 @@ func (r *Reconciler[O, R]) release(ctx context.Context, o O) (ctrl.Result, error
 	return r.later(ctx, o, err)
 }
 
-// later reports in the status why an object cannot go yet, and schedules a retry.
+// later reports in the status why an object cannot be deleted yet, and schedules a retry.
 func (r *Reconciler[O, R]) later(ctx context.Context, o O, err error) (ctrl.Result, error) {
 	if err := r.outcome(ctx, o, nil, "", err); err != nil && !r.absent(err) {
 		return ctrl.Result{}, err
 	}
-	return ctrl.Result{RequeueAfter: r.Every}, nil // no longer pause, however long Carve was unreachable
+	return ctrl.Result{RequeueAfter: r.Every}, nil // the same pause, however long Carve was unreachable
 }
 
-// empty stops new allocations from an object that is to be deleted.
+// empty stops new allocations from a pool that is being deleted. For a class it does nothing.
 func (r *Reconciler[O, R]) empty(ctx context.Context, o O, uid string) error {
 	if r.kind.drain == nil {
 		return nil

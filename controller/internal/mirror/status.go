@@ -25,7 +25,7 @@ func ready(m *ipam.Mirrored) meta.Condition {
 	return meta.Condition{}
 }
 
-// lasting returns a reconciled object's reason: the last step that changed it.
+// lasting returns the reason for the condition Ready of a reconciled object. The reason is the last step that changed the object.
 func lasting(m *ipam.Mirrored, done string) string {
 	if done != "" {
 		return done
@@ -54,7 +54,7 @@ func used(total, free string) string {
 
 func percent(share float64) string { return fmt.Sprintf("%.2f%%", share) }
 
-// guard adds the finalizer to an object. Carve may have an object for it only afterwards.
+// guard adds the finalizer to an object. The controller creates an object in Carve only afterwards, so that it can delete that object again.
 func (r *Reconciler[O, R]) guard(ctx context.Context, o O) error {
 	return patch.Change(ctx, r.Client, o, func() { controllerutil.AddFinalizer(o, ipam.Finalizer) })
 }

@@ -12,7 +12,7 @@ import (
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 )
 
-// ensureConsumers makes a node a consumer in Carve, unless it is known to be one.
+// ensureConsumers makes one node a consumer in Carve, unless the controller already knows it as a consumer.
 func (r *Reconciler) ensureConsumers(ctx context.Context, name string, uid types.UID) error {
 	if r.ours[uid] {
 		return nil
@@ -31,7 +31,8 @@ func (r *Reconciler) readConsumers(uid types.UID, mine bool) {
 	r.ours[uid] = mine
 }
 
-// ensureConsumer makes all nodes with a slice consumers. After a restart it checks them in batches.
+// ensureConsumer makes all nodes with a slice consumers. It checks only nodes that it does not know as consumers, in batches. After a restart these
+// are all nodes.
 func (r *Reconciler) ensureConsumer(ctx context.Context, v *view) error {
 	names, uids := map[string]string{}, []string(nil)
 	for _, node := range v.wanted {
@@ -70,8 +71,8 @@ func (r *Reconciler) isOurs(ctx context.Context, uid types.UID) (bool, error) {
 	return mine, err
 }
 
-// Renewals renews the cluster's nodes at intervals. It reads from the cache, which may be old; that only causes a delay. The manager runs it on the
-// leader.
+// Renewals renews the cluster's nodes at intervals. It reads from the cache. An old cache only delays a renewal or an expiry. The manager runs it on
+// the leader.
 type Renewals struct {
 	// Of is the reconciler with the nodes to renew.
 	Of *Reconciler
@@ -95,7 +96,7 @@ func (r *Renewals) Start(ctx context.Context) error {
 	}
 }
 
-// renew renews all nodes once. Without a NodeSlicePool it makes no call.
+// renew renews all nodes once. If there is no NodeSlicePool, it makes no call.
 func (r *Renewals) renew(ctx context.Context) error {
 	var pools ipam.NodeSlicePoolList
 	if err := r.Of.Client.List(ctx, &pools); err != nil || len(pools.Items) == 0 {

@@ -11,7 +11,8 @@ import (
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 )
 
-// drainedBy is the annotation with the realm that has drained a slice. It protects slices that people drain.
+// drainedBy is the annotation with the realm whose controller has drained a slice. The controller ends only draining that it started, and leaves
+// slices that people drain.
 const drainedBy = "ipam.carve.dev/drained-by"
 
 // drain drains the slices of nodes that have been gone for long enough, or that the selector no longer selects. Existing claims in them stay. Carve
@@ -66,10 +67,10 @@ func (r *Reconciler) drain(ctx context.Context, p *ipam.NodeSlicePool, v *view) 
 	return nil
 }
 
-// missed is a node that a NodeSlicePool no longer has.
+// missed identifies a node that a NodeSlicePool no longer selects or that is gone.
 type missed struct{ pool, node types.UID }
 
-// left returns the remaining time before the slice of a missing node is drained. The time counts from the first miss.
+// left returns the remaining time before the slice of a missing node is drained. The time begins when the controller first misses the node.
 func (r *Reconciler) left(m missed) time.Duration {
 	if r.gone == nil {
 		r.gone = map[missed]time.Time{}
@@ -95,7 +96,8 @@ func (r *Reconciler) alive(ctx context.Context) (map[types.UID]bool, error) {
 	return alive, nil
 }
 
-// giveUp drains a slice: Carve allocates nothing more from it, and deletes it when it is empty. It returns false if the slice does not exist any more.
+// giveUp drains a slice. Carve then allocates nothing more from the slice, and deletes it when it is empty. giveUp returns false if the slice no
+// longer exists.
 func (r *Reconciler) giveUp(ctx context.Context, slice *carve.IPPool) (exists bool, err error) {
 	return r.change(ctx, slice, func(p *carve.IPPool) {
 		p.Spec.Drain = carve.PoolDrainDelete
@@ -106,12 +108,13 @@ func (r *Reconciler) giveUp(ctx context.Context, slice *carve.IPPool) (exists bo
 	})
 }
 
-// stays reports whether an error means that the controller cannot drain a slice. The slice belongs to another project, which may even be invisible.
+// stays reports whether an error means that the controller cannot drain a slice. Such a slice belongs to another project. If that project is
+// invisible to the controller, Carve returns not found.
 func stays(err error) bool {
 	return carve.IsNotFound(err) || carve.CodeOf(err) == carve.ProblemCodePermissionDenied
 }
 
-// undrain ends a slice's draining after its node has come back. It returns false if the slice does not exist any more.
+// undrain ends a slice's draining after its node has come back. It returns false if the slice no longer exists.
 func (r *Reconciler) undrain(ctx context.Context, slice *carve.IPPool) (exists bool, err error) {
 	return r.change(ctx, slice, func(p *carve.IPPool) {
 		p.Spec.Drain = ""
@@ -119,8 +122,8 @@ func (r *Reconciler) undrain(ctx context.Context, slice *carve.IPPool) (exists b
 	})
 }
 
-// change changes a slice. It returns false if Carve has deleted the slice since the controller listed it, even if another pool has the name now. Carve
-// reports a slice of an invisible project as not found; in that case change returns Carve's error.
+// change changes a slice. If Carve has deleted the slice since the controller listed it, change returns false, even if another pool has the name now.
+// For a slice in an invisible project, Carve also returns not found. In that case change returns Carve's error.
 func (r *Reconciler) change(ctx context.Context, slice *carve.IPPool, change func(*carve.IPPool)) (exists bool, err error) {
 	changed, err := patch.Pool(r.Realm.Carve, slice.Metadata.Project, slice.Metadata.Name).Change(ctx, func(p *carve.IPPool) error {
 		if p.Metadata.UID == slice.Metadata.UID {

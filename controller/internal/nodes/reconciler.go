@@ -1,5 +1,6 @@
-// Package nodes gives each node in the cluster a slice: the pool of a class's scope that contains the node's UID. Carve assigns the slices, and
-// reassigns a slice only when it is empty. Nodes are consumers in Carve by their UIDs, so the controller knows which slices belong to its cluster.
+// Package nodes gives each node in the cluster a slice. A slice is a pool that a class creates for one node. The scope of the pool contains the
+// node's UID. Carve assigns the slices, and reassigns a slice only when it is empty. Nodes are consumers in Carve under their UIDs, so the controller
+// knows which slices belong to its cluster.
 package nodes
 
 import (
@@ -37,7 +38,7 @@ type Reconciler struct {
 	// Publish annotates each node with its slice.
 	Publish bool
 
-	gone map[missed]time.Time // when nodes were first missed; a restart clears it, which only causes a delay
+	gone map[missed]time.Time // when the controller first missed nodes; a restart clears it, which only causes a delay
 	ours map[types.UID]bool   // whether a UID belongs to a node of this cluster, according to Carve
 }
 
@@ -103,7 +104,7 @@ func (r *Reconciler) follow(ctx context.Context, p *ipam.NodeSlicePool) (next ti
 	return min(r.Every, v.wait), r.show(ctx, p, class, v)
 }
 
-// ensure has Carve create a slice for each node that lacks one. After the first refusal for lack of room it requests no further slices.
+// ensure has Carve create a slice for each node that has none. If Carve has no room for a slice, ensure requests no further slices.
 func (r *Reconciler) ensure(ctx context.Context, p *ipam.NodeSlicePool, v *view) error {
 	for _, node := range v.wanted {
 		slice := v.slices[node.UID]
@@ -137,7 +138,8 @@ func (r *Reconciler) ensure(ctx context.Context, p *ipam.NodeSlicePool, v *view)
 	return nil
 }
 
-// carve has Carve create a node's slice. It first makes the node a consumer, so that every controller can recognize the slice's cluster.
+// carve has Carve create a node's slice. It first makes the node a consumer, so that every controller can find out to which cluster the slice
+// belongs.
 func (r *Reconciler) carve(ctx context.Context, p *ipam.NodeSlicePool, name string, uid types.UID) (*carve.IPPool, error) {
 	if err := r.ensureConsumers(ctx, name, uid); err != nil {
 		return nil, err
@@ -145,7 +147,8 @@ func (r *Reconciler) carve(ctx context.Context, p *ipam.NodeSlicePool, name stri
 	return r.Realm.Carve.PutScopePool(ctx, r.Realm.Project, string(p.Spec.ClassName), scopeOf(&p.Spec, uid))
 }
 
-// release drains the slices of a NodeSlicePool that is being deleted, unless another one has the same slices. Afterwards it removes the finalizer.
+// release drains the slices of a NodeSlicePool that is being deleted, unless another NodeSlicePool has the same slices. Afterwards it removes the
+// finalizer.
 func (r *Reconciler) release(ctx context.Context, p *ipam.NodeSlicePool) (ctrl.Result, error) {
 	if !controllerutil.ContainsFinalizer(p, ipam.Finalizer) {
 		return ctrl.Result{}, nil

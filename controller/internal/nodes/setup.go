@@ -43,7 +43,7 @@ func turned() predicate.Predicate {
 	}
 }
 
-// all returns requests for all NodeSlicePools: each may select a node, and each may affect the others.
+// all returns reconcile requests for all NodeSlicePools, because each of them may select the changed node or affect the other NodeSlicePools.
 func (r *Reconciler) all(ctx context.Context, _ client.Object) (requests []reconcile.Request) {
 	var pools ipam.NodeSlicePoolList
 	if err := r.Client.List(ctx, &pools); err != nil {
@@ -56,11 +56,11 @@ func (r *Reconciler) all(ctx context.Context, _ client.Object) (requests []recon
 	return requests
 }
 
-// ByClass is the prefix of a node's annotation with its slice. The class name follows it.
+// ByClass is the prefix of the annotation key under which a node shows its slice. The class name follows the prefix.
 const ByClass = "slices.ipam.carve.dev/"
 
-// publish annotates nodes with their slices and removes the annotation from nodes without one. It leaves the annotation if another NodeSlicePool of
-// the class selects the node.
+// publish annotates nodes with their slices, and removes the annotation from nodes without a slice. If another NodeSlicePool with the same class
+// selects such a node, publish leaves the annotation.
 func (r *Reconciler) publish(ctx context.Context, p *ipam.NodeSlicePool, v *view) error {
 	if !r.Publish {
 		return nil
@@ -98,8 +98,8 @@ func (r *Reconciler) publish(ctx context.Context, p *ipam.NodeSlicePool, v *view
 	return nil
 }
 
-// selectedByOthers returns a function that reports whether another NodeSlicePool with the same class selects a node. An invalid selector selects
-// none.
+// selectedByOthers returns a function that reports whether another NodeSlicePool with the same class selects a node. An invalid selector selects no
+// node.
 func (r *Reconciler) selectedByOthers(ctx context.Context, p *ipam.NodeSlicePool) (func(client.Object) bool, error) {
 	others, err := r.others(ctx, p)
 	return func(node client.Object) bool {

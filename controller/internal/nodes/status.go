@@ -51,8 +51,8 @@ func (r *Reconciler) show(ctx context.Context, p *ipam.NodeSlicePool, class *car
 	})
 }
 
-// assignmentsOf returns all slices, sorted by node name; slices without a known node come last. It also counts the slices that drain now or will
-// drain after the grace period, and the slices that drain now.
+// assignmentsOf returns all slices, sorted by node name. Slices without a known node come last. draining is the number of slices that drain now.
+// missed also counts the slices that will drain after the grace period.
 func assignmentsOf(v *view) (all []ipam.SliceAssignment, missed, draining int) {
 	wanted := map[types.UID]bool{}
 	for _, node := range v.wanted {
@@ -95,7 +95,7 @@ func inSlices(class *carve.IPClass, addresses string) string {
 	return n.Rsh(n, uint(bits-*class.Spec.PoolPrefixLength)).String()
 }
 
-// some returns a list's first names as text.
+// some returns the first ten names of a list as text.
 func some(names []string) string {
 	const few = 10
 	if len(names) > few {
@@ -104,8 +104,8 @@ func some(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// refused reports in the status why slices are missing. It returns no error if Carve refuses a request or does not respond: the controller retries at
-// the next interval.
+// refused reports in the status why slices are missing. If Carve refuses a request or does not respond, refused returns no error, because the
+// controller retries after the next interval.
 func (r *Reconciler) refused(ctx context.Context, p *ipam.NodeSlicePool, err error) error {
 	if problem, refusal := carve.AsProblem(err); refusal {
 		return r.stuck(ctx, p, fmt.Sprintf("%s (%s)", problem.Detail, problem.Code))
@@ -119,7 +119,7 @@ func (r *Reconciler) refused(ctx context.Context, p *ipam.NodeSlicePool, err err
 	return err
 }
 
-// failed reports an error that the status does not have yet, once for each generation. Ready therefore never refers to an older specification.
+// failed reports an error in the status, but only once for each generation. Ready therefore never refers to an older specification.
 func (r *Reconciler) failed(ctx context.Context, p *ipam.NodeSlicePool, err error) error {
 	if p.Status.ObservedGeneration == p.Generation || conflict.IsConflict(err) {
 		return nil
@@ -163,7 +163,7 @@ func ready(p *ipam.NodeSlicePool) meta.Condition {
 	return meta.Condition{}
 }
 
-// guard adds the finalizer to an object. Carve may create slices for the object only afterwards.
+// guard adds the finalizer to an object. The controller requests slices only afterwards, so that it can drain them when a user deletes the object.
 func (r *Reconciler) guard(ctx context.Context, p *ipam.NodeSlicePool) error {
 	return patch.Change(ctx, r.Client, p, func() { controllerutil.AddFinalizer(p, ipam.Finalizer) })
 }

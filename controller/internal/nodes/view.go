@@ -22,12 +22,12 @@ import (
 type view struct {
 	wanted  []*meta.PartialObjectMetadata             // nodes that need a slice, by name
 	known   map[types.UID]*meta.PartialObjectMetadata // all nodes in the cache
-	slices  map[types.UID]*carve.IPPool               // by the node's UID
+	slices  map[types.UID]*carve.IPPool               // the slices of the class, by the UIDs of their nodes
 	without []string                                  // nodes without a slice
-	full    string                                    // the reason
+	full    string                                    // the reason why Carve had no room for a slice, or ""
 	stays   []string                                  // slices of another project, which the controller cannot drain
-	changed bool                                      // whether slices have come or gone since the controller read the class
-	wait    time.Duration                             // until a node has been gone for long enough
+	changed bool                                      // whether slices were created or deleted since the controller read the class
+	wait    time.Duration                             // the time until the next missing node's slice may be drained, at most Every
 }
 
 // readView reads the nodes and lists all slices of the class. The selector selects the nodes that need a slice.
@@ -77,7 +77,7 @@ func nodeList() *meta.PartialObjectMetadataList {
 	return list
 }
 
-// within reports whether values belong to a scope.
+// within reports whether the values of a slice's scope include all roles and values of the given scope.
 func within(values map[string]string, scope map[string]ipam.ScopeValue) bool {
 	for role, value := range scope {
 		if values[role] != string(value) {
@@ -118,7 +118,8 @@ func (r *Reconciler) peers(ctx context.Context, p *ipam.NodeSlicePool) ([]*ipam.
 	return slices.DeleteFunc(others, func(other *ipam.NodeSlicePool) bool { return !maps.Equal(other.Spec.Scope, p.Spec.Scope) }), err
 }
 
-// disagreeing returns a message if peers have another specification: one would drain the slices that another creates.
+// disagreeing returns a message if NodeSlicePools with the same class and scope have different specifications. Otherwise one of them would drain the
+// slices that another one creates.
 func (r *Reconciler) disagreeing(ctx context.Context, p *ipam.NodeSlicePool) (string, error) {
 	peers, err := r.peers(ctx, p)
 	names := []string{p.Name}

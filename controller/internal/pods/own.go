@@ -64,19 +64,19 @@ func (v *visit) owned(ctx context.Context) ([]ipam.IPClaim, error) {
 	return all.Items, err
 }
 
-// owns reports whether the pod owns a claim, and the claim was made for an entry.
+// owns reports whether the pod owns a claim that was made for the entry.
 func (v *visit) owns(claim *ipam.IPClaim, e entries.Entry) bool {
 	user := claims.PodOf(claim)
 	return user != nil && user.UID == v.pod.UID && claims.MadeFor(claim, e)
 }
 
-// mayUse reports whether the pod's network may have the block of a claim: the claim has a block and the pod has a node.
+// mayUse reports whether the pod's network may use the block of a claim. That is possible once the claim has a block and the pod has a node.
 func (v *visit) mayUse(claim *ipam.IPClaim) bool {
 	return claim.Status.Claim != nil && v.pod.Spec.NodeName != ""
 }
 
-// keep adds the claims that the pod may use and no longer requests. The key is the name of the claim's entry, or the claim's name if the entry has
-// another claim.
+// keep adds outcomes for the claims that the pod may use but no longer requests. The key is the name of the claim's entry. If that entry now has
+// another claim, the key is the claim's name.
 func (v *visit) keep(told entries.Outcomes) {
 	for i := range v.mine {
 		claim := &v.mine[i]
@@ -92,7 +92,7 @@ func (v *visit) keep(told entries.Outcomes) {
 	}
 }
 
-// confirm reads the pod from the API server. The cache may be older than the pod's end, or than its annotations.
+// confirm reads the pod from the API server. The cache may be old, so the pod may have ended or have other annotations.
 func (v *visit) confirm(ctx context.Context) error {
 	if v.confirmed {
 		return nil
@@ -112,9 +112,9 @@ func (v *visit) confirm(ctx context.Context) error {
 	return nil
 }
 
-// make creates an entry's claim. It tries the entry's names one after another. If a name belongs to another object, make writes the next name into
-// the pod's status before it tries it. A later attempt therefore begins with that name, even if the earlier name has become free, and creates no
-// second claim.
+// make creates an entry's claim. An entry has several possible names for its claim, and make tries them one after another. Before it tries the next
+// name, it writes that name into the pod's status. A later attempt therefore begins with the written name, even if an earlier name has become free.
+// Without the written name, it would create a second claim.
 func (v *visit) make(ctx context.Context, e entries.Entry, template *ipam.IPClaimTemplate) (*ipam.IPClaim, error) {
 	for attempt := v.attempt(e); attempt < entries.Attempts; attempt++ {
 		claim := v.claim(e, template, attempt)
@@ -144,7 +144,7 @@ func (v *visit) make(ctx context.Context, e entries.Entry, template *ipam.IPClai
 	return nil, fmt.Errorf("other objects have all names for the claim of entry %s", e.Name)
 }
 
-// attempt returns the number of the name to begin with. It is the name in the pod's status, if any.
+// attempt returns the number of the first name to try. If the pod's status has a name, it returns the number of that name.
 func (v *visit) attempt(e entries.Entry) int {
 	told := entries.OutcomesOf(v.pod)[e.Name].Claim
 	for attempt := range entries.Attempts {
@@ -155,7 +155,7 @@ func (v *visit) attempt(e entries.Entry) int {
 	return 0
 }
 
-// claim returns the pod's claim from a template. The owner reference does not block the pod's deletion: the claim waits for the pod's end.
+// claim returns the pod's claim from a template. The owner reference does not block the pod's deletion, because the claim waits for the pod's end.
 func (v *visit) claim(e entries.Entry, template *ipam.IPClaimTemplate, attempt int) *ipam.IPClaim {
 	of := template.DeepCopy().Spec
 	annotations := map[string]string{}

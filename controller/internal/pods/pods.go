@@ -25,7 +25,7 @@ type Reconciler struct {
 	Client client.Client
 	// Live reads from the API server. The reconciler creates a claim only after such a read.
 	Live client.Reader
-	// Judge has the options for the verdict on pods.
+	// Judge has the options for the decision whether a pod still uses its claims.
 	Judge podstate.Options
 	// Events records events for users.
 	Events events.EventRecorder
@@ -39,13 +39,13 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	v := visit{Reconciler: r, pod: &pod}
 	err := v.run(ctx)
-	if errors.Is(err, errAnother) || api.IsConflict(err) { // the cache was old; the new state is on its way
+	if errors.Is(err, errAnother) || api.IsConflict(err) { // the cache was old; it will soon have the new state
 		return ctrl.Result{RequeueAfter: soon}, nil
 	}
 	return ctrl.Result{}, err
 }
 
-// asks reports whether a pod requests claims and may get them. A pod that is being deleted or has finished gets none.
+// asks reports whether a pod requests claims and may get them. A pod that is being deleted or has finished gets no claims.
 func (r *Reconciler) asks(pod *core.Pod) bool {
 	verdict, _ := podstate.Assess(pod, pod.UID, r.Judge)
 	return pod.Annotations[ipam.ClaimsAnnotation] != "" && pod.DeletionTimestamp == nil && verdict == podstate.Keep
@@ -61,7 +61,7 @@ type visit struct {
 	confirmed bool
 }
 
-// errAnother reports that the API server has another pod than the cache, or another request for claims.
+// errAnother reports that the pod in the API server differs from the pod in the cache. It is another pod, or its request for claims has changed.
 var errAnother = errors.New("the pod differs from the cached pod")
 
 func (v *visit) run(ctx context.Context) error {
@@ -70,7 +70,7 @@ func (v *visit) run(ctx context.Context) error {
 	case verdict != podstate.Keep:
 		return v.tell(ctx, nil) // the pod's blocks are released
 	case v.pod.DeletionTimestamp != nil:
-		return nil // the pod keeps its blocks, and gets no others
+		return nil // the pod keeps its blocks, and gets no more
 	}
 	all, err := entries.Of(v.pod)
 	if err != nil {

@@ -64,7 +64,8 @@ func templatesOf(pod client.Object) (names []string) {
 	return names
 }
 
-// concerned returns the pods that show a claim in their status: the pod that owns it, and pods that request it by name.
+// concerned returns requests for the pods that show a claim in their status. These are the pod that owns the claim, and the pods that request it by
+// name.
 func (r *Reconciler) concerned(ctx context.Context, claim client.Object) []reconcile.Request {
 	requests := r.find(ctx, claim, claims.ByClaim)
 	if user := claims.PodOf(claim); user != nil {
@@ -118,7 +119,7 @@ func (r *Reconciler) asked() predicate.Predicate {
 	}
 }
 
-// settled accepts changes of the claims' statuses, as pods show them.
+// settled accepts changes of the claims' statuses, because the pods' annotations show these statuses.
 func settled() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, ok := e.ObjectOld.(*ipam.IPClaim)

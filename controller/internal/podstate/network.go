@@ -15,16 +15,16 @@ type Listing int
 
 // The listings.
 const (
-	// Unverified: the pod does not run, or its network status is missing or unreadable.
+	// Unverified means that the pod does not run, or that its network status is missing or unreadable.
 	Unverified Listing = iota
-	// Listed: the status has an address in the block.
+	// Listed means that the status has an address in the block.
 	Listed
-	// Missing: the status has no address in the block.
+	// Missing means that the status has no address in the block.
 	Missing
 )
 
-// Network searches a pod's network status for an address of a block on an interface. It compares parsed addresses, so notations do not matter. It
-// compares interfaces only if both sides name one. A blank status has no addresses.
+// Network searches a pod's network status for an address of a block on an interface. It compares parsed addresses, so different notations of an
+// address are equal. It compares interfaces only if name and the network status both give one. A blank status has no addresses.
 func Network(pod *core.Pod, name, block string) Listing {
 	held, err := netip.ParsePrefix(block)
 	if err != nil || !NetworkIsSetUp(pod) {

@@ -11,11 +11,11 @@ type Verdict int
 
 // The verdicts.
 const (
-	// Keep: the pod uses its claims, or may use them.
+	// Keep means that the pod uses its claims, or may use them.
 	Keep Verdict = iota
-	// Gone: the pod uses no claim and never will again.
+	// Gone means that the pod uses no claim, and will never use one again.
 	Gone
-	// Lost: a component that cannot see the pod reports it gone. The pod's blocks cool down before other claims get them.
+	// Lost means that the pod counts as gone, although it may still run. The pod's blocks cool down before other claims get them.
 	Lost
 )
 
@@ -34,7 +34,8 @@ type Options struct {
 // reasonNodeLost is a pod's status reason while its node does not respond.
 const reasonNodeLost = "NodeLost"
 
-// Assess judges the pod with a UID. pod is the current pod with its name, or nil. Pass nil only after the API server itself has no such pod.
+// Assess judges whether the pod with a UID still uses its claims. pod is the current pod with that pod's name, or nil. Pass nil only if a read from
+// the API server, not from the cache, has found no pod.
 func Assess(pod *core.Pod, uid types.UID, o Options) (verdict Verdict, why string) {
 	switch {
 	case pod == nil:
@@ -56,7 +57,7 @@ func Assess(pod *core.Pod, uid types.UID, o Options) (verdict Verdict, why strin
 	}
 }
 
-// tainted reports whether the taint manager has decided to delete a pod. Other disruptions do not count, as their pods end in the regular way.
+// tainted reports whether the taint manager has decided to delete a pod. Other disruptions do not count, because their pods end in the regular way.
 func tainted(pod *core.Pod) bool {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == core.DisruptionTarget && c.Status == core.ConditionTrue && c.Reason == "DeletionByTaintManager" {

@@ -31,8 +31,8 @@ func empty(kind, namespace, name string) client.Object {
 	}
 }
 
-// ownedBy returns an owner reference that deletes an object with its claim. It does not block the claim's deletion, as that would require another
-// permission.
+// ownedBy returns an owner reference that deletes an object with its claim. It does not block the claim's deletion, because that would require
+// another permission.
 func ownedBy(claim *ipam.IPClaim) meta.OwnerReference {
 	yes := true
 	return meta.OwnerReference{APIVersion: ipam.GroupVersion.String(), Kind: "IPClaim", Name: claim.Name, UID: claim.UID, Controller: &yes}
@@ -51,8 +51,8 @@ func fill(object client.Object, facts map[string]string) {
 	}
 }
 
-// facts returns the properties of a claim's block, for programs that read files or the environment. It contains no gateway, as Carve does not know
-// gateways.
+// facts returns the properties of a claim's block, for programs that read files or the environment. It contains no gateway, because Carve does not
+// know gateways.
 func facts(claim *ipam.IPClaim) map[string]string {
 	all := map[string]string{"cidr": claim.Status.CIDR, "pool": claim.Status.Pool}
 	if claim.Status.Address != "" {

@@ -35,7 +35,7 @@ type Reconciler struct {
 	Events events.EventRecorder
 	// Kinds are the kinds that the reconciler may write: ConfigMap, Secret.
 	Kinds []string
-	// Again is the pause before a retry if another owner has the object's name.
+	// Again is the pause before a retry if an object with the name exists and belongs to another owner.
 	Again time.Duration
 }
 
@@ -89,7 +89,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	return r.write(ctx, &claim, wanted)
 }
 
-// wanted returns the object for a claim's block, as KIND/NAME. It is empty if the claim requests none, or has no block.
+// wanted returns the object for a claim's block, as KIND/NAME. It returns "" if the claim requests no object, or has no block.
 func (r *Reconciler) wanted(claim *ipam.IPClaim) (string, error) {
 	asked := claim.Annotations[ipam.PublishAnnotation]
 	if asked == "" || claim.Status.CIDR == "" {
@@ -108,7 +108,7 @@ func (r *Reconciler) wanted(claim *ipam.IPClaim) (string, error) {
 	return kind + "/" + name, nil
 }
 
-// record writes into a claim the object that has its block.
+// record writes the kind and name of the published object into an annotation of the claim.
 func (r *Reconciler) record(ctx context.Context, claim *ipam.IPClaim, place string) error {
 	return patch.Change(ctx, r.Client, claim, func() {
 		if claim.Annotations[ipam.PublishedAnnotation] = place; place == "" {

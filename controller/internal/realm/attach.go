@@ -23,11 +23,12 @@ func (r *Realm) Detach(ctx context.Context, claim string, uid types.UID) error {
 	return r.Carve.DetachConsumer(ctx, r.Project, claim, string(uid), carve.DetachConsumerParams{Realm: &r.Name})
 }
 
-// kindLost is the kind of consumer that replaces a live pod if the pod's network lacks the claim's address.
+// kindLost is the kind of the consumer with which Yield replaces a live pod.
 const kindLost = "Lost"
 
-// Yield replaces a live pod by a consumer without renewals, if the pod's network lacks a claim's address. That consumer expires after some seconds.
-// The block therefore cools down like other lost consumers' blocks, and the pod keeps its other claims. A repetition changes nothing.
+// Yield takes a claim from a live pod whose network lacks the claim's address. It replaces the pod by a consumer that nobody renews, which therefore
+// expires after some seconds. The block then cools down like the blocks of other lost consumers. The pod keeps its other claims. A repetition changes
+// nothing.
 func (r *Realm) Yield(ctx context.Context, claim string, uid types.UID) error {
 	for c, err := range r.Carve.ClaimConsumers(ctx, r.Project, claim) {
 		if carve.IsNotFound(err) {
@@ -39,7 +40,7 @@ func (r *Realm) Yield(ctx context.Context, claim string, uid types.UID) error {
 		if c.UID != string(uid) || c.Realm != r.Name {
 			continue
 		}
-		ttl, lost := lapse, fmt.Sprintf("lost-%s-%d", claim, time.Now().UnixMilli()) // unique, as an ended consumer cannot come back
+		ttl, lost := lapse, fmt.Sprintf("lost-%s-%d", claim, time.Now().UnixMilli()) // unique, because an ended consumer cannot come back
 		_, err := r.Carve.AttachConsumer(ctx, r.Project, claim, lost,
 			carve.IPConsumerSpec{Kind: kindLost, Name: claim, TTLSeconds: &ttl}, carve.AttachConsumerParams{Realm: &r.Name})
 		if err != nil {

@@ -12,7 +12,7 @@ import (
 
 const kindNode = "Node"
 
-// HaveNode makes a node a consumer under its UID, with or without claims. It does not revive a node that has ended.
+// HaveNode makes a node a consumer under its UID. The node needs no claim. It does not revive a node that has ended.
 func (r *Realm) HaveNode(ctx context.Context, name string, uid types.UID) error {
 	ttl := int64(r.TTL / time.Second)
 	spec := carve.IPConsumerSpec{Kind: kindNode, Name: Shown(types.NamespacedName{Name: name}), TTLSeconds: &ttl}

@@ -1,4 +1,5 @@
-// Package realm manages the consumers of one cluster in Carve. The realm of a cluster is the world in which the UIDs of its pods are consumers.
+// Package realm manages the consumers of one cluster in Carve. A realm is a namespace for consumers' UIDs. The pods and nodes of a cluster are
+// consumers in the cluster's realm.
 package realm
 
 import (
@@ -20,13 +21,14 @@ import (
 type Realm struct {
 	Carve   *carve.Carve
 	Project string
-	// Name is the realm's name. Cluster is the cluster's identity. Several clusters may use one realm, one after another.
+	// Name is the realm's name. Cluster is the cluster's identity. Several clusters may use the same realm one after another, for example after a
+	// restore.
 	Name, Cluster string
 	// TTL is the time after which a pod without renewals expires. It limits how long Carve holds the blocks for a cluster that is gone.
 	TTL time.Duration
 }
 
-// NameOf returns a cluster's identity: the UID of its namespace kube-system. It is also the realm's default name.
+// NameOf returns a cluster's identity, which is the UID of its namespace kube-system. It is also the realm's default name.
 func NameOf(ctx context.Context, reader client.Reader) (string, error) {
 	var system core.Namespace
 	if err := reader.Get(ctx, types.NamespacedName{Name: "kube-system"}, &system); err != nil {
@@ -43,8 +45,8 @@ func (r *Realm) Pod(name types.NamespacedName, uid types.UID) carve.ClaimConsume
 
 const kindPod = "Pod"
 
-// Shown returns an object's namespaced name as Carve shows it to people. It cuts the name at the maximum length for consumers. UIDs identify the
-// objects.
+// Shown returns an object's namespaced name as Carve shows it to people. It cuts the name at the maximum length for consumers. Two objects may then
+// have the same text, but their UIDs differ.
 func Shown(name types.NamespacedName) string {
 	const most = 128
 	text := name.String()
@@ -89,8 +91,8 @@ func (r *Realm) Renew(ctx context.Context, uids []string) (refused []string, err
 // lapse is Carve's shortest time to live, in seconds.
 const lapse int64 = 10
 
-// Lapse lets a pod expire that is probably gone. Carve releases the blocks that only this pod used after some seconds, and they cool down like other
-// lost consumers' blocks. A repetition does not renew the pod.
+// Lapse lets a pod expire that is probably gone. After some seconds, Carve releases the blocks that only this pod used. They cool down like the
+// blocks of other lost consumers. A repetition does not renew the pod.
 func (r *Realm) Lapse(ctx context.Context, uid types.UID) error {
 	found, err := r.Carve.GetConsumer(ctx, r.Project, r.Name, string(uid))
 	if carve.IsNotFound(err) {

@@ -12,8 +12,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Carve is a transport to Carve. It counts the calls, creates a span for each, and records whether Carve is reachable. Carve's own spans are children
-// of that span.
+// Carve is an HTTP transport for calls to Carve. It counts the calls, creates a span for each call, and records whether Carve is reachable. The
+// server's spans are children of the call's span.
 type Carve struct {
 	// Next sends the requests.
 	Next http.RoundTripper
@@ -26,7 +26,7 @@ type Carve struct {
 type Reach struct {
 	// Asked means that there was a call.
 	Asked bool `json:"asked"`
-	// Reachable means that Carve has responded to it.
+	// Reachable means that Carve has responded to the last call.
 	Reachable bool `json:"reachable"`
 	// Since is when Reachable last changed.
 	Since time.Time `json:"since,omitzero"`
@@ -50,7 +50,7 @@ func (c *Carve) RoundTrip(r *http.Request) (*http.Response, error) {
 	otel.GetTextMapPropagator().Inject(ctx, propagation.HeaderCarrier(r.Header))
 	began := time.Now()
 	answer, err := c.Next.RoundTrip(r)
-	if ctx.Err() == nil { // else the caller gave the call up, and its error has nothing to do with Carve
+	if ctx.Err() == nil { // otherwise the caller has cancelled the call, and the error does not show whether Carve is reachable
 		c.note(err)
 	}
 	calls.WithLabelValues(r.Method, outcome(answer, err)).Observe(time.Since(began).Seconds())

@@ -28,7 +28,7 @@ const (
 	stateWaiting   = "waiting"   // no result yet
 	stateRefused   = "refused"   // Carve has refused it
 	stateDrifted   = "drifted"   // Carve has released or replaced it
-	stateReleasing = "releasing" // deleted; waits until its block is released
+	stateReleasing = "releasing" // being deleted; waits until its block is released
 )
 
 // Describe implements prometheus.Collector.

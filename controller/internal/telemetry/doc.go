@@ -1,5 +1,5 @@
-// Package telemetry has the controller's logs, metrics and traces. Names and environment variables agree with the server's.
+// Package telemetry has the controller's logs, metrics and traces. Names and environment variables are the same as in the server.
 package telemetry
 
-// scope is the tracer for all spans.
+// scope is the name of the tracer for all spans.
 const scope = "github.com/carve-ipam/carve/controller"

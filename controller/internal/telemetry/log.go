@@ -9,7 +9,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// NewLog returns the process's logger. It writes records of the level or above to w, as text or json. Its field names agree with the server's.
+// NewLog returns the process's logger. It writes records of the level or above to w, as text or json. Its field names are the same as in the server's
+// log.
 func NewLog(w io.Writer, level slog.Level, format string) *slog.Logger {
 	o := &slog.HandlerOptions{Level: level, ReplaceAttr: asTheServer}
 	if format == "json" {

@@ -33,8 +33,8 @@ const (
 // tellEvery is the shortest interval between two log records about failed exports.
 const tellEvery = 30 * time.Second
 
-// Trace exports spans if OpenTelemetry's environment variables name an exporter. Otherwise the process creates no spans. The returned function sends
-// the remaining spans.
+// Trace exports spans if OpenTelemetry's environment variables name an exporter. Otherwise the process creates no spans. Call the returned function
+// at the end, because it sends the remaining spans.
 func Trace(ctx context.Context, version string, env func(string) string, console io.Writer, log *slog.Logger) (end func(context.Context) error, err error) {
 	end = func(context.Context) error { return nil }
 	ways, err := exporters(env)

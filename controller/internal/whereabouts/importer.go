@@ -21,8 +21,8 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/podstate"
 )
 
-// Importer creates an IPClaim for each proven record, with the record's address and owned by the record's pod. The controller then claims the address
-// in Carve with the pod as its consumer, as it does for the pod's own requests.
+// Importer creates an IPClaim for each record whose pod provably has the address. The IPClaim requests the record's address, and the pod owns the
+// IPClaim. The controller then claims the address in Carve and makes the pod its consumer.
 type Importer struct {
 	// Live reads from the API server and writes to it.
 	Live client.Client
@@ -42,15 +42,15 @@ type Outcome string
 
 // Outcomes for records.
 const (
-	// WouldTake: a run without DryRun would take the address over.
+	// WouldTake means that a run without DryRun would take the address over.
 	WouldTake Outcome = "would take"
-	// Taken: Carve holds the address for the pod.
+	// Taken means that Carve holds the address for the pod.
 	Taken Outcome = "taken"
-	// Waiting: the IPClaim exists, and the controller has not bound it yet.
+	// Waiting means that the IPClaim exists, and that the controller has not bound it yet.
 	Waiting Outcome = "waiting"
-	// Unproven: no evidence shows that a live pod has the address.
+	// Unproven means that no evidence shows that a live pod has the address.
 	Unproven Outcome = "unproven"
-	// Refused: Carve cannot provide the address.
+	// Refused means that Carve cannot provide the address.
 	Refused Outcome = "refused"
 )
 
@@ -118,8 +118,8 @@ func (i *Importer) take(ctx context.Context, r Record, pools map[netip.Prefix]st
 	return result, i.Live.Create(ctx, claim)
 }
 
-// prove returns the live pod that has the address according to its own network status. The record alone is no proof, as an earlier pod may have had
-// the name.
+// prove returns the live pod that has the address according to its own network status. The record alone is no proof, because an earlier pod may have
+// had the same name.
 func (i *Importer) prove(ctx context.Context, r Record) (pod *core.Pod, why string, err error) {
 	pod = new(core.Pod)
 	if err := i.Live.Get(ctx, r.Pod, pod); api.IsNotFound(err) {

@@ -24,7 +24,7 @@ const (
 	kindReservation = "OverlappingRangeIPReservation"
 )
 
-// object has the relevant fields for both kinds.
+// object has the relevant fields of both kinds.
 type object struct {
 	meta.TypeMeta `json:",inline"`
 	Metadata      meta.ObjectMeta `json:"metadata"`
@@ -46,7 +46,7 @@ type holder struct {
 
 // Record is an address and its recorded owner.
 type Record struct {
-	// Address is the address. It is invalid if Problem gives the reason.
+	// Address is the recorded address. If the record has no readable address, Address is invalid and Problem gives the reason.
 	Address netip.Addr
 	// Pod is the pod that has the address.
 	Pod types.NamespacedName
@@ -73,7 +73,8 @@ func Objects(text []byte) ([]json.RawMessage, error) {
 	return []json.RawMessage{text}, nil
 }
 
-// Records merges pools and reservations into records. It skips other kinds. Contradictory records for an address have a problem.
+// Records merges pools and reservations into records. It skips other kinds. If the records of an address contradict each other, Problem describes the
+// contradiction.
 func Records(objects []json.RawMessage) ([]Record, error) {
 	var inPools []Record
 	reserved := map[netip.Addr]Record{}
@@ -137,8 +138,8 @@ func offset(at netip.Prefix, key string) netip.Addr {
 	return address
 }
 
-// reservation returns a reservation's record. The object's name has the address, with dashes instead of colons, and perhaps a network's name before
-// it.
+// reservation returns a reservation's record. The address is in the object's name, with dashes instead of colons. A network's name may precede the
+// address.
 func (o *object) reservation(source string) Record {
 	r := o.Spec.record(source)
 	name := o.Metadata.Name
@@ -172,7 +173,8 @@ func (h holder) record(source string) Record {
 	return r
 }
 
-// agree returns the allocations, and the reservations without an allocation. Records of the same address must name the same pod.
+// agree merges the allocations and reservations of each address into one record. If an address has no allocation, or its records name different pods,
+// the record has a problem.
 func agree(allocations []Record, reserved map[netip.Addr]Record) (records []Record) {
 	by := map[netip.Addr][]Record{}
 	for _, r := range allocations {

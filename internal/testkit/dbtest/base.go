@@ -11,11 +11,11 @@ import (
 	"github.com/carve-ipam/carve/internal/devdb"
 )
 
-// base is the directory for the clusters of this user's test processes: below TMPDIR if it is
-// set, otherwise in memory if there is enough, otherwise below /tmp.
+// base is the directory for the PostgreSQL clusters of this user's test processes. If TMPDIR is set, the directory is below it. Otherwise it is in
+// memory, or below /tmp if there is not enough memory.
 //
-// A process holds its lock shared while it makes a directory, because the new directory has no
-// lock of its own yet. A process that removes the directories of killed processes holds it exclusively.
+// A process holds the lock of base shared while it makes a directory, because the new directory has no lock yet. A process that removes the
+// directories of killed processes holds the lock of base exclusively.
 type base struct {
 	dir  string
 	lock *os.File
@@ -58,7 +58,7 @@ func (b *base) sweep() {
 	for _, dir := range dirs {
 		// A directory that cannot be removed is in use, or the next process tries again.
 		if err := devdb.Remove(dir); errors.Is(err, fs.ErrNotExist) {
-			_ = os.RemoveAll(dir) // its maker was killed before it used the directory
+			_ = os.RemoveAll(dir) // the process that made the directory was killed before it used it
 		}
 	}
 }

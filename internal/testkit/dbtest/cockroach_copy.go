@@ -9,12 +9,12 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// schemaCopy is a migrated database as a few statements. CockroachDB has no templates. Migrations one by one change existing tables and take half a
-// minute; new tables in one transaction take a second.
+// schemaCopy is a migrated database as a few statements. It replaces template databases, which CockroachDB does not have. Migrations change existing
+// tables one by one and take half a minute. The statements make new tables in one transaction, which takes a second.
 type schemaCopy struct {
 	regions []string // quoted, the primary region first; empty for a database without regions
 	tables  string
-	names   []string // of the tables; each refers only to earlier ones
+	names   []string // of the tables; each table refers only to earlier tables
 	rows    []string // INSERT statements for the rows of the migrations
 }
 
@@ -34,7 +34,7 @@ func readSchema(ctx context.Context, dsn string) (s schemaCopy, err error) {
 	if err != nil {
 		return s, err
 	}
-	all, err := texts(ctx, conn, "SELECT create_statement FROM [SHOW CREATE ALL TABLES]") // each refers only to earlier ones
+	all, err := texts(ctx, conn, "SELECT create_statement FROM [SHOW CREATE ALL TABLES]") // each table refers only to earlier tables
 	if err != nil {
 		return s, err
 	}
@@ -60,7 +60,7 @@ func readSchema(ctx context.Context, dsn string) (s schemaCopy, err error) {
 	return s, nil
 }
 
-// readRows returns INSERT statements for a table's rows, without generated keys, which the table assigns again.
+// readRows returns INSERT statements for a table's rows. The statements omit generated keys, because the new table generates them again.
 func readRows(ctx context.Context, conn *pgx.Conn, table string) (inserts []string, err error) {
 	columns, err := texts(ctx, conn, `SELECT quote_ident(column_name) FROM information_schema.columns
 WHERE table_schema = 'public' AND table_name = '`+strings.Trim(table, `"`)+`' AND is_identity = 'NO' AND is_hidden = 'NO' ORDER BY ordinal_position`)

@@ -43,8 +43,8 @@ func Empty(t testing.TB) string {
 	return u.String()
 }
 
-// Cluster makes an empty database on a cluster with several regions, and returns a DSN for the gateway of each region. regions has the order of the
-// variable.
+// Cluster makes an empty database on a cluster with several regions. at has a DSN for each region, through a node in that region. regions has the
+// regions in the order of CRDB_URLS.
 func Cluster(t testing.TB) (regions []string, at map[string]string) {
 	t.Helper()
 	if os.Getenv(EnvURLs) == "" {
@@ -103,7 +103,7 @@ func Connect(t testing.TB, dsn string, settings map[string]string) *pgx.Conn {
 	return c
 }
 
-// Dump returns every row of every table of the database, by table, in an order that depends on the rows alone.
+// Dump returns every row of every table of the database, by table. The order of the rows depends only on their values.
 func Dump(t testing.TB, c *pgx.Conn) map[string][]string {
 	t.Helper()
 	out := map[string][]string{}

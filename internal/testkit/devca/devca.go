@@ -1,5 +1,5 @@
-// Package devca makes certificate authorities for tests, and for tools that measure a server over TLS. Their keys exist only in the process that
-// made them. Nothing else should trust them.
+// Package devca makes certificate authorities for tests, and for tools that measure a server over TLS. The keys exist only in the process that made
+// them. Do not trust these authorities outside tests.
 package devca
 
 import (

@@ -8,46 +8,48 @@ type Answer uint8
 const (
 	// Truth passes the server's response on.
 	Truth Answer = iota
-	// Error replaces it with an ErrorResponse with the action's Code. In the extended protocol the client's messages
-	// up to Sync are skipped, as a server would.
+	// Error replaces the response with an ErrorResponse that has the action's Code. In the extended protocol, the proxy then skips the client's
+	// messages up to Sync, like a server.
 	Error
-	// Fatal replaces it with a FATAL ErrorResponse with the action's Code and ends the connection.
+	// Fatal replaces the response with a FATAL ErrorResponse that has the action's Code, and ends the connection.
 	Fatal
 	// Nothing ends the connection without a response.
 	Nothing
-	// Empty returns no rows and "0 rows affected", and undoes the statement's effect: see NoRows.
+	// Empty returns no rows and "0 rows affected", and undoes the statement's effect. See NoRows.
 	Empty
 )
 
-// Cut tells whether a partition begins before or after a statement.
+// Cut defines whether a partition begins before or after a statement.
 type Cut uint8
 
 const (
 	// NoCut leaves the network whole.
 	NoCut Cut = iota
-	// CutBefore begins it before the statement is sent.
+	// CutBefore begins the partition before the proxy sends the statement.
 	CutBefore
-	// CutAfter begins it after the server's response and before the client sees it.
+	// CutAfter begins the partition after the server's response, but before the client sees that response.
 	CutAfter
 )
 
-// Action describes a fault: whether the statement takes effect, and which response the client sees. The zero Action
-// passes the statement and its response unchanged. At Connect, Drop with an Answer other than Truth refuses the
-// connection; at Prepare, only Delay and Hold apply.
+// Action describes a fault. It defines whether the statement takes effect, and which response the client sees. The zero Action passes the statement
+// and its response unchanged. At Connect, Drop with an Answer other than Truth refuses the connection. At Prepare, only Delay and Hold apply.
 type Action struct {
-	// Name is the name under which the proxy counts the injection; empty: it is not counted. A name alone injects nothing.
+	// Name is the name under which the proxy counts the injection. If it is empty, the proxy does not count it. A name alone injects nothing.
 	Name string
-	// Drop keeps the statement from taking effect. With Error, COMMIT is replaced by ROLLBACK and any other
-	// statement by one that fails, so that the server's transaction ends in the state that the client sees. With
-	// Fatal and Nothing the server sees a lost client, and the client sees its response when the server has rolled back.
-	// With Truth it has no effect. Without Drop, use Error only for a statement that ends its transaction: elsewhere
-	// the server would go on in a transaction that the client believes aborted.
+	// Drop keeps the statement from taking effect. Its meaning depends on Answer:
+	//   - With Error, the proxy replaces COMMIT by ROLLBACK, and any other statement by one that fails. The server's transaction then has the state
+	//     that the client sees.
+	//   - With Fatal and Nothing, the server sees a lost client. The client sees its response when the server has rolled back.
+	//   - With Truth, Drop has no effect.
+	//
+	// Without Drop, use Error only for a statement that ends its transaction. Elsewhere the server would continue a transaction that the client
+	// believes aborted.
 	Drop   bool
 	Answer Answer
-	// Code is the SQLSTATE of Error and Fatal; Message its text.
+	// Code is the SQLSTATE of Error and Fatal. Message is the error's text.
 	Code    string
 	Message string
-	// Delay is the wait before the round trip with the statement; the longest delay in a pipeline applies.
+	// Delay is the wait before the round trip with the statement. In a pipeline, the longest delay applies.
 	Delay time.Duration
 	// Hold delays the statement until the gate opens, even if its client disconnects before that.
 	Hold *Gate

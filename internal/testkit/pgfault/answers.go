@@ -6,8 +6,8 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// relayAnswers reads the server's messages, applies the rules, and sends the results to the client. It returns when the
-// server has ended its side, and closes the client's.
+// relayAnswers reads the server's messages, applies the rules, and sends the results to the client. When the server has ended its side, it closes the
+// client's side and returns.
 func (s *session) relayAnswers() {
 	defer func() { _ = s.client.Close() }() // closing twice is harmless
 	for {
@@ -71,7 +71,7 @@ func (s *session) answer(msg pgproto3.BackendMessage) bool {
 	return true
 }
 
-// reach applies a step's action when the server begins its response, that is, after the request has run.
+// reach applies a step's action when the server begins its response. At that point the request has run.
 func (s *session) reach(head *step) {
 	head.reached = true
 	a := head.action
@@ -86,7 +86,7 @@ func (s *session) reach(head *step) {
 	}
 }
 
-// ready ends a cycle and its fault. A statement outside a transaction has not committed before this.
+// ready handles ReadyForQuery, which ends a cycle of requests and the cycle's fault. A statement outside a transaction commits only here.
 func (s *session) ready(msg *pgproto3.ReadyForQuery) bool {
 	s.pending.ready(msg.TxStatus)
 	fault := s.fault
@@ -107,8 +107,8 @@ func (s *session) ready(msg *pgproto3.ReadyForQuery) bool {
 	return true
 }
 
-// withhold drops a message under a fault. In the extended protocol it sends the fault's error at the end of the statement,
-// because the client may wait for that before it sends Sync; in the simple protocol ready sends it.
+// withhold drops a message of the server while a fault applies. In the extended protocol, it sends the fault's error at the end of the statement,
+// because the client may wait for the error before it sends Sync. In the simple protocol, ready sends the error.
 func (s *session) withhold(head *step, msg pgproto3.BackendMessage) {
 	switch msg.(type) {
 	case *pgproto3.CopyInResponse, *pgproto3.CopyBothResponse: // the server now waits for the client

@@ -12,7 +12,7 @@ type Distances struct {
 	far map[string]time.Duration
 }
 
-// NewDistances returns the given distances; a region without one has no delay.
+// NewDistances returns the given distances. A region that is not in the map has no delay.
 func NewDistances(far map[string]time.Duration) *Distances {
 	return &Distances{far: maps.Clone(far)}
 }
@@ -24,11 +24,11 @@ func (d *Distances) Set(far map[string]time.Duration) {
 	d.far = maps.Clone(far)
 }
 
-// Latency delays statements to another region: each statement that contains the region's name as a value (Event.Says), and
-// the COMMIT of a transaction with such a statement. The longest distance applies. Reads of tables with a copy in every
-// region name no region and have no delay. Any equal value counts as the region's name, so these names must be unique.
+// Latency delays statements to another region. These are the statements that contain the region's name as a value (Event.Says), and the COMMIT of a
+// transaction with such a statement. If a statement names several regions, the longest distance applies. Reads of tables with a copy in every region
+// name no region, so they have no delay. Any equal value counts as the region's name, so the names must be unique.
 func (d *Distances) Latency() Fault {
-	gone := map[int]time.Duration{} // longest distance in the present transaction, by connection
+	gone := map[int]time.Duration{} // longest distance in the current transaction, by connection
 	return func(e Event) Action {
 		var far time.Duration
 		switch e.Kind {

@@ -1,6 +1,6 @@
-// Package pgfault is a loopback proxy between a PostgreSQL client and its server that injects faults: at a chosen
-// statement, of a chosen kind, and with an effect that the test knows. It parses the wire protocol and the statements,
-// so it can recognise a COMMIT, which a TCP proxy cannot.
+// Package pgfault is a loopback proxy between a PostgreSQL client and its server. It injects faults. A test chooses the statement and the kind of
+// fault, and knows the fault's effect. The proxy parses the wire protocol and the statements. Unlike a TCP proxy, it can therefore recognise a
+// COMMIT.
 //
 //	proxy, err := pgfault.Start(ctx, dsn, pgfault.Once(pgfault.CommittedAnswerLost()))
 //	pool, err := pgxpool.New(ctx, proxy.DSN())
@@ -31,24 +31,25 @@
 //	PartitionAfter                 any        yes                    after Heal              a deadline at Commit: unknown
 //	RewriteSQL(f), StripLocks      all        as rewritten           the truth               -
 //
-// For a SQLSTATE without a fault of its own: use ConnectRefused or SQLState for 53300, and SQLState for 55P03, 57014 and
-// XXUUU on statements. At COMMIT, 57014 and XXUUU leave the outcome open, so use CommittedThenError. Proxy.Sever cuts
-// the present connections; Proxy.Partition stops all traffic to the server until Proxy.Heal.
+// Some SQLSTATEs have no fault with their name. Use ConnectRefused or SQLState for 53300, and SQLState for 55P03, 57014 and XXUUU on statements. At
+// COMMIT, 57014 and XXUUU leave the outcome open, so use CommittedThenError. Proxy.Sever cuts the current connections. Proxy.Partition stops all
+// traffic to the server until Proxy.Heal.
 //
-// "Any" is every statement that runs, COMMIT included; "all" adds connecting and preparing. Wrappers choose the statement:
-// On, OnlySQL, OnlyTable, When, Nth, First, Once, Probability. Faults made from Fault and Action work like these.
+// "Any" is every statement that runs, including COMMIT. "All" also includes Connect and Prepare. Wrappers choose the statement: On, OnlySQL,
+// OnlyTable, When, Nth, First, Once, Probability. Faults made from Fault and Action work like these.
 //
 // Guarantees:
 //
-//   - The effect or the rollback is complete before the client sees the response: when the client sees the error, the
-//     database shows the outcome. If a client gives up by itself, or is cut off inside a transaction that has run,
-//     AwaitEnd waits until the server has ended the session.
-//   - Tests need no sleeping: AwaitInjected, AwaitCancel, AwaitEnd, AwaitIdle and Gate.Await wait for a state.
-//   - The server's state matches the response: a failed statement really has aborted its transaction, and a failed COMMIT
-//     really has ended it. The proxy simulates nothing that the server can do.
-//   - Faults work in the simple and the extended protocol, with named and unnamed prepared statements, in pipelines, and
-//     with a COMMIT inside them. The proxy declines TLS ('N') and passes COPY.
+//   - The effect or the rollback is complete before the client sees the response. When the client sees the error, the database shows the outcome. If
+//     a client gives up by itself, or is cut off inside a transaction that has run, AwaitEnd waits until the server has ended the session.
+//   - Tests need no sleeps, because AwaitInjected, AwaitCancel, AwaitEnd, AwaitIdle and Gate.Await wait for a state.
+//   - The server's state matches the response. A failed statement really has aborted its transaction, and a failed COMMIT really has ended it. The
+//     proxy simulates nothing that the server can do.
+//   - Faults work in the simple and the extended protocol, with named and unnamed prepared statements, in pipelines, and with a COMMIT inside them.
+//     The proxy declines TLS ('N') and passes COPY.
 //
-// Limits: the proxy treats SQL-level PREPARE and EXECUTE like other statements and does not parse their contents; it does
-// not see a COMMIT inside a procedure; it takes a function written as BEGIN ATOMIC … END for a COMMIT.
+// Limits:
+//   - The proxy treats SQL-level PREPARE and EXECUTE like other statements, and does not parse their contents.
+//   - It does not see a COMMIT inside a procedure.
+//   - It takes a function written as BEGIN ATOMIC … END for a COMMIT.
 package pgfault

@@ -11,9 +11,9 @@ const (
 	// Commit is COMMIT or END in any spelling, and RELEASE SAVEPOINT cockroach_restart, at which CockroachDB
 	// commits. A simple query of several statements is a Commit if one of them is.
 	Commit
-	// Rollback is ROLLBACK or ABORT of a whole transaction; ROLLBACK TO SAVEPOINT is a Statement.
+	// Rollback is ROLLBACK or ABORT of a whole transaction. ROLLBACK TO SAVEPOINT is a Statement.
 	Rollback
-	// Prepare is the Parse message of the extended protocol. Nothing runs, but it may cost a round trip of its own.
+	// Prepare is the Parse message of the extended protocol. It runs nothing, but may cost a separate round trip.
 	Prepare
 	// Connect is the start of a connection, before the proxy dials the server. Its event has no SQL.
 	Connect
@@ -26,23 +26,23 @@ func (k Kind) String() string {
 
 // Event is one step of one connection. The rules see it before it reaches the server.
 type Event struct {
-	// Conn numbers the connections through the proxy from 1; cancel requests are not counted.
+	// Conn is the number of the connection through the proxy, from 1. Cancel requests do not count.
 	Conn int
-	// Seq numbers the events of one connection from 1; Connect is the first.
+	// Seq is the number of the event in its connection, from 1. Connect is the first event.
 	Seq  int
 	Kind Kind
-	// SQL is the normalised text: no comments, words outside quotes in lower case, runs of white space as one
-	// space, no trailing semicolon. Statements of one simple query are joined by "; ".
+	// SQL is the normalised text. It has no comments and no trailing semicolon. Words outside quotes are in lower case, and white space is one space.
+	// Statements of one simple query are joined by "; ".
 	SQL string
-	// Text is what the client sent, with its comments.
+	// Text is the text that the client sent, with its comments.
 	Text string
-	// Tables lists the tables that the text reads or writes, without its own CTEs. It is a guess from the
-	// surrounding words, good enough to select statements.
+	// Tables lists the tables that the text reads or writes, without its own CTEs. The proxy guesses them from the surrounding words, which is good
+	// enough to select statements.
 	Tables []string
 	// Writes is true if the text contains INSERT, UPDATE, DELETE or MERGE.
 	Writes bool
-	// InTx is true if a transaction block is open before the statement runs. Without one, the statement is its
-	// own commit, or shares the implicit commit of its pipeline.
+	// InTx is true if a transaction block is open before the statement runs. Without a block, the statement commits by itself, or together with its
+	// pipeline.
 	InTx bool
 	// Extended is true in the extended protocol and false in the simple one.
 	Extended bool
@@ -50,9 +50,9 @@ type Event struct {
 	values values
 }
 
-// Says reports whether the statement contains a value: as a string literal, a bound parameter, or an element of an array in
-// one of these. It compares only texts, so it also matches an equal value with another meaning.
+// Says reports whether the statement contains a value. It looks at string literals, bound parameters, and the elements of arrays in them. It compares
+// only texts, so it also matches an equal value with another meaning.
 func (e Event) Says(value string) bool { return e.values.have(value) }
 
-// Executes reports whether the event runs SQL: it is neither Prepare nor Connect.
+// Executes reports whether the event runs SQL. Prepare and Connect do not.
 func (e Event) Executes() bool { return e.Kind <= Rollback }

@@ -6,8 +6,8 @@ import (
 
 const byUs = " (injected by pgfault)"
 
-// CommitSerializationFailure rolls back at COMMIT and returns 40001: a definite failure, after which the client may retry.
-// The transaction has ended, as on CockroachDB; at RELEASE SAVEPOINT cockroach_restart it is aborted and still open.
+// CommitSerializationFailure rolls back at COMMIT and returns 40001. That is a definite failure, after which the client may retry. The transaction
+// has ended, as on CockroachDB. At RELEASE SAVEPOINT cockroach_restart, the transaction is aborted but still open.
 func CommitSerializationFailure() Fault {
 	return On(Commit, always(Action{
 		Name: "CommitSerializationFailure", Drop: true, Answer: Error, Code: "40001",
@@ -44,7 +44,7 @@ func RolledBackAmbiguous40003() Fault {
 	}))
 }
 
-// Drain57P01 returns FATAL 57P01 for a statement of any kind without its execution, and ends the connection.
+// Drain57P01 returns FATAL 57P01 for a statement of any kind and ends the connection. The statement does not execute.
 func Drain57P01() Fault {
 	return executed(Action{
 		Name: "Drain57P01", Drop: true, Answer: Fatal, Code: "57P01", Message: "server is shutting down",
@@ -63,8 +63,8 @@ func RangeUnavailable58C00() Fault {
 	return Named("RangeUnavailable58C00", On(Statement, SQLState("58C00")))
 }
 
-// SQLState returns a definite error for a statement of any kind without its execution. Its transaction is aborted, or has
-// ended if the statement was COMMIT.
+// SQLState returns a definite error for a statement of any kind. The statement does not execute. Its transaction is aborted, or has ended if the
+// statement was COMMIT.
 func SQLState(code string) Fault {
 	return executed(Action{
 		Name: "SQLState " + code, Drop: true, Answer: Error, Code: code, Message: "SQLSTATE " + code,
@@ -79,12 +79,12 @@ func CommittedThenError(code string) Fault {
 	}))
 }
 
-// SlowCommit delays COMMIT. If the client's deadline passes before, it sees no response, and the COMMIT still executes.
+// SlowCommit delays COMMIT. If the client's deadline passes during the delay, the client sees no response, but the COMMIT still executes.
 func SlowCommit(d time.Duration) Fault {
 	return On(Commit, always(Action{Name: "SlowCommit", Delay: d}))
 }
 
-// ConnectRefused returns a FATAL error at the start of a connection: 53300 too many connections, 57P03 starting up.
+// ConnectRefused returns a FATAL error at the start of a connection. Examples are 53300 (too many connections) and 57P03 (starting up).
 func ConnectRefused(code string) Fault {
 	return On(Connect, always(Action{
 		Name: "ConnectRefused " + code, Drop: true, Answer: Fatal, Code: code, Message: "SQLSTATE " + code,
@@ -100,18 +100,18 @@ func ConnectionLost() Fault {
 	return executed(Action{Name: "ConnectionLost", Drop: true, Answer: Nothing})
 }
 
-// NoRows returns no rows for a statement, as if no row matched. Inside a transaction block a savepoint undoes its effects and
-// row locks, so the statement may be a DELETE around a locking SELECT. Outside a block, a statement that writes passes
-// unchanged, because nothing could undo it. The fault applies to all statements of a simple query together.
+// NoRows returns no rows for a statement, as if no row matched. Inside a transaction block, the proxy undoes the statement's effects and row locks
+// with a savepoint. The statement may therefore be a DELETE around a locking SELECT. Outside a block, a statement that writes passes unchanged,
+// because the proxy could not undo it. The fault applies to all statements of a simple query together.
 func NoRows() Fault {
 	return executed(Action{Name: "NoRows", Answer: Empty}).when(func(e Event) bool { return e.Kind == Statement && (e.InTx || !e.Writes) })
 }
 
-// Latency waits d before each round trip of every kind, connecting and preparing included.
+// Latency waits d before each round trip of every kind, including Connect and Prepare.
 func Latency(d time.Duration) Fault { return always(Action{Name: "Latency", Delay: d}) }
 
-// Hold delays statements until the gate opens. A held statement reaches the server even if the client has given up, like a
-// COMMIT that arrives after its request has timed out.
+// Hold delays statements until the gate opens. A held statement reaches the server even if the client has given up. This simulates a COMMIT that
+// arrives after its request has timed out.
 func Hold(g *Gate) Fault { return executed(Action{Name: "Hold", Hold: g}) }
 
 // Partition cuts the network between all clients and the server before a statement is sent. Sockets stay open, and

@@ -5,14 +5,14 @@ import (
 	"sync"
 )
 
-// Gate delays statements until a test opens it: see Hold. The zero Gate is not usable.
+// Gate delays statements until a test opens it. See Hold. The zero Gate is not usable.
 type Gate struct {
 	open    chan struct{}
 	once    sync.Once
 	arrived chan Event
 }
 
-// unseenArrivals is the number of held statements that a gate keeps for Await; a test awaits one or a few.
+// unseenArrivals is the maximum number of held statements that a gate remembers for Await. Tests await only a few.
 const unseenArrivals = 64
 
 // NewGate returns a closed gate.
@@ -47,7 +47,7 @@ func (g *Gate) pass(e Event, done <-chan struct{}) bool {
 	}
 }
 
-// link is the network between clients and server: connected, or cut until a heal.
+// link is the network between clients and the server. It is connected, or cut until heal is called.
 type link struct {
 	mu     sync.Mutex
 	healed chan struct{} // nil while connected

@@ -24,8 +24,8 @@ func (t token) is(word string) bool { return t.kind == tokenWord && t.text == wo
 
 func (t token) punct(p string) bool { return t.kind == tokenOther && t.text == p }
 
-// scan splits SQL into tokens and drops comments. It never fails: an unclosed literal or comment runs to the end, and the
-// server reports the error. Strings follow standard_conforming_strings=on, the only setting that CockroachDB has.
+// scan splits SQL into tokens and drops comments. It never fails. An unclosed literal or comment extends to the end of the text, and the server
+// reports the error. Strings follow standard_conforming_strings=on, the only setting that CockroachDB has.
 func scan(sql string) []token {
 	var out []token
 	spaced := false
@@ -127,7 +127,7 @@ func endOfLine(sql string, i int) int {
 	return len(sql)
 }
 
-// endOfBlockComment handles nested comments, like both engines.
+// endOfBlockComment returns the end of a block comment. It handles nested comments, like both engines.
 func endOfBlockComment(sql string, i int) int {
 	depth := 0
 	for i < len(sql) {

@@ -25,7 +25,7 @@ type Proxy struct {
 	after    func(time.Duration) <-chan time.Time // time.After; tests of delays replace it
 
 	mu       sync.Mutex
-	sessions map[int]*session // live ones, by number
+	sessions map[int]*session // live sessions, by number
 	conns    int              // number of sessions so far
 }
 
@@ -58,12 +58,12 @@ func Start(ctx context.Context, upstreamDSN string, rules ...Rule) (*Proxy, erro
 // DSN returns the upstream's user, password, database and settings with the proxy's address, as a postgres:// URL.
 func (p *Proxy) DSN() string { return p.dsn }
 
-// SetRules replaces all rules, for statements that have not been decided yet. Prepared statements keep the text from
-// RewriteSQL.
+// SetRules replaces all rules. The new rules apply to statements for which the proxy has not chosen an action yet. Prepared statements keep the text
+// from the old RewriteSQL.
 func (p *Proxy) SetRules(rules ...Rule) { p.rules.set(rules) }
 
-// Injected returns the number of injections of each fault, by name: the name of its constructor, with the argument of
-// SQLState ("SQLState 53200") and ConnectRefused. It does not count a fault after the point at which its pipeline failed.
+// Injected returns the number of injections of each fault, by name. The name is the name of the fault's constructor. For SQLState and ConnectRefused
+// the argument follows, as in "SQLState 53200". It does not count a fault after the point at which its pipeline failed.
 func (p *Proxy) Injected() map[string]int {
 	p.rules.mu.Lock()
 	defer p.rules.mu.Unlock()
@@ -78,14 +78,14 @@ func (p *Proxy) AwaitInjected(ctx context.Context, name string, n int) error {
 	return nil
 }
 
-// Partition stops all traffic, new connections included, and keeps every socket open.
+// Partition stops all traffic, including new connections, and keeps every socket open.
 func (p *Proxy) Partition() { p.link.cut() }
 
 // Heal ends a partition. All delayed bytes arrive, even from clients that have given up.
 func (p *Proxy) Heal() { p.link.heal() }
 
-// Sever cuts every present connection on both sides and serves new ones. The server completes the requests that it has
-// received (see AwaitEnd) and rolls back open transactions.
+// Sever cuts every current connection on both sides. New connections work. The server completes the requests that it has received (see AwaitEnd) and
+// rolls back open transactions.
 func (p *Proxy) Sever() {
 	for _, s := range p.live() {
 		_ = s.client.Close() // it may be closing already
@@ -98,8 +98,8 @@ func (p *Proxy) Close() {
 	p.wg.Wait()
 }
 
-// AwaitEnd waits until the server has ended its side of a connection (Event.Conn): all received requests have run, the
-// open transaction is rolled back, and its locks are free.
+// AwaitEnd waits until the server has ended its side of a connection (Event.Conn). All received requests have then run, the open transaction is
+// rolled back, and its locks are free.
 func (p *Proxy) AwaitEnd(ctx context.Context, conn int) error {
 	return p.await(ctx, conn, func(s *session) <-chan struct{} { return s.ended })
 }
@@ -152,7 +152,7 @@ func (p *Proxy) accept() {
 	}
 }
 
-// track closes a connection when the proxy stops; the function it returns closes it at once.
+// track closes a connection when the proxy stops. The returned function closes it at once.
 func (p *Proxy) track(conn net.Conn) (done func()) {
 	forget := context.AfterFunc(p.ctx, func() { _ = conn.Close() })
 	return func() {

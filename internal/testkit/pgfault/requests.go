@@ -2,8 +2,8 @@ package pgfault
 
 import "github.com/jackc/pgx/v5/pgproto3"
 
-// relayRequests reads the client's messages, applies the rules, and sends them to the server. It returns when the client
-// ends or a rule cuts it off, and ends the stream to the server.
+// relayRequests reads the client's messages, applies the rules, and sends the messages to the server. When the client ends or a rule cuts it off, it
+// ends the stream to the server and returns.
 func (s *session) relayRequests() {
 	defer closeWrite(s.server)
 	for {
@@ -134,8 +134,8 @@ func (s *session) event(kind Kind, st *statement, extended bool) Event {
 	}
 }
 
-// admit gets the rules' action for an event and applies the part for the request: delay, hold, partition, or the end of the
-// connection, for which it returns false.
+// admit gets the rules' action for an event and applies the part that concerns the request. That part is a delay, a hold, a partition, or the end of
+// the connection. If the connection ends, it returns false.
 func (s *session) admit(e Event) (Action, bool) {
 	a := s.p.rules.decide(e)
 	s.delay = max(s.delay, a.Delay)

@@ -6,14 +6,13 @@ type rewriteRule func(sql string) string
 
 func (r rewriteRule) addTo(s *ruleSet) { s.rewrites = append(s.rewrites, r) }
 
-// RewriteSQL changes the text of every statement on its way to the server: in Parse for the extended protocol, in
-// Query for the simple one. The function gets the client's text, comments included. Events keep the client's text, and
-// a statement prepared before the rule was set stays as it is.
+// RewriteSQL changes the text of every statement on its way to the server. It changes Parse in the extended protocol and Query in the simple
+// protocol. The function gets the client's text, including comments. Events keep the client's text. A statement that was prepared before the rule was
+// set does not change.
 func RewriteSQL(f func(sql string) string) Rule { return rewriteRule(f) }
 
-// StripLocks removes FOR UPDATE and its kin (FOR NO KEY UPDATE, FOR SHARE, FOR KEY SHARE, with OF, NOWAIT and SKIP
-// LOCKED) from every statement. On CockroachDB such locks are best effort and may be lost; a test that passes under
-// this rule shows that correctness does not depend on them.
+// StripLocks removes FOR UPDATE, FOR NO KEY UPDATE, FOR SHARE and FOR KEY SHARE from every statement, with OF, NOWAIT and SKIP LOCKED. On CockroachDB
+// such locks are best effort and may be lost. If a test passes under this rule, correctness does not depend on these locks.
 func StripLocks() Rule { return RewriteSQL(stripLocks) }
 
 func stripLocks(sql string) string {
@@ -34,7 +33,7 @@ func stripLocks(sql string) string {
 	return b.String()
 }
 
-// lockingClause returns the index after the locking clause that starts at i, or i where none does.
+// lockingClause returns the index after the locking clause that starts at i, or i if none starts there.
 func lockingClause(tokens []token, i int) int {
 	at := func(i int, word string) bool { return i < len(tokens) && tokens[i].is(word) }
 	if !at(i, "for") {

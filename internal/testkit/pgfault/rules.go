@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Fault returns the action for one event; the zero Action lets it pass. The proxy calls it for one event at a time over all
-// connections, so it may keep state without a lock. It must not block; use Hold to wait.
+// Fault returns the action for one event. The zero Action lets the event pass. The proxy calls a Fault for one event at a time over all connections,
+// so a Fault may keep state without a lock. It must not block. To wait, use Hold.
 type Fault func(Event) Action
 
 // Rule is a rule of a proxy: a Fault, RewriteSQL or StripLocks.
@@ -14,7 +14,7 @@ type Rule interface{ addTo(*ruleSet) }
 
 func (f Fault) addTo(s *ruleSet) { s.faults = append(s.faults, f) }
 
-// ruleSet holds the present rules and the counts of injections.
+// ruleSet holds the current rules and the counts of injections.
 type ruleSet struct {
 	mu       sync.Mutex
 	faults   []Fault
@@ -38,9 +38,8 @@ func (s *ruleSet) set(rules []Rule) {
 	}
 }
 
-// decide calls the faults in order and combines their delays and holds. It stops after the first fault with another effect,
-// so that later faults with a count (Nth, First) do not count this event. It counts delays and holds; other faults count
-// when they take effect.
+// decide calls the faults in order and combines their delays and holds. It stops after the first fault with another effect, so that later faults with
+// a count (Nth, First) do not count this event. It counts delays and holds. Other faults count when they take effect.
 func (s *ruleSet) decide(e Event) Action {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// session is one connection of a client with its connection to the server. One goroutine reads requests (requests.go), one
-// reads responses (answers.go); through pending the first passes steps to the second.
+// session is one connection of a client with its connection to the server. One goroutine reads requests (requests.go), and another one reads
+// responses (answers.go). The first goroutine passes steps to the second through pending.
 type session struct {
 	p      *Proxy
 	conn   int
@@ -36,9 +36,9 @@ type session struct {
 // requestState is used only by the goroutine that reads requests.
 type requestState struct {
 	seq        int
-	midCycle   bool // the present cycle has had an event
+	midCycle   bool // the current cycle has had an event
 	inTx       bool // a transaction block will be open after the requests so far
-	skipping   bool // the client has or will have an error: ignore its messages up to Sync
+	skipping   bool // the client has or will have an error, so its messages up to Sync are ignored
 	delay      time.Duration
 	statements map[string]*statement // by prepared statement name
 	portals    map[string]*portal
@@ -52,8 +52,8 @@ type answerState struct {
 	cutOff bool    // the client is gone; the server's responses are discarded
 }
 
-// run relays until the server has ended its side. The end of the client's side reaches the server as the end of the request
-// stream. So at the end of the session the server has completed all received requests and has rolled back the rest.
+// run relays until the server has ended its side. If the client ends its side, the server sees the end of the request stream. At the end of the
+// session, the server has therefore completed all received requests, and has rolled back an open transaction.
 func (s *session) run() {
 	var wg sync.WaitGroup
 	wg.Go(s.relayAnswers)

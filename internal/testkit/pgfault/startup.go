@@ -60,7 +60,7 @@ func (s *session) start(m *pgproto3.StartupMessage) {
 	defer s.p.track(server)()
 	s.server = server
 	s.fe = pgproto3.NewFrontend(server, server)
-	delete(m.Parameters, "transaction_timeout") // a setting for CockroachDB; some tests use a PostgreSQL 15 instead, which does not know it
+	delete(m.Parameters, "transaction_timeout") // a setting for CockroachDB; some tests use PostgreSQL 15, which does not know this setting
 	s.fe.Send(m)
 	if err := s.authenticate(); err != nil {
 		s.refuse("08P01", err)
@@ -72,8 +72,8 @@ func (s *session) start(m *pgproto3.StartupMessage) {
 // errRefused reports that the server has refused the connection and the client has the server's error.
 var errRefused = errors.New("the server refused the connection")
 
-// authenticate relays until the server is ready for the first query. Only here a response can require a request, so one
-// goroutine serves both directions in turn.
+// authenticate relays until the server is ready for the first query. During authentication, a response of the server can require a request of the
+// client. One goroutine therefore serves both directions in turn.
 func (s *session) authenticate() error {
 	if err := s.fe.Flush(); err != nil {
 		return err
@@ -134,8 +134,8 @@ func (s *session) refuse(code string, err error) {
 	s.flushAnswers()
 }
 
-// cancel delivers a cancel request. The server closes its connection after it has acted on the request; only then the proxy
-// closes the client's, so the client can wait for that.
+// cancel delivers a cancel request. The server closes its connection after it has acted on the request. Only then does the proxy close the client's
+// connection, so the client can wait for the cancellation.
 func (p *Proxy) cancel(m *pgproto3.CancelRequest) {
 	if !p.link.wait(p.ctx.Done()) {
 		return

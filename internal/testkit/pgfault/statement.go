@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// statement is the analysis of one text. The proxy makes it once and keeps it as long as the client may execute the text.
+// statement is the result of the analysis of one text. The proxy analyses a text once, and keeps the result as long as the client may execute the
+// text.
 type statement struct {
 	text    string // as the client sent it
 	sql     string // normalised
@@ -43,8 +44,8 @@ func analyse(text string) *statement {
 	return s
 }
 
-// overall returns the kind of a text: Commit if it contains one, because a fault then leaves the outcome of the whole text
-// open; otherwise the common kind of its statements, or Statement.
+// overall returns the kind of a text. If the text contains a Commit, the kind is Commit, because a fault then leaves the outcome of the whole text
+// open. Otherwise it is the common kind of all its statements, or Statement if the kinds differ.
 func overall(kinds []Kind) Kind {
 	switch {
 	case len(kinds) == 0:

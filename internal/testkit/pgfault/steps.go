@@ -24,11 +24,11 @@ const (
 type step struct {
 	kind    stepKind
 	action  Action
-	hidden  bool // the proxy's own request: the client sees only its failure
+	hidden  bool // the proxy's own request; the client sees only a failure of it
 	reached bool // the server has begun its response
 
-	// wrapped is the number of the client's statements in a simple query that the proxy has put between savepoint
-	// statements, and 0 elsewhere. The client sees only their results; done counts all results so far.
+	// The proxy can put the statements of a simple query between savepoint statements. In that case wrapped is the number of the client's statements,
+	// else 0. The client sees only the results of its statements. done is the number of all results so far.
 	wrapped int
 	done    int
 }
@@ -71,7 +71,7 @@ func (p *pending) push(s *step) {
 	}
 }
 
-// head returns the step of the next response, nil if none is expected.
+// head returns the step to which the next response belongs, or nil if no response is expected.
 func (p *pending) head() *step {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -87,7 +87,7 @@ func (p *pending) pop() {
 	p.steps = p.steps[1:]
 }
 
-// ready ends a cycle: it removes its steps, including those that the server skipped after an error.
+// ready ends a cycle. It removes the steps of the cycle, including the steps that the server skipped after an error.
 func (p *pending) ready(status byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -101,7 +101,7 @@ func (p *pending) ready(status byte) {
 	}
 }
 
-// inTx reports whether a transaction block is open; known is false while the response to an earlier cycle is incomplete.
+// inTx reports whether a transaction block is open. While the response to an earlier cycle is incomplete, known is false.
 func (p *pending) inTx() (open, known bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -2,7 +2,7 @@ package pgfault
 
 import "github.com/jackc/pgx/v5/pgproto3"
 
-// own is the name of the proxy's savepoint, prepared statement and portal; absent is the name of a portal that never exists.
+// own is the name of the proxy's savepoint, prepared statement and portal. absent is the name of a portal that never exists.
 const (
 	own    = "_pgfault"
 	absent = "_pgfault_absent"
@@ -12,8 +12,8 @@ const (
 	forget    = "release savepoint " + own
 )
 
-// inPlaceOf returns a simple query that puts the server into the state after a failure of the statement: a failed COMMIT ends
-// the transaction, and any other failed statement aborts it.
+// inPlaceOf returns a simple query that puts the server into the state after a failure of the statement. A failed COMMIT ends the transaction, and
+// any other failed statement aborts it.
 func inPlaceOf(st *statement) string {
 	if st.endsTx() {
 		return "rollback"
@@ -31,12 +31,11 @@ func (s *session) executeInPlaceOf(st *statement, a Action) {
 	s.send(&pgproto3.Execute{Portal: absent}, &step{kind: stepExecute, action: a})
 }
 
-// endsTx reports whether the statement is COMMIT and not RELEASE SAVEPOINT cockroach_restart; after a failed RELEASE the
-// transaction is still open.
+// endsTx reports whether the statement is COMMIT and not RELEASE SAVEPOINT cockroach_restart. After a failed RELEASE, the transaction is still open.
 func (s *statement) endsTx() bool { return s.kind == Commit && !s.release }
 
-// undone adds savepoint statements to a simple query that undo its effects, and counts the client's statements. The result is
-// one query and not three, because after a failure the ROLLBACK TO SAVEPOINT must not run: it would repair the transaction.
+// undone adds savepoint statements to a simple query that undo its effects, and counts the client's statements. The result is one query and not
+// three. After a failure the ROLLBACK TO SAVEPOINT must not run, because it would repair the transaction.
 func undone(text string) (wrapped string, statements int) {
 	// The line break ends a comment at the end of the text.
 	return savepoint + ";" + text + "\n;" + rollback + ";" + forget, len(split(scan(text)))
@@ -51,8 +50,7 @@ func (s *session) executeUndone(m *pgproto3.Execute, a Action) {
 	s.inject(forget, hidden())
 }
 
-// inject adds a statement of the proxy to the client's pipeline. It uses names of its own, so the client's unnamed statement
-// and portal stay unchanged.
+// inject adds a statement of the proxy to the client's pipeline. It uses its own names, so the client's unnamed statement and portal do not change.
 func (s *session) inject(sql string, execute *step) {
 	hidden := func(kind stepKind) *step { return &step{kind: kind, hidden: true} }
 	s.send(&pgproto3.Parse{Name: own, Query: sql}, hidden(stepParse))

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// tables lists the relations a statement names after FROM, JOIN, INTO, UPDATE, USING or TABLE, without functions and
-// without the statement's own CTEs. It reads words and no grammar: good enough to select statements, and for nothing
-// else.
+// tables lists the relations a statement names after FROM, JOIN, INTO, UPDATE, USING or TABLE, without functions and without the statement's own
+// CTEs. It looks only at words and does not parse the grammar. Use it only to select statements.
 func tables(tokens []token) []string {
 	ctes := cteNames(tokens)
 	var out []string
@@ -67,7 +66,7 @@ func listed(tokens []token, i int) []string {
 	}
 }
 
-// relation reads [ONLY | LATERAL] name[.name…] at i and returns the name as written, quotes removed.
+// relation reads [ONLY | LATERAL] name[.name…] at i. It returns the name as written, without quotes.
 func relation(tokens []token, i int) (name string, after int) {
 	for i < len(tokens) && (tokens[i].is("only") || tokens[i].is("lateral")) {
 		i++

@@ -25,7 +25,8 @@ type portal struct {
 	bound []string
 }
 
-// maxValue is the largest size of a parameter that the proxy keeps, in bytes: names are short, and documents need no copy.
+// maxValue is the maximum size of a parameter that the proxy keeps, in bytes. The names that rules look for are short, so large documents need no
+// copy.
 const maxValue = 1 << 10
 
 func (s *session) bind(m *pgproto3.Bind) {
@@ -43,8 +44,8 @@ func (s *session) bind(m *pgproto3.Bind) {
 	s.portals[m.DestinationPortal] = p
 }
 
-// texts returns the texts in a parameter: a text, or the elements of an array of texts in either format. The type is unknown
-// here, so a number becomes a text that no rule looks for.
+// texts returns the texts in a parameter. The parameter is a text, or an array of texts in either format. Its type is unknown here, so a number also
+// becomes a text, but no rule looks for such a text.
 func texts(raw []byte) []string {
 	if array, ok := binaryArray(raw); ok {
 		return array
@@ -66,8 +67,8 @@ func elements(text string) []string {
 	return out
 }
 
-// binaryArray reads an array of one dimension: dimensions, flags, type, length and lower bound, of 4 bytes each, and then
-// each element after its length.
+// binaryArray reads an array of one dimension in binary format. The header has the number of dimensions, flags, type, length and lower bound, with 4
+// bytes each. Then each element follows after its length.
 func binaryArray(raw []byte) ([]string, bool) {
 	const head = 20
 	if len(raw) < head || binary.BigEndian.Uint32(raw) != 1 || binary.BigEndian.Uint32(raw[4:]) > 1 {
@@ -90,7 +91,7 @@ func binaryArray(raw []byte) ([]string, bool) {
 	return out, true
 }
 
-// literals returns the strings among tokens without their quotes, and for an array its elements. Escapes stay as written.
+// literals returns the strings among tokens without their quotes, and the elements of literals that are arrays. Escapes stay as written.
 func literals(tokens []token) []string {
 	var out []string
 	for _, t := range tokens {

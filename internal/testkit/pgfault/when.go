@@ -64,9 +64,8 @@ func First(n int, f Fault) Fault {
 // Once injects a fault only at its first matching event.
 func Once(f Fault) Fault { return First(1, f) }
 
-// Probability injects a fault with probability p in [0, 1]. The choice is a pure function of the seed, the fault's
-// name and the event's Conn and Seq: it does not depend on how connections interleave, and two faults under one seed
-// do not choose the same events.
+// Probability injects a fault with probability p in [0, 1]. The choice depends only on the seed, the fault's name, and the event's Conn and Seq. It
+// does not depend on how connections interleave. Two faults with the same seed choose different events.
 func Probability(p float64, seed uint64, f Fault) Fault {
 	return func(e Event) Action {
 		a := f(e)

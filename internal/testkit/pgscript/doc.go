@@ -1,5 +1,6 @@
-// Package pgscript is a loopback server that plays CockroachDB's side of the PostgreSQL wire protocol from a script. It holds no data. Tests use it to
-// check a client's statements and their order, and the client's reaction to responses that a real database gives once in a thousand times.
+// Package pgscript is a loopback server that imitates CockroachDB's side of the PostgreSQL wire protocol. A script defines its responses. It holds no
+// data. Tests use it to check a client's statements and their order, and the client's reaction to responses that a real database gives once in a
+// thousand times.
 //
 //	server, err := pgscript.Start(ctx, pgscript.Script{Answer: func(s pgscript.Statement) pgscript.Reply {
 //		if s.SQL == "RELEASE SAVEPOINT cockroach_restart" && s.Nth == 1 {
@@ -24,6 +25,9 @@
 //	committed  T           any other                               failed     25000
 //	any        any         ROLLBACK                                none
 //
-// Limits: one statement in a simple query; no COPY; savepoints with other names succeed without an effect. The states follow CockroachDB's source; no test
-// here compares them with a running CockroachDB.
+// Limits:
+//   - A simple query has one statement.
+//   - COPY is not supported.
+//   - Savepoints with other names succeed without an effect.
+//   - The states follow CockroachDB's source. No test here compares them with a running CockroachDB.
 package pgscript

@@ -6,7 +6,7 @@ import "github.com/jackc/pgx/v5/pgproto3"
 type Script struct {
 	// Answer returns the reply to each statement that runs. The server calls it for one statement at a time, over all connections.
 	Answer func(Statement) Reply
-	// Shape describes a statement to a client that prepares it. Nil: parameters have the types of the statement's casts, otherwise text.
+	// Shape describes a statement to a client that prepares it. If Shape is nil, parameters have the types of the statement's casts, or else text.
 	Shape func(sql string) Shape
 }
 

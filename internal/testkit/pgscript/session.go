@@ -55,7 +55,7 @@ func (s *session) talk() error {
 	}
 }
 
-// take responds to one message. An error ends the session.
+// take responds to one message. If it returns an error, the session ends.
 func (s *session) take(m pgproto3.FrontendMessage) error {
 	switch m := m.(type) {
 	case *pgproto3.Terminate:

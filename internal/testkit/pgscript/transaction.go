@@ -27,7 +27,7 @@ const (
 	rollbackTo = "rollback to savepoint cockroach_restart"
 )
 
-// refuses returns the SQLSTATE for a statement that cannot run in the present state; empty: it can run.
+// refuses returns the SQLSTATE with which the current state refuses a statement, or "" if the statement can run.
 func (t *transaction) refuses(sql string) string {
 	ends := verb(sql) == "commit" || sql == "rollback"
 	switch {
@@ -56,7 +56,7 @@ func (t *transaction) fail(sql string) {
 	}
 }
 
-// run changes the state for a successful statement and returns its tag if that is not its verb.
+// run changes the state for a successful statement. If the command tag differs from the statement's verb, run returns the tag.
 func (t *transaction) run(sql string) (tag string) {
 	switch {
 	case verb(sql) == "begin":

@@ -21,7 +21,7 @@ import (
 // Installation is a database as an operator sets it up: an owner without superuser rights, and a login user for each purpose.
 type Installation struct {
 	Root   string            // DSN of the superuser, for statements that no program of Carve sends
-	Prefix string            // of the roles' names: the name of the database
+	Prefix string            // prefix of the roles' names, which is the name of the database
 	DSN    map[string]string // by user
 }
 
@@ -93,7 +93,7 @@ func As(t *testing.T, dsn, user string) string {
 	return u.String()
 }
 
-// Code runs a statement, rolls it back, and returns its SQLSTATE; "" if it succeeded.
+// Code runs a statement, rolls it back, and returns its SQLSTATE, or "" if it succeeded.
 func Code(t *testing.T, c *pgx.Conn, sql string, args ...any) string {
 	t.Helper()
 	tx, err := c.Begin(t.Context())

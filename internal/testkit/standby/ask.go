@@ -10,7 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// AwaitFollowing returns when the standby has received all present writes of the primary and, if it should be synchronous, is synchronous.
+// AwaitFollowing returns when the standby has received all writes that the primary has now. If the standby should be synchronous, AwaitFollowing also
+// waits until it is.
 func (p *Pair) AwaitFollowing(ctx context.Context) error {
 	const follows = `SELECT EXISTS (SELECT 1 FROM pg_stat_replication WHERE application_name = $1 AND state = 'streaming'
 AND flush_lsn >= pg_current_wal_flush_lsn() AND (sync_state = 'sync' OR current_setting('synchronous_standby_names') = ''))`

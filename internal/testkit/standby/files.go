@@ -87,7 +87,7 @@ func follow(dir string, primary string) error {
 	if err != nil {
 		return err
 	}
-	// A walreceiver reconnects after a minute of silence, which would end a stall; 0 disables that.
+	// The standby's walreceiver reconnects after a minute of silence, which would end a stall. 0 disables the reconnection.
 	text = fmt.Appendf(text, "\nprimary_conninfo = 'host=%s port=%s user=postgres application_name=%s sslmode=disable'\nwal_receiver_timeout = 0\n", host, port, name)
 	if err := os.WriteFile(settings, text, 0o600); err != nil { //nolint:gosec // a file of the cluster that the pair itself made
 		return err

@@ -7,11 +7,11 @@
 //	err = pair.KillPrimary(ctx)           // kill -9
 //	err = pair.Promote(ctx)               // the standby accepts writes when this returns
 //
-// The standby is synchronous by default: PostgreSQL acknowledges a COMMIT when the standby has it on disk, so an acknowledged transaction exists
-// after Promote. Another transaction may or may not exist; if the link was stalled before its COMMIT, it does not.
+// The standby is synchronous by default. PostgreSQL acknowledges a COMMIT when the standby has it on disk, so an acknowledged transaction exists
+// after Promote. A transaction that was not acknowledged may or may not exist. If the link was stalled before its COMMIT, it does not exist.
 //
-// Both are embedded databases (package devdb): they listen only on unix sockets and end with the process that started them. The primary's log
-// reaches the standby through a forwarder on loopback. Stall and Resume control the forwarder: during a stall all sockets stay open and no byte
+// Both servers are embedded databases (package devdb). They listen only on unix sockets, and end with the process that started them. The primary's
+// log reaches the standby through a forwarder on loopback. Stall and Resume control the forwarder. During a stall all sockets stay open and no byte
 // arrives.
 package standby
 
@@ -28,7 +28,7 @@ import (
 	"github.com/carve-ipam/carve/internal/devdb"
 )
 
-// name is the standby's name, by which the primary knows the standby that it waits for.
+// name is the standby's name. The primary uses it to identify the standby for which it waits.
 const name = "carve_standby"
 
 // Options configures a pair.
@@ -38,7 +38,7 @@ type Options struct {
 	MaxConnections int    // limit of each server; 0 means 100
 }
 
-// Pair is a primary and its standby. Only Stall and Resume may run beside another method.
+// Pair is a primary and its standby. Only Stall and Resume may run at the same time as another method.
 type Pair struct {
 	options          Options
 	link             *link
@@ -46,7 +46,7 @@ type Pair struct {
 	primaryDSN       string // stays after the end of the primary
 }
 
-// Start makes both in new directories below Options.Dir and returns when the standby follows the primary. ctx limits only the start.
+// Start makes both servers in new directories below Options.Dir, and returns when the standby follows the primary. ctx limits only the start.
 func Start(ctx context.Context, o Options) (_ *Pair, err error) {
 	p := &Pair{options: o}
 	defer func() {
@@ -103,7 +103,7 @@ func (p *Pair) PrimaryDSN() string { return p.primaryDSN }
 // StandbyDSN returns the DSN of the same database on the first standby.
 func (p *Pair) StandbyDSN() string { return p.standby.DSN() }
 
-// DSN returns a DSN with both hosts, which connects to the present primary.
+// DSN returns a DSN with both hosts. It connects to the current primary.
 func (p *Pair) DSN() string {
 	hosts := make([]string, 0, 2)
 	for _, dsn := range []string{p.PrimaryDSN(), p.StandbyDSN()} {
@@ -122,7 +122,7 @@ func (p *Pair) Resume() { p.link.resume() }
 // KillPrimary kills the primary with SIGKILL and returns when all its processes have ended.
 func (p *Pair) KillPrimary(ctx context.Context) error { return Kill(ctx, p.primary, p.dir("primary")) }
 
-// Kill kills a database with SIGKILL and returns when all its processes have ended; dir is its data directory.
+// Kill kills a database with SIGKILL and returns when all its processes have ended. dir is its data directory.
 func Kill(ctx context.Context, db *devdb.DB, dir string) error {
 	pid, err := postmaster(dir)
 	if err != nil {
@@ -162,7 +162,7 @@ func (p *Pair) Promote(ctx context.Context) error {
 	return nil
 }
 
-// Close stops both and removes their directories.
+// Close stops both servers and removes their directories.
 func (p *Pair) Close(ctx context.Context) error {
 	var errs []error
 	if p.link != nil {

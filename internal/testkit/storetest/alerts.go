@@ -26,7 +26,7 @@ func (s *suite) alert(r ipam.AlertRule, subject string) ipam.Alert {
 	}
 }
 
-// alerted writes changes of alert rules and alerts.
+// alerted writes changes of alert rules and alerts to the store.
 func (s *suite) alerted(ch storage.AlertChanges) { s.write(storage.Changes{AlertChanges: ch}) }
 
 var alerts = map[string]func(*suite){

@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// stored returns a stored response as the store returns it, without the project and key, which the reader knows.
+// stored returns a stored response as a read returns it. It has no project and no key, because the reader knows them.
 func stored(a storage.Answer) storage.Answer {
 	a.ProjectID, a.Key, a.CreatedAt = ipam.ID{}, "", time.Time{}
 	return a

@@ -42,7 +42,8 @@ func (s *suite) insertClasses(list ...ipam.Class) {
 	}
 }
 
-// market is a world with a platform project and three classes: two of the platform, and one of the world's project. No pool lists the classes yet.
+// market is a world with a platform project and three classes. Two classes belong to the platform, and one belongs to the world's project. No pool
+// lists the classes yet.
 type market struct {
 	world
 	platform      ipam.Project
@@ -187,8 +188,8 @@ var classes = map[string]func(*suite){
 		s.staleRunsAgain(map[string]storage.Changes{"deleted": {ClassChanges: storage.ClassChanges{ClassDelete: &m.owned}}})
 		s.write(storage.Changes{PoolDelete: &kid, ClassChanges: storage.ClassChanges{ClassDelete: &m.owned}})
 	},
-	// If a claim's class is deleted between the look-up and the write, the write fails with a Conflict that names the claim. A deleted project has the
-	// same result. The caller must look up the class again.
+	// If a claim's class is deleted between the look-up and the write, the write fails with a Conflict that names the claim. The caller must then
+	// look up the class again. If the project is deleted, the result is the same.
 	"ClaimByADeletedClassIsAConflict": func(s *suite) {
 		m := s.market()
 		served, lost := s.claim(m.project, m.v4, "served", "10.0.0.200/32"), s.claim(m.project, m.v4, "lost", "10.0.0.201/32")

@@ -15,8 +15,8 @@ import (
 // concurrent tests pairs of transactions that both read before either writes. The first commits in between, so the second
 // must run again and see the first one's changes. Barriers decide the order, so no test depends on timing.
 var concurrent = map[string]func(*suite){
-	// Each of two buddies is released by a transaction that saw the other one as held. If both committed as planned, two free buddies would remain
-	// unmerged. They write different rows, so only SERIALIZABLE detects this.
+	// Two adjacent blocks could merge into one free block. Each of two transactions releases one of them, and has seen the other block as held. If
+	// both committed as planned, the two free blocks would not merge. They write different rows, so only SERIALIZABLE detects this.
 	"WriteSkewIsDetectedByTheSecond": func(s *suite) {
 		w := s.world()
 		low, high := cidr("2001:db8::/64"), cidr("2001:db8:0:1::/64")
@@ -134,7 +134,7 @@ var concurrent = map[string]func(*suite){
 
 var errNoRoom = errors.New("there is no room")
 
-// firstThenSecond runs a race in which both succeed, the second with its second attempt.
+// firstThenSecond runs a race in which both transactions succeed. The second transaction needs a second attempt.
 func (s *suite) firstThenSecond(first, second func(ctx context.Context, tx storage.Tx, read func()) error) {
 	s.Helper()
 	attempts, firstErr, secondErr := s.race(first, second)
@@ -143,8 +143,8 @@ func (s *suite) firstThenSecond(first, second func(ctx context.Context, tx stora
 	require.Equal(s, 2, attempts, "the second is told once, and not more often")
 }
 
-// race runs two transactions that call read after their reads. Neither continues before both have read, and the second
-// continues after the end of the first. attempts is the number of runs of the second.
+// race runs two transactions that call read after their reads. Neither continues before both have read. The second transaction continues after the
+// end of the first. attempts is the number of attempts of the second transaction.
 func (s *suite) race(first, second func(ctx context.Context, tx storage.Tx, read func()) error) (attempts int, firstErr, secondErr error) {
 	firstRead, secondRead, firstDone, secondDone := make(chan struct{}), make(chan struct{}), make(chan struct{}), make(chan struct{})
 	await := func(c <-chan struct{}) {

@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// conflicts test writes whose names, keys or claims differ from the stored ones.
+// conflicts test writes whose names, keys or claims contradict the stored rows.
 var conflicts = map[string]func(*suite){
 	"NamesExactlyTheExistingClaims": func(s *suite) {
 		w := s.world()
@@ -48,7 +48,7 @@ var conflicts = map[string]func(*suite){
 			Answers: []storage.Answer{s.answer(w.project, "new"), s.answer(w.project, "key-1"), s.answer(w.project, "old")},
 		}, storage.Conflict{AnswerKeys: []storage.NameRef{{ProjectID: w.project.UID, Name: "key-1"}}})
 	},
-	// The Conflict lists the used keys, so that the caller can repeat the write without their requests.
+	// The Conflict lists the idempotency keys that are in use. The caller can then repeat the write without the requests of these keys.
 	"NamesUsedKeysBeforeClaims": func(s *suite) {
 		w := s.world()
 		claims := []ipam.Claim{s.claim(w.project, w.v4, "first", "10.0.0.129/32")}

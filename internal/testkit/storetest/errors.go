@@ -23,7 +23,7 @@ func retryAfter(t testing.TB, err error) time.Duration {
 	return refusal(t, err).RetryAfter
 }
 
-// pointer returns the only field of the request that a refusal names.
+// pointer returns the request field that a refusal names. The refusal must name exactly one field.
 func pointer(t testing.TB, err error) string {
 	t.Helper()
 	fields := refusal(t, err).Fields

@@ -171,8 +171,8 @@ var free = map[string]func(*suite){
 	},
 }
 
-// scans compares random scans of a random free list with their contract. A scan may return more blocks than requested. It
-// must not omit one of the first, nor return a block that is not free.
+// scans compares random scans of a random free list with their contract. A scan may return more blocks than requested. It must not omit any of the
+// first blocks, and must not return a block that is not free.
 func (s *suite) scans(container string, seed uint64) {
 	s.Helper()
 	w := s.world()

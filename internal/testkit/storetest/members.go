@@ -95,7 +95,7 @@ var members = map[string]func(*suite){
 			"a deletion, another revision": {AccessChanges: storage.AccessChanges{MemberDelete: &elsewhen}},
 		})
 	},
-	// A project has two admins. Two transactions each count two, and each tries to delete one of them.
+	// A project has two admins. Two transactions each count two admins, and each tries to delete another one.
 	"LastAdminIsNotDeleted": func(s *suite) {
 		e := s.estate()
 		second, robot := s.member(e.project, "corp:bob", "admin"), s.key(e.project, "chief")

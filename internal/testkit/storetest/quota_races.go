@@ -26,7 +26,8 @@ var quotaRaces = map[string]func(*suite){
 		s.firstThenSecond(e.take(s, 3), e.take(s, 3))
 		e.claimsTaken(s, 2)
 	},
-	// One claim remains in all shards together, and both transactions see it. They write different shards, so only SERIALIZABLE detects the conflict.
+	// All shards together have room for one more claim, and both transactions see this. They write different shards, so only SERIALIZABLE detects the
+	// conflict.
 	"RestOfAllShardsIsTakenOnce": func(s *suite) {
 		e := s.estate()
 		e.leave(s, 1)
@@ -155,8 +156,8 @@ func (e estate) takeFrom(ctx context.Context, tx storage.Tx, was ipam.QuotaShard
 	return tx.Write(ctx, storage.Changes{QuotaChanges: storage.QuotaChanges{ShardUpdate: []storage.ShardUpdate{{Was: was, Now: now}}}})
 }
 
-// takeOfAll takes one claim if the spare amounts of all shards together allow it, and counts it in its own shard, whose spare
-// amount may become negative.
+// takeOfAll takes one claim if the spare amounts of all shards together allow it. It counts the claim in its own shard, whose spare amount may become
+// negative.
 func (e estate) takeOfAll(s *suite, own int) func(context.Context, storage.Tx, func()) error {
 	return func(ctx context.Context, tx storage.Tx, read func()) error {
 		shards, err := tx.QuotaShards(ctx, []ipam.ID{e.quota.UID})

@@ -15,7 +15,7 @@ type Bundle struct {
 	Keys   tenancy.KeyStore // the same database, for authentication
 	Region string           // region of the store's rows
 
-	// Dump returns every row of every table, by table, in an order that depends on the rows alone.
+	// Dump returns every row of every table, by table. The order of the rows depends only on their values.
 	Dump func(t testing.TB) map[string][]string
 	// Isolation returns the transaction's isolation level in the database's words.
 	Isolation func(ctx context.Context, tx storage.Tx) (string, error)

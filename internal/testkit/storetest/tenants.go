@@ -92,7 +92,7 @@ func (s *suite) quota(p ipam.Project, name string) (ipam.Quota, []ipam.QuotaShar
 // power returns 2^n.
 func power(n uint) *big.Int { return new(big.Int).Lsh(big.NewInt(1), n) }
 
-// staleRunsAgain checks that each outdated plan writes nothing, valid parts included, and that its transaction runs again.
+// staleRunsAgain checks that each outdated plan writes nothing, not even its valid parts, and that its transaction runs again.
 func (s *suite) staleRunsAgain(plans map[string]storage.Changes) {
 	s.Helper()
 	for name, plan := range plans {

@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// transactions test the three ends of a transaction, and the dry run.
+// transactions test the three ways in which a transaction can end, and the dry run.
 var transactions = map[string]func(*suite){
 	"ClosureErrorIsReturnedAndNothingIsWritten": func(s *suite) {
 		w := s.world()

@@ -12,8 +12,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// world is the initial state of most tests: a project, its space, a root pool of each family, and a claim on the lower half of
-// a /24 in the first pool. The free lists are complete: they tile every container with the holds.
+// world is the initial state of most tests. It has a project, its space, a root pool of each family, and a claim on the lower half of a /24 in the
+// first pool. The free lists are complete, so each address of a container is in exactly one free or held block.
 type world struct {
 	project ipam.Project
 	key     storage.ProjectKey
@@ -97,8 +97,8 @@ func (s *suite) unchanged(do func()) {
 	require.Equal(s, before, s.Dump(s), "not a row is different")
 }
 
-// everyFieldHasAValue checks that each field has a value in one of the samples, because a round trip proves nothing about a
-// zero field. It fails for a new field of a domain type until a sample has it. apart lists the fields that are not stored.
+// everyFieldHasAValue checks that each field has a value in one of the samples, because a round trip proves nothing about a zero field. If a domain
+// type gets a new field, the check fails until a sample has a value for it. apart lists the fields that are not stored.
 func everyFieldHasAValue[T any](t testing.TB, samples []T, apart ...string) {
 	t.Helper()
 	set := map[string]bool{}

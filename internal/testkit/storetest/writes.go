@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// writes test plans whose state has changed since they were made.
+// writes test plans for which the stored state has changed since a transaction made them.
 var writes = map[string]func(*suite){
 	"StalePlanWritesNothingAndIsRetried": func(s *suite) {
 		w := s.worldWithKept()
@@ -30,7 +30,7 @@ var writes = map[string]func(*suite){
 		w := s.worldWithKept()
 		for name, plan := range w.stale() {
 			s.unchanged(func() {
-				// Beside the outdated part the plan has a valid one.
+				// The plan has an outdated part and a valid part.
 				plan.Free = append(plan.Free, insert(w.c4, "10.0.0.0/32"))
 				plan.Answers = append(plan.Answers, s.answer(w.project, "other"))
 				_ = s.Store.InTx(s.ctx, "storetest_write", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {

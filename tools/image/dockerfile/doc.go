@@ -1,2 +1,2 @@
-// Package dockerfile compares the Dockerfile, which serves users with a container engine, with the image from `make image`. It only contains tests.
+// Package dockerfile compares the Dockerfile, which serves users with a container engine, with the image from `make image`. It contains only tests.
 package dockerfile

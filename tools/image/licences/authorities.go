@@ -11,8 +11,8 @@ import (
 // Authorities is the module with the certificate authorities of the image.
 const Authorities = "golang.org/x/crypto/x509roots/fallback"
 
-// authorities describes the authorities. This program links the module and Carve does not, so its version is in this module's go.mod. The list is
-// Mozilla's, under the MPL; the module only changes its format.
+// authorities describes the certificate authorities. This program links their module and Carve does not, so the version is in this program's go.mod.
+// The list is Mozilla's, under the MPL. The module only changes the list's format.
 func authorities(repo string) (map[string]*Component, error) {
 	at := filepath.Join(repo, "tools", "image", "go.mod")
 	text, err := os.ReadFile(at)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// bannerNames maps the ways in which authors name a licence in a comment to its identifier.
+// bannerNames maps the names that authors use for a licence in a comment to the licence's identifier.
 var bannerNames = []struct {
 	way *regexp.Regexp
 	id  string
@@ -22,7 +22,8 @@ var bannerNames = []struct {
 
 var remark = regexp.MustCompile(`(?s)/\*.*?\*/`)
 
-// banner reads the comments that a bundler collected. Each must name a known licence. If one names two, both apply, which is the stricter reading.
+// banner reads the comments that a bundler collected. Each comment must name a known licence. If a comment names two licences, both apply, because
+// that is the stricter reading.
 func banner(text string) ([]string, error) {
 	var ids []string
 	remarks := remark.FindAllString(text, -1)

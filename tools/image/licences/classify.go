@@ -11,8 +11,8 @@ import (
 	"github.com/google/licensecheck"
 )
 
-// enough is the percentage of a file that must match known licences, so that only names and years remain. The Go project's package site uses the same
-// limit.
+// enough is the percentage of a file that must match known licences. The rest may only be names and years. The Go project's package site uses the
+// same limit.
 const enough = 75
 
 var (
@@ -21,13 +21,13 @@ var (
 	sourceFile  = regexp.MustCompile(`(?i)\.(go|js|ts|py|sh|json|ya?ml|html?)$`)
 )
 
-// elsewhere lists licence files for code that is not in our programs, with the reason, by component and file.
+// elsewhere lists licence files for code that is not in Carve's programs. It maps component and file to the reason.
 var elsewhere = map[string]string{
 	// The first lines of the file name its scope: GOEXPERIMENT=boringcrypto, which recipe.Environment disables.
 	StandardLibrary + "/src/crypto/internal/boring/LICENSE": "BoringSSL is linked with GOEXPERIMENT=boringcrypto alone",
 }
 
-// classify returns a text's licences. An unknown text is an error: a person has to read it.
+// classify returns a text's licences. An unknown text is an error, because a person has to read it.
 func classify(text []byte) ([]string, error) {
 	found := licensecheck.Scan(text)
 	var ids []string

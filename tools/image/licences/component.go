@@ -17,7 +17,7 @@ type Component struct {
 	Licences []string
 	// Texts are the unchanged licence files and notices.
 	Texts []Text
-	// In names the products that contain it: the programs, the client, the image.
+	// In names the products that contain the component. A product is a program, a client or the image.
 	In []string
 }
 

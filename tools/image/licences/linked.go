@@ -50,7 +50,8 @@ type listed struct {
 }
 
 // linked finds the modules with packages that are linked into products, and reads these packages' licences. It reads the files in each package's
-// directory, and in each parent directory up to the module's root. Other packages of a module do not count, and a package with its own licence does.
+// directory, and in each parent directory up to the module's root. Packages of a module that no product links do not count. If a linked package has
+// its own licence, that licence also counts.
 func linked(ctx context.Context, repo string) (map[string]*Component, error) {
 	all := map[string]*Component{}
 	for _, p := range products() {

@@ -7,8 +7,8 @@ import (
 
 const rule = "--------------------------------------------------------------------------------"
 
-// Notices returns THIRD_PARTY_LICENSES: the shipped components, their licences, and the licence texts. Identical texts occur once, with the names of
-// all their components.
+// Notices returns the text of THIRD_PARTY_LICENSES. It has the shipped components, their licences, and the licence texts. Identical texts occur once,
+// with the names of all their components.
 func Notices(components []Component) string {
 	var out strings.Builder
 	out.WriteString("Carve is under the Apache License 2.0 (see LICENSE). What it is shipped with was written by others.\n" +

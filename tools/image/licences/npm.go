@@ -13,9 +13,9 @@ import (
 
 // shipped is a package from npm's registry that this repository ships.
 type shipped struct {
-	// lock is the lock file that pins it, and name is the package in it.
+	// lock is the lock file that pins the package. name is the package's name in the lock file.
 	lock, name string
-	// files is the directory with its files, byte for byte (make verify compares them), including its licence.
+	// files is the directory with an exact copy of the package's files, including its licence. `make verify` compares the copy.
 	files string
 	in    []string
 }
@@ -76,8 +76,8 @@ func vendored(repo string) (map[string]*Component, error) {
 	return all, nil
 }
 
-// readBanners adds the licences from a bundler's NAME.LICENSE.txt: comments at the head of the bundle's sources. They name licences without their
-// texts.
+// readBanners adds the licences from a bundler's NAME.LICENSE.txt. The bundler collects the comments at the beginning of the bundled sources there.
+// These comments name licences, but do not contain their texts.
 func (c *Component) readBanners(files fs.FS) error {
 	banners, err := fs.Glob(files, "*.js.LICENSE.txt")
 	if err != nil {
@@ -98,8 +98,8 @@ func (c *Component) readBanners(files fs.FS) error {
 	return nil
 }
 
-// published reads the packages that the installation of a client includes, and the console's packages: all in its lock file except development
-// dependencies.
+// published reads the packages that a client's installation includes, and the console's packages. These are all packages in a lock file, except
+// development dependencies.
 func published(repo string) (map[string]*Component, error) {
 	all := map[string]*Component{}
 	locks, err := filepath.Glob(filepath.Join(repo, "clients", "*", "package-lock.json"))

@@ -17,7 +17,7 @@ var allowed = map[string]string{
 	"BSD-3-Clause": "keep the text",
 	"ISC":          "keep the text",
 	"MIT":          "keep the text",
-	// Applies to its own files only: they are unmodified, and the module's path names their source.
+	// The MPL applies only to its own files. Carve does not modify them, and the module's path names their source.
 	"MPL-2.0": "keep the text, say where the source is, publish changes of its files",
 }
 

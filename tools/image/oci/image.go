@@ -18,7 +18,7 @@ import (
 	"github.com/carve-ipam/carve/tools/image/rootfs"
 )
 
-// Image returns one platform's image: the layers in the given order, and the command to run.
+// Image returns one platform's image. It has the layers in the given order, and the command to run.
 func Image(p recipe.Platform, s recipe.Stamp, layers []rootfs.Layer) (v1.Image, error) {
 	img := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
 	img, err := mutate.ConfigFile(img, &v1.ConfigFile{
@@ -59,7 +59,7 @@ func Image(p recipe.Platform, s recipe.Stamp, layers []rootfs.Layer) (v1.Image, 
 	return annotated, nil
 }
 
-// variant returns the processor variant that the architecture's name does not contain; engines compare it.
+// variant returns the processor variant, which the architecture's name does not contain. Container engines compare it.
 func variant(p recipe.Platform) string {
 	if p.Arch == "arm64" {
 		return "v8"
@@ -67,7 +67,7 @@ func variant(p recipe.Platform) string {
 	return ""
 }
 
-// Index returns the image for all platforms, to which a tag refers.
+// Index returns the index of all platforms' images. A tag refers to the index.
 func Index(s recipe.Stamp, platforms []recipe.Platform, images []v1.Image) (v1.ImageIndex, error) {
 	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	for i, p := range platforms {

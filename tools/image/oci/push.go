@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
 
-// Push copies a layout to a registry: the index under the tag, and the documents about its images under their own digests. It returns the digest for
-// deployments. It uses the stored credentials of container tools.
+// Push copies a layout to a registry. It writes the index under the tag, and the documents about its images under their own digests. It returns the
+// index's digest, which deployments use. It uses the stored credentials of container tools.
 func Push(ctx context.Context, dir, target string) (name.Digest, error) {
 	tag, err := name.NewTag(target, name.StrictValidation)
 	if err != nil {

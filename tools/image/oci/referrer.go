@@ -11,11 +11,11 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// emptyJSON is the media type of the required configuration in a manifest without one (image specification 1.1).
+// emptyJSON is the media type of an empty configuration. A manifest must have a configuration, even if it needs none (image specification 1.1).
 const emptyJSON types.MediaType = "application/vnd.oci.empty.v1+json"
 
-// Referrer returns a manifest with a document whose subject is an image. Registries list it under the image's digest (the referrers API), and it
-// travels with the image.
+// Referrer returns a manifest with a document whose subject is an image. Registries list the manifest under the image's digest (the referrers API).
+// Tools copy it together with the image.
 func Referrer(subject v1.Image, mediaType string, document []byte, annotations map[string]string) (v1.Image, error) {
 	about, err := partial.Descriptor(subject)
 	if err != nil {
@@ -47,7 +47,7 @@ func describe(content []byte, mediaType types.MediaType) (v1.Descriptor, error) 
 	return v1.Descriptor{MediaType: mediaType, Size: size, Digest: digest}, err
 }
 
-// artifact is a manifest with one blob. The library does not support artifacts, so it appears as an image of one layer.
+// artifact is a manifest with one blob. The library does not support artifacts, so the artifact appears as an image with one layer.
 type artifact struct {
 	config, blob, manifest []byte
 	mediaType              types.MediaType

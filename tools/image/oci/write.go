@@ -13,7 +13,8 @@ import (
 	"github.com/carve-ipam/carve/tools/image/recipe"
 )
 
-// WriteLayout writes an OCI image layout: the index under its tag, then the documents about its images. It replaces the whole content of dir.
+// WriteLayout writes an OCI image layout. It has the index under its tag, and the documents about the index's images. It replaces the whole content
+// of dir.
 func WriteLayout(dir string, s recipe.Stamp, index v1.ImageIndex, referrers []v1.Image) error {
 	fresh := dir + ".new"
 	if err := os.RemoveAll(fresh); err != nil {
@@ -34,7 +35,7 @@ func WriteLayout(dir string, s recipe.Stamp, index v1.ImageIndex, referrers []v1
 	return errors.Join(os.RemoveAll(dir), os.Rename(fresh, dir))
 }
 
-// WriteArchive writes one platform's image for `docker load` and `ctr images import`. The format only supports one platform under a name.
+// WriteArchive writes one platform's image for `docker load` and `ctr images import`. The format supports only one platform for each name.
 func WriteArchive(file string, s recipe.Stamp, img v1.Image) error {
 	tag, err := name.NewTag(s.Image.Name + ":" + s.Tag())
 	if err != nil {

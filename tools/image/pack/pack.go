@@ -1,4 +1,4 @@
-// Package pack makes all files of `make image`.
+// Package pack builds all files of `make image`.
 package pack
 
 import (
@@ -20,9 +20,9 @@ import (
 
 // Made is a build's result.
 type Made struct {
-	// Index is the digest of the image for all platforms, for deployments.
+	// Index is the digest of the index of all platforms' images. Deployments use it.
 	Index v1.Hash
-	// Images are the digests of the platforms' images, in the recipe's order, and Sizes their sizes in a registry.
+	// Images has the digests of the platforms' images, in the order of recipe.Platforms. Sizes has the bytes that each image takes in a registry.
 	Images []v1.Hash
 	Sizes  []int64
 }
@@ -91,7 +91,7 @@ func Image(ctx context.Context, repo, out string, s recipe.Stamp) (Made, error) 
 	return made, oci.WriteArchive(filepath.Join(out, s.Image.Archive()), s, images[slices.Index(recipe.Platforms, recipe.Here())])
 }
 
-// image builds the programs for a platform in dir, and their image. The layers that change least come first.
+// image builds the programs for a platform in dir, and their image. The layers that change least often come first.
 func image(ctx context.Context, repo, dir string, p recipe.Platform, s recipe.Stamp, base rootfs.Layer) (v1.Image, error) {
 	if err := programs.Build(ctx, repo, dir, p, s); err != nil {
 		return nil, err

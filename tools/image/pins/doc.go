@@ -1,2 +1,2 @@
-// Package pins checks that every download for the build, test or shipment of Carve has an exact version and a hash. It only contains tests.
+// Package pins checks that every download for the build, test or shipment of Carve has an exact version and a hash. It contains only tests.
 package pins

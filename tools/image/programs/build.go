@@ -1,4 +1,4 @@
-// Package programs builds the image's programs: static, and identical on every machine and at any time.
+// Package programs builds the image's programs. They are static, and builds at any time on any machine are identical.
 package programs
 
 import (
@@ -16,7 +16,7 @@ import (
 // Build builds the programs for a platform into dir, from the checkout in repo.
 func Build(ctx context.Context, repo, dir string, p recipe.Platform, s recipe.Stamp) error {
 	to := dir + string(filepath.Separator)
-	if s.Image.Package != "" { // its name differs from its program's
+	if s.Image.Package != "" { // the package's name differs from the program's name
 		to += s.Image.Programs[0] + p.Suffix()
 	}
 	args := append([]string{"build", "-o", to}, recipe.BuildArgs(s)...)

@@ -1,4 +1,4 @@
-// Package recipe defines the images: their programs, the build, the platforms, and the user. It is data. The Dockerfiles repeat it for users, and a
+// Package recipe has the data that define the images, such as their programs, platforms and user. The Dockerfiles repeat these data for users, and a
 // test compares both.
 package recipe
 
@@ -11,14 +11,14 @@ import (
 // Module is the checkout's module path, and the prefix for all its modules.
 const Module = "github.com/carve-ipam/carve"
 
-// User is the unprivileged user of the programs, never root. A cluster's policy can check the number.
+// User is the unprivileged user that runs the programs. It is numeric, so that a cluster's policy can check that it is not root.
 const (
 	UID      = 65532
 	User     = "65532:65532"
 	UserName = "nonroot"
 )
 
-// GoVersion is the Go release that builds the published images. Another one gives other bytes.
+// GoVersion is the Go release that builds the published images. Another Go release builds different bytes.
 const GoVersion = "1.26.8"
 
 // Image is one of the images.
@@ -29,11 +29,11 @@ type Image struct {
 	Title, About string
 	// Dir is the directory of the image's module, and Module its path.
 	Dir, Module string
-	// Programs of the image: each is the package cmd/NAME of the module, unless Package replaces the only one's, and the file /NAME. The last one runs
-	// by default.
+	// Programs has the names of the image's programs. The package of a program is cmd/NAME in the module, unless Package names another package. The
+	// program's file in the image is /NAME. The last program runs by default.
 	Programs []string
 	Package  string
-	// Port is the usual port of a program that has no default.
+	// Port is the port that the image exposes.
 	Port string
 	// Stamped is the package in which the build sets version and commit.
 	Stamped string
@@ -53,7 +53,7 @@ var (
 		Programs: []string{"carve-controller"}, Port: "8080/tcp", Stamped: "main", Dockerfile: "controller/Dockerfile",
 	}
 	Images = []Image{Server, Controller}
-	// Provider is in no image: Terraform runs it on its own machine.
+	// Provider is in no image, because Terraform runs it on the user's machine.
 	Provider = Image{
 		Name: "terraform-provider-carve", Dir: "terraform", Module: Module + "/terraform", Programs: []string{"terraform-provider-carve"}, Package: ".", Stamped: "main",
 	}
@@ -79,7 +79,7 @@ func (i Image) Archive() string { return i.Name + "-image.tar" }
 // SBOM is the file with the bill of materials for one platform's image.
 func (i Image) SBOM(p Platform) string { return i.Name + "-image-" + p.Dashed() + ".spdx.json" }
 
-// Platform is an operating system and a processor, in Go's names, which the image specification shares.
+// Platform is an operating system and a processor. The image specification uses the same names as Go.
 type Platform struct{ OS, Arch string }
 
 // String returns the form in manifests: linux/amd64.
@@ -96,10 +96,10 @@ func (p Platform) Suffix() string {
 	return ""
 }
 
-// Platforms of the image, in the order of its index.
+// Platforms has the platforms of the images, in the order of the index.
 var Platforms = []Platform{{"linux", "amd64"}, {"linux", "arm64"}}
 
-// Here returns the platform that this machine can run, which archives for engines contain.
+// Here returns the platform that this machine can run. The archive for `docker load` contains this platform.
 func Here() Platform {
 	for _, p := range Platforms {
 		if p.Arch == runtime.GOARCH {
@@ -109,8 +109,8 @@ func Here() Platform {
 	return Platforms[0]
 }
 
-// BuildArgs returns the arguments of `go build` before the package names. They equal the Makefile's, except that they omit the tables for debuggers:
-// stack traces and profiles do not need them, and they are a third of the program.
+// BuildArgs returns the arguments of `go build` before the package names. They are the same as in the Makefile, except that they omit the tables for
+// debuggers. These tables are a third of the program, and stack traces and profiles do not need them.
 func BuildArgs(s Stamp) []string {
 	return []string{"-trimpath", "-buildvcs=false", "-ldflags", strings.Join([]string{
 		"-s", "-w",
@@ -119,12 +119,12 @@ func BuildArgs(s Stamp) []string {
 	}, " ")}
 }
 
-// Environment returns the variables that affect a build's result. They override the caller's, so that the image does not depend on the builder's
-// environment.
+// Environment returns the variables that affect a build's result. They override the caller's variables, so that the image does not depend on the
+// environment of the build.
 func Environment(p Platform) []string {
 	return []string{
 		"GOOS=" + p.OS, "GOARCH=" + p.Arch, "GOAMD64=v1", "GOARM64=v8.0",
-		"CGO_ENABLED=0", // static programs: the image has no loader and no libc
+		"CGO_ENABLED=0", // static programs, because the image has no loader and no libc
 		"GOFLAGS=-mod=readonly", "GOEXPERIMENT=", "GOFIPS140=off", "GOWORK=off", "GOTOOLCHAIN=local",
 	}
 }

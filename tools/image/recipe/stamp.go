@@ -8,19 +8,19 @@ import (
 	"time"
 )
 
-// Stamp distinguishes one build of the image from another. All image content that is not source comes from it.
+// Stamp distinguishes one build of the image from another. Everything in the image that does not come from the sources comes from the stamp.
 type Stamp struct {
 	// Image is the image to build.
 	Image Image
 	// Version is the content of the file VERSION, which the programs report.
 	Version string
-	// Commit of the sources; empty if unknown.
+	// Commit is the commit of the sources, or "" if it is unknown.
 	Commit string
-	// Created is the commit's time and not the build's, so that a later build is identical.
+	// Created is the time of the commit. It is not the time of the build, so that a later build is identical.
 	Created time.Time
 }
 
-// Epoch parses SOURCE_DATE_EPOCH, the time of the sources. Without it, files get the time 1970: a constant that is clearly no real time.
+// Epoch parses SOURCE_DATE_EPOCH, the time of the sources. Without it, files get the year 1970, which is clearly no real time.
 func Epoch(value string) (time.Time, error) {
 	if value == "" {
 		return time.Unix(0, 0).UTC(), nil
@@ -34,7 +34,7 @@ func Epoch(value string) (time.Time, error) {
 
 var notInTag = regexp.MustCompile(`[^A-Za-z0-9_.-]`)
 
-// Tag returns the version as an image tag: no plus sign, 128 bytes at most, no leading dot or dash.
+// Tag returns the version as an image tag. A tag has no plus sign, no leading dot or dash, and at most 128 bytes.
 func (s Stamp) Tag() string {
 	tag := strings.TrimLeft(notInTag.ReplaceAllString(s.Version, "_"), ".-")
 	if tag == "" {

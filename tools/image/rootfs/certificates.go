@@ -11,10 +11,10 @@ import (
 )
 
 // certificates returns the authorities in Mozilla's programme, from a module of the Go project. Unlike a distribution's package, the module has a
-// version in go.mod and a hash in go.sum. The image has the authorities as a file and not compiled in, so that an operator can mount another file
-// over it without a new build, for example with a company's own authority.
+// version in go.mod and a hash in go.sum. The authorities are in a file of the image and not in the programs. An operator can therefore mount another
+// file over it without a new build, for example to add a company's own authority.
 //
-// It omits authorities that are distrusted from some date on, because a file can only mark an authority as fully trusted.
+// It omits authorities that Mozilla distrusts from some date on. A file cannot contain such a date, so it would trust them fully.
 func certificates() ([]byte, error) {
 	var all bytes.Buffer
 	count := 0

@@ -1,5 +1,5 @@
-// Package rootfs defines the file system of the image: a few files, each listed here. The image contains nothing else; in particular it has no shell,
-// no package manager and no loader of shared libraries.
+// Package rootfs lists all files of the image. The image contains nothing else. It has no shell, no package manager and no loader for shared
+// libraries.
 package rootfs
 
 import (
@@ -13,11 +13,11 @@ import (
 	"github.com/carve-ipam/carve/tools/image/recipe"
 )
 
-// Entry is a file or a directory. All belong to root, so the user of the programs cannot change them.
+// Entry is a file or a directory. All entries belong to root, so the user that runs the programs cannot change them.
 type Entry struct {
 	// Path is relative to the root, with slashes, and without a leading slash.
 	Path string
-	// Mode as in chmod: permissions and the sticky bit.
+	// Mode has the permissions and the sticky bit, as in chmod.
 	Mode int64
 	Dir  bool
 	// Content of a file.
@@ -44,13 +44,13 @@ const Certificates = "etc/ssl/certs/ca-certificates.crt"
 // Notices is the directory of licences.
 const Notices = "usr/share/doc/carve"
 
-// passwd and group name the user: some programs, and people who inspect the image, need a name for the number.
+// passwd and group give the user's number a name, because some programs and people need a name.
 const (
 	passwd = "root:x:0:0:root:/:/sbin/nologin\n" + recipe.UserName + ":x:65532:65532:Carve:/nonexistent:/sbin/nologin\n"
 	group  = "root:x:0:\n" + recipe.UserName + ":x:65532:\n"
 )
 
-// Base returns everything except the programs. repo is the checkout, for the licences.
+// Base returns everything except the programs. repo is the checkout from which it reads the licences.
 func Base(repo string) (Layer, error) {
 	roots, err := certificates()
 	if err != nil {
@@ -82,7 +82,8 @@ func Program(dir, name string) (Layer, error) {
 	return Layer{About: "/" + name, Entries: []Entry{{Path: name, Mode: programMode, Content: content}}}, nil
 }
 
-// withParents adds the parent directories of entries and sorts all by name, directories before their contents, so that archives are reproducible.
+// withParents adds the parent directories of entries. It sorts all entries by name, with directories before their contents, so that archives are
+// reproducible.
 func withParents(entries []Entry) []Entry {
 	seen := map[string]bool{}
 	for _, e := range entries {

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// Tar returns the layer as an archive that does not depend on the machine: owners are numbers, and times are the sources'.
+// Tar returns the layer as a tar archive. The archive does not depend on the machine, because its owners are numbers and its times are the given
+// time.
 func (l Layer) Tar(at time.Time) ([]byte, error) {
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)

@@ -43,7 +43,7 @@ func (d *draft) add(p *spdx.Package) common.ElementID {
 	return p.PackageSPDXIdentifier
 }
 
-// component adds third-party code. Its declared and concluded licences are those that the licence check read.
+// component adds third-party code. Its declared and concluded licences come from the licence check.
 func (d *draft) component(c licences.Component, version, sum string) common.ElementID {
 	p := &spdx.Package{
 		PackageName: c.Name, PackageVersion: version, PrimaryPackagePurpose: "LIBRARY",
@@ -99,7 +99,7 @@ func (d *draft) document() *spdx.Document {
 	return doc
 }
 
-// goModule returns a module's package URL, or a package's, for scanners.
+// goModule returns the package URL of a module, or of a package in it. Scanners use this URL.
 func goModule(path, version, pkg string) *packageurl.PackageURL {
 	namespace, name := "", path
 	if cut := strings.LastIndexByte(path, '/'); cut >= 0 {

@@ -1,5 +1,5 @@
-// Package sbom describes an image's content in an SPDX 2.3 document. It reads the linker's data in the programs, and not the requirements in the
-// sources.
+// Package sbom describes an image's content in an SPDX 2.3 document. It reads the list of modules that the linker wrote into the programs. That list
+// is exact, unlike the requirements in go.mod.
 package sbom
 
 import (
@@ -22,20 +22,20 @@ import (
 	"github.com/carve-ipam/carve/tools/image/recipe"
 )
 
-// MediaType of the document. Registries distinguish documents about an image by it.
+// MediaType is the media type of the document. Registries use it to distinguish documents about an image.
 const MediaType = "application/spdx+json"
 
 // Subject is the described image.
 type Subject struct {
 	Platform recipe.Platform
 	Stamp    recipe.Stamp
-	// File is the name of the archive or package with the programs; empty for an image.
+	// File is the name of the archive or package with the programs, or "" for an image.
 	File string
-	// Digest of the image's manifest, or of the file: sha256:...
+	// Digest is the digest of the image's manifest or of the file, with the prefix "sha256:".
 	Digest string
 	// Dir contains the subject's programs.
 	Dir string
-	// Components with their licences; they must include all linked code.
+	// Components has the components with their licences. It must include all linked code.
 	Components []licences.Component
 }
 

@@ -1,3 +1,3 @@
-// Package vulncheck tests the script that checks for known vulnerabilities: it must fail when it finds one, and must never pass when it could not
-// check. The package only contains tests.
+// Package vulncheck tests the script that checks for known vulnerabilities. The script must fail if it finds a vulnerability, and also if it could
+// not check. The package contains only tests.
 package vulncheck

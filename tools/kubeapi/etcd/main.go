@@ -1,4 +1,4 @@
-// Command etcd is etcd's server, like etcd's own command.
+// Command etcd runs etcd's server, like the original command of the etcd project.
 package main
 
 import (

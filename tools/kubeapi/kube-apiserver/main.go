@@ -1,5 +1,5 @@
-// Command kube-apiserver is Kubernetes' API server, like upstream's own command. Upstream's cannot be installed by version, because its go.mod
-// replaces modules; see this folder's go.mod.
+// Command kube-apiserver runs Kubernetes' API server, like the original command of Kubernetes. `go install` cannot install the original command by
+// version, because its go.mod replaces modules. See this folder's go.mod.
 package main
 
 import (
