@@ -54,7 +54,7 @@ func TestReleaseByConsumerReleasesOnlyUnsharedClaims(t *testing.T) {
 	require.Equal(t, 3, sum.Done)
 	require.Equal(t, "shared", sum.Skipped[0].Name)
 	require.Equal(t, ipam.CodeInUse, sum.Skipped[0].Why.Code)
-	require.Equal(t, "Claim acme/shared is used by 2 consumers, including default/vm. The other consumers keep it; detach default/vm to end its own use.", sum.Skipped[0].Why.Message)
+	require.Equal(t, "Claim acme/shared is used by 2 consumers, including default/vm. The other consumers still need it. To end only the use by default/vm, detach that consumer.", sum.Skipped[0].Why.Message)
 	require.Equal(t, []string{"other", "vm"}, b.usersOf(t, "shared"))
 	require.Equal(t, []string{"nobodys", "others", "shared"}, b.owned(t, paging.Filter{}))
 	require.Equal(t, "3", b.usage(t, "q")[1])

@@ -17,7 +17,7 @@ import (
 
 // The breaker protects a realm against a mass loss of consumers. Such a loss is more often a fault of the clients than a real loss. The breaker holds
 // a realm that loses more than breakerLost consumers, and at least one in breakerShare, within breakerWindow. This means that Carve ends no more
-// consumers in this realm. The hold ends when a client confirms the loss or renews the consumers.
+// consumers in this realm. The hold ends when an admin confirms the loss, or when the clients renew the consumers.
 //
 // The breaker counts over a window and not over one pass, because consumers expire spread over time, as their renewals were.
 const (

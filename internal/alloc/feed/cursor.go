@@ -87,7 +87,7 @@ var (
 	errStopping = ipam.Errorf(ipam.CodeUnavailable, "The server shuts down. Connect again and continue from the last cursor.")
 	errSlow     = ipam.Errorf(ipam.CodeRateLimited,
 		"The client reads too slowly. Connect again and continue from the last cursor, or follow fewer changes.")
-	errFull         = ipam.Errorf(ipam.CodeUnavailable, "%d requests follow changes at this server, the maximum. Try again later, or at another server.", maxFollowers)
-	errProjectLimit = ipam.Errorf(ipam.CodeRateLimited, "%d requests follow the changes of this project at this server, the maximum. End some of them.", maxPerProject)
-	errCallerLimit  = ipam.Errorf(ipam.CodeRateLimited, "This caller follows changes in %d requests at once, the maximum. End some of them.", maxPerCaller)
+	errFull         = ipam.Errorf(ipam.CodeUnavailable, "%d requests already follow changes at this server, which is the maximum. Try again later, or at another server.", maxFollowers)
+	errProjectLimit = ipam.Errorf(ipam.CodeRateLimited, "%d requests already follow the changes of this project at this server, which is the maximum. End some of them.", maxPerProject)
+	errCallerLimit  = ipam.Errorf(ipam.CodeRateLimited, "This caller already follows changes in %d requests, which is the maximum. End some of them.", maxPerCaller)
 )

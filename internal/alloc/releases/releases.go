@@ -314,7 +314,7 @@ func (s *releasing) inUse(c ipam.Claim) *ipam.Error {
 	if by == (ipam.ConsumerRef{}) || c.Consumers < 2 {
 		return nil
 	}
-	e := ipam.Errorf(ipam.CodeInUse, "Claim %s is used by %s, including %s. The other consumers keep it; detach %s to end its own use.", c.Ref(), usecase.CountOf(int64(c.Consumers), "consumer"), by, by)
+	e := ipam.Errorf(ipam.CodeInUse, "Claim %s is used by %s, including %s. The other consumers still need it. To end only the use by %s, detach that consumer.", c.Ref(), usecase.CountOf(int64(c.Consumers), "consumer"), by, by)
 	e.Figures.Consumers = new(int64(c.Consumers))
 	return e
 }
