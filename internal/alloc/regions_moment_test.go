@@ -140,8 +140,10 @@ func TestListOfAMultiRegionPoolIsOneSnapshot(t *testing.T) {
 				var r usecase.Reading
 				if way[0] == us {
 					r.Behind = new(storage.Moment)
-					require.Eventually(t, func() bool { // the stale state must contain the first holder
-						return !list.held || len(list.read(w.ctx, t, w.Service, r)) > 0
+					w.served(t, "later", "10.1.0.0/32")
+					require.Eventually(t, func() bool { // a stale read shows the state of some seconds ago
+						_, err := w.GetPoolFree(w.ctx, project, "later", nil, 1, "", usecase.Reading{Behind: new(storage.Moment)})
+						return err == nil
 					}, time.Minute, 50*time.Millisecond)
 				}
 				moved := false
