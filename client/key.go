@@ -23,7 +23,7 @@ const explanations = "/claim-explanations"
 // keyless lists the path suffixes of the POSTs that take no key:
 //
 //   - claim-explanations is a query that is too long for a URL
-//   - claim-releases deletes many claims, limited by a token or by createdBefore
+//   - claim-releases deletes only claims that a dry run counted, or that existed before createdBefore
 //   - the other operations are idempotent
 var keyless = []string{explanations, "/claim-releases", "/consumer-renewals", "/expiry-confirmations", "/retries"}
 

@@ -61,7 +61,7 @@ func (c *Carve) Quotas(ctx context.Context, project string, params ...ListQuotas
 	})
 }
 
-// ScopePools lists the pools that a class uses for the scopes of a project.
+// ScopePools lists the pools that serve a project's claims of a class, with one pool for each scope.
 func (c *Carve) ScopePools(ctx context.Context, project, class string, params ...ListScopePoolsParams) iter.Seq2[IPPool, error] {
 	p := valueOf(params)
 	return pages(p.Limit, p.Cursor, func(at place) ([]IPPool, NextCursor, error) {

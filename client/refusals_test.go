@@ -84,7 +84,8 @@ func TestRefusalMatchesOnlyTheErrorTypeOfItsCode(t *testing.T) {
 	require.Subset(t, slices.Collect(maps.Keys(seen)), slices.Collect(maps.Keys(types)))
 }
 
-// A table in the contract lists the figures of each code. Only members of the problem count as figures, and headers do not.
+// A table in the contract lists the figures of each code, which are additional data about the error. Only members of the problem count as figures,
+// and headers do not.
 func TestEveryCodeWithFiguresHasAnErrorType(t *testing.T) {
 	t.Parallel()
 	doc, err := contract()

@@ -15,14 +15,14 @@ import (
 // twice without harm. These requests are:
 //
 //   - GET
-//   - POST with an Idempotency-Key
+//   - POST with an Idempotency-Key, or of an operation that takes no key
 //   - PUT without a precondition
 //   - DELETE with an ETag in If-Match
 //   - PATCH with If-Match: *
 //   - every dry run
 //
-// The client retries another PUT, DELETE or PATCH only while the server certainly has not carried out any attempt. It never retries another POST. If
-// a retried DELETE gets not_found, the call succeeds.
+// The client retries any other PUT, DELETE or PATCH only if the server certainly has not carried out any attempt. It retries no other POST. If a
+// retried DELETE gets not_found, the call succeeds.
 type RetryPolicy struct {
 	// Attempts is the highest number of attempts, including the first. 1 means no retry.
 	Attempts int

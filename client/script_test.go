@@ -13,7 +13,7 @@ import (
 
 // script is an HTTP client that returns fixed responses in order and records the requests.
 type script struct {
-	replies []any // int: an error page of a proxy with this status; ProblemCode: a problem; error: no response
+	replies []any // int: an error page of a proxy with this status; ProblemCode: a problem; other error: no response; *http.Response: this response
 	sent    []*http.Request
 	bodies  []string
 }

@@ -24,7 +24,7 @@ const shortestKey = 24 // bytes, as Standard Webhooks requires
 var (
 	// ErrUntrusted is the error for a request without the required headers, or without a signature by any of the secrets.
 	ErrUntrusted = errors.New("webhook: the request is not signed with any of the secrets")
-	// ErrTime is the error for a request with a valid signature whose time is outside the tolerance. The request was delayed, or the clocks differ.
+	// ErrTime is the error for a request with a valid signature, but with a time outside the tolerance. The request was delayed, or the clocks differ.
 	ErrTime = errors.New("webhook: the request was not sent within the tolerance")
 )
 
