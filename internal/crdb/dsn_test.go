@@ -14,8 +14,8 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// The test checks which values of target_session_attrs a database URL may have. Sessions are read-only until a transaction writes, so the driver's
-// own check would reject a primary. Carve must accept it.
+// The test checks which values of target_session_attrs a database URL may have. Carve's sessions are read-only until a transaction declares that it
+// writes. So the driver's own check for a writable server would reject even a primary. Carve must accept the primary.
 func TestEveryTargetSessionAttrsIsServedOrRefused(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)

@@ -9,9 +9,9 @@ import (
 	"sync"
 )
 
-// Clients limits the connections of a server. If a new connection exceeds the limit, Clients closes a connection that has no request. It chooses the
-// address with the most waiting connections, and closes the one that has waited longest there. So a client that opens many connections to block other
-// clients loses its own connections. If all connections have a request, Clients closes the new one.
+// Clients limits the connections of a server. If a new connection exceeds the limit, Clients closes a connection that waits for a request. It chooses
+// the address with the most waiting connections. Of these connections, it closes the one that has waited longest. So a client that opens many
+// connections to block other clients loses its own connections. If all connections have a request, Clients closes the new one.
 //
 // A listener that stops accepting at its limit, such as netutil.LimitListener, would be blocked by idle connections.
 type Clients struct {
@@ -32,7 +32,8 @@ type Load struct {
 	Refused int64 // new connections that were closed because all others had a request
 }
 
-// NewClients returns a limit of most connections. It calls refuse for each connection that it closes at the limit, from the goroutine that accepts.
+// NewClients returns a Clients whose limit is the number most. For each connection that it closes at the limit, Clients calls refuse, from the
+// goroutine that accepts.
 func NewClients(most int, refuse func(Load)) *Clients {
 	return &Clients{most: most, refuse: refuse, load: Load{Most: most}, byWaiting: map[netip.Prefix]*addressConns{}}
 }
@@ -107,7 +108,7 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 }
 
-// client is one connection. Only Clients uses its fields, and holds its lock when it does.
+// client is one connection. The methods of Clients hold Clients.mu while they use from, place and gone.
 type client struct {
 	net.Conn
 	clients *Clients

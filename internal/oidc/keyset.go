@@ -35,12 +35,12 @@ type keySet struct {
 
 	mu       sync.Mutex
 	known    []jose.JSONWebKey
-	readAt   time.Time // when the fetch that returned known began
+	readAt   time.Time // beginning of the fetch that returned the keys in known
 	began    time.Time // when the last fetch began
 	failures int       // number of consecutive failures
 	retryAt  time.Time // after a failure, no fetch begins before this time
 	failure  error
-	vain     int       // consecutive fetches that brought neither a new key nor the wanted key
+	vain     int       // consecutive fetches that brought no new key and missed a wanted key
 	vainAt   time.Time // when the last fetch in vain ended
 	next     *round    // the next fetch, which has not begun; nil: no request waits for one
 }
@@ -57,8 +57,8 @@ func newKeySet(issuer string, log *slog.Logger, fetch func(context.Context) ([]j
 	return &keySet{issuer: issuer, log: log, every: fetchEvery, fetch: fetch, turn: make(chan struct{}, 1)}
 }
 
-// find returns the issuer's keys with an id. If it knows none, it waits for a fetch that begins after the call. It does not use the result of a
-// running fetch, because that fetch may have read the keys before the issuer published this one.
+// find returns the issuer's keys that have the given id. If it knows none, it waits for a fetch that begins after the call. It does not use the
+// result of a running fetch, because that fetch may have read the keys before the issuer published the wanted key.
 func (s *keySet) find(ctx context.Context, id string) ([]jose.JSONWebKey, error) {
 	s.mu.Lock()
 	found, old := named(s.known, id), time.Since(s.readAt) > believedFor
@@ -72,7 +72,7 @@ func (s *keySet) find(ctx context.Context, id string) ([]jose.JSONWebKey, error)
 	return s.refresh(ctx, id)
 }
 
-// refresh waits for a fetch that begins after the call. It returns the keys with an id, which may be none.
+// refresh waits for a fetch that begins after the call. It returns the keys that have the given id, which may be none.
 func (s *keySet) refresh(ctx context.Context, id string) ([]jose.JSONWebKey, error) {
 	if err := tenancy.AttemptsOf(ctx).Check(); err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func (s *keySet) pause() time.Duration {
 	return min(s.every<<min(s.vain-1, 10), vainLatest)
 }
 
-// refused returns an error with the code unavailable while no fetch may begin after a failure. The caller holds mu.
+// refused returns an error with the code unavailable if the last fetch failed and the wait after the failure has not passed. The caller holds mu.
 func (s *keySet) refused() error {
 	if wait := time.Until(s.retryAt); wait > 0 {
 		return unavailable(wait, s.failure)
@@ -185,8 +185,8 @@ func (s *keySet) learn(ctx context.Context, r *round, began time.Time, found []j
 	return unavailable(wait, err)
 }
 
-// weigh counts fetches in vain, which bring neither a new key nor a wanted key. If the last one was long ago, the count starts again. The caller
-// holds mu.
+// weigh counts fetches in vain. A fetch in vain brings no new key and misses a wanted key. If the last one was long ago, the count starts again. The
+// caller holds mu.
 func (s *keySet) weigh(r *round, found []jose.JSONWebKey) {
 	unknown := func(id string) bool { return id == "" || len(named(found, id)) == 0 }
 	fresh := func(key jose.JSONWebKey) bool {

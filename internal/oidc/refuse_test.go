@@ -21,7 +21,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// at returns the value of a time claim, which is by later than now.
+// at returns the value of a time claim: the current time plus the given duration.
 func at(by time.Duration) any { return time.Now().Add(by).Unix() }
 
 // unsigned returns a token with any header and any signature.

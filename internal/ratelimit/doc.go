@@ -1,7 +1,11 @@
-// Package ratelimit limits the rate of callers' operations. Each key (a caller, a client address) has a token bucket: it fills by a number of tokens
-// a second and holds two seconds' worth by default, so that it allows a short burst.
+// Package ratelimit limits the rate of callers' operations. Each key, such as a caller or a client address, has a bucket of tokens. An operation
+// takes tokens from the bucket, and the bucket refills at a fixed rate. By default, a bucket holds the tokens of two seconds, so that it allows a
+// short burst.
 //
-// The buckets are in the memory of this process, and their number is limited. A new key evicts the least recently used bucket if that bucket is full,
-// which loses no state. Otherwise the new key uses the overflow bucket, which all such keys share: a caller cannot clear its debt with many keys. A
-// bucket is full again after twice its window without use.
+// The buckets are in the memory of this process, and their number is limited. At the limit, a new key replaces the least recently used bucket if that
+// bucket holds all its tokens. This loses no state, because a new bucket also starts full. Otherwise, the new key uses the overflow bucket, which all
+// such keys share. So a caller cannot use many keys to evict a bucket that still owes tokens.
+//
+// The window is the time in which an empty bucket fills. A bucket can owe at most as many tokens as it can hold. So an unused bucket is full again
+// after at most two windows.
 package ratelimit

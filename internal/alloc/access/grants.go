@@ -170,7 +170,7 @@ func (s *Grants) remove(ctx context.Context, g granting, project, name, consumer
 	if err != nil {
 		return err
 	}
-	// The lock is shared, because claims often change the version of the pool.
+	// A shared lock suffices, because this transaction does not change the pool or space.
 	locks := func(ipam.Grant) (storage.Locks, error) { return storage.Locks{Shared: []ipam.ID{of.ID}}, nil }
 	return s.grants(g, name, of).Delete(ctx, in, consumer, r, locks, nil)
 }

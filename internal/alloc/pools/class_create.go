@@ -92,8 +92,8 @@ func roomForClass(ctx context.Context, tx storage.Tx, key storage.ProjectKey, c 
 	return refuseHiddenName(ctx, tx, key, c.Name)
 }
 
-// refuseHiddenName refuses a name that pools of the project already list for a platform class. It does so even if the platform class is no longer
-// shared. Otherwise one name would refer to two classes.
+// refuseHiddenName refuses a new class if pools of the project already list a platform class by the same name. It does so even if the platform class
+// is no longer shared. Otherwise one name would refer to two classes.
 func refuseHiddenName(ctx context.Context, tx storage.Tx, key storage.ProjectKey, name string) error {
 	if key.Name == ipam.PlatformProject {
 		return nil

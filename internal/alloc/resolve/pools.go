@@ -24,8 +24,8 @@ func noPoolMatches(key storage.ProjectKey) *ipam.Error {
 }
 
 // NoPoolLeft returns the refusal for a claim after all its pools were deleted or forbidden. The refusal is the same as if the pools had never
-// existed. For a class, it returns a conflict, so that the claim repeats its look-up. The class may have other pools by now, or the empty pool of a
-// scope may have been removed.
+// existed. For a class, it returns a conflict, so that the claim repeats its look-up. By now, other pools may list the class, or the empty
+// pool for the claim's scope may have been removed.
 func (r *Resolved) NoPoolLeft() error {
 	switch {
 	case r.Ask.Class != nil:

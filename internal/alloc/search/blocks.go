@@ -81,7 +81,8 @@ func (l *look) heldBy(a ipam.Allocation, why Why) Item {
 	if a.Purpose == ipam.PurposeClaim {
 		item.Consumer = a.Holder.Project
 	}
-	if !l.in.shows(a.ProjectID) { // the caller's project retains the block in another project's pool, and lists it as its own
+	// The caller may see the holder's project, but not the pool's project. The item then names the holder's project.
+	if !l.in.shows(a.ProjectID) {
 		item.Project = a.Holder.Project
 	}
 	return item

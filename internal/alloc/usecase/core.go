@@ -25,7 +25,7 @@ type Core struct {
 	Searching      *locks.FairSemaphore                   // limits the lists that scan many rows
 	Projects       *lru.Cache[string, storage.ProjectKey] // the cached projects, by name
 	Notifier       *Notifier                              // notifies the requests that wait for changes
-	ConsumerLimits *ConsumerLimits                        // the projects with the maximum number of consumers
+	ConsumerLimits *ConsumerLimits                        // caches which projects have reached the maximum number of consumers
 }
 
 // Options configure a Core.
@@ -56,7 +56,8 @@ func New(store storage.Store, o Options) *Core {
 // Now returns the time of the database's clock in UTC, in microseconds. This is the resolution of the database.
 func (s *Core) Now() time.Time { return asStored(s.Clock()) }
 
-// Latest returns an upper bound for the current time. An object with a later time did not exist yet, whichever server created it.
+// Latest returns an upper bound for the current time. An object with a later creation time did not exist at the time of the call. This holds for the
+// objects of all servers.
 func (s *Core) Latest() time.Time {
 	if s.OwnClock {
 		return s.Now()
@@ -66,7 +67,8 @@ func (s *Core) Latest() time.Time {
 
 func asStored(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 
-// View returns the view for a reading call. It reads the latest data, or the data in the server's own region.
+// View returns the view of the database for a reading call. If r.Behind is nil, the view reads the latest data. Otherwise, it reads the data in the
+// server's own region, which may be some seconds old.
 func (s *Core) View(r Reading) storage.View {
 	if r.Behind == nil {
 		return s.Store

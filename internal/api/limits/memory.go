@@ -40,7 +40,7 @@ type memoryShare struct {
 	users int
 }
 
-// NewMemory returns a limit of most bytes.
+// NewMemory returns a Memory with the given limit in bytes.
 func NewMemory(most int64) *Memory {
 	return &Memory{most: most, whole: semaphore.NewWeighted(most), shares: map[string]*memoryShare{}}
 }
@@ -54,8 +54,8 @@ var (
 		"The responses that callers have not read yet use all the memory that the server has for responses. Repeat the request later.")
 )
 
-// Reserve reserves bytes for a response to a caller, at most the caller's share. If project is not "", the project's share also pays. Reserve takes
-// the shares before the common memory. So a request that waits for its project's share holds no memory that others could use.
+// Reserve reserves bytes for a response to a caller, at most the caller's share. If project is not "", it also reserves the bytes in the project's
+// share. Reserve takes the shares before the common memory. So a request that waits for its project's share holds no memory that others could use.
 //
 // keep reduces the reservation to the given number of bytes.
 func (m *Memory) Reserve(ctx context.Context, caller, project string, bytes int) (keep func(bytes int), err error) {

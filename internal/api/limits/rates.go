@@ -29,8 +29,8 @@ type Rates struct{ Reads, Writes, Anonymous, Work, Project int }
 // DefaultRates are high enough for every well-behaved program (budget_defaults_test.go).
 var DefaultRates = Rates{Reads: 500, Writes: 200, Anonymous: 20, Work: 25000, Project: 50000}
 
-// workWindow is the time in seconds whose work a caller may do in one burst. It is enough to read 100,000 claims, page after page and at any speed,
-// as a program does when it starts.
+// workWindow is the window of the limits on work, in seconds. A caller may do the work of a whole window in one burst. With the default rates, a
+// program that starts can read 100,000 claims page by page in one burst.
 const workWindow = 4
 
 // Limits returns the limiters. A nil clock is the system clock.

@@ -43,7 +43,8 @@ func (files planFiles) where(at string) (path string, line int) {
 	return files[0].path, 0
 }
 
-// join adds the objects of another file. Both files may name the plan and the project, but the names must be the same.
+// join adds the objects of another file. Both files may name the plan and describe the project, but they must agree. For each list, join returns the
+// index of the first object that it adds.
 func (p *plan) join(more plan, path string) (first map[string]int, err error) {
 	first = map[string]int{"spaces": len(p.Spaces), "classes": len(p.Classes), "pools": len(p.Pools), "claims": len(p.Claims)}
 	switch {

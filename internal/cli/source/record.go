@@ -34,7 +34,8 @@ type Record struct {
 	Name string
 	// Domain identifies the routing domain of the row by the source's own key. The key of the global domain is empty.
 	Domain string
-	// Same is equal for all rows about the same object. A source can list a network in several rows, or an address that several devices share.
+	// Same is equal for all rows about the same object. A source can list one network in several rows. It can also list an address once for each
+	// device that shares it.
 	Same string
 	// Block is the block of the row. It is not valid if the row is a range or has a problem.
 	Block netip.Prefix
@@ -58,14 +59,15 @@ type Own struct {
 	Space, Parent       string
 	Labels, Annotations map[string]string
 	Spec                json.RawMessage
-	// Serves lists the classes of a pool. It is set if the row of the pool does not list them and the rows of its claims do.
+	// Serves lists the classes that a pool serves. It is set only if the source names the classes in the rows of claims, and not in the rows of
+	// pools.
 	Serves []string
 }
 
 // ownFields lists the fields that every row has.
 var ownFields = []string{"name", "kind", "status", "id", "source-id", "routing-domain", "block", "address", "length"}
 
-// Field returns the field of a record that has this name in mappings.
+// Field returns the value of a field. The name of the field is the one that import mappings use.
 func (r *Record) Field(name string) string {
 	switch name {
 	case "name":
@@ -145,7 +147,7 @@ func (r *Record) host(text string) {
 	r.Block = netip.PrefixFrom(address, address.BitLen())
 }
 
-// span parses a range. A range with only one address becomes an address.
+// span parses a range. The range may contain only one address.
 func (r *Record) span(first, last string) {
 	from, err1 := hostOf(first)
 	to, err2 := hostOf(last)

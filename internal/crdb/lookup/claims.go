@@ -140,8 +140,8 @@ func (r Reader) ClaimLookup(ctx context.Context, q storage.ClaimQuery) (storage.
 	return facts, err
 }
 
-// maybe reads the next result of a batch into out. The result has at most one row. If it has none, out does not change. If asked is false, the batch
-// has no such result, and maybe reads nothing.
+// The function maybe reads the next result of a batch into out. The result has at most one row. If it has none, out does not change. If asked is
+// false, the batch has no such result, and the function does nothing.
 func maybe[T any](results pgx.BatchResults, scan func(pgx.CollectableRow) (T, error), out **T, asked bool) error {
 	if !asked {
 		return nil
