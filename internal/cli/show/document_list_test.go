@@ -20,11 +20,11 @@ func TestDocumentOfListEqualsDocumentOfAllItems(t *testing.T) {
 	for _, items := range [][]item{{}, {{Name: "one"}}, {{Name: "two\nlines: \u202e", Tags: []string{"<x>", "- y", "a\n\nb"}}, {Name: "null"}, {Name: "last", Tags: []string{""}}}} {
 		for _, format := range []string{show.FormatJSON, show.FormatYAML, show.FormatJSONPath + "={.items[*].name} {.count}"} {
 			t.Run(fmt.Sprintf("%d %s", len(items), format), func(t *testing.T) {
-				printed := func(print func(*show.Printer) error) string {
+				printed := func(write func(*show.Printer) error) string {
 					var b bytes.Buffer
 					p := &show.Printer{To: &b}
 					require.NoError(t, show.Format{P: p}.Set(format))
-					require.NoError(t, print(p))
+					require.NoError(t, write(p))
 					return b.String()
 				}
 				whole, err := show.Marshal(struct {

@@ -42,7 +42,7 @@ func TestReportOfManyRowsIsWrittenWithoutMemoryForEachRow(t *testing.T) {
 	p := &plan{desired: w, states: map[string]*state{}}
 	p.grow()
 	out := account(w, true, false)
-	print := func(format string) func(io.Writer) error {
+	document := func(format string) func(io.Writer) error {
 		return func(to io.Writer) error {
 			return show.DocumentOfList(&show.Printer{To: to, Output: format}, out, "items", out.lines)
 		}
@@ -52,8 +52,8 @@ func TestReportOfManyRowsIsWrittenWithoutMemoryForEachRow(t *testing.T) {
 		read  func([]byte) ([]byte, error)
 	}{
 		"report": {func(to io.Writer) error { return show.WriteList(to, out, "items", out.lines) }, nil},
-		"json":   {print(show.FormatJSON), nil},
-		"yaml":   {print(show.FormatYAML), func(text []byte) ([]byte, error) { return show.JSONOf(text) }},
+		"json":   {document(show.FormatJSON), nil},
+		"yaml":   {document(show.FormatYAML), func(text []byte) ([]byte, error) { return show.JSONOf(text) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			const mostBytes = 20
