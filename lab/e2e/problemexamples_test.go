@@ -31,7 +31,8 @@ func TestExamplesOfProblemsHaveTheFieldsOfTheRefusals(t *testing.T) {
 
 	w.pool(t, "p", obj{"cidr": "10.20.0.0/16", "allocation": obj{"minPrefixLength": 18, "maxPrefixLength": 32}})
 	w.pool(t, "small", obj{"cidr": "10.40.0.0/26"})
-	w.pool(t, "drained", obj{"cidr": "10.41.0.0/24", "drain": "Keep"})
+	w.pool(t, "drained", obj{"cidr": "10.41.0.0/24"})
+	w.ok(t, patch("pools", "drained", "*", obj{"drain": "Keep"}))
 	w.pool(t, "kept", obj{"cidr": "10.42.0.0/24"})
 	class("none", obj{"isDefault": true})
 	class("web", obj{"defaultPrefixLength": 26, "allowedPrefixLengths": obj{"min": 24, "max": 28}})
