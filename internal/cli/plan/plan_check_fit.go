@@ -12,21 +12,22 @@ import (
 
 // content is a block that a plan carves from a pool.
 type content struct {
-	at    string       // its place in the plan
-	what  string       // its kind and name
+	at    string       // its position in the plan
+	claim bool         // a claim, and not a child pool
+	name  string       // its kind and name
 	block netip.Prefix // of the right length at least
 	exact bool         // block has the right address too
 }
 
-// fits checks that a pool can hold the blocks that the plan carves from it. The server checks the same against the blocks that the pool already has.
-func (f *planFaults) fits(at string, p planPool, pool plannedPool, below []plannedPool) {
+// checkContents checks that a pool can hold the blocks that the plan carves from it. The server checks the same against the blocks that the pool already has.
+func (f *planFaults) checkContents(at string, p planPool, pool plannedPool, below []plannedPool) {
 	if !pool.block.IsValid() {
 		return
 	}
 	all := make([]content, 0, len(below)+len(p.Claims))
 	for i, child := range below {
 		if child.block.IsValid() {
-			all = append(all, content{at + ".pools[" + strconv.Itoa(i) + "]", "pool " + child.name, child.block, child.placed})
+			all = append(all, content{at + ".pools[" + strconv.Itoa(i) + "]", false, "pool " + child.name, child.block, child.placed})
 		}
 	}
 	whole := ipam.Pool{Block: pool.block}
@@ -51,10 +52,10 @@ func (f *planFaults) fits(at string, p planPool, pool plannedPool, below []plann
 			*why = strings.Replace(*why, "this pool", "pool "+pool.name, 1)
 		}
 		if err == nil {
-			all = append(all, content{here, "claim " + c.Name, block, exact})
+			all = append(all, content{here, true, "claim " + c.Name, block, exact})
 		}
 	}
-	f.together(at, pool, all)
+	f.checkRoom(at, pool, all)
 }
 
 // claimedBlock returns the block of a claim, and the field that determines it. A claim with a length only has a block at the start of the pool. The
@@ -80,8 +81,8 @@ func claimedBlock(c planClaim, pool plannedPool) (block netip.Prefix, pointer st
 	}
 }
 
-// together checks that blocks fit into a pool beside each other. Pools that overlap were reported before.
-func (f *planFaults) together(at string, pool plannedPool, all []content) {
+// checkRoom checks that a pool has room for all blocks, and that no claim overlaps another block. pools has reported child pools that overlap.
+func (f *planFaults) checkRoom(at string, pool plannedPool, all []content) {
 	need, size := new(big.Int), addresses(pool.block)
 	exact := []content{}
 	for _, c := range all {
@@ -103,8 +104,8 @@ func (f *planFaults) together(at string, pool plannedPool, all []content) {
 			continue
 		}
 		overlap = true
-		if strings.HasPrefix(before.what, "claim") || strings.HasPrefix(c.what, "claim") {
-			f.add(c.at, "has the block %s, which overlaps %s (%s)", c.block, before.what, before.block)
+		if before.claim || c.claim {
+			f.add(c.at, "has the block %s, which overlaps %s (%s)", c.block, before.name, before.block)
 		}
 		exact[i] = before // the larger block
 	}

@@ -44,7 +44,7 @@ func (f *planFaults) pools(at string, pools []planPool, parent *plannedPool, see
 			}
 		}
 		taken = append(taken, planned)
-		f.fits(here, p, planned, f.pools(here+".pools", p.Pools, &planned, seen))
+		f.checkContents(here, p, planned, f.pools(here+".pools", p.Pools, &planned, seen))
 	}
 	return taken
 }

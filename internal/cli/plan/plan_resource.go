@@ -63,7 +63,7 @@ func (f *planFaults) flattenOne(at string, doc object, parent string) bool {
 	}
 	delete(member(metadata, "labels"), labelOfPlan)
 	delete(member(metadata, "annotations"), annotationFields)
-	f.place(at, spec, project, parent)
+	f.dropReferences(at, spec, project, parent)
 	for _, from := range []object{metadata, spec} {
 		for _, name := range slices.Sorted(maps.Keys(from)) {
 			if _, twice := doc[name]; twice {
@@ -75,8 +75,9 @@ func (f *planFaults) flattenOne(at string, doc object, parent string) bool {
 	return true
 }
 
-// place rewrites the references to the pool or the space around a resource, which its position in a plan replaces.
-func (f *planFaults) place(at string, spec object, project, parent string) {
+// dropReferences removes the references to the pool around a resource, because its position in the plan names that pool. It writes the reference to a
+// space in the form of a plan.
+func (f *planFaults) dropReferences(at string, spec object, project, parent string) {
 	if space := refText(spec, "spaceRef", project); space != "" {
 		delete(spec, "spaceRef")
 		spec["space"] = space

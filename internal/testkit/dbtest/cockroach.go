@@ -46,7 +46,7 @@ func startCockroach(cfg Config) (server, error) {
 
 // create reuses an emptied database of an earlier test, or makes one with a copy of the schema of a template that is migrated once.
 func (c *cockroach) create(ctx context.Context, name, kind string) (string, error) {
-	schema, err := of(ctx, c.templates, kind, c.readTemplate)
+	schema, err := stateOf(ctx, c.templates, kind, c.readTemplate)
 	if err != nil {
 		return "", err
 	}

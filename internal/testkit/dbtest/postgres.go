@@ -61,7 +61,7 @@ func (p *postgres) makeTemplate(ctx context.Context, t *template[string]) (strin
 }
 
 func (p *postgres) create(ctx context.Context, name, kind string) (string, error) {
-	template, err := of(ctx, p.templates, kind, p.makeTemplate)
+	template, err := stateOf(ctx, p.templates, kind, p.makeTemplate)
 	if err != nil {
 		return "", err
 	}

@@ -23,15 +23,15 @@ func templatesOf[T any](cfg Config) map[string]*template[T] {
 	return all
 }
 
-// of returns the state of a kind's template. The first call makes the template.
-func of[T any](ctx context.Context, all map[string]*template[T], kind string, use func(ctx context.Context, t *template[T]) (T, error)) (T, error) {
+// stateOf returns the state of a kind's template. The first call for a kind builds it.
+func stateOf[T any](ctx context.Context, all map[string]*template[T], kind string, build func(ctx context.Context, t *template[T]) (T, error)) (T, error) {
 	t, ok := all[kind]
 	if !ok {
 		var none T
 		return none, fmt.Errorf("Config.Kinds does not have the kind %q", kind)
 	}
 	t.once.Do(func() {
-		if t.made, t.err = use(context.WithoutCancel(ctx), t); t.err != nil {
+		if t.made, t.err = build(context.WithoutCancel(ctx), t); t.err != nil {
 			t.err = fmt.Errorf("migrating the template: %w", t.err)
 		}
 	})
