@@ -8,7 +8,7 @@ MAKEFLAGS += --no-print-directory
 
 DATA_DIR ?= data
 # The race detector needs a C compiler; without one the tests run without it and print a note.
-RACE ?= $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
+RACE ?= $(filter 1,$(shell go env CGO_ENABLED))
 # One version number for all releases: the file VERSION (tools/release lists its other occurrences). The commit distinguishes builds. Stamped here,
 # because Go's own stamping stops the build where the checkout belongs to another user than the builder.
 VERSION := $(shell cat VERSION)
@@ -54,17 +54,16 @@ clean: ## Remove what was built and installed here; the data in DATA_DIR stays
 	rm -rf bin dist tools/*/node_modules $(TS)/node_modules $(TS)/dist console/node_modules internal/console/dist/* cover.out
 
 ##@ Test it
-test: test-sql test-go ## Run every test, with the race detector where there is a C compiler
-# Many product tests wait for a fault that they caused: six at a time keep two cores busy. lab/model, lab/conform, lab/scale and lab/rivals send
-# requests, count and compare. The race detector finds nothing there that it does not find in lab/e2e, which has the same server in its process with
-# concurrent clients, and it made the first two some seven times as slow.
+test: test-sql test-go ## Run every test, the concurrent ones with the race detector where there is a C compiler
+# -trimpath, as in BUILD: tests, the programs that they build, and all checkouts share the compiled packages.
+test-go: export GOFLAGS := $(strip $(shell go env GOFLAGS) -trimpath)
+# Many product tests wait for a fault that they caused: six at a time keep two cores busy.
+test-go: export RACE := $(RACE)
 test-go: deps
-	@$(if $(RACE),,echo 'no C compiler: testing without the race detector')
-	@status=0; try() { echo "go $$*" | cut -c1-80; go "$$@" || status=1; }; \
-	try test $(RACE) -timeout=30m -parallel=6 $(TESTFLAGS) ./...; \
-	try -C lab test $(RACE) -timeout=30m $(TESTFLAGS) $$(cd lab && go list ./... | grep -vE '/(model|conform|scale|rivals)$$'); \
-	try -C lab test -timeout=30m $(TESTFLAGS) ./model ./conform ./scale ./rivals; \
-	try -C tools/docscheck test $(RACE) $(TESTFLAGS) ./...; \
+	@status=0; try() { echo "$$*" | cut -c1-80; "$$@" || status=1; }; \
+	try tools/test.sh . -timeout=30m -parallel=6 $(TESTFLAGS); \
+	try tools/test.sh lab -timeout=30m $(TESTFLAGS); \
+	try go -C tools/docscheck test $(TESTFLAGS) ./...; \
 	exit $$status
 # These modules read files outside of themselves, which go's test cache does not see: -count=1.
 test-sql: ## Read every statement with CockroachDB's grammar and the rules of tools/sqlcheck

@@ -100,7 +100,10 @@ func succeeded(req *http.Request, resp *http.Response) bool {
 	}
 }
 
-func isJSON(resp *http.Response) bool {
+func isJSON(resp *http.Response) bool { return hasType(resp, "application/json") }
+
+// hasType reports whether a response's body has a media type.
+func hasType(resp *http.Response, want string) bool {
 	mediaType, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	return err == nil && mediaType == "application/json"
+	return err == nil && mediaType == want
 }

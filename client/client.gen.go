@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"net/http"
 	"net/url"
 	"strings"
@@ -1664,7 +1665,7 @@ type ChangesEnd struct {
 	// | `method_not_allowed` | 405 | the path has no such method |
 	// | `not_acceptable` | 406 | `Accept` permits no media type of the response |
 	// | `already_exists` | 409 | the name is taken, a claim with this name has another spec, or another class is the default; `conflictsWith` |
-	// | `overlap` | 409 | a root pool of the space overlaps; `conflictsWith` |
+	// | `overlap` | 409 | the pool overlaps another root pool of the space, or a pool of a class with `uniqueWithin: Class`; `conflictsWith` |
 	// | `in_use` | 409 | other objects still use or need it; `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
 	// | `allocation_retained` | 409 | a retained allocation has the block; `conflictsWith` |
 	// | `pool_exhausted` | 409 | no block that is large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; for a batch `fitting` |
@@ -1681,7 +1682,7 @@ type ChangesEnd struct {
 	// | `too_many_consumers` | 409 | the claim has reached its maximum number of consumers; `consumers` |
 	// | `webhooks_disabled` | 409 | the server sends no webhooks |
 	// | `cursor_expired` | 410 | the changes after this cursor are not available any more; list again, and continue from there |
-	// | `precondition_failed` | 412 | `If-Match` is stale, or the resource of `If-None-Match: *` exists; `currentETag` |
+	// | `precondition_failed` | 412 | `If-Match` is stale, or the resource exists although the request has `If-None-Match: *`; `currentETag` |
 	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
 	// | `unsupported_media_type` | 415 | the body has an unsupported media type |
 	// | `never_satisfiable` | 422 | the request would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
@@ -1694,7 +1695,7 @@ type ChangesEnd struct {
 	// | `internal` | 500 | a fault of the server |
 	// | `contention` | 503 | too many writers changed the same rows or wait for the same pool; safe to repeat |
 	// | `outcome_unknown` | 503 | the result of the commit could not be read back; repeat with the same key |
-	// | `unavailable` | 503 | the database does not respond, the server runs its maximum number of requests, or a pool's rows in a region were restored without the rest; safe to repeat |
+	// | `unavailable` | 503 | the database does not respond, the server runs its maximum number of requests, or a pool's rows in a region were restored without the other regions' rows; safe to repeat |
 	// | `deadline` | 504 | the deadline of the request passed |
 	Code ProblemCode `json:"code"`
 
@@ -1720,7 +1721,7 @@ type ClaimBatchCreate struct {
 
 // ClaimConsumer Consumer to attach when a claim is created.
 type ClaimConsumer struct {
-	// UID A consumer's identifier in its realm, for example a UUID. It is not used again after the consumer has ended.
+	// UID A consumer's identifier in its realm, for example a UUID. Do not reuse it: Carve refuses the UID of an ended consumer while it keeps the consumer's record.
 	//
 	// Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
 	UID ConsumerUID `json:"uid"`
@@ -1728,12 +1729,12 @@ type ClaimConsumer struct {
 	// Realm The consumer's realm.
 	Realm string `json:"realm,omitempty"`
 
-	// Kind The consumer's kind, if the server has to create it.
+	// Kind The consumer's kind. The server uses it only to create a missing consumer.
 	//
 	// Example: VM
 	Kind string `json:"kind,omitempty"`
 
-	// Name The consumer's name, if the server has to create it.
+	// Name The consumer's name. The server uses it only to create a missing consumer.
 	//
 	// Example: web-1
 	Name string `json:"name,omitempty"`
@@ -1758,7 +1759,7 @@ type ClaimExplanation struct {
 	// Example: 10.96.4.0/26 would be carved from pool platform/standard-eu by class platform/standard.
 	Detail string `json:"detail"`
 
-	// ClassName Class that decides. Absent if no class does.
+	// ClassName Class by which the server decides. Absent if the claim has no class.
 	//
 	// Example: standard
 	ClassName string `json:"className,omitempty"`
@@ -1837,7 +1838,7 @@ type ClaimRelease struct {
 	// Claims Dry run: the first 100 claims that match.
 	Claims []IPClaim `json:"claims,omitempty"`
 
-	// Token Dry run: token that stands for the counted claims.
+	// Token Only in a dry run: a token for exactly the counted claims.
 	//
 	// Example: eyJrIjoiY2xhaW0tcmVsZWFzZXMifQ
 	Token string `json:"token,omitempty"`
@@ -1868,9 +1869,10 @@ type ClaimSelection struct {
 	// ClassName Claims that the class with this name served.
 	ClassName Name `json:"className,omitempty"`
 
-	// Consumer Claims for which this consumer is the only one. The server detaches the consumer and releases the claim in the same transaction, whatever the
-	// claim's `whenUnused` is. The consumer stays live. Claims with other consumers stay unchanged, with this consumer attached; they are not
-	// counted. `skipped` lists them with `in_use`; a dry run lists the first 100.
+	// Consumer Claims whose only consumer is this one. The server detaches the consumer and releases the claim in the same
+	// transaction, whatever the claim's `whenUnused` is. The consumer stays live. Claims with other consumers stay
+	// unchanged, with this consumer attached; they are not counted. `skipped` lists them with `in_use`; a dry run
+	// lists the first 100.
 	Consumer *ConsumerSelection `json:"consumer,omitempty"`
 
 	// LabelSelector Claims with these labels, in the syntax that the parameter `labelSelector` has in `listClaims`.
@@ -1908,7 +1910,7 @@ type ClaimSkipped struct {
 	// | `method_not_allowed` | 405 | the path has no such method |
 	// | `not_acceptable` | 406 | `Accept` permits no media type of the response |
 	// | `already_exists` | 409 | the name is taken, a claim with this name has another spec, or another class is the default; `conflictsWith` |
-	// | `overlap` | 409 | a root pool of the space overlaps; `conflictsWith` |
+	// | `overlap` | 409 | the pool overlaps another root pool of the space, or a pool of a class with `uniqueWithin: Class`; `conflictsWith` |
 	// | `in_use` | 409 | other objects still use or need it; `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
 	// | `allocation_retained` | 409 | a retained allocation has the block; `conflictsWith` |
 	// | `pool_exhausted` | 409 | no block that is large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; for a batch `fitting` |
@@ -1925,7 +1927,7 @@ type ClaimSkipped struct {
 	// | `too_many_consumers` | 409 | the claim has reached its maximum number of consumers; `consumers` |
 	// | `webhooks_disabled` | 409 | the server sends no webhooks |
 	// | `cursor_expired` | 410 | the changes after this cursor are not available any more; list again, and continue from there |
-	// | `precondition_failed` | 412 | `If-Match` is stale, or the resource of `If-None-Match: *` exists; `currentETag` |
+	// | `precondition_failed` | 412 | `If-Match` is stale, or the resource exists although the request has `If-None-Match: *`; `currentETag` |
 	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
 	// | `unsupported_media_type` | 415 | the body has an unsupported media type |
 	// | `never_satisfiable` | 422 | the request would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
@@ -1938,7 +1940,7 @@ type ClaimSkipped struct {
 	// | `internal` | 500 | a fault of the server |
 	// | `contention` | 503 | too many writers changed the same rows or wait for the same pool; safe to repeat |
 	// | `outcome_unknown` | 503 | the result of the commit could not be read back; repeat with the same key |
-	// | `unavailable` | 503 | the database does not respond, the server runs its maximum number of requests, or a pool's rows in a region were restored without the rest; safe to repeat |
+	// | `unavailable` | 503 | the database does not respond, the server runs its maximum number of requests, or a pool's rows in a region were restored without the other regions' rows; safe to repeat |
 	// | `deadline` | 504 | the deadline of the request passed |
 	Code ProblemCode `json:"code"`
 
@@ -2007,7 +2009,7 @@ type Consumer = string
 
 // ConsumerAttachment Record that a consumer uses a claim.
 type ConsumerAttachment struct {
-	// UID A consumer's identifier in its realm, for example a UUID. It is not used again after the consumer has ended.
+	// UID A consumer's identifier in its realm, for example a UUID. Do not reuse it: Carve refuses the UID of an ended consumer while it keeps the consumer's record.
 	//
 	// Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
 	UID ConsumerUID `json:"uid"`
@@ -2065,11 +2067,12 @@ type ConsumerRenewed struct {
 	Unknown []string `json:"unknown"`
 }
 
-// ConsumerSelection Claims for which this consumer is the only one. The server detaches the consumer and releases the claim in the same transaction, whatever the
-// claim's `whenUnused` is. The consumer stays live. Claims with other consumers stay unchanged, with this consumer attached; they are not
-// counted. `skipped` lists them with `in_use`; a dry run lists the first 100.
+// ConsumerSelection Claims whose only consumer is this one. The server detaches the consumer and releases the claim in the same
+// transaction, whatever the claim's `whenUnused` is. The consumer stays live. Claims with other consumers stay
+// unchanged, with this consumer attached; they are not counted. `skipped` lists them with `in_use`; a dry run
+// lists the first 100.
 type ConsumerSelection struct {
-	// UID A consumer's identifier in its realm, for example a UUID. It is not used again after the consumer has ended.
+	// UID A consumer's identifier in its realm, for example a UUID. Do not reuse it: Carve refuses the UID of an ended consumer while it keeps the consumer's record.
 	//
 	// Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
 	UID ConsumerUID `json:"uid"`
@@ -2084,7 +2087,7 @@ type ConsumerSelection struct {
 // Example: 120
 type ConsumerTTL = int64
 
-// ConsumerUID A consumer's identifier in its realm, for example a UUID. It is not used again after the consumer has ended.
+// ConsumerUID A consumer's identifier in its realm, for example a UUID. Do not reuse it: Carve refuses the UID of an ended consumer while it keeps the consumer's record.
 //
 // Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
 type ConsumerUID = string
@@ -2227,7 +2230,7 @@ type HistoryBecause struct {
 	// Example: default
 	Realm string `json:"realm"`
 
-	// UID A consumer's identifier in its realm, for example a UUID. It is not used again after the consumer has ended.
+	// UID A consumer's identifier in its realm, for example a UUID. Do not reuse it: Carve refuses the UID of an ended consumer while it keeps the consumer's record.
 	//
 	// Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
 	UID ConsumerUID `json:"uid"`
@@ -2272,7 +2275,7 @@ type HistoryEntry struct {
 	// Example: 2026-03-04T17:00:00Z
 	Until *time.Time `json:"until,omitempty"`
 
-	// Because Consumer whose detachment released the claim, and the reason for it. Absent if the claim was released in another way.
+	// Because Consumer whose detachment released the claim, and the reason for the detachment. Absent if the claim was released in another way.
 	Because *HistoryBecause `json:"because,omitempty"`
 }
 
@@ -2380,7 +2383,7 @@ type IPAllocationStatus struct {
 	Phase IPAllocationPhase `json:"phase"`
 }
 
-// IPClaim A request for one block, and the block.
+// IPClaim A request for one block. `status` contains the block.
 type IPClaim struct {
 	// Metadata Metadata that every resource has.
 	Metadata Metadata `json:"metadata"`
@@ -2486,9 +2489,10 @@ type IPClaimSpec struct {
 	// PoolSelector Selects pools by label; the server tries each pool that matches. Deprecated, and still supported. Use a class instead: name it with
 	// `className`, or omit `className` for the default class.
 	//
-	// Conditions on pool labels, with Kubernetes semantics. All conditions must match. At most 32 conditions in total. The empty selector matches
-	// every pool. The server considers the project's own pools, ordered by name, and then the shared `platform` pools that are granted to the
-	// project. It never selects a pool in any other project, even with a grant and matching labels: to claim from such a pool, use `poolRef`.
+	// Conditions on pool labels, with Kubernetes semantics. All conditions must match. At most 32 conditions in total.
+	// An empty selector matches every pool. The server considers the project's own pools, ordered by name, and then
+	// the shared `platform` pools that are granted to the project. It never selects a pool in any other project, even
+	// with a grant and matching labels: to claim from such a pool, use `poolRef`.
 	//
 	//
 	// Example: {"matchLabels":{"env":"prod"}}
@@ -2503,7 +2507,7 @@ type IPClaimSpec struct {
 	// class's policy, or else `Delete`. `status.reclaimPolicy` has the policy in force.
 	ReclaimPolicy ReclaimPolicy `json:"reclaimPolicy,omitempty"`
 
-	// Scope Values for the roles that a class with `poolPer` requires, by role. The claim must set all its roles; the server ignores other roles.
+	// Scope Values for the roles that a class with `poolPer` requires, by role. The claim must set all roles of its class; the server ignores other roles.
 	// Without a class the field has no effect. `project` is always the project that claims, and a value for it is refused (`invalid_argument`).
 	//
 	//
@@ -2883,9 +2887,9 @@ type IPPoolSpec struct {
 	// Example: eu
 	Region Name `json:"region,omitempty"`
 
-	// Regions Regions that serve the pool, including its home. A claim in such a region takes a block from the region's loan and does not wait for
-	// another region, except when the loan has no free block. A list with only the home is the same as no list: the home serves the pool, and a
-	// claim in another region waits for it.
+	// Regions Regions that serve the pool, including its home. A claim in such a region takes a block from the region's
+	// loan and does not wait for another region, except when the loan has no free block. A list with only the home
+	// is the same as no list: the home serves the pool, and a claim in another region waits for the home.
 	//
 	//
 	// Example: ["eu","us"]
@@ -2898,7 +2902,7 @@ type IPPoolSpec struct {
 	// block is free immediately.
 	ReuseAfter Duration `json:"reuseAfter,omitempty"`
 
-	// SpaceRef Root pool: the space to carve from. It can belong to another project that granted it to this one. Default: the project's own space
+	// SpaceRef Root pool: the space to carve from. The space can belong to another project that granted it to this one. Default: the project's own space
 	// `default`.
 	SpaceRef *Ref `json:"spaceRef,omitempty"`
 
@@ -2955,9 +2959,10 @@ type IfMatchValue = string
 // LabelSelector Selects pools by label; the server tries each pool that matches. Deprecated, and still supported. Use a class instead: name it with
 // `className`, or omit `className` for the default class.
 //
-// Conditions on pool labels, with Kubernetes semantics. All conditions must match. At most 32 conditions in total. The empty selector matches
-// every pool. The server considers the project's own pools, ordered by name, and then the shared `platform` pools that are granted to the
-// project. It never selects a pool in any other project, even with a grant and matching labels: to claim from such a pool, use `poolRef`.
+// Conditions on pool labels, with Kubernetes semantics. All conditions must match. At most 32 conditions in total.
+// An empty selector matches every pool. The server considers the project's own pools, ordered by name, and then
+// the shared `platform` pools that are granted to the project. It never selects a pool in any other project, even
+// with a grant and matching labels: to claim from such a pool, use `poolRef`.
 //
 // Example: {"matchLabels":{"env":"prod"}}
 //
@@ -3202,18 +3207,18 @@ type PoolInRegion struct {
 	// Example: 2
 	Loans int64 `json:"loans"`
 
-	// LastLoanPrefixLength Prefix length of the last block that was lent to the region. Absent at home, and if the region had no loan.
+	// LastLoanPrefixLength Prefix length of the last block that was lent to the region. Absent for the home region, and before a region's first loan.
 	//
 	// Example: 24
 	LastLoanPrefixLength *int `json:"lastLoanPrefixLength,omitempty"`
 
-	// LastLoanAt Time of the last loan to the region. Absent at home, and if the region had no loan.
+	// LastLoanAt Time of the last loan to the region. Absent for the home region, and before a region's first loan.
 	//
 	// Example: 2026-03-02T11:00:00Z
 	LastLoanAt *time.Time `json:"lastLoanAt,omitempty"`
 
-	// Runway Estimated time until the region has used its available addresses, at the rate at which it used its last loan. At most one year. Absent at
-	// home, and until the region had a second loan.
+	// Runway Estimated time until the region has used its available addresses, at the rate at which it used its last loan. At most one year. Absent for
+	// the home region, and before a region's second loan.
 	//
 	//
 	// Example: 21h30m
@@ -3225,7 +3230,7 @@ type PoolMap struct {
 	// CellPrefixLength Prefix length of each cell.
 	CellPrefixLength PrefixLength `json:"cellPrefixLength"`
 
-	// Cells All cells, ordered by address. Equal neighbours share one entry.
+	// Cells All cells, ordered by address. Neighbouring cells in the same state share one entry.
 	Cells []PoolMapCells `json:"cells"`
 
 	// Within Block that the map shows.
@@ -3289,7 +3294,7 @@ type PoolMapHolder struct {
 	// Example: web-eu
 	Name string `json:"name,omitempty"`
 
-	// Project Project that has the block, or that had it last if the state is `CoolingDown`. Absent for a reservation.
+	// Project Project that has the block. In the state `CoolingDown`: project that had it last. Absent for a reservation.
 	//
 	// Example: team-a
 	Project string `json:"project,omitempty"`
@@ -3400,7 +3405,7 @@ type Problem struct {
 	// | `method_not_allowed` | 405 | the path has no such method |
 	// | `not_acceptable` | 406 | `Accept` permits no media type of the response |
 	// | `already_exists` | 409 | the name is taken, a claim with this name has another spec, or another class is the default; `conflictsWith` |
-	// | `overlap` | 409 | a root pool of the space overlaps; `conflictsWith` |
+	// | `overlap` | 409 | the pool overlaps another root pool of the space, or a pool of a class with `uniqueWithin: Class`; `conflictsWith` |
 	// | `in_use` | 409 | other objects still use or need it; `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
 	// | `allocation_retained` | 409 | a retained allocation has the block; `conflictsWith` |
 	// | `pool_exhausted` | 409 | no block that is large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; for a batch `fitting` |
@@ -3417,7 +3422,7 @@ type Problem struct {
 	// | `too_many_consumers` | 409 | the claim has reached its maximum number of consumers; `consumers` |
 	// | `webhooks_disabled` | 409 | the server sends no webhooks |
 	// | `cursor_expired` | 410 | the changes after this cursor are not available any more; list again, and continue from there |
-	// | `precondition_failed` | 412 | `If-Match` is stale, or the resource of `If-None-Match: *` exists; `currentETag` |
+	// | `precondition_failed` | 412 | `If-Match` is stale, or the resource exists although the request has `If-None-Match: *`; `currentETag` |
 	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
 	// | `unsupported_media_type` | 415 | the body has an unsupported media type |
 	// | `never_satisfiable` | 422 | the request would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
@@ -3430,7 +3435,7 @@ type Problem struct {
 	// | `internal` | 500 | a fault of the server |
 	// | `contention` | 503 | too many writers changed the same rows or wait for the same pool; safe to repeat |
 	// | `outcome_unknown` | 503 | the result of the commit could not be read back; repeat with the same key |
-	// | `unavailable` | 503 | the database does not respond, the server runs its maximum number of requests, or a pool's rows in a region were restored without the rest; safe to repeat |
+	// | `unavailable` | 503 | the database does not respond, the server runs its maximum number of requests, or a pool's rows in a region were restored without the other regions' rows; safe to repeat |
 	// | `deadline` | 504 | the deadline of the request passed |
 	Code ProblemCode `json:"code"`
 
@@ -3531,7 +3536,7 @@ type Problem struct {
 // | `method_not_allowed` | 405 | the path has no such method |
 // | `not_acceptable` | 406 | `Accept` permits no media type of the response |
 // | `already_exists` | 409 | the name is taken, a claim with this name has another spec, or another class is the default; `conflictsWith` |
-// | `overlap` | 409 | a root pool of the space overlaps; `conflictsWith` |
+// | `overlap` | 409 | the pool overlaps another root pool of the space, or a pool of a class with `uniqueWithin: Class`; `conflictsWith` |
 // | `in_use` | 409 | other objects still use or need it; `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
 // | `allocation_retained` | 409 | a retained allocation has the block; `conflictsWith` |
 // | `pool_exhausted` | 409 | no block that is large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; for a batch `fitting` |
@@ -3548,7 +3553,7 @@ type Problem struct {
 // | `too_many_consumers` | 409 | the claim has reached its maximum number of consumers; `consumers` |
 // | `webhooks_disabled` | 409 | the server sends no webhooks |
 // | `cursor_expired` | 410 | the changes after this cursor are not available any more; list again, and continue from there |
-// | `precondition_failed` | 412 | `If-Match` is stale, or the resource of `If-None-Match: *` exists; `currentETag` |
+// | `precondition_failed` | 412 | `If-Match` is stale, or the resource exists although the request has `If-None-Match: *`; `currentETag` |
 // | `payload_too_large` | 413 | the body is larger than 1 MiB |
 // | `unsupported_media_type` | 415 | the body has an unsupported media type |
 // | `never_satisfiable` | 422 | the request would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
@@ -3561,7 +3566,7 @@ type Problem struct {
 // | `internal` | 500 | a fault of the server |
 // | `contention` | 503 | too many writers changed the same rows or wait for the same pool; safe to repeat |
 // | `outcome_unknown` | 503 | the result of the commit could not be read back; repeat with the same key |
-// | `unavailable` | 503 | the database does not respond, the server runs its maximum number of requests, or a pool's rows in a region were restored without the rest; safe to repeat |
+// | `unavailable` | 503 | the database does not respond, the server runs its maximum number of requests, or a pool's rows in a region were restored without the other regions' rows; safe to repeat |
 // | `deadline` | 504 | the deadline of the request passed |
 type ProblemCode string
 
@@ -3719,8 +3724,9 @@ type QuotaPut struct {
 
 // QuotaScope Objects that the quota counts. An object must meet all conditions; without a condition the quota counts everything. The scope never changes.
 type QuotaScope struct {
-	// ClassRef Count only claims that this class served and pools that were carved for its scopes. Without `project` it means a class in the quota's own
-	// project; for a platform class, set `project: platform`. The class must exist by the same rule as `poolRef`.
+	// ClassRef Count only claims that this class served and pools that were carved for its scopes. Without `project` it
+	// means a class in the quota's own project; for a platform class, set `project: platform`. As for `poolRef`, a
+	// class in the quota's own project must exist.
 	ClassRef *Ref `json:"classRef,omitempty"`
 
 	// IPFamily Count only this address family.
@@ -4089,13 +4095,13 @@ type UtilizationRunway struct {
 	// Example: 1.84
 	PercentPerDay float64 `json:"percentPerDay"`
 
-	// Over Period to which the line is fitted: the last 14 days (`P14D`) or the last day (`P1D`). The server uses the period in which the pool fills
-	// up earlier.
+	// Over Period to which the line is fitted: the last 14 days (`P14D`) or the last day (`P1D`). The server uses the line that
+	// predicts the earlier date.
 	Over UtilizationRunwayOver `json:"over"`
 }
 
-// UtilizationRunwayOver Period to which the line is fitted: the last 14 days (`P14D`) or the last day (`P1D`). The server uses the period in which the pool fills
-// up earlier.
+// UtilizationRunwayOver Period to which the line is fitted: the last 14 days (`P14D`) or the last day (`P1D`). The server uses the line that
+// predicts the earlier date.
 type UtilizationRunwayOver string
 
 // Version defines model for Version.
@@ -4163,8 +4169,9 @@ type WebhookDelivery struct {
 	// Example: false
 	Retrying bool `json:"retrying"`
 
-	// Message Body of a delivery. A message with the type `changes` has about 100 changes at most, and `cursor` is the position after them. A message with
-	// the type `resync` reports that some changes are missing and will not come: list again, and go on with what is sent from then on.
+	// Message Body of a delivery. A message with the type `changes` has about 100 changes at most, and `cursor` is the
+	// position after them. A message with the type `resync` reports that some changes are missing and will not come:
+	// list again, and continue with the next messages.
 	Message WebhookMessage `json:"message"`
 }
 
@@ -4210,8 +4217,9 @@ type WebhookList struct {
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
 }
 
-// WebhookMessage Body of a delivery. A message with the type `changes` has about 100 changes at most, and `cursor` is the position after them. A message with
-// the type `resync` reports that some changes are missing and will not come: list again, and go on with what is sent from then on.
+// WebhookMessage Body of a delivery. A message with the type `changes` has about 100 changes at most, and `cursor` is the
+// position after them. A message with the type `resync` reports that some changes are missing and will not come:
+// list again, and continue with the next messages.
 type WebhookMessage struct {
 	Type WebhookMessageType `json:"type"`
 
@@ -4243,9 +4251,9 @@ type WebhookPatch = json.RawMessage
 
 // WebhookSpec A webhook's receiver, and the changes to send.
 type WebhookSpec struct {
-	// URL The receiver's URL, without a user and without a fragment. The server resolves its name for each request, and refuses an address that is
+	// URL The receiver's URL, without a user and without a fragment. The server resolves the host name for each request, and refuses an address that is
 	// not public, except in networks that the operator allows. A caller without permission to change the webhook sees only scheme, host and
-	// port, and `/...` for a path or query, because these may contain a token. The audit trail stores the same, with a fingerprint after `#`.
+	// port, and `/...` for a path or query, because these may contain a token. The audit trail stores this short form, with a fingerprint after `#`.
 	//
 	//
 	// Example: https://inventory.example.com/carve
@@ -4388,7 +4396,7 @@ type ClassFilter = string
 // Example: prod-eu
 type ClassName = Name
 
-// ConsumerFilter A consumer's identifier in its realm, for example a UUID. It is not used again after the consumer has ended.
+// ConsumerFilter A consumer's identifier in its realm, for example a UUID. Do not reuse it: Carve refuses the UID of an ended consumer while it keeps the consumer's record.
 //
 // Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
 type ConsumerFilter = ConsumerUID
@@ -4704,14 +4712,15 @@ type ListAllocationsParams struct {
 	// IPFamily Only this address family.
 	IPFamily *FamilyFilter `form:"ipFamily,omitempty" json:"ipFamily,omitempty"`
 
-	// Pool Only objects that were carved from this pool, `name` or `project/name`. The server refuses a pool that the project neither has nor can use and
-	// from which it has no block (`invalid_argument`), whether or not another project has such a pool. So an empty list means that nothing was
-	// carved, and never that the name is wrong. A deleted pool has no blocks; the audit events for its `resourceName` show its history.
+	// Pool Only objects that were carved from this pool, `name` or `project/name`. The server refuses a pool
+	// (`invalid_argument`) that the project does not have, cannot use and has no block from. The refusal does not
+	// reveal whether another project has such a pool. So an empty list means that nothing was carved, and never that
+	// the name is wrong. A deleted pool has no blocks; the audit events for its `resourceName` show its history.
 	Pool *PoolFilter `form:"pool,omitempty" json:"pool,omitempty"`
 
-	// Class Only pools that list the class with this name or were carved for its scopes, or claims and allocations that it served. The class may belong to
-	// the project or to `platform`. The server refuses a name (`invalid_argument`) if the project can use no class with this name and no such class
-	// served a block that the project has.
+	// Class For pools: only pools that list the class with this name, or that were carved for its scopes. For claims and
+	// allocations: only those that the class served. The class may belong to the project or to `platform`. If nothing
+	// matches, and the project can use no class with this name, the server refuses the name (`invalid_argument`).
 	Class *ClassFilter `form:"class,omitempty" json:"class,omitempty"`
 
 	// Within Only blocks inside this CIDR, such as `10.0.0.0/8`, including the CIDR itself.
@@ -4806,8 +4815,8 @@ type ListAuditEventsParams struct {
 	// ResourceKind Only events about this kind of resource.
 	ResourceKind *ResourceKindFilter `form:"resourceKind,omitempty" json:"resourceKind,omitempty"`
 
-	// ResourceName Only events about resources with this name. For a grant, use the name of the pool or the space. The server compares it with the recorded name,
-	// so events about a deleted resource are found too, and it refuses no name.
+	// ResourceName Only events about resources with this name. For a grant, use the name of the pool or the space. The server
+	// compares this with the recorded name: it finds events about a deleted resource too, and refuses no name.
 	ResourceName *ResourceNameFilter `form:"resourceName,omitempty" json:"resourceName,omitempty"`
 
 	// Outcome Only events with this outcome: `ok`, or the refusal code for a missing permission. The audit trail has no other refusals.
@@ -4880,8 +4889,9 @@ type ReleaseClaimsParams struct {
 
 // ListClaimsParams defines parameters for ListClaims.
 type ListClaimsParams struct {
-	// Owner Only claims with this `ownerRef`: its kind, name and uid, separated by `/`. Omit missing parts at the end (`Cluster/web-eu`, `//c-7781`). All
-	// three parts must match: another `uid` is another owner. An index finds the claims.
+	// Owner Only claims with this `ownerRef`: its kind, name and uid, separated by `/`. Omit missing parts at the end
+	// (`Cluster/web-eu`, `//c-7781`). All three parts must match: another `uid` is another owner. An index serves this
+	// filter.
 	Owner *OwnerFilter `form:"owner,omitempty" json:"owner,omitempty"`
 
 	// LabelSelector Conditions on labels in Kubernetes syntax, separated by commas. All must match: `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
@@ -4893,14 +4903,15 @@ type ListClaimsParams struct {
 	// IPFamily Only this address family.
 	IPFamily *FamilyFilter `form:"ipFamily,omitempty" json:"ipFamily,omitempty"`
 
-	// Pool Only objects that were carved from this pool, `name` or `project/name`. The server refuses a pool that the project neither has nor can use and
-	// from which it has no block (`invalid_argument`), whether or not another project has such a pool. So an empty list means that nothing was
-	// carved, and never that the name is wrong. A deleted pool has no blocks; the audit events for its `resourceName` show its history.
+	// Pool Only objects that were carved from this pool, `name` or `project/name`. The server refuses a pool
+	// (`invalid_argument`) that the project does not have, cannot use and has no block from. The refusal does not
+	// reveal whether another project has such a pool. So an empty list means that nothing was carved, and never that
+	// the name is wrong. A deleted pool has no blocks; the audit events for its `resourceName` show its history.
 	Pool *PoolFilter `form:"pool,omitempty" json:"pool,omitempty"`
 
-	// Class Only pools that list the class with this name or were carved for its scopes, or claims and allocations that it served. The class may belong to
-	// the project or to `platform`. The server refuses a name (`invalid_argument`) if the project can use no class with this name and no such class
-	// served a block that the project has.
+	// Class For pools: only pools that list the class with this name, or that were carved for its scopes. For claims and
+	// allocations: only those that the class served. The class may belong to the project or to `platform`. If nothing
+	// matches, and the project can use no class with this name, the server refuses the name (`invalid_argument`).
 	Class *ClassFilter `form:"class,omitempty" json:"class,omitempty"`
 
 	// Within Only blocks inside this CIDR, such as `10.0.0.0/8`, including the CIDR itself.
@@ -4909,7 +4920,8 @@ type ListClaimsParams struct {
 	// Contains Only blocks that contain this address, such as `10.20.1.7`.
 	Contains *ContainsFilter `form:"contains,omitempty" json:"contains,omitempty"`
 
-	// Consumer Only objects to which the consumer with this UID is attached, ordered by name. An index finds them. `realm` names the consumer's realm.
+	// Consumer Only objects to which the consumer with this UID is attached, ordered by name. An index serves this filter.
+	// `realm` names the consumer's realm.
 	Consumer *ConsumerFilter `form:"consumer,omitempty" json:"consumer,omitempty"`
 
 	// Realm The consumer's realm.
@@ -4981,7 +4993,7 @@ type PutClaimParams struct {
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 
 	// IfNoneMatch `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-	// A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
+	// A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
@@ -5028,7 +5040,7 @@ type AttachConsumerParams struct {
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 
 	// IfNoneMatch `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-	// A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
+	// A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
@@ -5129,7 +5141,7 @@ type PutScopePoolParams struct {
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 
 	// IfNoneMatch `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-	// A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
+	// A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
@@ -5199,7 +5211,7 @@ type PutMemberParams struct {
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 
 	// IfNoneMatch `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-	// A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
+	// A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
@@ -5229,9 +5241,9 @@ type ListPoolsParams struct {
 	// pools follow.
 	Visibility *VisibilityFilter `form:"visibility,omitempty" json:"visibility,omitempty"`
 
-	// Class Only pools that list the class with this name or were carved for its scopes, or claims and allocations that it served. The class may belong to
-	// the project or to `platform`. The server refuses a name (`invalid_argument`) if the project can use no class with this name and no such class
-	// served a block that the project has.
+	// Class For pools: only pools that list the class with this name, or that were carved for its scopes. For claims and
+	// allocations: only those that the class served. The class may belong to the project or to `platform`. If nothing
+	// matches, and the project can use no class with this name, the server refuses the name (`invalid_argument`).
 	Class *ClassFilter `form:"class,omitempty" json:"class,omitempty"`
 
 	// Within Only blocks inside this CIDR, such as `10.0.0.0/8`, including the CIDR itself.
@@ -5354,7 +5366,7 @@ type PutPoolGrantParams struct {
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 
 	// IfNoneMatch `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-	// A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
+	// A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
@@ -5431,7 +5443,7 @@ type PutQuotaParams struct {
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 
 	// IfNoneMatch `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-	// A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
+	// A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
@@ -5475,7 +5487,7 @@ type PutConsumerParams struct {
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 
 	// IfNoneMatch `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-	// A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
+	// A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
@@ -5573,7 +5585,7 @@ type PutSpaceGrantParams struct {
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 
 	// IfNoneMatch `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-	// A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
+	// A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
@@ -6003,8 +6015,8 @@ type ClientInterface interface {
 	// sorted by address. An allocation must match all filters.
 	//
 	// With `holder=self` it lists the blocks that the project itself holds, in any project's pools. First come the
-	// retained blocks, which have no claim but count in the project's quotas, pool by pool, sorted by address; then the
-	// blocks of its claims, sorted by claim name. `phase=Retained` selects only the former.
+	// retained blocks, which have no claim but count in the project's quotas, pool by pool, sorted by address; then
+	// the blocks of its claims, sorted by claim name. `phase=Retained` selects only the retained blocks.
 	//
 	// Corresponds with GET /v1/projects/{project}/allocations (the `ListAllocations` operationId).
 	ListAllocations(ctx context.Context, project ProjectName, params *ListAllocationsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -6075,7 +6087,7 @@ type ClientInterface interface {
 
 	// GetAPIKey Read an API key
 	//
-	// Returns an API key without its token. `lastUsedAt` is at most a minute or two behind.
+	// Returns an API key without its token. `lastUsedAt` can be one or two minutes old.
 	//
 	// Corresponds with GET /v1/projects/{project}/api-keys/{key} (the `GetAPIKey` operationId).
 	GetAPIKey(ctx context.Context, project ProjectName, key KeyName, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -6104,9 +6116,9 @@ type ClientInterface interface {
 	// last one has the current state. The feed may omit intermediate states and may repeat a change. The order of changes
 	// to different objects has no meaning.
 	//
-	// The feed covers the allocations that the list with `holder=self` contains. A consumer's renewal is no change, and
-	// neither is deleting an old tombstone. Figures in the `status` of pools, classes and quotas change with every claim.
-	// They are current when the server reads the change, and are no change themselves.
+	// The feed covers the allocations that the list with `holder=self` contains. A consumer's renewal is no change.
+	// Neither is the deletion of the record of an ended consumer. Figures in the `status` of pools, classes and quotas
+	// change with every claim. They are current when the server reads the change; a new figure alone is no change.
 	//
 	// **Long poll**: if there is no change, the server waits for one, up to `waitSeconds`, and then returns no `items`.
 	// `cursor` is in every response: continue from it at once.
@@ -6131,9 +6143,9 @@ type ClientInterface interface {
 	// and the error names the one that failed (`/claims/3/spec/prefixLength`).
 	//
 	// Each claim follows the same rules as in `createClaim` and fails with the same codes. A batch does not accept
-	// `allocationRef`, or the same name twice (`invalid_argument`). It may have at most 16 different selectors, in at most
-	// 128 different requests; claims with identical requests count once. A retry with the same `Idempotency-Key` fails
-	// with `claim_released` if any claim in it was released since.
+	// `allocationRef`, or the same name twice (`invalid_argument`). A batch may have at most 16 different selectors,
+	// and at most 128 different requests by selector or scope; claims with identical requests count once. A retry with
+	// the same `Idempotency-Key` fails with `claim_released` if any claim in the batch was released since.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6146,9 +6158,9 @@ type ClientInterface interface {
 	// and the error names the one that failed (`/claims/3/spec/prefixLength`).
 	//
 	// Each claim follows the same rules as in `createClaim` and fails with the same codes. A batch does not accept
-	// `allocationRef`, or the same name twice (`invalid_argument`). It may have at most 16 different selectors, in at most
-	// 128 different requests; claims with identical requests count once. A retry with the same `Idempotency-Key` fails
-	// with `claim_released` if any claim in it was released since.
+	// `allocationRef`, or the same name twice (`invalid_argument`). A batch may have at most 16 different selectors,
+	// and at most 128 different requests by selector or scope; claims with identical requests count once. A retry with
+	// the same `Idempotency-Key` fails with `claim_released` if any claim in the batch was released since.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -6253,18 +6265,19 @@ type ClientInterface interface {
 	// 1. `className`: the project's own class with this name, or else the shared one in `platform`. If neither exists, the
 	//    claim fails with `not_found`.
 	// 2. `allocationRef`: a retained allocation, which the claim binds again.
-	// 3. `poolRef`: exactly this pool, by the pool's own policy alone. Use it only if you know better than the classes.
-	//    Another project's pool serves the claim if it is `shared` and was granted to the project; otherwise the response
-	//    is the same as for a pool that does not exist.
-	// 4. `poolSelector`: Carve tries every pool that matches. It is deprecated: use a class.
+	// 3. `poolRef`: exactly this pool, by the pool's own policy alone. Prefer a class. Another project's pool serves
+	//    the claim if it is `shared` and was granted to the project; otherwise the response is the same as for a pool
+	//    that does not exist.
+	// 4. `poolSelector`: Carve tries every pool that matches. `poolSelector` is deprecated: use a class.
 	// 5. No source: the family's default class, the project's own or else the shared one in `platform`. `cidr` or
 	//    `address` decides the family, or else `ipFamily`; the default is IPv4. If there is no such class, the claim fails
 	//    with `no_default_class`.
 	//
-	// The pools that list a class serve it, if their bounds admit the length. They belong to the class's project or to the
-	// claim's. `poolSelection` decides the order: by name and then by project, or the least utilized first. If a pool is
-	// full, the same request tries the next one. Permission to use the class is enough: its pools need no grant. A class
-	// with `poolPer` uses the pool for the claim's project and `scope`, which the first claim carves.
+	// The pools that list a class serve it, if their bounds admit the length. These pools belong to the class's
+	// project or to the claim's project. `poolSelection` decides the order: by name and then by project, or the least
+	// utilized first. If a pool is full, the same request tries the next one. Permission to use the class is enough:
+	// its pools need no grant. A class with `poolPer` uses the pool for the claim's project and `scope`, which the
+	// first claim carves.
 	//
 	// The size is a `prefixLength`, or exactly the block in `cidr` or `address`. The default is the class's
 	// `defaultPrefixLength`, or else the pool's.
@@ -6272,9 +6285,9 @@ type ClientInterface interface {
 	// Errors after which a later retry can succeed: `pool_exhausted`, `exhausted_by_cooldown`, `block_taken`,
 	// `allocation_retained`, `in_use`, `no_pool_matches`, `no_pool_for_class`, `no_default_class`, `quota_exceeded`,
 	// `pool_draining`. Permanent errors: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`,
-	// `already_exists`, and `consumer_ended` if a consumer to be attached has ended. A request that fails changes nothing.
-	// Its error contains the figures that a program needs to react, and in `steps` how Carve decided; `explainClaim`
-	// returns the same without a claim, and names remedies.
+	// `already_exists`, and `consumer_ended` if a consumer to be attached has ended. A request that fails changes
+	// nothing. Its error contains the figures and, in `steps`, the decision. `explainClaim` returns the same without
+	// making a claim, and names remedies.
 	//
 	// Send an `Idempotency-Key`: a retry then gets the first response, even if the pool is full by now. If the claim was
 	// released since, its block may belong to another claim, so the retry fails with `claim_released`.
@@ -6294,18 +6307,19 @@ type ClientInterface interface {
 	// 1. `className`: the project's own class with this name, or else the shared one in `platform`. If neither exists, the
 	//    claim fails with `not_found`.
 	// 2. `allocationRef`: a retained allocation, which the claim binds again.
-	// 3. `poolRef`: exactly this pool, by the pool's own policy alone. Use it only if you know better than the classes.
-	//    Another project's pool serves the claim if it is `shared` and was granted to the project; otherwise the response
-	//    is the same as for a pool that does not exist.
-	// 4. `poolSelector`: Carve tries every pool that matches. It is deprecated: use a class.
+	// 3. `poolRef`: exactly this pool, by the pool's own policy alone. Prefer a class. Another project's pool serves
+	//    the claim if it is `shared` and was granted to the project; otherwise the response is the same as for a pool
+	//    that does not exist.
+	// 4. `poolSelector`: Carve tries every pool that matches. `poolSelector` is deprecated: use a class.
 	// 5. No source: the family's default class, the project's own or else the shared one in `platform`. `cidr` or
 	//    `address` decides the family, or else `ipFamily`; the default is IPv4. If there is no such class, the claim fails
 	//    with `no_default_class`.
 	//
-	// The pools that list a class serve it, if their bounds admit the length. They belong to the class's project or to the
-	// claim's. `poolSelection` decides the order: by name and then by project, or the least utilized first. If a pool is
-	// full, the same request tries the next one. Permission to use the class is enough: its pools need no grant. A class
-	// with `poolPer` uses the pool for the claim's project and `scope`, which the first claim carves.
+	// The pools that list a class serve it, if their bounds admit the length. These pools belong to the class's
+	// project or to the claim's project. `poolSelection` decides the order: by name and then by project, or the least
+	// utilized first. If a pool is full, the same request tries the next one. Permission to use the class is enough:
+	// its pools need no grant. A class with `poolPer` uses the pool for the claim's project and `scope`, which the
+	// first claim carves.
 	//
 	// The size is a `prefixLength`, or exactly the block in `cidr` or `address`. The default is the class's
 	// `defaultPrefixLength`, or else the pool's.
@@ -6313,9 +6327,9 @@ type ClientInterface interface {
 	// Errors after which a later retry can succeed: `pool_exhausted`, `exhausted_by_cooldown`, `block_taken`,
 	// `allocation_retained`, `in_use`, `no_pool_matches`, `no_pool_for_class`, `no_default_class`, `quota_exceeded`,
 	// `pool_draining`. Permanent errors: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`,
-	// `already_exists`, and `consumer_ended` if a consumer to be attached has ended. A request that fails changes nothing.
-	// Its error contains the figures that a program needs to react, and in `steps` how Carve decided; `explainClaim`
-	// returns the same without a claim, and names remedies.
+	// `already_exists`, and `consumer_ended` if a consumer to be attached has ended. A request that fails changes
+	// nothing. Its error contains the figures and, in `steps`, the decision. `explainClaim` returns the same without
+	// making a claim, and names remedies.
 	//
 	// Send an `Idempotency-Key`: a retry then gets the first response, even if the pool is full by now. If the claim was
 	// released since, its block may belong to another claim, so the retry fails with `claim_released`.
@@ -6374,9 +6388,10 @@ type ClientInterface interface {
 
 	// PutClaimWithBody Claim a block, or get the one claimed before
 	//
-	// Creates a claim under this name, or returns the existing one, so you can retry it without a key. If no claim has the
-	// name, the server creates one as by `createClaim` (201). If a claim has the name and matches the request, the server
-	// returns it unchanged (200), even if its pool is full by now. Labels and annotations count only at creation.
+	// Creates a claim under this name, or returns the existing one, so you can retry the request without a key. If no
+	// claim has the name, the server creates one as by `createClaim` (201). If a claim has the name and matches the
+	// request, the server returns it unchanged (200), even if its pool is full by now. Labels and annotations count
+	// only at creation.
 	//
 	// The server compares the length, the family, the block and the policy with the values that the claim has:
 	// `prefixLength: 28` matches a claim that got a /28 by default, and `address` matches a `cidr` with that one address.
@@ -6394,9 +6409,10 @@ type ClientInterface interface {
 
 	// PutClaim Claim a block, or get the one claimed before
 	//
-	// Creates a claim under this name, or returns the existing one, so you can retry it without a key. If no claim has the
-	// name, the server creates one as by `createClaim` (201). If a claim has the name and matches the request, the server
-	// returns it unchanged (200), even if its pool is full by now. Labels and annotations count only at creation.
+	// Creates a claim under this name, or returns the existing one, so you can retry the request without a key. If no
+	// claim has the name, the server creates one as by `createClaim` (201). If a claim has the name and matches the
+	// request, the server returns it unchanged (200), even if its pool is full by now. Labels and annotations count
+	// only at creation.
 	//
 	// The server compares the length, the family, the block and the policy with the values that the claim has:
 	// `prefixLength: 28` matches a claim that got a /28 by default, and `address` matches a `cidr` with that one address.
@@ -6435,9 +6451,9 @@ type ClientInterface interface {
 	// 201, or with 200 if the consumer was attached already.
 	//
 	// While a claim has consumers, `deleteClaim` fails with `in_use`. Fails with `too_many_consumers` if the claim has
-	// `spec.maxConsumers` consumers, with `consumer_ended` if the consumer has ended: it never comes back, and with
-	// `quota_exceeded` if the project cannot have a new consumer (see `putConsumer`). `If-Match` is compared with the
-	// claim's `ETag`; with `If-None-Match: *` the consumer must not be attached yet.
+	// `spec.maxConsumers` consumers, and with `quota_exceeded` if the project cannot have a new consumer (see
+	// `putConsumer`). Fails with `consumer_ended` if the consumer has ended: an ended consumer never comes back.
+	// `If-Match` is compared with the claim's `ETag`; with `If-None-Match: *` the consumer must not be attached yet.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6451,9 +6467,9 @@ type ClientInterface interface {
 	// 201, or with 200 if the consumer was attached already.
 	//
 	// While a claim has consumers, `deleteClaim` fails with `in_use`. Fails with `too_many_consumers` if the claim has
-	// `spec.maxConsumers` consumers, with `consumer_ended` if the consumer has ended: it never comes back, and with
-	// `quota_exceeded` if the project cannot have a new consumer (see `putConsumer`). `If-Match` is compared with the
-	// claim's `ETag`; with `If-None-Match: *` the consumer must not be attached yet.
+	// `spec.maxConsumers` consumers, and with `quota_exceeded` if the project cannot have a new consumer (see
+	// `putConsumer`). Fails with `consumer_ended` if the consumer has ended: an ended consumer never comes back.
+	// `If-Match` is compared with the claim's `ETag`; with `If-None-Match: *` the consumer must not be attached yet.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -6463,8 +6479,9 @@ type ClientInterface interface {
 	// ListClasses List classes
 	//
 	// Lists the classes that the project may use, sorted by name: its own and the shared ones in `platform`.
-	// `metadata.project` is the owner. If both have a class with the same name, the project's own comes first, and claims
-	// use that one. `status` describes the pools behind the class for this project. A class must match all filters.
+	// `metadata.project` is the owner. If the project and `platform` have classes with the same name, the project's
+	// own class comes first, and claims use that one. `status` describes the pools behind the class for this project.
+	// A class must match all filters.
 	//
 	// Corresponds with GET /v1/projects/{project}/classes (the `ListClasses` operationId).
 	ListClasses(ctx context.Context, project ProjectName, params *ListClassesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -6475,16 +6492,16 @@ type ClientInterface interface {
 	// `classNames`. A `shared` class in `platform` serves every project; a class in another project serves only that
 	// project.
 	//
-	// With `poolPer` claims do not draw from the pools that list the class. Instead each project has its own pool for each
-	// combination of the other values in `scope`. The first claim carves this pool, with length `poolPrefixLength`, from
-	// the first listed pool with room, in the transaction that binds the claim. The pool belongs to the project that owns
-	// its parent pool, and counts in the claiming project's quotas.
+	// With `poolPer` claims do not draw from the pools that list the class. Instead each project has its own pool for
+	// each combination of the other values in `scope`. The first claim carves this pool, with length
+	// `poolPrefixLength`, from the first pool that lists the class and has room, in the transaction that binds the
+	// claim. The pool belongs to the project that owns its parent pool, and counts in the claiming project's quotas.
 	//
 	// Fails with `already_exists` if the name is taken, or if `isDefault` is true and another class is the project's
-	// default for this family. `conflictsWith` then names that class; with `moveDefault=true` the new class replaces it as
-	// the default. Fails with `in_use` if the project's pools list a class in `platform` with this name, because claims
-	// would then find another class than the one that the pools back. A project has at most 256 classes; another one fails
-	// with `quota_exceeded`.
+	// default for this family. `conflictsWith` then names that class; with `moveDefault=true` the new class replaces
+	// it as the default. Fails with `in_use` if the project's pools list a class in `platform` with this name, because
+	// claims by this name would then use the new class, which the pools do not back. A project has at most 256
+	// classes; another one fails with `quota_exceeded`.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6497,16 +6514,16 @@ type ClientInterface interface {
 	// `classNames`. A `shared` class in `platform` serves every project; a class in another project serves only that
 	// project.
 	//
-	// With `poolPer` claims do not draw from the pools that list the class. Instead each project has its own pool for each
-	// combination of the other values in `scope`. The first claim carves this pool, with length `poolPrefixLength`, from
-	// the first listed pool with room, in the transaction that binds the claim. The pool belongs to the project that owns
-	// its parent pool, and counts in the claiming project's quotas.
+	// With `poolPer` claims do not draw from the pools that list the class. Instead each project has its own pool for
+	// each combination of the other values in `scope`. The first claim carves this pool, with length
+	// `poolPrefixLength`, from the first pool that lists the class and has room, in the transaction that binds the
+	// claim. The pool belongs to the project that owns its parent pool, and counts in the claiming project's quotas.
 	//
 	// Fails with `already_exists` if the name is taken, or if `isDefault` is true and another class is the project's
-	// default for this family. `conflictsWith` then names that class; with `moveDefault=true` the new class replaces it as
-	// the default. Fails with `in_use` if the project's pools list a class in `platform` with this name, because claims
-	// would then find another class than the one that the pools back. A project has at most 256 classes; another one fails
-	// with `quota_exceeded`.
+	// default for this family. `conflictsWith` then names that class; with `moveDefault=true` the new class replaces
+	// it as the default. Fails with `in_use` if the project's pools list a class in `platform` with this name, because
+	// claims by this name would then use the new class, which the pools do not back. A project has at most 256
+	// classes; another one fails with `quota_exceeded`.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -6517,8 +6534,8 @@ type ClientInterface interface {
 	//
 	// Deletes one of the project's own classes.
 	//
-	// Fails with `in_use` while the class is used: a pool lists it, a pool carved for one of its scopes exists, or a claim
-	// names it. Nothing changes then, and the response contains the number of these pools and of these claims.
+	// Fails with `in_use` while the class is used: a pool lists it, a pool carved for one of its scopes exists, or a
+	// claim names it. A refusal changes nothing and contains the numbers of these pools and claims.
 	//
 	// Corresponds with DELETE /v1/projects/{project}/classes/{className} (the `DeleteClass` operationId).
 	DeleteClass(ctx context.Context, project ProjectName, className ClassName, params *DeleteClassParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -6565,9 +6582,9 @@ type ClientInterface interface {
 
 	// ListScopePools List the pools for the project's scopes
 	//
-	// Lists the pools that serve the project's claims by a class with `poolPer`, one for each scope, sorted by scope,
-	// whichever project owns them. For another project's pool the list omits the labels, the annotations, the description
-	// and the parent. To see a pool's holdings, list the claims with the filter `pool`.
+	// Lists the pools that serve the project's claims by a class with `poolPer`, one for each scope, sorted by scope.
+	// Another project may own such a pool; for it the list omits the labels, the annotations, the description and the
+	// parent. To see a pool's holdings, list the claims with the filter `pool`.
 	//
 	// Corresponds with GET /v1/projects/{project}/classes/{className}/scopes (the `ListScopePools` operationId).
 	ListScopePools(ctx context.Context, project ProjectName, className ClassName, params *ListScopePoolsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -6593,10 +6610,9 @@ type ClientInterface interface {
 
 	// RenewConsumersWithBody Renew many consumers
 	//
-	// Renews up to 1,000 consumers in a realm, and returns for each whether it was renewed, has ended or is unknown. The
-	// request is a heartbeat and an inventory in one. A consumer that is not listed does not end; it ends if it is not
-	// renewed within its time to live. A renewal never revives a consumer that has ended, however late it arrives. You can
-	// retry the request.
+	// Renews up to 1,000 consumers in a realm, and returns for each whether it was renewed, has ended or is unknown.
+	// The request does not end the consumers that it omits. A consumer ends if it is not renewed within its time to
+	// live. A renewal never revives a consumer that has ended. You can retry the request.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6605,10 +6621,9 @@ type ClientInterface interface {
 
 	// RenewConsumers Renew many consumers
 	//
-	// Renews up to 1,000 consumers in a realm, and returns for each whether it was renewed, has ended or is unknown. The
-	// request is a heartbeat and an inventory in one. A consumer that is not listed does not end; it ends if it is not
-	// renewed within its time to live. A renewal never revives a consumer that has ended, however late it arrives. You can
-	// retry the request.
+	// Renews up to 1,000 consumers in a realm, and returns for each whether it was renewed, has ended or is unknown.
+	// The request does not end the consumers that it omits. A consumer ends if it is not renewed within its time to
+	// live. A renewal never revives a consumer that has ended. You can retry the request.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -6622,16 +6637,17 @@ type ClientInterface interface {
 	// holders come first, in this order, and then the past holders, the latest first. An address can have several holders
 	// at one moment: a claim within child pools, and pools in several spaces.
 	//
-	// In other projects' pools it shows only the blocks that the project itself holds there now, by claims or retained.
-	// Earlier ones are in the history of the projects that own the pools, and in the project's own audit trail.
+	// For other projects' pools the response contains only the blocks that the project itself holds there now, by
+	// claims or as retained allocations. Earlier holdings are in the history of the projects that own the pools, and
+	// in the project's own audit trail.
 	//
 	// Corresponds with GET /v1/projects/{project}/history (the `GetHistory` operationId).
 	GetHistory(ctx context.Context, project ProjectName, params *GetHistoryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListMembers List members
 	//
-	// Lists the project's members (the subjects with a role), sorted by subject. The list excludes roles that the server's
-	// configuration derives from a token's claims, and the roles that API keys have.
+	// Lists the project's members (the subjects with a role), sorted by subject. The list excludes roles that the server
+	// derives from sign-in tokens, and the roles of API keys.
 	//
 	// Corresponds with GET /v1/projects/{project}/members (the `ListMembers` operationId).
 	ListMembers(ctx context.Context, project ProjectName, params *ListMembersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -6656,11 +6672,11 @@ type ClientInterface interface {
 	// PutMemberWithBody Give a subject a role
 	//
 	// Creates a member (201), or gives it another role (200). If the member has this role already, the server writes
-	// nothing. The server does not check that the subject exists: the role applies as soon as it does. With `If-Match` the
-	// member must exist, and the header must match its current `ETag`.
+	// nothing. The server does not check that the subject exists: the role applies as soon as the subject exists. With
+	// `If-Match` the member must exist, and the header must match its current `ETag`.
 	//
-	// The change takes effect on every server within 5 seconds. Fails with `last_admin` if it would leave the project
-	// `platform` without an admin.
+	// The change takes effect on every server within 5 seconds. Fails with `last_admin` if the change would leave the
+	// project `platform` without an admin.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6670,11 +6686,11 @@ type ClientInterface interface {
 	// PutMember Give a subject a role
 	//
 	// Creates a member (201), or gives it another role (200). If the member has this role already, the server writes
-	// nothing. The server does not check that the subject exists: the role applies as soon as it does. With `If-Match` the
-	// member must exist, and the header must match its current `ETag`.
+	// nothing. The server does not check that the subject exists: the role applies as soon as the subject exists. With
+	// `If-Match` the member must exist, and the header must match its current `ETag`.
 	//
-	// The change takes effect on every server within 5 seconds. Fails with `last_admin` if it would leave the project
-	// `platform` without an admin.
+	// The change takes effect on every server within 5 seconds. Fails with `last_admin` if the change would leave the
+	// project `platform` without an admin.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -6694,18 +6710,19 @@ type ClientInterface interface {
 	//
 	// * A **root** has `cidr` and is carved from a space: the project's own, or one that was granted to it. Fails with
 	//   `overlap` if it overlaps another root in its space, even another project's.
-	// * A **child** has `parentRef` and either `prefixLength` (the parent's strategy chooses the block) or `cidr` (exactly
-	//   this block in the parent). It inherits the family and the space. Any depth is allowed. The parent must be in the
-	//   same project.
+	// * A **child** has `parentRef` and either `prefixLength` (the parent's strategy chooses the block) or `cidr`
+	//   (exactly this block in the parent). A child inherits the parent's family and space. Children may nest to any depth.
+	//   The parent must be in the same project.
 	//
-	// With `classNames` the pool backs these classes. Each must have the pool's family, and be the project's own class or
-	// else a shared one in `platform`. Carve looks up a class when the pool lists it; the pool keeps listing it even if
-	// its visibility changes. At most 256 pools in a project may back one class; another one fails with
-	// `quota_exceeded`. A pool fails with `overlap` if it overlaps another pool of a class with `uniqueWithin: Class`.
+	// With `classNames` the pool backs these classes. Each class must have the pool's family. The class is the project's
+	// own, or else a shared one in `platform`. Carve looks up a class by its name only when the pool starts to list
+	// it. The pool keeps the class even if the class's visibility changes later. At most 256 pools in a project may
+	// back one class; another one fails with `quota_exceeded`. A pool fails with `overlap` if it overlaps another pool
+	// of a class with `uniqueWithin: Class`.
 	//
 	// With `regions` these regions serve the pool. With `region` the pool has its home in that region, not in the
-	// server's. A child has its own regions, independent of its parent. Fails with `invalid_argument` if this installation
-	// does not have a region (the response lists the existing ones), or if `regions` lacks the home.
+	// server's. A child has its own regions, independent of its parent. Fails with `invalid_argument` if a region does
+	// not exist in this installation (the response lists the existing regions), or if `regions` lacks the home.
 	//
 	// A child fails with the same codes as a claim:
 	//
@@ -6732,18 +6749,19 @@ type ClientInterface interface {
 	//
 	// * A **root** has `cidr` and is carved from a space: the project's own, or one that was granted to it. Fails with
 	//   `overlap` if it overlaps another root in its space, even another project's.
-	// * A **child** has `parentRef` and either `prefixLength` (the parent's strategy chooses the block) or `cidr` (exactly
-	//   this block in the parent). It inherits the family and the space. Any depth is allowed. The parent must be in the
-	//   same project.
+	// * A **child** has `parentRef` and either `prefixLength` (the parent's strategy chooses the block) or `cidr`
+	//   (exactly this block in the parent). A child inherits the parent's family and space. Children may nest to any depth.
+	//   The parent must be in the same project.
 	//
-	// With `classNames` the pool backs these classes. Each must have the pool's family, and be the project's own class or
-	// else a shared one in `platform`. Carve looks up a class when the pool lists it; the pool keeps listing it even if
-	// its visibility changes. At most 256 pools in a project may back one class; another one fails with
-	// `quota_exceeded`. A pool fails with `overlap` if it overlaps another pool of a class with `uniqueWithin: Class`.
+	// With `classNames` the pool backs these classes. Each class must have the pool's family. The class is the project's
+	// own, or else a shared one in `platform`. Carve looks up a class by its name only when the pool starts to list
+	// it. The pool keeps the class even if the class's visibility changes later. At most 256 pools in a project may
+	// back one class; another one fails with `quota_exceeded`. A pool fails with `overlap` if it overlaps another pool
+	// of a class with `uniqueWithin: Class`.
 	//
 	// With `regions` these regions serve the pool. With `region` the pool has its home in that region, not in the
-	// server's. A child has its own regions, independent of its parent. Fails with `invalid_argument` if this installation
-	// does not have a region (the response lists the existing ones), or if `regions` lacks the home.
+	// server's. A child has its own regions, independent of its parent. Fails with `invalid_argument` if a region does
+	// not exist in this installation (the response lists the existing regions), or if `regions` lacks the home.
 	//
 	// A child fails with the same codes as a claim:
 	//
@@ -6769,7 +6787,7 @@ type ClientInterface interface {
 	// Deletes a pool with its reservations, and gives its block back to its parent or its space in the same transaction.
 	//
 	// Fails with `in_use` while claims or child pools hold blocks in it, and with `allocation_retained` while only
-	// retained allocations do. Nothing changes then, and the response contains their number.
+	// retained allocations do. A refusal changes nothing and contains the number of these objects.
 	//
 	// Corresponds with DELETE /v1/projects/{project}/pools/{pool} (the `DeletePool` operationId).
 	DeletePool(ctx context.Context, project ProjectName, pool PoolName, params *DeletePoolParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -6787,10 +6805,10 @@ type ClientInterface interface {
 	// `spec.allocation`, `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions`, `spec.drain` and
 	// `spec.description`. Requires `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
 	//
-	// The patch replaces `reservations`, `classNames` and `regions` as a whole. Space that leaves `reservations` is free
-	// in the same transaction. A class that leaves `classNames` no longer uses this pool for later claims. A region that
-	// is added to `regions` serves the pool from then on; a region that leaves it returns its lent blocks to the home. New
-	// bounds and a new `reuseAfter` apply to later carving; held blocks stay.
+	// The patch replaces `reservations`, `classNames` and `regions` as a whole. Space that you remove from
+	// `reservations` is free in the same transaction. A class that you remove from `classNames` no longer uses this
+	// pool for later claims. A region that you add to `regions` serves the pool from then on; a region that you remove
+	// returns its lent blocks to the home. New bounds and a new `reuseAfter` apply to later carving; held blocks stay.
 	//
 	// Fails with:
 	//
@@ -6800,7 +6818,7 @@ type ClientInterface interface {
 	// * `not_found` if a class does not exist, and `family_mismatch` if it has the other family;
 	// * `overlap` if a class with `uniqueWithin: Class` is added, and the pool overlaps another pool of the class;
 	// * `quota_exceeded` if a class is added that 256 pools of the project back;
-	// * `invalid_argument` if this installation does not have a region, or if `regions` lacks the home;
+	// * `invalid_argument` if a region does not exist in this installation, or if `regions` lacks the home;
 	// * `immutable_field`, which names the field, if the patch would change anything else: the carved block and the home
 	//   never change, and a class with `uniqueWithin: Class` does not leave `classNames`. A pool that was carved for a
 	//   scope (`status.scope`) cannot list classes or be shared.
@@ -6816,10 +6834,10 @@ type ClientInterface interface {
 	// `spec.allocation`, `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions`, `spec.drain` and
 	// `spec.description`. Requires `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
 	//
-	// The patch replaces `reservations`, `classNames` and `regions` as a whole. Space that leaves `reservations` is free
-	// in the same transaction. A class that leaves `classNames` no longer uses this pool for later claims. A region that
-	// is added to `regions` serves the pool from then on; a region that leaves it returns its lent blocks to the home. New
-	// bounds and a new `reuseAfter` apply to later carving; held blocks stay.
+	// The patch replaces `reservations`, `classNames` and `regions` as a whole. Space that you remove from
+	// `reservations` is free in the same transaction. A class that you remove from `classNames` no longer uses this
+	// pool for later claims. A region that you add to `regions` serves the pool from then on; a region that you remove
+	// returns its lent blocks to the home. New bounds and a new `reuseAfter` apply to later carving; held blocks stay.
 	//
 	// Fails with:
 	//
@@ -6829,7 +6847,7 @@ type ClientInterface interface {
 	// * `not_found` if a class does not exist, and `family_mismatch` if it has the other family;
 	// * `overlap` if a class with `uniqueWithin: Class` is added, and the pool overlaps another pool of the class;
 	// * `quota_exceeded` if a class is added that 256 pools of the project back;
-	// * `invalid_argument` if this installation does not have a region, or if `regions` lacks the home;
+	// * `invalid_argument` if a region does not exist in this installation, or if `regions` lacks the home;
 	// * `immutable_field`, which names the field, if the patch would change anything else: the carved block and the home
 	//   never change, and a class with `uniqueWithin: Class` does not leave `classNames`. A pool that was carved for a
 	//   scope (`status.scope`) cannot list classes or be shared.
@@ -6865,7 +6883,7 @@ type ClientInterface interface {
 
 	// GetPoolGrant Read a pool grant
 	//
-	// Returns the grant to exactly this consumer. The grant to `*` is a separate one.
+	// Returns the grant to exactly this consumer. The grant to `*` is a separate grant.
 	//
 	// Corresponds with GET /v1/projects/{project}/pools/{pool}/grants/{consumer} (the `GetPoolGrant` operationId).
 	GetPoolGrant(ctx context.Context, project ProjectName, pool PoolName, consumer Consumer, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -6875,18 +6893,18 @@ type ClientInterface interface {
 	// Lets the consumer, one project or every project (`*`), claim from the pool while its `visibility` is `shared`.
 	// Returns 201, or 200 if the grant exists already; a grant never changes.
 	//
-	// The response does not reveal whether the project exists. A grant counts only for the project that has the name when
-	// the grant is made: creating or deleting a project ends all grants to its name. The project that owns the pool needs
-	// no grant and gets none (`invalid_argument`).
+	// The response does not reveal whether the project exists. A grant applies only to the project that has the name
+	// at that time. When a project is created or deleted, all grants to its name end. The project that owns the pool
+	// needs no grant and gets none (`invalid_argument`).
 	//
 	// Corresponds with PUT /v1/projects/{project}/pools/{pool}/grants/{consumer} (the `PutPoolGrant` operationId).
 	PutPoolGrant(ctx context.Context, project ProjectName, pool PoolName, consumer Consumer, params *PutPoolGrantParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetPoolMap Show the pool as a map
 	//
-	// Cuts a block in the pool into cells of equal size and returns each cell's state: free, held by one block, or divided
-	// further (`Mixed`). The map is exact. Its cost depends only on how many cells it has. To zoom in, repeat the request
-	// with a cell's block in `within`.
+	// Cuts a block in the pool into cells of equal size and returns each cell's state: free, held by one block, or
+	// divided further (`Mixed`). The map is exact. Its cost depends only on the number of cells. To zoom in, repeat
+	// the request with a cell's block in `within`.
 	//
 	// Adjacent cells with the same state form one item: cells in one held block, free cells, or `Mixed` cells. The items
 	// are sorted by address and cover every cell.
@@ -6896,12 +6914,11 @@ type ClientInterface interface {
 
 	// GetPoolUtilization Show how the pool filled up
 	//
-	// Returns the pool's use over time, and estimates when it will be full. Servers record the use once an hour. They keep
-	// each hour for 14 days, and each day's last and highest figure for 400 days.
-	//
-	// The points are sorted by time and evenly spaced, from `since`, or the first record after it, to `until`. Each point
-	// has the last figure recorded before it. A point is omitted if that record is more than two days old. Without `until`
-	// the last point is the present, read during the request.
+	// Returns the pool's use over time, and estimates when it will be full. Servers record the use once an hour. They
+	// keep hourly records for 14 days, and each day's last and highest figure for 400 days. The points are sorted by
+	// time and evenly spaced, from `since` (or the first record after it) to `until`. Each point has the last figure
+	// recorded before it. A point is omitted if that record is more than two days old. Without `until` the last point
+	// is the current use, read during the request.
 	//
 	// Corresponds with GET /v1/projects/{project}/pools/{pool}/utilization (the `GetPoolUtilization` operationId).
 	GetPoolUtilization(ctx context.Context, project ProjectName, pool PoolName, params *GetPoolUtilizationParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -6983,31 +7000,31 @@ type ClientInterface interface {
 
 	// EndConsumer End a consumer
 	//
-	// Ends a consumer for good: no renewal under way and no attachment can revive it. A machine that lives on needs
-	// another UID. The server detaches the consumer from all its claims, as by `detachConsumer`: in this request (204),
-	// or, if the claims are too many for one request, within seconds in the background (202). An unknown UID ends as well.
-	// You can retry the request. Fails with `quota_exceeded` for an unknown UID if the project cannot have a new consumer
-	// (see `putConsumer`).
+	// Ends a consumer for good: no later renewal or attachment can revive it. A machine that lives on needs another
+	// UID. The server detaches the consumer from all its claims, as by `detachConsumer`: in this request (204), or, if
+	// the claims are too many for one request, within seconds in the background (202). An unknown UID ends as well.
+	// You can retry the request. Fails with `quota_exceeded` for an unknown UID if the project cannot have a new
+	// consumer (see `putConsumer`).
 	//
 	// Corresponds with DELETE /v1/projects/{project}/realms/{realm}/consumers/{uid} (the `EndConsumer` operationId).
 	EndConsumer(ctx context.Context, project ProjectName, realm RealmName, uid ConsumerUID, params *EndConsumerParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetConsumer Read a consumer
 	//
-	// Returns a consumer, or its tombstone if it has ended. Tombstones are kept for 30 days unless the operator has set
-	// another time.
+	// Returns a consumer, or its tombstone: the record of a consumer that has ended. The server keeps tombstones for
+	// 30 days unless the operator has set another time.
 	//
 	// Corresponds with GET /v1/projects/{project}/realms/{realm}/consumers/{uid} (the `GetConsumer` operationId).
 	GetConsumer(ctx context.Context, project ProjectName, realm RealmName, uid ConsumerUID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PutConsumerWithBody Create or renew a consumer
 	//
-	// Creates the consumer (201), or replaces its spec (200), and renews it. It lives for `spec.ttlSeconds` from then on,
+	// Creates the consumer (201), or replaces its spec (200), and renews it. The consumer lives for `spec.ttlSeconds` from then on,
 	// or until a request ends it. Every renewal gives it a new `ETag`.
 	//
 	// Fails with `consumer_ended` if it has ended. A project has at most 1,000,000 consumers in a region, including
-	// tombstones; creating another one fails with `quota_exceeded`. Each server counts them once a minute, however they
-	// were created.
+	// ended ones; creating a further one fails with `quota_exceeded`. Each server counts the consumers once a minute,
+	// so a project can exceed this limit for a short time.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -7016,12 +7033,12 @@ type ClientInterface interface {
 
 	// PutConsumer Create or renew a consumer
 	//
-	// Creates the consumer (201), or replaces its spec (200), and renews it. It lives for `spec.ttlSeconds` from then on,
+	// Creates the consumer (201), or replaces its spec (200), and renews it. The consumer lives for `spec.ttlSeconds` from then on,
 	// or until a request ends it. Every renewal gives it a new `ETag`.
 	//
 	// Fails with `consumer_ended` if it has ended. A project has at most 1,000,000 consumers in a region, including
-	// tombstones; creating another one fails with `quota_exceeded`. Each server counts them once a minute, however they
-	// were created.
+	// ended ones; creating a further one fails with `quota_exceeded`. Each server counts the consumers once a minute,
+	// so a project can exceed this limit for a short time.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -7129,7 +7146,7 @@ type ClientInterface interface {
 
 	// GetSpaceGrant Read a space grant
 	//
-	// Returns the grant to exactly this consumer. The grant to `*` is a separate one.
+	// Returns the grant to exactly this consumer. The grant to `*` is a separate grant.
 	//
 	// Corresponds with GET /v1/projects/{project}/spaces/{space}/grants/{consumer} (the `GetSpaceGrant` operationId).
 	GetSpaceGrant(ctx context.Context, project ProjectName, space SpaceName, consumer Consumer, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7139,9 +7156,9 @@ type ClientInterface interface {
 	// Lets the consumer, one project or every project (`*`), carve root pools from the space. Returns 201, or 200 if the
 	// grant exists already; a grant never changes.
 	//
-	// The response does not reveal whether the project exists. A grant counts only for the project that has the name when
-	// the grant is made: creating or deleting a project ends all grants to its name. The project that owns the space needs
-	// no grant and gets none (`invalid_argument`).
+	// The response does not reveal whether the project exists. A grant applies only to the project that has the name
+	// at that time. When a project is created or deleted, all grants to its name end. The project that owns the space
+	// needs no grant and gets none (`invalid_argument`).
 	//
 	// Corresponds with PUT /v1/projects/{project}/spaces/{space}/grants/{consumer} (the `PutSpaceGrant` operationId).
 	PutSpaceGrant(ctx context.Context, project ProjectName, space SpaceName, consumer Consumer, params *PutSpaceGrantParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7187,7 +7204,7 @@ type ClientInterface interface {
 
 	// DeleteWebhook Delete a webhook
 	//
-	// Deletes a webhook together with its dead letters. It sends nothing more, but a request that is under way may still
+	// Deletes a webhook together with its dead letters. The webhook sends nothing more, but a request that is under way may still
 	// arrive.
 	//
 	// Corresponds with DELETE /v1/projects/{project}/webhooks/{webhook} (the `DeleteWebhook` operationId).
@@ -7205,9 +7222,9 @@ type ClientInterface interface {
 	// Changes a webhook by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`. Requires `If-Match`. A
 	// patch that changes nothing returns the same `ETag` and writes nothing.
 	//
-	// While `spec.paused` is true, the webhook sends nothing. Afterwards it continues where it was, or with a
-	// WebhookMessage of type `resync` if that is too long ago. Changing `spec` restarts a webhook that was stopped, and
-	// sends messages that wait for a retry at once.
+	// While `spec.paused` is true, the webhook sends nothing. Afterwards it continues with the next change, or with a
+	// WebhookMessage of type `resync` if it was paused for too long. Changing `spec` restarts a webhook that was
+	// stopped, and sends messages that wait for a retry at once.
 	//
 	// Fails with `immutable_field`, which names the field, if the patch would change anything else, and with
 	// `invalid_argument` if the URL is not permitted.
@@ -7222,9 +7239,9 @@ type ClientInterface interface {
 	// Changes a webhook by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`. Requires `If-Match`. A
 	// patch that changes nothing returns the same `ETag` and writes nothing.
 	//
-	// While `spec.paused` is true, the webhook sends nothing. Afterwards it continues where it was, or with a
-	// WebhookMessage of type `resync` if that is too long ago. Changing `spec` restarts a webhook that was stopped, and
-	// sends messages that wait for a retry at once.
+	// While `spec.paused` is true, the webhook sends nothing. Afterwards it continues with the next change, or with a
+	// WebhookMessage of type `resync` if it was paused for too long. Changing `spec` restarts a webhook that was
+	// stopped, and sends messages that wait for a retry at once.
 	//
 	// Fails with `immutable_field`, which names the field, if the patch would change anything else, and with
 	// `invalid_argument` if the URL is not permitted.
@@ -7263,7 +7280,7 @@ type ClientInterface interface {
 	// ListRegions List regions
 	//
 	// Lists this installation's regions, in the order in which they were added. Pools can have their home in these regions
-	// and be served there. One response contains all regions; except for `here`, it is the same from every server.
+	// and be served there. One response contains all regions. It is the same from every server, except for `here`.
 	//
 	// Corresponds with GET /v1/regions (the `ListRegions` operationId).
 	ListRegions(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7278,7 +7295,7 @@ type ClientInterface interface {
 	//   project in which the caller has no role is not named: the response contains its allocation, with the project in
 	//   `consumer`.
 	// * a **name**, or its beginning: finds projects, spaces, pools, classes and claims, and consumers in the realm
-	//   `default` by UID. They are sorted by name, so an exact match comes first.
+	//   `default` by UID. These results are sorted by name, so an exact match comes first.
 	// * a **label**, `key=value`: finds the pools that have it, among the first 5,000. Other kinds are not searched by
 	//   label.
 	//
@@ -7655,8 +7672,8 @@ func (c *Client) ListAlerts(ctx context.Context, project ProjectName, params *Li
 // sorted by address. An allocation must match all filters.
 //
 // With `holder=self` it lists the blocks that the project itself holds, in any project's pools. First come the
-// retained blocks, which have no claim but count in the project's quotas, pool by pool, sorted by address; then the
-// blocks of its claims, sorted by claim name. `phase=Retained` selects only the former.
+// retained blocks, which have no claim but count in the project's quotas, pool by pool, sorted by address; then
+// the blocks of its claims, sorted by claim name. `phase=Retained` selects only the retained blocks.
 //
 // Corresponds with GET /v1/projects/{project}/allocations (the `ListAllocations` operationId).
 func (c *Client) ListAllocations(ctx context.Context, project ProjectName, params *ListAllocationsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7797,7 +7814,7 @@ func (c *Client) DeleteAPIKey(ctx context.Context, project ProjectName, key KeyN
 
 // GetAPIKey Read an API key
 //
-// Returns an API key without its token. `lastUsedAt` is at most a minute or two behind.
+// Returns an API key without its token. `lastUsedAt` can be one or two minutes old.
 //
 // Corresponds with GET /v1/projects/{project}/api-keys/{key} (the `GetAPIKey` operationId).
 func (c *Client) GetAPIKey(ctx context.Context, project ProjectName, key KeyName, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7846,9 +7863,9 @@ func (c *Client) ListAuditEvents(ctx context.Context, project ProjectName, param
 // last one has the current state. The feed may omit intermediate states and may repeat a change. The order of changes
 // to different objects has no meaning.
 //
-// The feed covers the allocations that the list with `holder=self` contains. A consumer's renewal is no change, and
-// neither is deleting an old tombstone. Figures in the `status` of pools, classes and quotas change with every claim.
-// They are current when the server reads the change, and are no change themselves.
+// The feed covers the allocations that the list with `holder=self` contains. A consumer's renewal is no change.
+// Neither is the deletion of the record of an ended consumer. Figures in the `status` of pools, classes and quotas
+// change with every claim. They are current when the server reads the change; a new figure alone is no change.
 //
 // **Long poll**: if there is no change, the server waits for one, up to `waitSeconds`, and then returns no `items`.
 // `cursor` is in every response: continue from it at once.
@@ -7883,9 +7900,9 @@ func (c *Client) ListChanges(ctx context.Context, project ProjectName, params *L
 // and the error names the one that failed (`/claims/3/spec/prefixLength`).
 //
 // Each claim follows the same rules as in `createClaim` and fails with the same codes. A batch does not accept
-// `allocationRef`, or the same name twice (`invalid_argument`). It may have at most 16 different selectors, in at most
-// 128 different requests; claims with identical requests count once. A retry with the same `Idempotency-Key` fails
-// with `claim_released` if any claim in it was released since.
+// `allocationRef`, or the same name twice (`invalid_argument`). A batch may have at most 16 different selectors,
+// and at most 128 different requests by selector or scope; claims with identical requests count once. A retry with
+// the same `Idempotency-Key` fails with `claim_released` if any claim in the batch was released since.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7908,9 +7925,9 @@ func (c *Client) CreateClaimBatchWithBody(ctx context.Context, project ProjectNa
 // and the error names the one that failed (`/claims/3/spec/prefixLength`).
 //
 // Each claim follows the same rules as in `createClaim` and fails with the same codes. A batch does not accept
-// `allocationRef`, or the same name twice (`invalid_argument`). It may have at most 16 different selectors, in at most
-// 128 different requests; claims with identical requests count once. A retry with the same `Idempotency-Key` fails
-// with `claim_released` if any claim in it was released since.
+// `allocationRef`, or the same name twice (`invalid_argument`). A batch may have at most 16 different selectors,
+// and at most 128 different requests by selector or scope; claims with identical requests count once. A retry with
+// the same `Idempotency-Key` fails with `claim_released` if any claim in the batch was released since.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -8075,18 +8092,19 @@ func (c *Client) ListClaims(ctx context.Context, project ProjectName, params *Li
 //  1. `className`: the project's own class with this name, or else the shared one in `platform`. If neither exists, the
 //     claim fails with `not_found`.
 //  2. `allocationRef`: a retained allocation, which the claim binds again.
-//  3. `poolRef`: exactly this pool, by the pool's own policy alone. Use it only if you know better than the classes.
-//     Another project's pool serves the claim if it is `shared` and was granted to the project; otherwise the response
-//     is the same as for a pool that does not exist.
-//  4. `poolSelector`: Carve tries every pool that matches. It is deprecated: use a class.
+//  3. `poolRef`: exactly this pool, by the pool's own policy alone. Prefer a class. Another project's pool serves
+//     the claim if it is `shared` and was granted to the project; otherwise the response is the same as for a pool
+//     that does not exist.
+//  4. `poolSelector`: Carve tries every pool that matches. `poolSelector` is deprecated: use a class.
 //  5. No source: the family's default class, the project's own or else the shared one in `platform`. `cidr` or
 //     `address` decides the family, or else `ipFamily`; the default is IPv4. If there is no such class, the claim fails
 //     with `no_default_class`.
 //
-// The pools that list a class serve it, if their bounds admit the length. They belong to the class's project or to the
-// claim's. `poolSelection` decides the order: by name and then by project, or the least utilized first. If a pool is
-// full, the same request tries the next one. Permission to use the class is enough: its pools need no grant. A class
-// with `poolPer` uses the pool for the claim's project and `scope`, which the first claim carves.
+// The pools that list a class serve it, if their bounds admit the length. These pools belong to the class's
+// project or to the claim's project. `poolSelection` decides the order: by name and then by project, or the least
+// utilized first. If a pool is full, the same request tries the next one. Permission to use the class is enough:
+// its pools need no grant. A class with `poolPer` uses the pool for the claim's project and `scope`, which the
+// first claim carves.
 //
 // The size is a `prefixLength`, or exactly the block in `cidr` or `address`. The default is the class's
 // `defaultPrefixLength`, or else the pool's.
@@ -8094,9 +8112,9 @@ func (c *Client) ListClaims(ctx context.Context, project ProjectName, params *Li
 // Errors after which a later retry can succeed: `pool_exhausted`, `exhausted_by_cooldown`, `block_taken`,
 // `allocation_retained`, `in_use`, `no_pool_matches`, `no_pool_for_class`, `no_default_class`, `quota_exceeded`,
 // `pool_draining`. Permanent errors: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`,
-// `already_exists`, and `consumer_ended` if a consumer to be attached has ended. A request that fails changes nothing.
-// Its error contains the figures that a program needs to react, and in `steps` how Carve decided; `explainClaim`
-// returns the same without a claim, and names remedies.
+// `already_exists`, and `consumer_ended` if a consumer to be attached has ended. A request that fails changes
+// nothing. Its error contains the figures and, in `steps`, the decision. `explainClaim` returns the same without
+// making a claim, and names remedies.
 //
 // Send an `Idempotency-Key`: a retry then gets the first response, even if the pool is full by now. If the claim was
 // released since, its block may belong to another claim, so the retry fails with `claim_released`.
@@ -8126,18 +8144,19 @@ func (c *Client) CreateClaimWithBody(ctx context.Context, project ProjectName, p
 //  1. `className`: the project's own class with this name, or else the shared one in `platform`. If neither exists, the
 //     claim fails with `not_found`.
 //  2. `allocationRef`: a retained allocation, which the claim binds again.
-//  3. `poolRef`: exactly this pool, by the pool's own policy alone. Use it only if you know better than the classes.
-//     Another project's pool serves the claim if it is `shared` and was granted to the project; otherwise the response
-//     is the same as for a pool that does not exist.
-//  4. `poolSelector`: Carve tries every pool that matches. It is deprecated: use a class.
+//  3. `poolRef`: exactly this pool, by the pool's own policy alone. Prefer a class. Another project's pool serves
+//     the claim if it is `shared` and was granted to the project; otherwise the response is the same as for a pool
+//     that does not exist.
+//  4. `poolSelector`: Carve tries every pool that matches. `poolSelector` is deprecated: use a class.
 //  5. No source: the family's default class, the project's own or else the shared one in `platform`. `cidr` or
 //     `address` decides the family, or else `ipFamily`; the default is IPv4. If there is no such class, the claim fails
 //     with `no_default_class`.
 //
-// The pools that list a class serve it, if their bounds admit the length. They belong to the class's project or to the
-// claim's. `poolSelection` decides the order: by name and then by project, or the least utilized first. If a pool is
-// full, the same request tries the next one. Permission to use the class is enough: its pools need no grant. A class
-// with `poolPer` uses the pool for the claim's project and `scope`, which the first claim carves.
+// The pools that list a class serve it, if their bounds admit the length. These pools belong to the class's
+// project or to the claim's project. `poolSelection` decides the order: by name and then by project, or the least
+// utilized first. If a pool is full, the same request tries the next one. Permission to use the class is enough:
+// its pools need no grant. A class with `poolPer` uses the pool for the claim's project and `scope`, which the
+// first claim carves.
 //
 // The size is a `prefixLength`, or exactly the block in `cidr` or `address`. The default is the class's
 // `defaultPrefixLength`, or else the pool's.
@@ -8145,9 +8164,9 @@ func (c *Client) CreateClaimWithBody(ctx context.Context, project ProjectName, p
 // Errors after which a later retry can succeed: `pool_exhausted`, `exhausted_by_cooldown`, `block_taken`,
 // `allocation_retained`, `in_use`, `no_pool_matches`, `no_pool_for_class`, `no_default_class`, `quota_exceeded`,
 // `pool_draining`. Permanent errors: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`,
-// `already_exists`, and `consumer_ended` if a consumer to be attached has ended. A request that fails changes nothing.
-// Its error contains the figures that a program needs to react, and in `steps` how Carve decided; `explainClaim`
-// returns the same without a claim, and names remedies.
+// `already_exists`, and `consumer_ended` if a consumer to be attached has ended. A request that fails changes
+// nothing. Its error contains the figures and, in `steps`, the decision. `explainClaim` returns the same without
+// making a claim, and names remedies.
 //
 // Send an `Idempotency-Key`: a retry then gets the first response, even if the pool is full by now. If the claim was
 // released since, its block may belong to another claim, so the retry fails with `claim_released`.
@@ -8256,9 +8275,10 @@ func (c *Client) PatchClaimWithApplicationMergePatchPlusJSONBody(ctx context.Con
 
 // PutClaimWithBody Claim a block, or get the one claimed before
 //
-// Creates a claim under this name, or returns the existing one, so you can retry it without a key. If no claim has the
-// name, the server creates one as by `createClaim` (201). If a claim has the name and matches the request, the server
-// returns it unchanged (200), even if its pool is full by now. Labels and annotations count only at creation.
+// Creates a claim under this name, or returns the existing one, so you can retry the request without a key. If no
+// claim has the name, the server creates one as by `createClaim` (201). If a claim has the name and matches the
+// request, the server returns it unchanged (200), even if its pool is full by now. Labels and annotations count
+// only at creation.
 //
 // The server compares the length, the family, the block and the policy with the values that the claim has:
 // `prefixLength: 28` matches a claim that got a /28 by default, and `address` matches a `cidr` with that one address.
@@ -8286,9 +8306,10 @@ func (c *Client) PutClaimWithBody(ctx context.Context, project ProjectName, clai
 
 // PutClaim Claim a block, or get the one claimed before
 //
-// Creates a claim under this name, or returns the existing one, so you can retry it without a key. If no claim has the
-// name, the server creates one as by `createClaim` (201). If a claim has the name and matches the request, the server
-// returns it unchanged (200), even if its pool is full by now. Labels and annotations count only at creation.
+// Creates a claim under this name, or returns the existing one, so you can retry the request without a key. If no
+// claim has the name, the server creates one as by `createClaim` (201). If a claim has the name and matches the
+// request, the server returns it unchanged (200), even if its pool is full by now. Labels and annotations count
+// only at creation.
 //
 // The server compares the length, the family, the block and the policy with the values that the claim has:
 // `prefixLength: 28` matches a claim that got a /28 by default, and `address` matches a `cidr` with that one address.
@@ -8357,9 +8378,9 @@ func (c *Client) DetachConsumer(ctx context.Context, project ProjectName, claim 
 // 201, or with 200 if the consumer was attached already.
 //
 // While a claim has consumers, `deleteClaim` fails with `in_use`. Fails with `too_many_consumers` if the claim has
-// `spec.maxConsumers` consumers, with `consumer_ended` if the consumer has ended: it never comes back, and with
-// `quota_exceeded` if the project cannot have a new consumer (see `putConsumer`). `If-Match` is compared with the
-// claim's `ETag`; with `If-None-Match: *` the consumer must not be attached yet.
+// `spec.maxConsumers` consumers, and with `quota_exceeded` if the project cannot have a new consumer (see
+// `putConsumer`). Fails with `consumer_ended` if the consumer has ended: an ended consumer never comes back.
+// `If-Match` is compared with the claim's `ETag`; with `If-None-Match: *` the consumer must not be attached yet.
 //
 // Takes any type of body and a specified content type.
 //
@@ -8383,9 +8404,9 @@ func (c *Client) AttachConsumerWithBody(ctx context.Context, project ProjectName
 // 201, or with 200 if the consumer was attached already.
 //
 // While a claim has consumers, `deleteClaim` fails with `in_use`. Fails with `too_many_consumers` if the claim has
-// `spec.maxConsumers` consumers, with `consumer_ended` if the consumer has ended: it never comes back, and with
-// `quota_exceeded` if the project cannot have a new consumer (see `putConsumer`). `If-Match` is compared with the
-// claim's `ETag`; with `If-None-Match: *` the consumer must not be attached yet.
+// `spec.maxConsumers` consumers, and with `quota_exceeded` if the project cannot have a new consumer (see
+// `putConsumer`). Fails with `consumer_ended` if the consumer has ended: an ended consumer never comes back.
+// `If-Match` is compared with the claim's `ETag`; with `If-None-Match: *` the consumer must not be attached yet.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -8405,8 +8426,9 @@ func (c *Client) AttachConsumer(ctx context.Context, project ProjectName, claim 
 // ListClasses List classes
 //
 // Lists the classes that the project may use, sorted by name: its own and the shared ones in `platform`.
-// `metadata.project` is the owner. If both have a class with the same name, the project's own comes first, and claims
-// use that one. `status` describes the pools behind the class for this project. A class must match all filters.
+// `metadata.project` is the owner. If the project and `platform` have classes with the same name, the project's
+// own class comes first, and claims use that one. `status` describes the pools behind the class for this project.
+// A class must match all filters.
 //
 // Corresponds with GET /v1/projects/{project}/classes (the `ListClasses` operationId).
 func (c *Client) ListClasses(ctx context.Context, project ProjectName, params *ListClassesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8427,16 +8449,16 @@ func (c *Client) ListClasses(ctx context.Context, project ProjectName, params *L
 // `classNames`. A `shared` class in `platform` serves every project; a class in another project serves only that
 // project.
 //
-// With `poolPer` claims do not draw from the pools that list the class. Instead each project has its own pool for each
-// combination of the other values in `scope`. The first claim carves this pool, with length `poolPrefixLength`, from
-// the first listed pool with room, in the transaction that binds the claim. The pool belongs to the project that owns
-// its parent pool, and counts in the claiming project's quotas.
+// With `poolPer` claims do not draw from the pools that list the class. Instead each project has its own pool for
+// each combination of the other values in `scope`. The first claim carves this pool, with length
+// `poolPrefixLength`, from the first pool that lists the class and has room, in the transaction that binds the
+// claim. The pool belongs to the project that owns its parent pool, and counts in the claiming project's quotas.
 //
 // Fails with `already_exists` if the name is taken, or if `isDefault` is true and another class is the project's
-// default for this family. `conflictsWith` then names that class; with `moveDefault=true` the new class replaces it as
-// the default. Fails with `in_use` if the project's pools list a class in `platform` with this name, because claims
-// would then find another class than the one that the pools back. A project has at most 256 classes; another one fails
-// with `quota_exceeded`.
+// default for this family. `conflictsWith` then names that class; with `moveDefault=true` the new class replaces
+// it as the default. Fails with `in_use` if the project's pools list a class in `platform` with this name, because
+// claims by this name would then use the new class, which the pools do not back. A project has at most 256
+// classes; another one fails with `quota_exceeded`.
 //
 // Takes any type of body and a specified content type.
 //
@@ -8459,16 +8481,16 @@ func (c *Client) CreateClassWithBody(ctx context.Context, project ProjectName, p
 // `classNames`. A `shared` class in `platform` serves every project; a class in another project serves only that
 // project.
 //
-// With `poolPer` claims do not draw from the pools that list the class. Instead each project has its own pool for each
-// combination of the other values in `scope`. The first claim carves this pool, with length `poolPrefixLength`, from
-// the first listed pool with room, in the transaction that binds the claim. The pool belongs to the project that owns
-// its parent pool, and counts in the claiming project's quotas.
+// With `poolPer` claims do not draw from the pools that list the class. Instead each project has its own pool for
+// each combination of the other values in `scope`. The first claim carves this pool, with length
+// `poolPrefixLength`, from the first pool that lists the class and has room, in the transaction that binds the
+// claim. The pool belongs to the project that owns its parent pool, and counts in the claiming project's quotas.
 //
 // Fails with `already_exists` if the name is taken, or if `isDefault` is true and another class is the project's
-// default for this family. `conflictsWith` then names that class; with `moveDefault=true` the new class replaces it as
-// the default. Fails with `in_use` if the project's pools list a class in `platform` with this name, because claims
-// would then find another class than the one that the pools back. A project has at most 256 classes; another one fails
-// with `quota_exceeded`.
+// default for this family. `conflictsWith` then names that class; with `moveDefault=true` the new class replaces
+// it as the default. Fails with `in_use` if the project's pools list a class in `platform` with this name, because
+// claims by this name would then use the new class, which the pools do not back. A project has at most 256
+// classes; another one fails with `quota_exceeded`.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -8489,8 +8511,8 @@ func (c *Client) CreateClass(ctx context.Context, project ProjectName, params *C
 //
 // Deletes one of the project's own classes.
 //
-// Fails with `in_use` while the class is used: a pool lists it, a pool carved for one of its scopes exists, or a claim
-// names it. Nothing changes then, and the response contains the number of these pools and of these claims.
+// Fails with `in_use` while the class is used: a pool lists it, a pool carved for one of its scopes exists, or a
+// claim names it. A refusal changes nothing and contains the numbers of these pools and claims.
 //
 // Corresponds with DELETE /v1/projects/{project}/classes/{className} (the `DeleteClass` operationId).
 func (c *Client) DeleteClass(ctx context.Context, project ProjectName, className ClassName, params *DeleteClassParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8577,9 +8599,9 @@ func (c *Client) PatchClassWithApplicationMergePatchPlusJSONBody(ctx context.Con
 
 // ListScopePools List the pools for the project's scopes
 //
-// Lists the pools that serve the project's claims by a class with `poolPer`, one for each scope, sorted by scope,
-// whichever project owns them. For another project's pool the list omits the labels, the annotations, the description
-// and the parent. To see a pool's holdings, list the claims with the filter `pool`.
+// Lists the pools that serve the project's claims by a class with `poolPer`, one for each scope, sorted by scope.
+// Another project may own such a pool; for it the list omits the labels, the annotations, the description and the
+// parent. To see a pool's holdings, list the claims with the filter `pool`.
 //
 // Corresponds with GET /v1/projects/{project}/classes/{className}/scopes (the `ListScopePools` operationId).
 func (c *Client) ListScopePools(ctx context.Context, project ProjectName, className ClassName, params *ListScopePoolsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8635,10 +8657,9 @@ func (c *Client) PutScopePool(ctx context.Context, project ProjectName, classNam
 
 // RenewConsumersWithBody Renew many consumers
 //
-// Renews up to 1,000 consumers in a realm, and returns for each whether it was renewed, has ended or is unknown. The
-// request is a heartbeat and an inventory in one. A consumer that is not listed does not end; it ends if it is not
-// renewed within its time to live. A renewal never revives a consumer that has ended, however late it arrives. You can
-// retry the request.
+// Renews up to 1,000 consumers in a realm, and returns for each whether it was renewed, has ended or is unknown.
+// The request does not end the consumers that it omits. A consumer ends if it is not renewed within its time to
+// live. A renewal never revives a consumer that has ended. You can retry the request.
 //
 // Takes any type of body and a specified content type.
 //
@@ -8657,10 +8678,9 @@ func (c *Client) RenewConsumersWithBody(ctx context.Context, project ProjectName
 
 // RenewConsumers Renew many consumers
 //
-// Renews up to 1,000 consumers in a realm, and returns for each whether it was renewed, has ended or is unknown. The
-// request is a heartbeat and an inventory in one. A consumer that is not listed does not end; it ends if it is not
-// renewed within its time to live. A renewal never revives a consumer that has ended, however late it arrives. You can
-// retry the request.
+// Renews up to 1,000 consumers in a realm, and returns for each whether it was renewed, has ended or is unknown.
+// The request does not end the consumers that it omits. A consumer ends if it is not renewed within its time to
+// live. A renewal never revives a consumer that has ended. You can retry the request.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -8684,8 +8704,9 @@ func (c *Client) RenewConsumers(ctx context.Context, project ProjectName, params
 // holders come first, in this order, and then the past holders, the latest first. An address can have several holders
 // at one moment: a claim within child pools, and pools in several spaces.
 //
-// In other projects' pools it shows only the blocks that the project itself holds there now, by claims or retained.
-// Earlier ones are in the history of the projects that own the pools, and in the project's own audit trail.
+// For other projects' pools the response contains only the blocks that the project itself holds there now, by
+// claims or as retained allocations. Earlier holdings are in the history of the projects that own the pools, and
+// in the project's own audit trail.
 //
 // Corresponds with GET /v1/projects/{project}/history (the `GetHistory` operationId).
 func (c *Client) GetHistory(ctx context.Context, project ProjectName, params *GetHistoryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8702,8 +8723,8 @@ func (c *Client) GetHistory(ctx context.Context, project ProjectName, params *Ge
 
 // ListMembers List members
 //
-// Lists the project's members (the subjects with a role), sorted by subject. The list excludes roles that the server's
-// configuration derives from a token's claims, and the roles that API keys have.
+// Lists the project's members (the subjects with a role), sorted by subject. The list excludes roles that the server
+// derives from sign-in tokens, and the roles of API keys.
 //
 // Corresponds with GET /v1/projects/{project}/members (the `ListMembers` operationId).
 func (c *Client) ListMembers(ctx context.Context, project ProjectName, params *ListMembersParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8758,11 +8779,11 @@ func (c *Client) GetMember(ctx context.Context, project ProjectName, subject Mem
 // PutMemberWithBody Give a subject a role
 //
 // Creates a member (201), or gives it another role (200). If the member has this role already, the server writes
-// nothing. The server does not check that the subject exists: the role applies as soon as it does. With `If-Match` the
-// member must exist, and the header must match its current `ETag`.
+// nothing. The server does not check that the subject exists: the role applies as soon as the subject exists. With
+// `If-Match` the member must exist, and the header must match its current `ETag`.
 //
-// The change takes effect on every server within 5 seconds. Fails with `last_admin` if it would leave the project
-// `platform` without an admin.
+// The change takes effect on every server within 5 seconds. Fails with `last_admin` if the change would leave the
+// project `platform` without an admin.
 //
 // Takes any type of body and a specified content type.
 //
@@ -8782,11 +8803,11 @@ func (c *Client) PutMemberWithBody(ctx context.Context, project ProjectName, sub
 // PutMember Give a subject a role
 //
 // Creates a member (201), or gives it another role (200). If the member has this role already, the server writes
-// nothing. The server does not check that the subject exists: the role applies as soon as it does. With `If-Match` the
-// member must exist, and the header must match its current `ETag`.
+// nothing. The server does not check that the subject exists: the role applies as soon as the subject exists. With
+// `If-Match` the member must exist, and the header must match its current `ETag`.
 //
-// The change takes effect on every server within 5 seconds. Fails with `last_admin` if it would leave the project
-// `platform` without an admin.
+// The change takes effect on every server within 5 seconds. Fails with `last_admin` if the change would leave the
+// project `platform` without an admin.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -8826,18 +8847,19 @@ func (c *Client) ListPools(ctx context.Context, project ProjectName, params *Lis
 //
 //   - A **root** has `cidr` and is carved from a space: the project's own, or one that was granted to it. Fails with
 //     `overlap` if it overlaps another root in its space, even another project's.
-//   - A **child** has `parentRef` and either `prefixLength` (the parent's strategy chooses the block) or `cidr` (exactly
-//     this block in the parent). It inherits the family and the space. Any depth is allowed. The parent must be in the
-//     same project.
+//   - A **child** has `parentRef` and either `prefixLength` (the parent's strategy chooses the block) or `cidr`
+//     (exactly this block in the parent). A child inherits the parent's family and space. Children may nest to any depth.
+//     The parent must be in the same project.
 //
-// With `classNames` the pool backs these classes. Each must have the pool's family, and be the project's own class or
-// else a shared one in `platform`. Carve looks up a class when the pool lists it; the pool keeps listing it even if
-// its visibility changes. At most 256 pools in a project may back one class; another one fails with
-// `quota_exceeded`. A pool fails with `overlap` if it overlaps another pool of a class with `uniqueWithin: Class`.
+// With `classNames` the pool backs these classes. Each class must have the pool's family. The class is the project's
+// own, or else a shared one in `platform`. Carve looks up a class by its name only when the pool starts to list
+// it. The pool keeps the class even if the class's visibility changes later. At most 256 pools in a project may
+// back one class; another one fails with `quota_exceeded`. A pool fails with `overlap` if it overlaps another pool
+// of a class with `uniqueWithin: Class`.
 //
 // With `regions` these regions serve the pool. With `region` the pool has its home in that region, not in the
-// server's. A child has its own regions, independent of its parent. Fails with `invalid_argument` if this installation
-// does not have a region (the response lists the existing ones), or if `regions` lacks the home.
+// server's. A child has its own regions, independent of its parent. Fails with `invalid_argument` if a region does
+// not exist in this installation (the response lists the existing regions), or if `regions` lacks the home.
 //
 // A child fails with the same codes as a claim:
 //
@@ -8874,18 +8896,19 @@ func (c *Client) CreatePoolWithBody(ctx context.Context, project ProjectName, pa
 //
 //   - A **root** has `cidr` and is carved from a space: the project's own, or one that was granted to it. Fails with
 //     `overlap` if it overlaps another root in its space, even another project's.
-//   - A **child** has `parentRef` and either `prefixLength` (the parent's strategy chooses the block) or `cidr` (exactly
-//     this block in the parent). It inherits the family and the space. Any depth is allowed. The parent must be in the
-//     same project.
+//   - A **child** has `parentRef` and either `prefixLength` (the parent's strategy chooses the block) or `cidr`
+//     (exactly this block in the parent). A child inherits the parent's family and space. Children may nest to any depth.
+//     The parent must be in the same project.
 //
-// With `classNames` the pool backs these classes. Each must have the pool's family, and be the project's own class or
-// else a shared one in `platform`. Carve looks up a class when the pool lists it; the pool keeps listing it even if
-// its visibility changes. At most 256 pools in a project may back one class; another one fails with
-// `quota_exceeded`. A pool fails with `overlap` if it overlaps another pool of a class with `uniqueWithin: Class`.
+// With `classNames` the pool backs these classes. Each class must have the pool's family. The class is the project's
+// own, or else a shared one in `platform`. Carve looks up a class by its name only when the pool starts to list
+// it. The pool keeps the class even if the class's visibility changes later. At most 256 pools in a project may
+// back one class; another one fails with `quota_exceeded`. A pool fails with `overlap` if it overlaps another pool
+// of a class with `uniqueWithin: Class`.
 //
 // With `regions` these regions serve the pool. With `region` the pool has its home in that region, not in the
-// server's. A child has its own regions, independent of its parent. Fails with `invalid_argument` if this installation
-// does not have a region (the response lists the existing ones), or if `regions` lacks the home.
+// server's. A child has its own regions, independent of its parent. Fails with `invalid_argument` if a region does
+// not exist in this installation (the response lists the existing regions), or if `regions` lacks the home.
 //
 // A child fails with the same codes as a claim:
 //
@@ -8921,7 +8944,7 @@ func (c *Client) CreatePool(ctx context.Context, project ProjectName, params *Cr
 // Deletes a pool with its reservations, and gives its block back to its parent or its space in the same transaction.
 //
 // Fails with `in_use` while claims or child pools hold blocks in it, and with `allocation_retained` while only
-// retained allocations do. Nothing changes then, and the response contains their number.
+// retained allocations do. A refusal changes nothing and contains the number of these objects.
 //
 // Corresponds with DELETE /v1/projects/{project}/pools/{pool} (the `DeletePool` operationId).
 func (c *Client) DeletePool(ctx context.Context, project ProjectName, pool PoolName, params *DeletePoolParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8959,10 +8982,10 @@ func (c *Client) GetPool(ctx context.Context, project ProjectName, pool PoolName
 // `spec.allocation`, `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions`, `spec.drain` and
 // `spec.description`. Requires `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
 //
-// The patch replaces `reservations`, `classNames` and `regions` as a whole. Space that leaves `reservations` is free
-// in the same transaction. A class that leaves `classNames` no longer uses this pool for later claims. A region that
-// is added to `regions` serves the pool from then on; a region that leaves it returns its lent blocks to the home. New
-// bounds and a new `reuseAfter` apply to later carving; held blocks stay.
+// The patch replaces `reservations`, `classNames` and `regions` as a whole. Space that you remove from
+// `reservations` is free in the same transaction. A class that you remove from `classNames` no longer uses this
+// pool for later claims. A region that you add to `regions` serves the pool from then on; a region that you remove
+// returns its lent blocks to the home. New bounds and a new `reuseAfter` apply to later carving; held blocks stay.
 //
 // Fails with:
 //
@@ -8972,7 +8995,7 @@ func (c *Client) GetPool(ctx context.Context, project ProjectName, pool PoolName
 //   - `not_found` if a class does not exist, and `family_mismatch` if it has the other family;
 //   - `overlap` if a class with `uniqueWithin: Class` is added, and the pool overlaps another pool of the class;
 //   - `quota_exceeded` if a class is added that 256 pools of the project back;
-//   - `invalid_argument` if this installation does not have a region, or if `regions` lacks the home;
+//   - `invalid_argument` if a region does not exist in this installation, or if `regions` lacks the home;
 //   - `immutable_field`, which names the field, if the patch would change anything else: the carved block and the home
 //     never change, and a class with `uniqueWithin: Class` does not leave `classNames`. A pool that was carved for a
 //     scope (`status.scope`) cannot list classes or be shared.
@@ -8998,10 +9021,10 @@ func (c *Client) PatchPoolWithBody(ctx context.Context, project ProjectName, poo
 // `spec.allocation`, `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions`, `spec.drain` and
 // `spec.description`. Requires `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
 //
-// The patch replaces `reservations`, `classNames` and `regions` as a whole. Space that leaves `reservations` is free
-// in the same transaction. A class that leaves `classNames` no longer uses this pool for later claims. A region that
-// is added to `regions` serves the pool from then on; a region that leaves it returns its lent blocks to the home. New
-// bounds and a new `reuseAfter` apply to later carving; held blocks stay.
+// The patch replaces `reservations`, `classNames` and `regions` as a whole. Space that you remove from
+// `reservations` is free in the same transaction. A class that you remove from `classNames` no longer uses this
+// pool for later claims. A region that you add to `regions` serves the pool from then on; a region that you remove
+// returns its lent blocks to the home. New bounds and a new `reuseAfter` apply to later carving; held blocks stay.
 //
 // Fails with:
 //
@@ -9011,7 +9034,7 @@ func (c *Client) PatchPoolWithBody(ctx context.Context, project ProjectName, poo
 //   - `not_found` if a class does not exist, and `family_mismatch` if it has the other family;
 //   - `overlap` if a class with `uniqueWithin: Class` is added, and the pool overlaps another pool of the class;
 //   - `quota_exceeded` if a class is added that 256 pools of the project back;
-//   - `invalid_argument` if this installation does not have a region, or if `regions` lacks the home;
+//   - `invalid_argument` if a region does not exist in this installation, or if `regions` lacks the home;
 //   - `immutable_field`, which names the field, if the patch would change anything else: the carved block and the home
 //     never change, and a class with `uniqueWithin: Class` does not leave `classNames`. A pool that was carved for a
 //     scope (`status.scope`) cannot list classes or be shared.
@@ -9087,7 +9110,7 @@ func (c *Client) DeletePoolGrant(ctx context.Context, project ProjectName, pool 
 
 // GetPoolGrant Read a pool grant
 //
-// Returns the grant to exactly this consumer. The grant to `*` is a separate one.
+// Returns the grant to exactly this consumer. The grant to `*` is a separate grant.
 //
 // Corresponds with GET /v1/projects/{project}/pools/{pool}/grants/{consumer} (the `GetPoolGrant` operationId).
 func (c *Client) GetPoolGrant(ctx context.Context, project ProjectName, pool PoolName, consumer Consumer, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9107,9 +9130,9 @@ func (c *Client) GetPoolGrant(ctx context.Context, project ProjectName, pool Poo
 // Lets the consumer, one project or every project (`*`), claim from the pool while its `visibility` is `shared`.
 // Returns 201, or 200 if the grant exists already; a grant never changes.
 //
-// The response does not reveal whether the project exists. A grant counts only for the project that has the name when
-// the grant is made: creating or deleting a project ends all grants to its name. The project that owns the pool needs
-// no grant and gets none (`invalid_argument`).
+// The response does not reveal whether the project exists. A grant applies only to the project that has the name
+// at that time. When a project is created or deleted, all grants to its name end. The project that owns the pool
+// needs no grant and gets none (`invalid_argument`).
 //
 // Corresponds with PUT /v1/projects/{project}/pools/{pool}/grants/{consumer} (the `PutPoolGrant` operationId).
 func (c *Client) PutPoolGrant(ctx context.Context, project ProjectName, pool PoolName, consumer Consumer, params *PutPoolGrantParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9126,9 +9149,9 @@ func (c *Client) PutPoolGrant(ctx context.Context, project ProjectName, pool Poo
 
 // GetPoolMap Show the pool as a map
 //
-// Cuts a block in the pool into cells of equal size and returns each cell's state: free, held by one block, or divided
-// further (`Mixed`). The map is exact. Its cost depends only on how many cells it has. To zoom in, repeat the request
-// with a cell's block in `within`.
+// Cuts a block in the pool into cells of equal size and returns each cell's state: free, held by one block, or
+// divided further (`Mixed`). The map is exact. Its cost depends only on the number of cells. To zoom in, repeat
+// the request with a cell's block in `within`.
 //
 // Adjacent cells with the same state form one item: cells in one held block, free cells, or `Mixed` cells. The items
 // are sorted by address and cover every cell.
@@ -9148,12 +9171,11 @@ func (c *Client) GetPoolMap(ctx context.Context, project ProjectName, pool PoolN
 
 // GetPoolUtilization Show how the pool filled up
 //
-// Returns the pool's use over time, and estimates when it will be full. Servers record the use once an hour. They keep
-// each hour for 14 days, and each day's last and highest figure for 400 days.
-//
-// The points are sorted by time and evenly spaced, from `since`, or the first record after it, to `until`. Each point
-// has the last figure recorded before it. A point is omitted if that record is more than two days old. Without `until`
-// the last point is the present, read during the request.
+// Returns the pool's use over time, and estimates when it will be full. Servers record the use once an hour. They
+// keep hourly records for 14 days, and each day's last and highest figure for 400 days. The points are sorted by
+// time and evenly spaced, from `since` (or the first record after it) to `until`. Each point has the last figure
+// recorded before it. A point is omitted if that record is more than two days old. Without `until` the last point
+// is the current use, read during the request.
 //
 // Corresponds with GET /v1/projects/{project}/pools/{pool}/utilization (the `GetPoolUtilization` operationId).
 func (c *Client) GetPoolUtilization(ctx context.Context, project ProjectName, pool PoolName, params *GetPoolUtilizationParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9315,11 +9337,11 @@ func (c *Client) ListConsumers(ctx context.Context, project ProjectName, realm R
 
 // EndConsumer End a consumer
 //
-// Ends a consumer for good: no renewal under way and no attachment can revive it. A machine that lives on needs
-// another UID. The server detaches the consumer from all its claims, as by `detachConsumer`: in this request (204),
-// or, if the claims are too many for one request, within seconds in the background (202). An unknown UID ends as well.
-// You can retry the request. Fails with `quota_exceeded` for an unknown UID if the project cannot have a new consumer
-// (see `putConsumer`).
+// Ends a consumer for good: no later renewal or attachment can revive it. A machine that lives on needs another
+// UID. The server detaches the consumer from all its claims, as by `detachConsumer`: in this request (204), or, if
+// the claims are too many for one request, within seconds in the background (202). An unknown UID ends as well.
+// You can retry the request. Fails with `quota_exceeded` for an unknown UID if the project cannot have a new
+// consumer (see `putConsumer`).
 //
 // Corresponds with DELETE /v1/projects/{project}/realms/{realm}/consumers/{uid} (the `EndConsumer` operationId).
 func (c *Client) EndConsumer(ctx context.Context, project ProjectName, realm RealmName, uid ConsumerUID, params *EndConsumerParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9336,8 +9358,8 @@ func (c *Client) EndConsumer(ctx context.Context, project ProjectName, realm Rea
 
 // GetConsumer Read a consumer
 //
-// Returns a consumer, or its tombstone if it has ended. Tombstones are kept for 30 days unless the operator has set
-// another time.
+// Returns a consumer, or its tombstone: the record of a consumer that has ended. The server keeps tombstones for
+// 30 days unless the operator has set another time.
 //
 // Corresponds with GET /v1/projects/{project}/realms/{realm}/consumers/{uid} (the `GetConsumer` operationId).
 func (c *Client) GetConsumer(ctx context.Context, project ProjectName, realm RealmName, uid ConsumerUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9354,12 +9376,12 @@ func (c *Client) GetConsumer(ctx context.Context, project ProjectName, realm Rea
 
 // PutConsumerWithBody Create or renew a consumer
 //
-// Creates the consumer (201), or replaces its spec (200), and renews it. It lives for `spec.ttlSeconds` from then on,
+// Creates the consumer (201), or replaces its spec (200), and renews it. The consumer lives for `spec.ttlSeconds` from then on,
 // or until a request ends it. Every renewal gives it a new `ETag`.
 //
 // Fails with `consumer_ended` if it has ended. A project has at most 1,000,000 consumers in a region, including
-// tombstones; creating another one fails with `quota_exceeded`. Each server counts them once a minute, however they
-// were created.
+// ended ones; creating a further one fails with `quota_exceeded`. Each server counts the consumers once a minute,
+// so a project can exceed this limit for a short time.
 //
 // Takes any type of body and a specified content type.
 //
@@ -9378,12 +9400,12 @@ func (c *Client) PutConsumerWithBody(ctx context.Context, project ProjectName, r
 
 // PutConsumer Create or renew a consumer
 //
-// Creates the consumer (201), or replaces its spec (200), and renews it. It lives for `spec.ttlSeconds` from then on,
+// Creates the consumer (201), or replaces its spec (200), and renews it. The consumer lives for `spec.ttlSeconds` from then on,
 // or until a request ends it. Every renewal gives it a new `ETag`.
 //
 // Fails with `consumer_ended` if it has ended. A project has at most 1,000,000 consumers in a region, including
-// tombstones; creating another one fails with `quota_exceeded`. Each server counts them once a minute, however they
-// were created.
+// ended ones; creating a further one fails with `quota_exceeded`. Each server counts the consumers once a minute,
+// so a project can exceed this limit for a short time.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -9601,7 +9623,7 @@ func (c *Client) DeleteSpaceGrant(ctx context.Context, project ProjectName, spac
 
 // GetSpaceGrant Read a space grant
 //
-// Returns the grant to exactly this consumer. The grant to `*` is a separate one.
+// Returns the grant to exactly this consumer. The grant to `*` is a separate grant.
 //
 // Corresponds with GET /v1/projects/{project}/spaces/{space}/grants/{consumer} (the `GetSpaceGrant` operationId).
 func (c *Client) GetSpaceGrant(ctx context.Context, project ProjectName, space SpaceName, consumer Consumer, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9621,9 +9643,9 @@ func (c *Client) GetSpaceGrant(ctx context.Context, project ProjectName, space S
 // Lets the consumer, one project or every project (`*`), carve root pools from the space. Returns 201, or 200 if the
 // grant exists already; a grant never changes.
 //
-// The response does not reveal whether the project exists. A grant counts only for the project that has the name when
-// the grant is made: creating or deleting a project ends all grants to its name. The project that owns the space needs
-// no grant and gets none (`invalid_argument`).
+// The response does not reveal whether the project exists. A grant applies only to the project that has the name
+// at that time. When a project is created or deleted, all grants to its name end. The project that owns the space
+// needs no grant and gets none (`invalid_argument`).
 //
 // Corresponds with PUT /v1/projects/{project}/spaces/{space}/grants/{consumer} (the `PutSpaceGrant` operationId).
 func (c *Client) PutSpaceGrant(ctx context.Context, project ProjectName, space SpaceName, consumer Consumer, params *PutSpaceGrantParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9709,7 +9731,7 @@ func (c *Client) CreateWebhook(ctx context.Context, project ProjectName, params 
 
 // DeleteWebhook Delete a webhook
 //
-// Deletes a webhook together with its dead letters. It sends nothing more, but a request that is under way may still
+// Deletes a webhook together with its dead letters. The webhook sends nothing more, but a request that is under way may still
 // arrive.
 //
 // Corresponds with DELETE /v1/projects/{project}/webhooks/{webhook} (the `DeleteWebhook` operationId).
@@ -9747,9 +9769,9 @@ func (c *Client) GetWebhook(ctx context.Context, project ProjectName, webhook We
 // Changes a webhook by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`. Requires `If-Match`. A
 // patch that changes nothing returns the same `ETag` and writes nothing.
 //
-// While `spec.paused` is true, the webhook sends nothing. Afterwards it continues where it was, or with a
-// WebhookMessage of type `resync` if that is too long ago. Changing `spec` restarts a webhook that was stopped, and
-// sends messages that wait for a retry at once.
+// While `spec.paused` is true, the webhook sends nothing. Afterwards it continues with the next change, or with a
+// WebhookMessage of type `resync` if it was paused for too long. Changing `spec` restarts a webhook that was
+// stopped, and sends messages that wait for a retry at once.
 //
 // Fails with `immutable_field`, which names the field, if the patch would change anything else, and with
 // `invalid_argument` if the URL is not permitted.
@@ -9774,9 +9796,9 @@ func (c *Client) PatchWebhookWithBody(ctx context.Context, project ProjectName, 
 // Changes a webhook by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`. Requires `If-Match`. A
 // patch that changes nothing returns the same `ETag` and writes nothing.
 //
-// While `spec.paused` is true, the webhook sends nothing. Afterwards it continues where it was, or with a
-// WebhookMessage of type `resync` if that is too long ago. Changing `spec` restarts a webhook that was stopped, and
-// sends messages that wait for a retry at once.
+// While `spec.paused` is true, the webhook sends nothing. Afterwards it continues with the next change, or with a
+// WebhookMessage of type `resync` if it was paused for too long. Changing `spec` restarts a webhook that was
+// stopped, and sends messages that wait for a retry at once.
 //
 // Fails with `immutable_field`, which names the field, if the patch would change anything else, and with
 // `invalid_argument` if the URL is not permitted.
@@ -9855,7 +9877,7 @@ func (c *Client) RetryWebhookDelivery(ctx context.Context, project ProjectName, 
 // ListRegions List regions
 //
 // Lists this installation's regions, in the order in which they were added. Pools can have their home in these regions
-// and be served there. One response contains all regions; except for `here`, it is the same from every server.
+// and be served there. One response contains all regions. It is the same from every server, except for `here`.
 //
 // Corresponds with GET /v1/regions (the `ListRegions` operationId).
 func (c *Client) ListRegions(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9880,7 +9902,7 @@ func (c *Client) ListRegions(ctx context.Context, reqEditors ...RequestEditorFn)
 //     project in which the caller has no role is not named: the response contains its allocation, with the project in
 //     `consumer`.
 //   - a **name**, or its beginning: finds projects, spaces, pools, classes and claims, and consumers in the realm
-//     `default` by UID. They are sorted by name, so an exact match comes first.
+//     `default` by UID. These results are sorted by name, so an exact match comes first.
 //   - a **label**, `key=value`: finds the pools that have it, among the first 5,000. Other kinds are not searched by
 //     label.
 //
@@ -17706,6 +17728,12 @@ func (c *Carve) ListProjects(ctx context.Context, params ...ListProjectsParams) 
 	return read[ProjectList](rsp, err)
 }
 
+// Projects returns the items of [Carve.ListProjects] as a sequence. It requests a page when the loop needs it.
+func (c *Carve) Projects(ctx context.Context, params ...ListProjectsParams) iter.Seq2[Project, error] {
+	p := valueOf(params)
+	return pages[Project](&p.Cursor, func() (*http.Response, error) { return c.Raw.ListProjects(ctx, &p) })
+}
+
 // CreateProject Create a project
 //
 // Creates a project with its space `default`, in one transaction. The caller needs the role admin in `platform`, as
@@ -17755,6 +17783,12 @@ func (c *Carve) PatchProject(ctx context.Context, project ProjectName, body Proj
 func (c *Carve) ListAlertRules(ctx context.Context, project ProjectName, params ...ListAlertRulesParams) (*AlertRuleList, error) {
 	rsp, err := c.Raw.ListAlertRules(ctx, project, first(params))
 	return read[AlertRuleList](rsp, err)
+}
+
+// AlertRules returns the items of [Carve.ListAlertRules] as a sequence. It requests a page when the loop needs it.
+func (c *Carve) AlertRules(ctx context.Context, project ProjectName, params ...ListAlertRulesParams) iter.Seq2[AlertRule, error] {
+	p := valueOf(params)
+	return pages[AlertRule](&p.Cursor, func() (*http.Response, error) { return c.Raw.ListAlertRules(ctx, project, &p) })
 }
 
 // CreateAlertRule Create an alert rule
@@ -17807,17 +17841,29 @@ func (c *Carve) ListAlerts(ctx context.Context, project ProjectName, params ...L
 	return read[AlertList](rsp, err)
 }
 
+// Alerts returns the items of [Carve.ListAlerts] as a sequence. It requests a page when the loop needs it.
+func (c *Carve) Alerts(ctx context.Context, project ProjectName, params ...ListAlertsParams) iter.Seq2[Alert, error] {
+	p := valueOf(params)
+	return pages[Alert](&p.Cursor, func() (*http.Response, error) { return c.Raw.ListAlerts(ctx, project, &p) })
+}
+
 // ListAllocations List allocations
 //
 // Lists the blocks that are held in the project's pools, by any project, and those that cool down, pool by pool,
 // sorted by address. An allocation must match all filters.
 //
 // With `holder=self` it lists the blocks that the project itself holds, in any project's pools. First come the
-// retained blocks, which have no claim but count in the project's quotas, pool by pool, sorted by address; then the
-// blocks of its claims, sorted by claim name. `phase=Retained` selects only the former.
+// retained blocks, which have no claim but count in the project's quotas, pool by pool, sorted by address; then
+// the blocks of its claims, sorted by claim name. `phase=Retained` selects only the retained blocks.
 func (c *Carve) ListAllocations(ctx context.Context, project ProjectName, params ...ListAllocationsParams) (*IPAllocationList, error) {
 	rsp, err := c.Raw.ListAllocations(ctx, project, first(params))
 	return read[IPAllocationList](rsp, err)
+}
+
+// Allocations returns the items of [Carve.ListAllocations] as a sequence. It requests a page when the loop needs it.
+func (c *Carve) Allocations(ctx context.Context, project ProjectName, params ...ListAllocationsParams) iter.Seq2[IPAllocation, error] {
+	p := valueOf(params)
+	return pages[IPAllocation](&p.Cursor, func() (*http.Response, error) { return c.Raw.ListAllocations(ctx, project, &p) })
 }
 
 // DeleteAllocation Delete a retained allocation
@@ -17851,6 +17897,12 @@ func (c *Carve) ListAPIKeys(ctx context.Context, project ProjectName, params ...
 	return read[APIKeyList](rsp, err)
 }
 
+// APIKeys returns the items of [Carve.ListAPIKeys] as a sequence. It requests a page when the loop needs it.
+func (c *Carve) APIKeys(ctx context.Context, project ProjectName, params ...ListAPIKeysParams) iter.Seq2[APIKey, error] {
+	p := valueOf(params)
+	return pages[APIKey](&p.Cursor, func() (*http.Response, error) { return c.Raw.ListAPIKeys(ctx, project, &p) })
+}
+
 // CreateAPIKey Create an API key
 //
 // Creates an API key: a secret that grants one role in this project. Only this response contains `token`, and the
@@ -17876,7 +17928,7 @@ func (c *Carve) DeleteAPIKey(ctx context.Context, project ProjectName, key KeyNa
 
 // GetAPIKey Read an API key
 //
-// Returns an API key without its token. `lastUsedAt` is at most a minute or two behind.
+// Returns an API key without its token. `lastUsedAt` can be one or two minutes old.
 func (c *Carve) GetAPIKey(ctx context.Context, project ProjectName, key KeyName) (*APIKey, error) {
 	rsp, err := c.Raw.GetAPIKey(ctx, project, key)
 	return read[APIKey](rsp, err)
@@ -17895,6 +17947,12 @@ func (c *Carve) ListAuditEvents(ctx context.Context, project ProjectName, params
 	return read[AuditEventList](rsp, err)
 }
 
+// AuditEvents returns the items of [Carve.ListAuditEvents] as a sequence. It requests a page when the loop needs it.
+func (c *Carve) AuditEvents(ctx context.Context, project ProjectName, params ...ListAuditEventsParams) iter.Seq2[AuditEvent, error] {
+	p := valueOf(params)
+	return pages[AuditEvent](&p.Cursor, func() (*http.Response, error) { return c.Raw.ListAuditEvents(ctx, project, &p) })
+}
+
 // ListChanges Follow changes
 //
 // Returns the changes to the project's pools, claims, allocations, classes, quotas and consumers since a cursor, and
@@ -17907,9 +17965,9 @@ func (c *Carve) ListAuditEvents(ctx context.Context, project ProjectName, params
 // last one has the current state. The feed may omit intermediate states and may repeat a change. The order of changes
 // to different objects has no meaning.
 //
-// The feed covers the allocations that the list with `holder=self` contains. A consumer's renewal is no change, and
-// neither is deleting an old tombstone. Figures in the `status` of pools, classes and quotas change with every claim.
-// They are current when the server reads the change, and are no change themselves.
+// The feed covers the allocations that the list with `holder=self` contains. A consumer's renewal is no change.
+// Neither is the deletion of the record of an ended consumer. Figures in the `status` of pools, classes and quotas
+// change with every claim. They are current when the server reads the change; a new figure alone is no change.
 //
 // **Long poll**: if there is no change, the server waits for one, up to `waitSeconds`, and then returns no `items`.
 // `cursor` is in every response: continue from it at once.
@@ -17935,9 +17993,9 @@ func (c *Carve) ListChanges(ctx context.Context, project ProjectName, params ...
 // and the error names the one that failed (`/claims/3/spec/prefixLength`).
 //
 // Each claim follows the same rules as in `createClaim` and fails with the same codes. A batch does not accept
-// `allocationRef`, or the same name twice (`invalid_argument`). It may have at most 16 different selectors, in at most
-// 128 different requests; claims with identical requests count once. A retry with the same `Idempotency-Key` fails
-// with `claim_released` if any claim in it was released since.
+// `allocationRef`, or the same name twice (`invalid_argument`). A batch may have at most 16 different selectors,
+// and at most 128 different requests by selector or scope; claims with identical requests count once. A retry with
+// the same `Idempotency-Key` fails with `claim_released` if any claim in the batch was released since.
 func (c *Carve) CreateClaimBatch(ctx context.Context, project ProjectName, body ClaimBatchCreate, params ...CreateClaimBatchParams) (*ClaimBatch, error) {
 	rsp, err := c.Raw.CreateClaimBatch(ctx, project, first(params), body)
 	return read[ClaimBatch](rsp, err)
@@ -17990,6 +18048,12 @@ func (c *Carve) ListClaims(ctx context.Context, project ProjectName, params ...L
 	return read[IPClaimList](rsp, err)
 }
 
+// Claims returns the items of [Carve.ListClaims] as a sequence. It requests a page when the loop needs it.
+func (c *Carve) Claims(ctx context.Context, project ProjectName, params ...ListClaimsParams) iter.Seq2[IPClaim, error] {
+	p := valueOf(params)
+	return pages[IPClaim](&p.Cursor, func() (*http.Response, error) { return c.Raw.ListClaims(ctx, project, &p) })
+}
+
 // CreateClaim Claim a block
 //
 // Claims one block and returns it: `status.allocatedCIDR`, and `status.address` for a single address. The claim in the
@@ -18000,18 +18064,19 @@ func (c *Carve) ListClaims(ctx context.Context, project ProjectName, params ...L
 //  1. `className`: the project's own class with this name, or else the shared one in `platform`. If neither exists, the
 //     claim fails with `not_found`.
 //  2. `allocationRef`: a retained allocation, which the claim binds again.
-//  3. `poolRef`: exactly this pool, by the pool's own policy alone. Use it only if you know better than the classes.
-//     Another project's pool serves the claim if it is `shared` and was granted to the project; otherwise the response
-//     is the same as for a pool that does not exist.
-//  4. `poolSelector`: Carve tries every pool that matches. It is deprecated: use a class.
+//  3. `poolRef`: exactly this pool, by the pool's own policy alone. Prefer a class. Another project's pool serves
+//     the claim if it is `shared` and was granted to the project; otherwise the response is the same as for a pool
+//     that does not exist.
+//  4. `poolSelector`: Carve tries every pool that matches. `poolSelector` is deprecated: use a class.
 //  5. No source: the family's default class, the project's own or else the shared one in `platform`. `cidr` or
 //     `address` decides the family, or else `ipFamily`; the default is IPv4. If there is no such class, the claim fails
 //     with `no_default_class`.
 //
-// The pools that list a class serve it, if their bounds admit the length. They belong to the class's project or to the
-// claim's. `poolSelection` decides the order: by name and then by project, or the least utilized first. If a pool is
-// full, the same request tries the next one. Permission to use the class is enough: its pools need no grant. A class
-// with `poolPer` uses the pool for the claim's project and `scope`, which the first claim carves.
+// The pools that list a class serve it, if their bounds admit the length. These pools belong to the class's
+// project or to the claim's project. `poolSelection` decides the order: by name and then by project, or the least
+// utilized first. If a pool is full, the same request tries the next one. Permission to use the class is enough:
+// its pools need no grant. A class with `poolPer` uses the pool for the claim's project and `scope`, which the
+// first claim carves.
 //
 // The size is a `prefixLength`, or exactly the block in `cidr` or `address`. The default is the class's
 // `defaultPrefixLength`, or else the pool's.
@@ -18019,9 +18084,9 @@ func (c *Carve) ListClaims(ctx context.Context, project ProjectName, params ...L
 // Errors after which a later retry can succeed: `pool_exhausted`, `exhausted_by_cooldown`, `block_taken`,
 // `allocation_retained`, `in_use`, `no_pool_matches`, `no_pool_for_class`, `no_default_class`, `quota_exceeded`,
 // `pool_draining`. Permanent errors: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`,
-// `already_exists`, and `consumer_ended` if a consumer to be attached has ended. A request that fails changes nothing.
-// Its error contains the figures that a program needs to react, and in `steps` how Carve decided; `explainClaim`
-// returns the same without a claim, and names remedies.
+// `already_exists`, and `consumer_ended` if a consumer to be attached has ended. A request that fails changes
+// nothing. Its error contains the figures and, in `steps`, the decision. `explainClaim` returns the same without
+// making a claim, and names remedies.
 //
 // Send an `Idempotency-Key`: a retry then gets the first response, even if the pool is full by now. If the claim was
 // released since, its block may belong to another claim, so the retry fails with `claim_released`.
@@ -18067,9 +18132,10 @@ func (c *Carve) PatchClaim(ctx context.Context, project ProjectName, claim Claim
 
 // PutClaim Claim a block, or get the one claimed before
 //
-// Creates a claim under this name, or returns the existing one, so you can retry it without a key. If no claim has the
-// name, the server creates one as by `createClaim` (201). If a claim has the name and matches the request, the server
-// returns it unchanged (200), even if its pool is full by now. Labels and annotations count only at creation.
+// Creates a claim under this name, or returns the existing one, so you can retry the request without a key. If no
+// claim has the name, the server creates one as by `createClaim` (201). If a claim has the name and matches the
+// request, the server returns it unchanged (200), even if its pool is full by now. Labels and annotations count
+// only at creation.
 //
 // The server compares the length, the family, the block and the policy with the values that the claim has:
 // `prefixLength: 28` matches a claim that got a /28 by default, and `address` matches a `cidr` with that one address.
@@ -18092,6 +18158,12 @@ func (c *Carve) ListClaimConsumers(ctx context.Context, project ProjectName, cla
 	return read[ConsumerAttachmentList](rsp, err)
 }
 
+// ClaimConsumers returns the items of [Carve.ListClaimConsumers] as a sequence. It requests a page when the loop needs it.
+func (c *Carve) ClaimConsumers(ctx context.Context, project ProjectName, claim ClaimName, params ...ListClaimConsumersParams) iter.Seq2[ConsumerAttachment, error] {
+	p := valueOf(params)
+	return pages[ConsumerAttachment](&p.Cursor, func() (*http.Response, error) { return c.Raw.ListClaimConsumers(ctx, project, claim, &p) })
+}
+
 // DetachConsumer Detach a consumer from a claim
 //
 // Detaches a consumer from the claim. If it was the last one and the claim's `spec.whenUnused` is `Delete`, the server
@@ -18109,9 +18181,9 @@ func (c *Carve) DetachConsumer(ctx context.Context, project ProjectName, claim C
 // 201, or with 200 if the consumer was attached already.
 //
 // While a claim has consumers, `deleteClaim` fails with `in_use`. Fails with `too_many_consumers` if the claim has
-// `spec.maxConsumers` consumers, with `consumer_ended` if the consumer has ended: it never comes back, and with
-// `quota_exceeded` if the project cannot have a new consumer (see `putConsumer`). `If-Match` is compared with the
-// claim's `ETag`; with `If-None-Match: *` the consumer must not be attached yet.
+// `spec.maxConsumers` consumers, and with `quota_exceeded` if the project cannot have a new consumer (see
+// `putConsumer`). Fails with `consumer_ended` if the consumer has ended: an ended consumer never comes back.
+// `If-Match` is compared with the claim's `ETag`; with `If-None-Match: *` the consumer must not be attached yet.
 func (c *Carve) AttachConsumer(ctx context.Context, project ProjectName, claim ClaimName, uid ConsumerUID, body IPConsumerSpec, params ...AttachConsumerParams) (*IPClaim, error) {
 	rsp, err := c.Raw.AttachConsumer(ctx, project, claim, uid, first(params), body)
 	return read[IPClaim](rsp, err)
@@ -18120,11 +18192,18 @@ func (c *Carve) AttachConsumer(ctx context.Context, project ProjectName, claim C
 // ListClasses List classes
 //
 // Lists the classes that the project may use, sorted by name: its own and the shared ones in `platform`.
-// `metadata.project` is the owner. If both have a class with the same name, the project's own comes first, and claims
-// use that one. `status` describes the pools behind the class for this project. A class must match all filters.
+// `metadata.project` is the owner. If the project and `platform` have classes with the same name, the project's
+// own class comes first, and claims use that one. `status` describes the pools behind the class for this project.
+// A class must match all filters.
 func (c *Carve) ListClasses(ctx context.Context, project ProjectName, params ...ListClassesParams) (*IPClassList, error) {
 	rsp, err := c.Raw.ListClasses(ctx, project, first(params))
 	return read[IPClassList](rsp, err)
+}
+
+// Classes returns the items of [Carve.ListClasses] as a sequence. It requests a page when the loop needs it.
+func (c *Carve) Classes(ctx context.Context, project ProjectName, params ...ListClassesParams) iter.Seq2[IPClass, error] {
+	p := valueOf(params)
+	return pages[IPClass](&p.Cursor, func() (*http.Response, error) { return c.Raw.ListClasses(ctx, project, &p) })
 }
 
 // CreateClass Create a class
@@ -18133,16 +18212,16 @@ func (c *Carve) ListClasses(ctx context.Context, project ProjectName, params ...
 // `classNames`. A `shared` class in `platform` serves every project; a class in another project serves only that
 // project.
 //
-// With `poolPer` claims do not draw from the pools that list the class. Instead each project has its own pool for each
-// combination of the other values in `scope`. The first claim carves this pool, with length `poolPrefixLength`, from
-// the first listed pool with room, in the transaction that binds the claim. The pool belongs to the project that owns
-// its parent pool, and counts in the claiming project's quotas.
+// With `poolPer` claims do not draw from the pools that list the class. Instead each project has its own pool for
+// each combination of the other values in `scope`. The first claim carves this pool, with length
+// `poolPrefixLength`, from the first pool that lists the class and has room, in the transaction that binds the
+// claim. The pool belongs to the project that owns its parent pool, and counts in the claiming project's quotas.
 //
 // Fails with `already_exists` if the name is taken, or if `isDefault` is true and another class is the project's
-// default for this family. `conflictsWith` then names that class; with `moveDefault=true` the new class replaces it as
-// the default. Fails with `in_use` if the project's pools list a class in `platform` with this name, because claims
-// would then find another class than the one that the pools back. A project has at most 256 classes; another one fails
-// with `quota_exceeded`.
+// default for this family. `conflictsWith` then names that class; with `moveDefault=true` the new class replaces
+// it as the default. Fails with `in_use` if the project's pools list a class in `platform` with this name, because
+// claims by this name would then use the new class, which the pools do not back. A project has at most 256
+// classes; another one fails with `quota_exceeded`.
 func (c *Carve) CreateClass(ctx context.Context, project ProjectName, body IPClassCreate, params ...CreateClassParams) (*IPClass, error) {
 	rsp, err := c.Raw.CreateClass(ctx, project, first(params), body)
 	return read[IPClass](rsp, err)
@@ -18152,8 +18231,8 @@ func (c *Carve) CreateClass(ctx context.Context, project ProjectName, body IPCla
 //
 // Deletes one of the project's own classes.
 //
-// Fails with `in_use` while the class is used: a pool lists it, a pool carved for one of its scopes exists, or a claim
-// names it. Nothing changes then, and the response contains the number of these pools and of these claims.
+// Fails with `in_use` while the class is used: a pool lists it, a pool carved for one of its scopes exists, or a
+// claim names it. A refusal changes nothing and contains the numbers of these pools and claims.
 func (c *Carve) DeleteClass(ctx context.Context, project ProjectName, className ClassName, params ...DeleteClassParams) error {
 	rsp, err := c.Raw.DeleteClass(ctx, project, className, first(params))
 	return finish(rsp, err)
@@ -18185,12 +18264,18 @@ func (c *Carve) PatchClass(ctx context.Context, project ProjectName, className C
 
 // ListScopePools List the pools for the project's scopes
 //
-// Lists the pools that serve the project's claims by a class with `poolPer`, one for each scope, sorted by scope,
-// whichever project owns them. For another project's pool the list omits the labels, the annotations, the description
-// and the parent. To see a pool's holdings, list the claims with the filter `pool`.
+// Lists the pools that serve the project's claims by a class with `poolPer`, one for each scope, sorted by scope.
+// Another project may own such a pool; for it the list omits the labels, the annotations, the description and the
+// parent. To see a pool's holdings, list the claims with the filter `pool`.
 func (c *Carve) ListScopePools(ctx context.Context, project ProjectName, className ClassName, params ...ListScopePoolsParams) (*IPPoolList, error) {
 	rsp, err := c.Raw.ListScopePools(ctx, project, className, first(params))
 	return read[IPPoolList](rsp, err)
+}
+
+// ScopePools returns the items of [Carve.ListScopePools] as a sequence. It requests a page when the loop needs it.
+func (c *Carve) ScopePools(ctx context.Context, project ProjectName, className ClassName, params ...ListScopePoolsParams) iter.Seq2[IPPool, error] {
+	p := valueOf(params)
+	return pages[IPPool](&p.Cursor, func() (*http.Response, error) { return c.Raw.ListScopePools(ctx, project, className, &p) })
 }
 
 // GetScopePool Read the pool for a scope
@@ -18216,10 +18301,9 @@ func (c *Carve) PutScopePool(ctx context.Context, project ProjectName, className
 
 // RenewConsumers Renew many consumers
 //
-// Renews up to 1,000 consumers in a realm, and returns for each whether it was renewed, has ended or is unknown. The
-// request is a heartbeat and an inventory in one. A consumer that is not listed does not end; it ends if it is not
-// renewed within its time to live. A renewal never revives a consumer that has ended, however late it arrives. You can
-// retry the request.
+// Renews up to 1,000 consumers in a realm, and returns for each whether it was renewed, has ended or is unknown.
+// The request does not end the consumers that it omits. A consumer ends if it is not renewed within its time to
+// live. A renewal never revives a consumer that has ended. You can retry the request.
 func (c *Carve) RenewConsumers(ctx context.Context, project ProjectName, body ConsumerRenewal, params ...RenewConsumersParams) (*ConsumerRenewed, error) {
 	rsp, err := c.Raw.RenewConsumers(ctx, project, first(params), body)
 	return read[ConsumerRenewed](rsp, err)
@@ -18232,8 +18316,9 @@ func (c *Carve) RenewConsumers(ctx context.Context, project ProjectName, body Co
 // holders come first, in this order, and then the past holders, the latest first. An address can have several holders
 // at one moment: a claim within child pools, and pools in several spaces.
 //
-// In other projects' pools it shows only the blocks that the project itself holds there now, by claims or retained.
-// Earlier ones are in the history of the projects that own the pools, and in the project's own audit trail.
+// For other projects' pools the response contains only the blocks that the project itself holds there now, by
+// claims or as retained allocations. Earlier holdings are in the history of the projects that own the pools, and
+// in the project's own audit trail.
 func (c *Carve) GetHistory(ctx context.Context, project ProjectName, params GetHistoryParams) (*HistoryEntryList, error) {
 	rsp, err := c.Raw.GetHistory(ctx, project, &params)
 	return read[HistoryEntryList](rsp, err)
@@ -18241,11 +18326,17 @@ func (c *Carve) GetHistory(ctx context.Context, project ProjectName, params GetH
 
 // ListMembers List members
 //
-// Lists the project's members (the subjects with a role), sorted by subject. The list excludes roles that the server's
-// configuration derives from a token's claims, and the roles that API keys have.
+// Lists the project's members (the subjects with a role), sorted by subject. The list excludes roles that the server
+// derives from sign-in tokens, and the roles of API keys.
 func (c *Carve) ListMembers(ctx context.Context, project ProjectName, params ...ListMembersParams) (*MemberList, error) {
 	rsp, err := c.Raw.ListMembers(ctx, project, first(params))
 	return read[MemberList](rsp, err)
+}
+
+// Members returns the items of [Carve.ListMembers] as a sequence. It requests a page when the loop needs it.
+func (c *Carve) Members(ctx context.Context, project ProjectName, params ...ListMembersParams) iter.Seq2[Member, error] {
+	p := valueOf(params)
+	return pages[Member](&p.Cursor, func() (*http.Response, error) { return c.Raw.ListMembers(ctx, project, &p) })
 }
 
 // DeleteMember Remove a member
@@ -18270,11 +18361,11 @@ func (c *Carve) GetMember(ctx context.Context, project ProjectName, subject Memb
 // PutMember Give a subject a role
 //
 // Creates a member (201), or gives it another role (200). If the member has this role already, the server writes
-// nothing. The server does not check that the subject exists: the role applies as soon as it does. With `If-Match` the
-// member must exist, and the header must match its current `ETag`.
+// nothing. The server does not check that the subject exists: the role applies as soon as the subject exists. With
+// `If-Match` the member must exist, and the header must match its current `ETag`.
 //
-// The change takes effect on every server within 5 seconds. Fails with `last_admin` if it would leave the project
-// `platform` without an admin.
+// The change takes effect on every server within 5 seconds. Fails with `last_admin` if the change would leave the
+// project `platform` without an admin.
 func (c *Carve) PutMember(ctx context.Context, project ProjectName, subject MemberSubject, body MemberPut, params ...PutMemberParams) (*Member, error) {
 	rsp, err := c.Raw.PutMember(ctx, project, subject, first(params), body)
 	return read[Member](rsp, err)
@@ -18288,24 +18379,31 @@ func (c *Carve) ListPools(ctx context.Context, project ProjectName, params ...Li
 	return read[IPPoolList](rsp, err)
 }
 
+// Pools returns the items of [Carve.ListPools] as a sequence. It requests a page when the loop needs it.
+func (c *Carve) Pools(ctx context.Context, project ProjectName, params ...ListPoolsParams) iter.Seq2[IPPool, error] {
+	p := valueOf(params)
+	return pages[IPPool](&p.Cursor, func() (*http.Response, error) { return c.Raw.ListPools(ctx, project, &p) })
+}
+
 // CreatePool Create a pool
 //
 // Creates a pool and carves its block, in one transaction. The response contains the block in `status.allocatedCIDR`.
 //
 //   - A **root** has `cidr` and is carved from a space: the project's own, or one that was granted to it. Fails with
 //     `overlap` if it overlaps another root in its space, even another project's.
-//   - A **child** has `parentRef` and either `prefixLength` (the parent's strategy chooses the block) or `cidr` (exactly
-//     this block in the parent). It inherits the family and the space. Any depth is allowed. The parent must be in the
-//     same project.
+//   - A **child** has `parentRef` and either `prefixLength` (the parent's strategy chooses the block) or `cidr`
+//     (exactly this block in the parent). A child inherits the parent's family and space. Children may nest to any depth.
+//     The parent must be in the same project.
 //
-// With `classNames` the pool backs these classes. Each must have the pool's family, and be the project's own class or
-// else a shared one in `platform`. Carve looks up a class when the pool lists it; the pool keeps listing it even if
-// its visibility changes. At most 256 pools in a project may back one class; another one fails with
-// `quota_exceeded`. A pool fails with `overlap` if it overlaps another pool of a class with `uniqueWithin: Class`.
+// With `classNames` the pool backs these classes. Each class must have the pool's family. The class is the project's
+// own, or else a shared one in `platform`. Carve looks up a class by its name only when the pool starts to list
+// it. The pool keeps the class even if the class's visibility changes later. At most 256 pools in a project may
+// back one class; another one fails with `quota_exceeded`. A pool fails with `overlap` if it overlaps another pool
+// of a class with `uniqueWithin: Class`.
 //
 // With `regions` these regions serve the pool. With `region` the pool has its home in that region, not in the
-// server's. A child has its own regions, independent of its parent. Fails with `invalid_argument` if this installation
-// does not have a region (the response lists the existing ones), or if `regions` lacks the home.
+// server's. A child has its own regions, independent of its parent. Fails with `invalid_argument` if a region does
+// not exist in this installation (the response lists the existing regions), or if `regions` lacks the home.
 //
 // A child fails with the same codes as a claim:
 //
@@ -18330,7 +18428,7 @@ func (c *Carve) CreatePool(ctx context.Context, project ProjectName, body IPPool
 // Deletes a pool with its reservations, and gives its block back to its parent or its space in the same transaction.
 //
 // Fails with `in_use` while claims or child pools hold blocks in it, and with `allocation_retained` while only
-// retained allocations do. Nothing changes then, and the response contains their number.
+// retained allocations do. A refusal changes nothing and contains the number of these objects.
 func (c *Carve) DeletePool(ctx context.Context, project ProjectName, pool PoolName, params ...DeletePoolParams) error {
 	rsp, err := c.Raw.DeletePool(ctx, project, pool, first(params))
 	return finish(rsp, err)
@@ -18350,10 +18448,10 @@ func (c *Carve) GetPool(ctx context.Context, project ProjectName, pool PoolName,
 // `spec.allocation`, `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions`, `spec.drain` and
 // `spec.description`. Requires `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
 //
-// The patch replaces `reservations`, `classNames` and `regions` as a whole. Space that leaves `reservations` is free
-// in the same transaction. A class that leaves `classNames` no longer uses this pool for later claims. A region that
-// is added to `regions` serves the pool from then on; a region that leaves it returns its lent blocks to the home. New
-// bounds and a new `reuseAfter` apply to later carving; held blocks stay.
+// The patch replaces `reservations`, `classNames` and `regions` as a whole. Space that you remove from
+// `reservations` is free in the same transaction. A class that you remove from `classNames` no longer uses this
+// pool for later claims. A region that you add to `regions` serves the pool from then on; a region that you remove
+// returns its lent blocks to the home. New bounds and a new `reuseAfter` apply to later carving; held blocks stay.
 //
 // Fails with:
 //
@@ -18363,7 +18461,7 @@ func (c *Carve) GetPool(ctx context.Context, project ProjectName, pool PoolName,
 //   - `not_found` if a class does not exist, and `family_mismatch` if it has the other family;
 //   - `overlap` if a class with `uniqueWithin: Class` is added, and the pool overlaps another pool of the class;
 //   - `quota_exceeded` if a class is added that 256 pools of the project back;
-//   - `invalid_argument` if this installation does not have a region, or if `regions` lacks the home;
+//   - `invalid_argument` if a region does not exist in this installation, or if `regions` lacks the home;
 //   - `immutable_field`, which names the field, if the patch would change anything else: the carved block and the home
 //     never change, and a class with `uniqueWithin: Class` does not leave `classNames`. A pool that was carved for a
 //     scope (`status.scope`) cannot list classes or be shared.
@@ -18390,6 +18488,12 @@ func (c *Carve) ListPoolGrants(ctx context.Context, project ProjectName, pool Po
 	return read[GrantList](rsp, err)
 }
 
+// PoolGrants returns the items of [Carve.ListPoolGrants] as a sequence. It requests a page when the loop needs it.
+func (c *Carve) PoolGrants(ctx context.Context, project ProjectName, pool PoolName, params ...ListPoolGrantsParams) iter.Seq2[Grant, error] {
+	p := valueOf(params)
+	return pages[Grant](&p.Cursor, func() (*http.Response, error) { return c.Raw.ListPoolGrants(ctx, project, pool, &p) })
+}
+
 // DeletePoolGrant Revoke a pool grant
 //
 // Deletes a grant to use a pool. As soon as the server has responded, it refuses new claims from the pool, unless
@@ -18401,7 +18505,7 @@ func (c *Carve) DeletePoolGrant(ctx context.Context, project ProjectName, pool P
 
 // GetPoolGrant Read a pool grant
 //
-// Returns the grant to exactly this consumer. The grant to `*` is a separate one.
+// Returns the grant to exactly this consumer. The grant to `*` is a separate grant.
 func (c *Carve) GetPoolGrant(ctx context.Context, project ProjectName, pool PoolName, consumer Consumer) (*Grant, error) {
 	rsp, err := c.Raw.GetPoolGrant(ctx, project, pool, consumer)
 	return read[Grant](rsp, err)
@@ -18412,9 +18516,9 @@ func (c *Carve) GetPoolGrant(ctx context.Context, project ProjectName, pool Pool
 // Lets the consumer, one project or every project (`*`), claim from the pool while its `visibility` is `shared`.
 // Returns 201, or 200 if the grant exists already; a grant never changes.
 //
-// The response does not reveal whether the project exists. A grant counts only for the project that has the name when
-// the grant is made: creating or deleting a project ends all grants to its name. The project that owns the pool needs
-// no grant and gets none (`invalid_argument`).
+// The response does not reveal whether the project exists. A grant applies only to the project that has the name
+// at that time. When a project is created or deleted, all grants to its name end. The project that owns the pool
+// needs no grant and gets none (`invalid_argument`).
 func (c *Carve) PutPoolGrant(ctx context.Context, project ProjectName, pool PoolName, consumer Consumer, params ...PutPoolGrantParams) (*Grant, error) {
 	rsp, err := c.Raw.PutPoolGrant(ctx, project, pool, consumer, first(params))
 	return read[Grant](rsp, err)
@@ -18422,9 +18526,9 @@ func (c *Carve) PutPoolGrant(ctx context.Context, project ProjectName, pool Pool
 
 // GetPoolMap Show the pool as a map
 //
-// Cuts a block in the pool into cells of equal size and returns each cell's state: free, held by one block, or divided
-// further (`Mixed`). The map is exact. Its cost depends only on how many cells it has. To zoom in, repeat the request
-// with a cell's block in `within`.
+// Cuts a block in the pool into cells of equal size and returns each cell's state: free, held by one block, or
+// divided further (`Mixed`). The map is exact. Its cost depends only on the number of cells. To zoom in, repeat
+// the request with a cell's block in `within`.
 //
 // Adjacent cells with the same state form one item: cells in one held block, free cells, or `Mixed` cells. The items
 // are sorted by address and cover every cell.
@@ -18435,12 +18539,11 @@ func (c *Carve) GetPoolMap(ctx context.Context, project ProjectName, pool PoolNa
 
 // GetPoolUtilization Show how the pool filled up
 //
-// Returns the pool's use over time, and estimates when it will be full. Servers record the use once an hour. They keep
-// each hour for 14 days, and each day's last and highest figure for 400 days.
-//
-// The points are sorted by time and evenly spaced, from `since`, or the first record after it, to `until`. Each point
-// has the last figure recorded before it. A point is omitted if that record is more than two days old. Without `until`
-// the last point is the present, read during the request.
+// Returns the pool's use over time, and estimates when it will be full. Servers record the use once an hour. They
+// keep hourly records for 14 days, and each day's last and highest figure for 400 days. The points are sorted by
+// time and evenly spaced, from `since` (or the first record after it) to `until`. Each point has the last figure
+// recorded before it. A point is omitted if that record is more than two days old. Without `until` the last point
+// is the current use, read during the request.
 func (c *Carve) GetPoolUtilization(ctx context.Context, project ProjectName, pool PoolName, params ...GetPoolUtilizationParams) (*PoolUtilization, error) {
 	rsp, err := c.Raw.GetPoolUtilization(ctx, project, pool, first(params))
 	return read[PoolUtilization](rsp, err)
@@ -18452,6 +18555,12 @@ func (c *Carve) GetPoolUtilization(ctx context.Context, project ProjectName, poo
 func (c *Carve) ListQuotas(ctx context.Context, project ProjectName, params ...ListQuotasParams) (*QuotaList, error) {
 	rsp, err := c.Raw.ListQuotas(ctx, project, first(params))
 	return read[QuotaList](rsp, err)
+}
+
+// Quotas returns the items of [Carve.ListQuotas] as a sequence. It requests a page when the loop needs it.
+func (c *Carve) Quotas(ctx context.Context, project ProjectName, params ...ListQuotasParams) iter.Seq2[Quota, error] {
+	p := valueOf(params)
+	return pages[Quota](&p.Cursor, func() (*http.Response, error) { return c.Raw.ListQuotas(ctx, project, &p) })
 }
 
 // DeleteQuota Delete a quota
@@ -18506,13 +18615,19 @@ func (c *Carve) ListConsumers(ctx context.Context, project ProjectName, realm Re
 	return read[IPConsumerList](rsp, err)
 }
 
+// Consumers returns the items of [Carve.ListConsumers] as a sequence. It requests a page when the loop needs it.
+func (c *Carve) Consumers(ctx context.Context, project ProjectName, realm RealmName, params ...ListConsumersParams) iter.Seq2[IPConsumer, error] {
+	p := valueOf(params)
+	return pages[IPConsumer](&p.Cursor, func() (*http.Response, error) { return c.Raw.ListConsumers(ctx, project, realm, &p) })
+}
+
 // EndConsumer End a consumer
 //
-// Ends a consumer for good: no renewal under way and no attachment can revive it. A machine that lives on needs
-// another UID. The server detaches the consumer from all its claims, as by `detachConsumer`: in this request (204),
-// or, if the claims are too many for one request, within seconds in the background (202). An unknown UID ends as well.
-// You can retry the request. Fails with `quota_exceeded` for an unknown UID if the project cannot have a new consumer
-// (see `putConsumer`).
+// Ends a consumer for good: no later renewal or attachment can revive it. A machine that lives on needs another
+// UID. The server detaches the consumer from all its claims, as by `detachConsumer`: in this request (204), or, if
+// the claims are too many for one request, within seconds in the background (202). An unknown UID ends as well.
+// You can retry the request. Fails with `quota_exceeded` for an unknown UID if the project cannot have a new
+// consumer (see `putConsumer`).
 func (c *Carve) EndConsumer(ctx context.Context, project ProjectName, realm RealmName, uid ConsumerUID, params ...EndConsumerParams) (*ConsumerEnding, error) {
 	rsp, err := c.Raw.EndConsumer(ctx, project, realm, uid, first(params))
 	return read[ConsumerEnding](rsp, err)
@@ -18520,8 +18635,8 @@ func (c *Carve) EndConsumer(ctx context.Context, project ProjectName, realm Real
 
 // GetConsumer Read a consumer
 //
-// Returns a consumer, or its tombstone if it has ended. Tombstones are kept for 30 days unless the operator has set
-// another time.
+// Returns a consumer, or its tombstone: the record of a consumer that has ended. The server keeps tombstones for
+// 30 days unless the operator has set another time.
 func (c *Carve) GetConsumer(ctx context.Context, project ProjectName, realm RealmName, uid ConsumerUID) (*IPConsumer, error) {
 	rsp, err := c.Raw.GetConsumer(ctx, project, realm, uid)
 	return read[IPConsumer](rsp, err)
@@ -18529,12 +18644,12 @@ func (c *Carve) GetConsumer(ctx context.Context, project ProjectName, realm Real
 
 // PutConsumer Create or renew a consumer
 //
-// Creates the consumer (201), or replaces its spec (200), and renews it. It lives for `spec.ttlSeconds` from then on,
+// Creates the consumer (201), or replaces its spec (200), and renews it. The consumer lives for `spec.ttlSeconds` from then on,
 // or until a request ends it. Every renewal gives it a new `ETag`.
 //
 // Fails with `consumer_ended` if it has ended. A project has at most 1,000,000 consumers in a region, including
-// tombstones; creating another one fails with `quota_exceeded`. Each server counts them once a minute, however they
-// were created.
+// ended ones; creating a further one fails with `quota_exceeded`. Each server counts the consumers once a minute,
+// so a project can exceed this limit for a short time.
 func (c *Carve) PutConsumer(ctx context.Context, project ProjectName, realm RealmName, uid ConsumerUID, body IPConsumerPut, params ...PutConsumerParams) (*IPConsumer, error) {
 	rsp, err := c.Raw.PutConsumer(ctx, project, realm, uid, first(params), body)
 	return read[IPConsumer](rsp, err)
@@ -18559,6 +18674,12 @@ func (c *Carve) ConfirmExpiry(ctx context.Context, project ProjectName, realm Re
 func (c *Carve) ListSpaces(ctx context.Context, project ProjectName, params ...ListSpacesParams) (*SpaceList, error) {
 	rsp, err := c.Raw.ListSpaces(ctx, project, first(params))
 	return read[SpaceList](rsp, err)
+}
+
+// Spaces returns the items of [Carve.ListSpaces] as a sequence. It requests a page when the loop needs it.
+func (c *Carve) Spaces(ctx context.Context, project ProjectName, params ...ListSpacesParams) iter.Seq2[Space, error] {
+	p := valueOf(params)
+	return pages[Space](&p.Cursor, func() (*http.Response, error) { return c.Raw.ListSpaces(ctx, project, &p) })
 }
 
 // CreateSpace Create a space
@@ -18610,6 +18731,12 @@ func (c *Carve) ListSpaceGrants(ctx context.Context, project ProjectName, space 
 	return read[GrantList](rsp, err)
 }
 
+// SpaceGrants returns the items of [Carve.ListSpaceGrants] as a sequence. It requests a page when the loop needs it.
+func (c *Carve) SpaceGrants(ctx context.Context, project ProjectName, space SpaceName, params ...ListSpaceGrantsParams) iter.Seq2[Grant, error] {
+	p := valueOf(params)
+	return pages[Grant](&p.Cursor, func() (*http.Response, error) { return c.Raw.ListSpaceGrants(ctx, project, space, &p) })
+}
+
 // DeleteSpaceGrant Revoke a space grant
 //
 // Deletes a grant to use a space. As soon as the server has responded, it refuses new root pools in the space, unless
@@ -18621,7 +18748,7 @@ func (c *Carve) DeleteSpaceGrant(ctx context.Context, project ProjectName, space
 
 // GetSpaceGrant Read a space grant
 //
-// Returns the grant to exactly this consumer. The grant to `*` is a separate one.
+// Returns the grant to exactly this consumer. The grant to `*` is a separate grant.
 func (c *Carve) GetSpaceGrant(ctx context.Context, project ProjectName, space SpaceName, consumer Consumer) (*Grant, error) {
 	rsp, err := c.Raw.GetSpaceGrant(ctx, project, space, consumer)
 	return read[Grant](rsp, err)
@@ -18632,9 +18759,9 @@ func (c *Carve) GetSpaceGrant(ctx context.Context, project ProjectName, space Sp
 // Lets the consumer, one project or every project (`*`), carve root pools from the space. Returns 201, or 200 if the
 // grant exists already; a grant never changes.
 //
-// The response does not reveal whether the project exists. A grant counts only for the project that has the name when
-// the grant is made: creating or deleting a project ends all grants to its name. The project that owns the space needs
-// no grant and gets none (`invalid_argument`).
+// The response does not reveal whether the project exists. A grant applies only to the project that has the name
+// at that time. When a project is created or deleted, all grants to its name end. The project that owns the space
+// needs no grant and gets none (`invalid_argument`).
 func (c *Carve) PutSpaceGrant(ctx context.Context, project ProjectName, space SpaceName, consumer Consumer, params ...PutSpaceGrantParams) (*Grant, error) {
 	rsp, err := c.Raw.PutSpaceGrant(ctx, project, space, consumer, first(params))
 	return read[Grant](rsp, err)
@@ -18646,6 +18773,12 @@ func (c *Carve) PutSpaceGrant(ctx context.Context, project ProjectName, space Sp
 func (c *Carve) ListWebhooks(ctx context.Context, project ProjectName, params ...ListWebhooksParams) (*WebhookList, error) {
 	rsp, err := c.Raw.ListWebhooks(ctx, project, first(params))
 	return read[WebhookList](rsp, err)
+}
+
+// Webhooks returns the items of [Carve.ListWebhooks] as a sequence. It requests a page when the loop needs it.
+func (c *Carve) Webhooks(ctx context.Context, project ProjectName, params ...ListWebhooksParams) iter.Seq2[Webhook, error] {
+	p := valueOf(params)
+	return pages[Webhook](&p.Cursor, func() (*http.Response, error) { return c.Raw.ListWebhooks(ctx, project, &p) })
 }
 
 // CreateWebhook Create a webhook
@@ -18665,7 +18798,7 @@ func (c *Carve) CreateWebhook(ctx context.Context, project ProjectName, body Web
 
 // DeleteWebhook Delete a webhook
 //
-// Deletes a webhook together with its dead letters. It sends nothing more, but a request that is under way may still
+// Deletes a webhook together with its dead letters. The webhook sends nothing more, but a request that is under way may still
 // arrive.
 func (c *Carve) DeleteWebhook(ctx context.Context, project ProjectName, webhook WebhookName, params ...DeleteWebhookParams) error {
 	rsp, err := c.Raw.DeleteWebhook(ctx, project, webhook, first(params))
@@ -18685,9 +18818,9 @@ func (c *Carve) GetWebhook(ctx context.Context, project ProjectName, webhook Web
 // Changes a webhook by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`. Requires `If-Match`. A
 // patch that changes nothing returns the same `ETag` and writes nothing.
 //
-// While `spec.paused` is true, the webhook sends nothing. Afterwards it continues where it was, or with a
-// WebhookMessage of type `resync` if that is too long ago. Changing `spec` restarts a webhook that was stopped, and
-// sends messages that wait for a retry at once.
+// While `spec.paused` is true, the webhook sends nothing. Afterwards it continues with the next change, or with a
+// WebhookMessage of type `resync` if it was paused for too long. Changing `spec` restarts a webhook that was
+// stopped, and sends messages that wait for a retry at once.
 //
 // Fails with `immutable_field`, which names the field, if the patch would change anything else, and with
 // `invalid_argument` if the URL is not permitted.
@@ -18704,6 +18837,12 @@ func (c *Carve) PatchWebhook(ctx context.Context, project ProjectName, webhook W
 func (c *Carve) ListWebhookDeliveries(ctx context.Context, project ProjectName, webhook WebhookName, params ...ListWebhookDeliveriesParams) (*WebhookDeliveryList, error) {
 	rsp, err := c.Raw.ListWebhookDeliveries(ctx, project, webhook, first(params))
 	return read[WebhookDeliveryList](rsp, err)
+}
+
+// WebhookDeliveries returns the items of [Carve.ListWebhookDeliveries] as a sequence. It requests a page when the loop needs it.
+func (c *Carve) WebhookDeliveries(ctx context.Context, project ProjectName, webhook WebhookName, params ...ListWebhookDeliveriesParams) iter.Seq2[WebhookDelivery, error] {
+	p := valueOf(params)
+	return pages[WebhookDelivery](&p.Cursor, func() (*http.Response, error) { return c.Raw.ListWebhookDeliveries(ctx, project, webhook, &p) })
 }
 
 // DeleteWebhookDelivery Drop a dead letter
@@ -18728,7 +18867,7 @@ func (c *Carve) RetryWebhookDelivery(ctx context.Context, project ProjectName, w
 // ListRegions List regions
 //
 // Lists this installation's regions, in the order in which they were added. Pools can have their home in these regions
-// and be served there. One response contains all regions; except for `here`, it is the same from every server.
+// and be served there. One response contains all regions. It is the same from every server, except for `here`.
 func (c *Carve) ListRegions(ctx context.Context) (*RegionList, error) {
 	rsp, err := c.Raw.ListRegions(ctx)
 	return read[RegionList](rsp, err)
@@ -18744,7 +18883,7 @@ func (c *Carve) ListRegions(ctx context.Context) (*RegionList, error) {
 //     project in which the caller has no role is not named: the response contains its allocation, with the project in
 //     `consumer`.
 //   - a **name**, or its beginning: finds projects, spaces, pools, classes and claims, and consumers in the realm
-//     `default` by UID. They are sorted by name, so an exact match comes first.
+//     `default` by UID. These results are sorted by name, so an exact match comes first.
 //   - a **label**, `key=value`: finds the pools that have it, among the first 5,000. Other kinds are not searched by
 //     label.
 //

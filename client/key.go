@@ -17,7 +17,7 @@ func giveKey(req *http.Request) {
 	}
 }
 
-// explanations is the path suffix of the POST that only explains how the server would serve a claim. It writes nothing.
+// explanations is the path suffix of the POST that only explains how the server would serve a claim. This POST writes nothing.
 const explanations = "/claim-explanations"
 
 // keyless lists the path suffixes of the POSTs that take no key:

@@ -3,41 +3,39 @@ package client
 import (
 	"fmt"
 	"iter"
+	"net/http"
 )
 
-// place has the two parameters of every list: the maximum size of a page and the cursor at which the page starts.
-type place struct {
-	limit  *Limit
-	cursor *Cursor
-}
-
-// pages returns a list as a sequence. When the loop has taken the last item of a page, the sequence fetches the next page. limit is the maximum page
-// size that the caller asked for. If limit is nil, the server chooses the size. The first error comes with a zero item and ends the sequence. If the
-// server returns the same cursor twice, that is also an error, because the loop would never end.
-func pages[T any](limit *Limit, from *Cursor, fetch func(at place) (items []T, next NextCursor, err error)) iter.Seq2[T, error] {
+// pages returns a list as a sequence. When the loop has taken the last item of a page, the sequence fetches the next page. fetch requests the page
+// at *cursor, and pages sets *cursor before each request. The first error comes with a zero item and ends the sequence. If the server returns the same
+// cursor twice, that is also an error, because the loop would never end.
+func pages[T any](cursor **Cursor, fetch func() (*http.Response, error)) iter.Seq2[T, error] {
+	first := *cursor
 	return func(yield func(T, error) bool) {
-		at := place{limit: limit, cursor: from}
-		for {
-			items, next, err := fetch(at)
+		for at := first; ; {
+			*cursor = at
+			page, err := read[struct {
+				Items      []T        `json:"items"`
+				NextCursor NextCursor `json:"nextCursor"`
+			}](fetch()) //nolint:bodyclose // read closes it
 			if err != nil {
-				var none T
-				yield(none, err)
+				yield(*new(T), err)
 				return
 			}
-			for _, item := range items {
+			for _, item := range page.Items {
 				if !yield(item, nil) {
 					return
 				}
 			}
-			if next == "" {
+			switch next := page.NextCursor; {
+			case next == "":
 				return
-			}
-			if at.cursor != nil && next == *at.cursor {
-				var none T
-				yield(none, fmt.Errorf("client: the server's next page is the same again: %q", next))
+			case at != nil && next == *at:
+				yield(*new(T), fmt.Errorf("client: the server's next page is the same again: %q", next))
 				return
+			default:
+				at = &next
 			}
-			at.cursor = &next
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"mime"
 	"net/http"
 )
 
@@ -54,10 +53,7 @@ func IsConflict(err error) bool { return CodeOf(err) == ProblemCodePreconditionF
 
 const problemType = "application/problem+json"
 
-func isProblem(resp *http.Response) bool {
-	mediaType, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	return err == nil && mediaType == problemType
-}
+func isProblem(resp *http.Response) bool { return hasType(resp, problemType) }
 
 // readProblem reads a refusal. Carve sends each refusal as a problem document, so any other response is from another program.
 func readProblem(resp *http.Response) (*Problem, bool) {

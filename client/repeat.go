@@ -62,11 +62,11 @@ func (r Repeater) do(req *http.Request) (*http.Response, ending) {
 		if r.Policy.OnRepeat != nil {
 			r.Policy.OnRepeat(Repeat{Request: req, Reason: reason, Attempt: end.attempts, Pause: pause})
 		}
-		if err := r.Policy.wait(req.Context(), pause); err != nil {
-			end.err = err
-			return nil, end
+		err := r.Policy.wait(req.Context(), pause)
+		if err == nil {
+			err = rewind(req)
 		}
-		if err := rewind(req); err != nil {
+		if err != nil {
 			end.err = err
 			return nil, end
 		}

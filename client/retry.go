@@ -83,12 +83,10 @@ func (p RetryPolicy) wait(ctx context.Context, d time.Duration) error {
 	if p.Pause != nil {
 		return p.Pause(ctx, d)
 	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-timer.C:
+	case <-time.After(d):
 		return nil
 	}
 }

@@ -46,7 +46,7 @@ func Changes(
 
 // patience computes the pauses after failures. The pauses grow with each consecutive failure.
 type patience struct {
-	failed int // number of consecutive failures
+	failed int // consecutive failures
 }
 
 // wait pauses after a failure. It returns false if the context has ended, and the watch then ends too.

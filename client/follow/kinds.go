@@ -2,6 +2,9 @@ package follow
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -10,105 +13,85 @@ import (
 
 // Pools follows a project's pools that match a label selector. An empty selector matches all pools.
 func Pools(c *client.Carve, project string, labelSelector string) Source[client.IPPool] {
-	return Source[client.IPPool]{
-		Name: func(a *client.IPPool) string { return a.Metadata.Name }, Changes: changesOf(c, project, client.ChangeKindIPPool, labelSelector),
-		List: func(ctx context.Context, at *client.Cursor) (Page[client.IPPool], error) {
-			got, err := c.ListPools(ctx, project, client.ListPoolsParams{Cursor: at, LabelSelector: optional(labelSelector)})
-			if err != nil {
-				return Page[client.IPPool]{}, err
-			}
-			return Page[client.IPPool]{got.Items, got.NextCursor, got.ChangesCursor}, nil
-		},
-	}
+	return sourceOf(c, project, client.ChangeKindIPPool, labelSelector, func(a *client.IPPool) string { return a.Metadata.Name },
+		func(ctx context.Context, at *client.Cursor) (*http.Response, error) {
+			return c.Raw.ListPools(ctx, project, &client.ListPoolsParams{Cursor: at, LabelSelector: optional(labelSelector)})
+		})
 }
 
 // Claims follows a project's claims that match a label selector. An empty selector matches all claims.
 func Claims(c *client.Carve, project string, labelSelector string) Source[client.IPClaim] {
-	return Source[client.IPClaim]{
-		Name: func(a *client.IPClaim) string { return a.Metadata.Name }, Changes: changesOf(c, project, client.ChangeKindIPClaim, labelSelector),
-		List: func(ctx context.Context, at *client.Cursor) (Page[client.IPClaim], error) {
-			got, err := c.ListClaims(ctx, project, client.ListClaimsParams{Cursor: at, LabelSelector: optional(labelSelector)})
-			if err != nil {
-				return Page[client.IPClaim]{}, err
-			}
-			return Page[client.IPClaim]{got.Items, got.NextCursor, got.ChangesCursor}, nil
-		},
-	}
+	return sourceOf(c, project, client.ChangeKindIPClaim, labelSelector, func(a *client.IPClaim) string { return a.Metadata.Name },
+		func(ctx context.Context, at *client.Cursor) (*http.Response, error) {
+			return c.Raw.ListClaims(ctx, project, &client.ListClaimsParams{Cursor: at, LabelSelector: optional(labelSelector)})
+		})
 }
 
 // Classes follows a project's classes that match a label selector. An empty selector matches all classes.
 func Classes(c *client.Carve, project string, labelSelector string) Source[client.IPClass] {
-	return Source[client.IPClass]{
-		Name: func(a *client.IPClass) string { return a.Metadata.Name }, Changes: changesOf(c, project, client.ChangeKindIPClass, labelSelector),
-		List: func(ctx context.Context, at *client.Cursor) (Page[client.IPClass], error) {
-			got, err := c.ListClasses(ctx, project, client.ListClassesParams{Cursor: at, LabelSelector: optional(labelSelector)})
-			if err != nil {
-				return Page[client.IPClass]{}, err
-			}
-			return Page[client.IPClass]{got.Items, got.NextCursor, got.ChangesCursor}, nil
-		},
-	}
+	return sourceOf(c, project, client.ChangeKindIPClass, labelSelector, func(a *client.IPClass) string { return a.Metadata.Name },
+		func(ctx context.Context, at *client.Cursor) (*http.Response, error) {
+			return c.Raw.ListClasses(ctx, project, &client.ListClassesParams{Cursor: at, LabelSelector: optional(labelSelector)})
+		})
 }
 
 // Quotas follows a project's quotas.
 func Quotas(c *client.Carve, project string) Source[client.Quota] {
-	return Source[client.Quota]{
-		Name: func(a *client.Quota) string { return a.Metadata.Name }, Changes: changesOf(c, project, client.ChangeKindQuota, ""),
-		List: func(ctx context.Context, at *client.Cursor) (Page[client.Quota], error) {
-			got, err := c.ListQuotas(ctx, project, client.ListQuotasParams{Cursor: at})
-			if err != nil {
-				return Page[client.Quota]{}, err
-			}
-			return Page[client.Quota]{got.Items, got.NextCursor, got.ChangesCursor}, nil
-		},
-	}
+	return sourceOf(c, project, client.ChangeKindQuota, "", func(a *client.Quota) string { return a.Metadata.Name },
+		func(ctx context.Context, at *client.Cursor) (*http.Response, error) {
+			return c.Raw.ListQuotas(ctx, project, &client.ListQuotasParams{Cursor: at})
+		})
 }
 
 // Allocations follows the allocations that a project holds. An allocation's name is its UID.
 func Allocations(c *client.Carve, project string) Source[client.IPAllocation] {
-	self := client.AllocationHolderSelf
-	return Source[client.IPAllocation]{
-		Name: func(a *client.IPAllocation) string { return a.Metadata.UID }, Changes: changesOf(c, project, client.ChangeKindIPAllocation, ""),
-		List: func(ctx context.Context, at *client.Cursor) (Page[client.IPAllocation], error) {
-			got, err := c.ListAllocations(ctx, project, client.ListAllocationsParams{Cursor: at, Holder: &self})
-			if err != nil {
-				return Page[client.IPAllocation]{}, err
-			}
-			return Page[client.IPAllocation]{got.Items, got.NextCursor, got.ChangesCursor}, nil
-		},
-	}
+	return sourceOf(c, project, client.ChangeKindIPAllocation, "", func(a *client.IPAllocation) string { return a.Metadata.UID },
+		func(ctx context.Context, at *client.Cursor) (*http.Response, error) {
+			return c.Raw.ListAllocations(ctx, project, &client.ListAllocationsParams{Cursor: at, Holder: new(client.AllocationHolderSelf)})
+		})
 }
 
 // Consumers follows a realm's consumers, including ended consumers. A consumer's name is realm/uid.
 func Consumers(c *client.Carve, project, realm string) Source[client.IPConsumer] {
-	changes, inRealm := changesOf(c, project, client.ChangeKindIPConsumer, ""), realm+"/"
-	return Source[client.IPConsumer]{
-		Name: func(a *client.IPConsumer) string { return inRealm + a.Metadata.Name },
-		Changes: func(ctx context.Context, after client.ChangesCursor, seconds int) (*client.ChangeList, error) {
-			list, err := changes(ctx, after, seconds)
-			if err == nil {
-				list.Items = slices.DeleteFunc(list.Items, func(a client.Change) bool { return !strings.HasPrefix(a.Name, inRealm) })
-			}
-			return list, err
-		},
-		List: func(ctx context.Context, at *client.Cursor) (Page[client.IPConsumer], error) {
-			got, err := c.ListConsumers(ctx, project, realm, client.ListConsumersParams{Cursor: at})
-			if err != nil {
-				return Page[client.IPConsumer]{}, err
-			}
-			return Page[client.IPConsumer]{got.Items, got.NextCursor, got.ChangesCursor}, nil
-		},
+	inRealm := realm + "/"
+	s := sourceOf(c, project, client.ChangeKindIPConsumer, "", func(a *client.IPConsumer) string { return inRealm + a.Metadata.Name },
+		func(ctx context.Context, at *client.Cursor) (*http.Response, error) {
+			return c.Raw.ListConsumers(ctx, project, realm, &client.ListConsumersParams{Cursor: at})
+		})
+	changes := s.Changes
+	s.Changes = func(ctx context.Context, after client.ChangesCursor, seconds int) (*client.ChangeList, error) {
+		list, err := changes(ctx, after, seconds)
+		if err == nil {
+			list.Items = slices.DeleteFunc(list.Items, func(a client.Change) bool { return !strings.HasPrefix(a.Name, inRealm) })
+		}
+		return list, err
 	}
+	return s
 }
 
-// changesOf returns a function that requests the changes to the objects of one kind that match a label selector.
-func changesOf(
-	c *client.Carve, project string, kind client.ChangeKind, labels string,
-) func(ctx context.Context, after client.ChangesCursor, seconds int) (*client.ChangeList, error) {
-	return func(ctx context.Context, after client.ChangesCursor, seconds int) (*client.ChangeList, error) {
-		return c.ListChanges(ctx, project, client.ListChangesParams{
-			After: &after, ResourceKind: client.ChangeKindsFilter{kind}, LabelSelector: optional(labels), WaitSeconds: &seconds,
-		})
+// sourceOf returns a Source for the objects of one kind that match a label selector. list requests a page.
+func sourceOf[T any](
+	c *client.Carve, project string, kind client.ChangeKind, labels string, name func(*T) string,
+	list func(ctx context.Context, at *client.Cursor) (*http.Response, error),
+) Source[T] {
+	return Source[T]{
+		Name: name,
+		List: func(ctx context.Context, at *client.Cursor) (page Page[T], _ error) {
+			resp, err := list(ctx, at)
+			if err != nil {
+				return page, err
+			}
+			defer func() { _ = resp.Body.Close() }()
+			if err := json.NewDecoder(resp.Body).Decode(&page); err != nil {
+				return page, fmt.Errorf("client: the answer to GET %s: %w", resp.Request.URL.Path, err)
+			}
+			return page, nil
+		},
+		Changes: func(ctx context.Context, after client.ChangesCursor, seconds int) (*client.ChangeList, error) {
+			return c.ListChanges(ctx, project, client.ListChangesParams{
+				After: &after, ResourceKind: client.ChangeKindsFilter{kind}, LabelSelector: optional(labels), WaitSeconds: &seconds,
+			})
+		},
 	}
 }
 

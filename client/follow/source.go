@@ -1,4 +1,4 @@
-// Package follow lists the objects of one kind in a project and then follows their changes. It survives lost connections, replaced servers and
+// Package follow lists a project's objects of one kind and then follows their changes. It survives lost connections, replaced servers and
 // cursors that are too old.
 //
 //	for event, err := range follow.Claims(carve, "team-a", "env=prod").Watch(ctx) {
@@ -8,7 +8,7 @@
 //		case event.Type == follow.Put:
 //			...
 //
-// [Cache] keeps a copy of the objects in memory.
+// [Cache] keeps the objects in memory.
 package follow
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// Source describes the objects of one kind in a project and the requests that follow them. T is the type of the list's items. [Claims] and similar
+// Source describes a project's objects of one kind and the requests that follow them. T is the type of the list's items. [Claims] and similar
 // functions make a Source. A caller with another transport sets the fields itself.
 type Source[T any] struct {
 	// Wait is the time that the server holds a request while nothing changes, in whole seconds up to 60. 0 means 10 s. It must be shorter than the
@@ -36,9 +36,9 @@ type Source[T any] struct {
 
 // Page is one page from a list. In the first page, Changes is the cursor at which a watch starts to follow the list's changes.
 type Page[T any] struct {
-	Items   []T
-	Next    client.NextCursor
-	Changes client.ListChangesCursor
+	Items   []T                      `json:"items"`
+	Next    client.NextCursor        `json:"nextCursor"`
+	Changes client.ListChangesCursor `json:"changesCursor"`
 }
 
 const usualWait = 10 * time.Second

@@ -16,7 +16,7 @@ const (
 	Put EventType = "Put"
 	// Delete means that the object was deleted, or that it no longer matches the source.
 	Delete EventType = "Delete"
-	// Synced means that the caller has received every object of the list.
+	// Synced means that the caller has received every listed object.
 	Synced EventType = "Synced"
 )
 
@@ -42,7 +42,7 @@ func (s Source[T]) Watch(ctx context.Context) iter.Seq2[Event[T], error] {
 	}
 }
 
-// watch is the state of a running Watch.
+// watch is a running Watch.
 type watch[T any] struct {
 	Source[T]
 	ctx   context.Context
@@ -65,7 +65,7 @@ func (w *watch[T]) tell(err error) bool {
 	return w.yield(Event[T]{}, err) && !Stays(err) && w.wait(w.ctx)
 }
 
-// put yields an event and reports whether the loop continues. If the caller has no Put of a name, put drops the Delete of that name.
+// put yields an event and reports whether the loop continues. If the caller has received no Put for a name, put drops the name's Delete.
 func (w *watch[T]) put(e Event[T]) bool {
 	switch e.Type {
 	case Put:
@@ -81,8 +81,8 @@ func (w *watch[T]) put(e Event[T]) bool {
 	return !w.ended
 }
 
-// listAndFollow lists the objects and then follows their changes until the cursor is too old or the watch ends. It returns an error of the list. It
-// yields an error of the change feed itself and continues.
+// listAndFollow lists the objects and then follows their changes until the cursor is too old or the watch ends. It returns the list's errors. It
+// yields the change feed's errors itself and continues.
 func (w *watch[T]) listAndFollow() error {
 	cursor, err := w.relist()
 	if err != nil || w.ended {

@@ -30,13 +30,13 @@ func run() int {
 	})
 }
 
-// retain calls [app.Retain] and converts its result to the type of the command line.
+// retain calls [app.Retain] and converts its result to the command line's type.
 func retain(ctx context.Context, dsn string, events, holds time.Duration) (operate.Retained, error) {
 	done, err := app.Retain(ctx, dsn, events, holds)
 	return operate.Retained(done), err
 }
 
-// reconcile calls [app.Reconcile] and converts its options and its result between the types of the command line and of package regions.
+// reconcile calls [app.Reconcile] and converts its options and its result between the command line's types and package regions' types.
 func reconcile(ctx context.Context, dsn, region string, o operate.Reconciling) ([]operate.Reconciled, error) {
 	found, err := app.Reconcile(ctx, dsn, region, o.Repair, o.Forget)
 	out := make([]operate.Reconciled, len(found))

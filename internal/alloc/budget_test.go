@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/alloc/paging"
+	"github.com/carve-ipam/carve/internal/alloc/releases"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
@@ -19,8 +21,8 @@ import (
 // purse is a budget that records its charges.
 type purse struct {
 	charged, added tenancy.Work
-	empty          bool
-	reserved       int // bytes
+	empty, used    bool // used: other requests have used it up
+	reserved       int  // bytes
 }
 
 // Charge implements tenancy.Budget.
@@ -31,6 +33,17 @@ func (p *purse) Charge(w tenancy.Work) error {
 	p.charged.Blocks += w.Blocks
 	return nil
 }
+
+// Recheck implements tenancy.Budget.
+func (p *purse) Recheck() error {
+	if p.used {
+		return ipam.Errorf(ipam.CodeRateLimited, "Others have used it.")
+	}
+	return nil
+}
+
+// Debt implements tenancy.Budget.
+func (p *purse) Debt() time.Duration { return 0 }
 
 // Add implements tenancy.Budget.
 func (p *purse) Add(w tenancy.Work) {
@@ -76,13 +89,21 @@ func TestListIsChargedByTheRowsItScans(t *testing.T) {
 	b.pool(t, root("net", "10.0.0.0/16"))
 	_, err := b.CreateClaimBatch(b.ctx, project, manyClaims("c", "net", 700, 32), usecase.Request{})
 	require.NoError(t, err)
+	b.pool(t, root("long", "10.1.0.0/16"))
+	long := manyClaims("l", "long", 10, 32)
+	for i := range long {
+		long[i].Annotations = map[string]string{"a": strings.Repeat("x", 4096)}
+	}
+	_, err = b.CreateClaimBatch(b.ctx, project, long, usecase.Request{})
+	require.NoError(t, err)
 	for name, c := range map[string]struct {
 		filter paging.Filter
 		rows   int
 	}{
+		"LongTexts":       {paging.Filter{Pool: ipam.Ref{Project: project, Name: "long"}}, 45},
 		"Nothing":         {paging.Filter{}, 11},
-		"ContainsMisses":  {paging.Filter{Contains: netip.MustParseAddr("192.0.2.1")}, 700},
-		"SelectorMisses":  {paging.Filter{Labels: &ipam.Selector{MatchLabels: map[string]string{"a": "b"}}}, 700},
+		"ContainsMisses":  {paging.Filter{Contains: netip.MustParseAddr("192.0.2.1")}, 710},
+		"SelectorMisses":  {paging.Filter{Labels: &ipam.Selector{MatchLabels: map[string]string{"a": "b"}}}, 710},
 		"ContainsInAPool": {paging.Filter{Pool: ipam.Ref{Project: project, Name: "net"}, Contains: netip.MustParseAddr("10.0.0.5")}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -93,6 +114,38 @@ func TestListIsChargedByTheRowsItScans(t *testing.T) {
 			require.Equal(t, c.rows, p.added.Rows)
 		})
 	}
+}
+
+func TestExpensiveWorkIsRefusedIfOthersUsedItsBudget(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.pool(t, root("net", "10.0.0.0/16"))
+	_, err := b.CreateClaimBatch(b.ctx, project, manyClaims("c", "net", 20, 32), usecase.Request{})
+	require.NoError(t, err)
+	misses := paging.Filter{Labels: &ipam.Selector{MatchLabels: map[string]string{"a": "b"}}}
+	list := func(ctx context.Context, f paging.Filter) error {
+		_, err := b.ListClaims(ctx, project, f, 10, "", usecase.Reading{})
+		return err
+	}
+	for name, ask := range map[string]func(ctx context.Context) error{
+		"Release": func(ctx context.Context) error {
+			_, err := b.ReleaseClaims(ctx, project, releases.Selection{Filter: misses, Before: time.Now()}, usecase.Request{})
+			return err
+		},
+		"Search": func(ctx context.Context) error { return list(ctx, misses) },
+		"History": func(ctx context.Context) error {
+			_, err := b.GetHistory(ctx, project, address("10.0.0.200"), time.Time{}, 500, "", usecase.Reading{})
+			return err
+		},
+		"Batch": func(ctx context.Context) error {
+			_, err := b.CreateClaimBatch(ctx, project, manyClaims("d", "net", 2, 32), dry)
+			return err
+		},
+	} {
+		refused(t, ask(tenancy.WithBudget(b.ctx, &purse{used: true})), ipam.CodeRateLimited)
+		require.NoError(t, ask(tenancy.WithBudget(b.ctx, &purse{})), name)
+	}
+	require.NoError(t, list(tenancy.WithBudget(b.ctx, &purse{used: true}), paging.Filter{}), "an ordinary list waits for no slot")
 }
 
 // A request is charged for the rows that the database scans, even if it returns few rows or none.

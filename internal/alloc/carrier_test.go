@@ -36,7 +36,7 @@ func (c *carrying) InOneRoundTrip(
 	if err == nil {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.pools = append(c.pools, len(locks.Alone))
+		c.pools = append(c.pools, len(locks.Exclusive))
 	}
 	return err
 }
@@ -87,16 +87,16 @@ func TestReadyPoolsShareATransaction(t *testing.T) {
 		return led >= len(pools)
 	})
 	close(c.gate)
-	most := 0
+	largest := 0
 	for _, done := range all {
 		require.NoError(t, <-done)
 	}
 	c.mu.Lock()
 	for _, n := range c.pools {
-		most = max(most, n)
+		largest = max(largest, n)
 	}
 	c.mu.Unlock()
-	require.Greater(t, most, 8, "%v", c.pools)
+	require.Greater(t, largest, 8, "%v", c.pools)
 }
 
 // If another server keeps a pool locked, claims on other pools do not wait. That is also true if they shared a transaction with a claim on that pool.
@@ -108,7 +108,7 @@ func TestSlowPoolDoesNotDelayClaimsOnOtherPools(t *testing.T) {
 	stranger, _ := b.store(t)
 	entered, leave, left := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
-		left <- stranger.InTx(b.ctx, "slow", storage.Locks{Alone: []ipam.ID{slow.UID}}, func(ctx context.Context, tx storage.Tx) error {
+		left <- stranger.InTx(b.ctx, "slow", storage.Locks{Exclusive: []ipam.ID{slow.UID}}, func(ctx context.Context, tx storage.Tx) error {
 			if _, err := tx.PoolGetByID(ctx, slow.UID); err != nil {
 				return err
 			}

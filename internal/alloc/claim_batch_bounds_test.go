@@ -32,13 +32,13 @@ func TestBatchSearchIsBounded(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name  string
-		most  int
+		limit int
 		batch func(n int) []ipam.Claim
 	}{{"Selectors", 16, selectors}, {"Requests", 128, asks}} {
-		_, err := b.CreateClaimBatch(b.ctx, project, c.batch(c.most+1), usecase.Request{})
+		_, err := b.CreateClaimBatch(b.ctx, project, c.batch(c.limit+1), usecase.Request{})
 		e := refused(t, err, ipam.CodeInvalidArgument)
-		require.Equal(t, fmt.Sprintf("/claims/%d/spec/poolSelector", c.most), e.Fields[0].Pointer, c.name)
-		_, err = b.CreateClaimBatch(b.ctx, project, c.batch(c.most), usecase.Request{DryRun: true})
+		require.Equal(t, fmt.Sprintf("/claims/%d/spec/poolSelector", c.limit), e.Fields[0].Pointer, c.name)
+		_, err = b.CreateClaimBatch(b.ctx, project, c.batch(c.limit), usecase.Request{DryRun: true})
 		require.NoError(t, err, c.name)
 	}
 	same := make([]ipam.Claim, 300) // equal claims count once

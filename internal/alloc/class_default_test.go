@@ -94,12 +94,12 @@ func TestConcurrentCreatesLeaveOneDefaultClass(t *testing.T) {
 	var mu sync.Mutex
 	var made []string
 	var wg sync.WaitGroup
-	told := newLedger()
+	results := newLedger()
 	for i := range 12 {
 		wg.Go(func() {
 			name := fmt.Sprintf("c%d", i)
 			_, err := servers[i%3].CreateClass(b.ctx, project, class(name, defaultClass), false, usecase.Request{})
-			told.expect(err, ipam.CodeAlreadyExists)
+			results.expect(err, ipam.CodeAlreadyExists)
 			mu.Lock()
 			defer mu.Unlock()
 			if err == nil {
@@ -108,7 +108,7 @@ func TestConcurrentCreatesLeaveOneDefaultClass(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	require.Empty(t, told.odd)
+	require.Empty(t, results.odd)
 	require.Len(t, made, 1)
 	require.Equal(t, made, b.defaults(t, project)[ipam.IPv4])
 	require.Equal(t, made, b.classNames(t, project, paging.Filter{}, 100), "the others are not there at all")
@@ -122,25 +122,25 @@ func TestConcurrentMovesLeaveOneDefaultClass(t *testing.T) {
 		b.class(t, project, class(fmt.Sprintf("old%d", i)))
 	}
 	servers := b.servers(t, 3)
-	told := newLedger()
+	results := newLedger()
 	var wg sync.WaitGroup
 	for i := range 12 {
 		wg.Go(func() {
 			s := servers[i%3]
 			if i%2 == 0 {
 				_, err := s.CreateClass(b.ctx, project, class(fmt.Sprintf("new%d", i), defaultClass), true, usecase.Request{})
-				told.expect(err)
+				results.expect(err)
 				return
 			}
 			_, err := s.PatchClass(b.ctx, project, fmt.Sprintf("old%d", i/2), true, usecase.Request{}, func(c ipam.Class) (ipam.Class, error) {
 				c.Spec.IsDefault = true
 				return c, nil
 			})
-			told.expect(err)
+			results.expect(err)
 		})
 	}
 	wg.Wait()
-	require.Empty(t, told.odd)
+	require.Empty(t, results.odd)
 	require.Len(t, b.defaults(t, project)[ipam.IPv4], 1)
 	require.Len(t, b.classNames(t, project, paging.Filter{}, 100), 12)
 }

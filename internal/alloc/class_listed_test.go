@@ -207,26 +207,26 @@ func TestConcurrentClassDeleteAndListingExcludeEachOther(t *testing.T) {
 		name := fmt.Sprintf("c%d", round)
 		b.class(t, project, class(name))
 		b.pool(t, child("patched-"+name, "net", 26))
-		told := newLedger()
+		results := newLedger()
 		var listed, gone error
 		var wg sync.WaitGroup
 		wg.Go(func() {
 			_, listed = servers[0].CreatePool(b.ctx, project, child("made-"+name, "net", 26, backing(name)), usecase.Request{})
-			told.expect(listed, ipam.CodeNotFound, ipam.CodeContention)
+			results.expect(listed, ipam.CodeNotFound, ipam.CodeContention)
 		})
 		wg.Go(func() {
 			_, err := servers[1].PatchPool(b.ctx, project, "patched-"+name, usecase.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
 				p.Spec.ClassNames = []string{name}
 				return p, nil
 			})
-			told.expect(err, ipam.CodeNotFound, ipam.CodeContention)
+			results.expect(err, ipam.CodeNotFound, ipam.CodeContention)
 		})
 		wg.Go(func() {
 			gone = servers[2].DeleteClass(b.ctx, project, name, usecase.Request{})
-			told.expect(gone, ipam.CodeInUse)
+			results.expect(gone, ipam.CodeInUse)
 		})
 		wg.Wait()
-		require.Empty(t, told.odd)
+		require.Empty(t, results.odd)
 		if gone == nil {
 			require.Error(t, listed, "by one of the codes above")
 		}
@@ -245,21 +245,21 @@ func TestConcurrentClassCreationAndListingResolveToOneClass(t *testing.T) {
 	for round := range 8 {
 		name := fmt.Sprintf("c%d", round)
 		b.class(t, ipam.PlatformProject, class(name, sharedClass))
-		told := newLedger()
+		results := newLedger()
 		var made error
 		var pool usecase.Result[ipam.Pool]
 		var wg sync.WaitGroup
 		wg.Go(func() {
 			var err error
 			pool, err = servers[0].CreatePool(b.ctx, project, child("p-"+name, "net", 26, backing(name)), usecase.Request{})
-			told.expect(err, ipam.CodeContention)
+			results.expect(err, ipam.CodeContention)
 		})
 		wg.Go(func() {
 			_, made = servers[1].CreateClass(b.ctx, project, class(name), false, usecase.Request{})
-			told.expect(made, ipam.CodeInUse)
+			results.expect(made, ipam.CodeInUse)
 		})
 		wg.Wait()
-		require.Empty(t, told.odd)
+		require.Empty(t, results.odd)
 		if made == nil && len(pool.Value.Classes) > 0 {
 			require.Equal(t, project, pool.Value.Classes[0].Ref.Project)
 		}

@@ -21,21 +21,21 @@ func TestClassIsNotDeletedDuringAClaim(t *testing.T) {
 		name := fmt.Sprintf("c%d", round)
 		b.class(t, project, class(name))
 		b.pool(t, root(name, fmt.Sprintf("10.%d.0.0/16", round), backing(name)))
-		told := newLedger()
+		results := newLedger()
 		var claimed, gone error
 		var wg sync.WaitGroup
 		wg.Go(func() {
 			_, claimed = servers[0].CreateClaim(b.ctx, project, byClass(name, name, length(24)), usecase.Request{})
-			told.expect(claimed, ipam.CodeNotFound, ipam.CodeNoPoolForClass)
+			results.expect(claimed, ipam.CodeNotFound, ipam.CodeNoPoolForClass)
 		})
 		wg.Go(func() {
 			_, err := servers[1].PatchPool(b.ctx, project, name, usecase.Request{}, func(p ipam.Pool) (ipam.Pool, error) { p.Spec.ClassNames = nil; return p, nil })
-			told.expect(err)
+			results.expect(err)
 			gone = servers[1].DeleteClass(b.ctx, project, name, usecase.Request{})
-			told.expect(gone, ipam.CodeInUse)
+			results.expect(gone, ipam.CodeInUse)
 		})
 		wg.Wait()
-		require.Empty(t, told.odd)
+		require.Empty(t, results.odd)
 		require.Equal(t, claimed == nil, ipam.IsCode(gone, ipam.CodeInUse), "round %d: %v, %v", round, claimed, gone)
 	}
 }

@@ -167,9 +167,9 @@ func TestIdempotencyKeyLifetimeIsEqualOnEveryServer(t *testing.T) {
 	request := usecase.Request{Key: "k", Fingerprint: [16]byte{1}}
 	first, err := right.CreateSpace(b.ctx, project, ipam.Space{Metadata: ipam.Metadata{Name: "s"}}, request)
 	require.NoError(t, err)
-	for _, by := range []time.Duration{usecase.AnswerLifetime + time.Hour, -usecase.AnswerLifetime - time.Hour} {
+	for _, by := range []time.Duration{usecase.StoredResponseLifetime + time.Hour, -usecase.StoredResponseLifetime - time.Hour} {
 		s, store := b.serverOff(t, by)
-		n, err := store.ExpireAnswers(b.ctx, store.Now(), 100)
+		n, err := store.ExpireStoredResponses(b.ctx, store.Now(), 100)
 		require.NoError(t, err)
 		require.Zero(t, n, "deleted by a server whose clock is off by %s", by)
 		again, err := s.CreateSpace(b.ctx, project, ipam.Space{Metadata: ipam.Metadata{Name: "s"}}, request)
@@ -184,7 +184,7 @@ func TestIdempotencyKeyLifetimeIsEqualOnEveryServer(t *testing.T) {
 	slow, store := b.serverOff(t, -time.Hour)
 	_, err = slow.CreateSpace(b.ctx, project, ipam.Space{Metadata: ipam.Metadata{Name: "s"}}, request)
 	refused(t, err, ipam.CodeAlreadyExists) // the stored response has expired, so this is a new request, and its name is taken
-	n, err := store.ExpireAnswers(b.ctx, store.Now(), 100)
+	n, err := store.ExpireStoredResponses(b.ctx, store.Now(), 100)
 	require.NoError(t, err)
 	require.EqualValues(t, 1, n)
 }

@@ -23,8 +23,8 @@ func usedBy(uid string) releases.Selection {
 	return releases.Selection{Filter: paging.Filter{Consumer: user(uid).Ref}}
 }
 
-func keeping(most int, first ...ipam.NewConsumer) func(*ipam.Claim) {
-	return func(c *ipam.Claim) { c.Spec.MaxConsumers, c.Spec.Consumers = most, first }
+func keeping(limit int, first ...ipam.NewConsumer) func(*ipam.Claim) {
+	return func(c *ipam.Claim) { c.Spec.MaxConsumers, c.Spec.Consumers = limit, first }
 }
 
 // A release by consumer releases the claims that only this consumer uses. If a claim has other consumers, the release keeps the claim with all its

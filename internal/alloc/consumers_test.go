@@ -27,9 +27,9 @@ func living(ttl time.Duration) func(*ipam.NewConsumer) {
 }
 
 // unused sets a claim's consumers and their maximum. It also sets the policy that the last detach deletes the claim.
-func unused(most int, first ...ipam.NewConsumer) func(*ipam.Claim) {
+func unused(limit int, first ...ipam.NewConsumer) func(*ipam.Claim) {
 	return func(c *ipam.Claim) {
-		c.Spec.MaxConsumers, c.Spec.WhenUnused, c.Spec.Consumers = most, ipam.UnusedDelete, first
+		c.Spec.MaxConsumers, c.Spec.WhenUnused, c.Spec.Consumers = limit, ipam.UnusedDelete, first
 	}
 }
 

@@ -200,7 +200,7 @@ type breaking struct {
 }
 
 func (s breaking) InTx(ctx context.Context, op string, locks storage.Locks, fn func(context.Context, storage.Tx) error) error {
-	if op == "cooldown_free" && slices.Contains(locks.Alone, s.container) {
+	if op == "cooldown_free" && slices.Contains(locks.Exclusive, s.container) {
 		return errors.New("this container is broken")
 	}
 	return s.Store.InTx(ctx, op, locks, fn)

@@ -2,7 +2,7 @@
 //
 // # The model
 //
-// A container is a pool, or one address family of a space. Rows in the database cover each container completely. Each block in it is a free row or an
+// A container is a pool, or one address family in a space. Rows in the database cover each container completely. Each block in it is a free row or an
 // allocation.
 //
 // A use case that assigns or frees blocks reads a few free rows, and computes a plan with the packages freespace and carve. The plan lists the free
@@ -14,9 +14,9 @@
 //
 // # Group commit
 //
-// While a transaction on a pool runs, new claims and releases for this pool wait. The next transaction serves all of them together, even if their
-// prefix lengths differ (claims/group.go). No timer delays requests, so a single request starts at once. Each request in the group has its own
-// result. If one request cannot be served, the others still succeed.
+// While a transaction on a pool runs, new claims and releases for this pool wait. The next transaction serves them all together, even if their prefix
+// lengths differ (claims/group.go). No timer delays requests, so a single request starts at once. Each request in the group has its own result. If
+// one request cannot be served, the others still succeed.
 //
 // # Retries and indeterminate commits
 //
@@ -27,7 +27,7 @@
 // # Order of locks
 //
 // In one process, at most one transaction works on a container at a time (locks/container_locks.go). A transaction that needs several containers
-// locks them in the order of their ids.
+// locks them in id order.
 //
 // Between processes, the database resolves conflicts. On PostgreSQL, a transaction waits for its named locks (storage/locks.go). On CockroachDB, the
 // loser of a conflict runs again, and starts its search for a block at another random position.
@@ -38,9 +38,9 @@
 //
 //	freespace   arithmetic on blocks
 //	storage     the database interface: transactions, reads, changes as data
-//	locks       per-pool locks of a process, and limits for slow work
+//	locks       per-pool locks in a process, and limits for slow work
 //	paging      filters, pages, cursors
-//	usecase     access to a project, preconditions, repeats, indeterminate commits, limits of all retries
+//	usecase     access to a project, preconditions, repeats, indeterminate commits, limits for all retries
 //	carve       takes blocks from free rows, and returns the changed rows
 //	trail       the audit trail and the history of blocks
 //	attach      changes to consumers in a transaction that creates or changes claims
@@ -50,14 +50,14 @@
 //	regions     pools that several regions serve: lend, recall, reconcile
 //	refusals    refusals by pools, with figures
 //	pools       pools, classes, cool-down, the sampler
-//	utilization records of the use of pools over time
+//	utilization records how full pools are over time
 //	resolve     finds the pools that may serve a claim
 //	allocations allocations and their holders
 //	search      search by text and address in several projects
 //	claims      claims, one by one, in groups and in batches
-//	consumers   attachment, renewal and end of consumers, and their background jobs
-//	releases    releases of many claims in one request
+//	consumers   attach, renew and end consumers, and the background jobs for this
+//	releases    release many claims in one request
 //	alerts      alert rules on pools and quotas
-//	feed        the changes of a project in order
-//	webhooks    delivery of changes to webhooks
+//	feed        the changes in a project, in order
+//	webhooks    send changes to webhooks
 package alloc

@@ -37,7 +37,7 @@ func TestRetryWithTheSameKeyReturnsTheFirstResponse(t *testing.T) {
 	_, err = b.patchClaim("c", usecase.Request{}, withLabels("changed", "since"))
 	require.NoError(t, err)
 	again(t, "when the claim was changed")
-	b.clock.move(usecase.AnswerLifetime - time.Microsecond)
+	b.clock.move(usecase.StoredResponseLifetime - time.Microsecond)
 	again(t, "a moment before it expires")
 }
 
@@ -74,7 +74,7 @@ func TestExpiredKeyCanBeReused(t *testing.T) {
 	b.pool(t, root("net", "10.0.0.0/24"))
 	_, err := b.CreateClaim(b.ctx, project, claim("c", "net", 32), key("k", "claim c"))
 	require.NoError(t, err)
-	b.clock.move(usecase.AnswerLifetime)
+	b.clock.move(usecase.StoredResponseLifetime)
 	second, err := b.CreateClaim(b.ctx, project, claim("d", "net", 32), key("k", "claim d"))
 	require.NoError(t, err)
 	require.False(t, second.Replayed)
@@ -95,11 +95,11 @@ func TestExpiredStoredResponsesAreDeleted(t *testing.T) {
 		require.NoError(t, err)
 		b.clock.move(time.Hour)
 	}
-	b.clock.move(usecase.AnswerLifetime - 2*time.Hour)
-	n, err := store.ExpireAnswers(b.ctx, b.clock.read(), 3)
+	b.clock.move(usecase.StoredResponseLifetime - 2*time.Hour)
+	n, err := store.ExpireStoredResponses(b.ctx, b.clock.read(), 3)
 	require.NoError(t, err)
 	require.EqualValues(t, 3, n)
-	n, err = store.ExpireAnswers(b.ctx, b.clock.read(), 3)
+	n, err = store.ExpireStoredResponses(b.ctx, b.clock.read(), 3)
 	require.NoError(t, err)
 	require.EqualValues(t, 1, n, "the last one has an hour left")
 	r, err := b.CreateClaim(b.ctx, project, claim("c4", "net", 32), key("k4", "x"))

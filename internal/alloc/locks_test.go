@@ -46,7 +46,7 @@ func TestEveryOperationLocksTheRowsItDependsOn(t *testing.T) {
 		t.Helper()
 		got, some := n.last[op]
 		require.True(t, some, op)
-		require.ElementsMatch(t, alone, got.Alone, op)
+		require.ElementsMatch(t, alone, got.Exclusive, op)
 		require.ElementsMatch(t, shared, got.Shared, op)
 	}
 	ids := func(list ...ipam.ID) []ipam.ID { return list }
@@ -123,16 +123,16 @@ func TestOperationsLockTheRegionsTheyDependOn(t *testing.T) {
 	require.NoError(t, err)
 
 	require.NoError(t, far.DeleteClaim(w.ctx, project, "kept", usecase.Request{}))
-	require.Contains(t, n.last["claim_group"].Alone, there)
+	require.Contains(t, n.last["claim_group"].Exclusive, there)
 	_, err = far.CreateClaim(w.ctx, project, again("back", kept.AllocationID, retain), usecase.Request{})
 	require.NoError(t, err)
-	require.Contains(t, n.last["claim_rebind"].Alone, there)
+	require.Contains(t, n.last["claim_rebind"].Exclusive, there)
 	require.NoError(t, far.DeleteClaim(w.ctx, project, "back", usecase.Request{}))
 	require.NoError(t, far.DeleteAllocation(w.ctx, project, kept.AllocationID.String(), usecase.Request{}))
-	require.Contains(t, n.last["allocation_delete"].Alone, there)
+	require.Contains(t, n.last["allocation_delete"].Exclusive, there)
 	require.NoError(t, far.DeletePool(w.ctx, project, made.Value.Name, usecase.Request{}))
-	require.Contains(t, n.last["pool_delete"].Alone, there)
+	require.Contains(t, n.last["pool_delete"].Exclusive, there)
 	_, err = far.CreateClaim(w.ctx, project, claimOf("exact", "net", exactly(kept.Block.String())), usecase.Request{})
 	require.NoError(t, err)
-	require.Equal(t, []ipam.ID{there}, n.last["claim_group"].Alone)
+	require.Equal(t, []ipam.ID{there}, n.last["claim_group"].Exclusive)
 }

@@ -23,12 +23,12 @@ func TestConcurrentMixedOperationsKeepThePoolConsistent(t *testing.T) {
 	b.pool(t, root("net", "10.0.0.0/24", labelled("x", "y")))
 	b.pool(t, root("spare", "10.1.0.0/26", labelled("x", "y")))
 	servers := b.servers(t, 3)
-	told := newLedger()
+	results := newLedger()
 	busy := []ipam.Code{ipam.CodePoolExhausted, ipam.CodeContention}
 	var wg sync.WaitGroup
 	for i := range workers {
 		wg.Go(func() {
-			w := &worker{bundle: b, s: servers[i%len(servers)], id: i, told: told, busy: busy, random: rand.New(rand.NewPCG(1, uint64(i)))}
+			w := &worker{bundle: b, s: servers[i%len(servers)], id: i, results: results, busy: busy, random: rand.New(rand.NewPCG(1, uint64(i)))}
 			for n := range operations {
 				w.step(n)
 			}
@@ -36,7 +36,7 @@ func TestConcurrentMixedOperationsKeepThePoolConsistent(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	told.agrees(t, b)
+	results.agrees(t, b)
 	_, err := b.patch("net", usecase.Request{}, reserving())
 	require.NoError(t, err)
 	require.Equal(t, []string{"10.0.0.0/24"}, b.free(t, "net"))
@@ -46,14 +46,14 @@ func TestConcurrentMixedOperationsKeepThePoolConsistent(t *testing.T) {
 // worker is one client of the test above.
 type worker struct {
 	*bundle
-	s      *alloc.Service
-	id     int
-	told   *ledger
-	busy   []ipam.Code
-	random *rand.Rand
-	claims []string
-	kept   []ipam.ID // retained allocations
-	pools  []string
+	s       *alloc.Service
+	id      int
+	results *ledger
+	busy    []ipam.Code
+	random  *rand.Rand
+	claims  []string
+	kept    []ipam.ID // retained allocations
+	pools   []string
 }
 
 func (w *worker) name(kind string, n int) string { return fmt.Sprintf("%s%d-%d", kind, w.id, n) }
@@ -78,7 +78,7 @@ func (w *worker) step(n int) {
 	case 4:
 		name := w.name("p", n)
 		_, err := w.s.CreatePool(w.ctx, project, child(name, "net", 29, reserving(ipam.Reservation{First: 1})), usecase.Request{})
-		w.told.expect(err, w.busy...)
+		w.results.expect(err, w.busy...)
 		if err == nil {
 			w.pools = append(w.pools, name)
 			r, err := w.s.CreateClaim(w.ctx, project, claim(w.name("i", n), name, 31), usecase.Request{})
@@ -90,7 +90,7 @@ func (w *worker) step(n int) {
 			p.Spec.Reservations = []ipam.Reservation{{Last: last}}
 			return p, nil
 		})
-		w.told.expect(err, ipam.CodeBlockTaken, ipam.CodeContention)
+		w.results.expect(err, ipam.CodeBlockTaken, ipam.CodeContention)
 	case 6, 7:
 		if len(w.claims) > 0 {
 			w.release(w.random.IntN(len(w.claims)))
@@ -99,12 +99,12 @@ func (w *worker) step(n int) {
 }
 
 func (w *worker) bound(err error, claims ...ipam.Claim) {
-	w.told.expect(err, w.busy...)
+	w.results.expect(err, w.busy...)
 	if err != nil {
 		return
 	}
 	for _, c := range claims {
-		w.told.claimed(c)
+		w.results.claimed(c)
 		w.claims = append(w.claims, c.Name)
 	}
 }
@@ -113,9 +113,9 @@ func (w *worker) bound(err error, claims ...ipam.Claim) {
 func (w *worker) release(i int) {
 	name := w.claims[i]
 	c, err := w.s.GetClaim(w.ctx, project, name, usecase.Reading{})
-	w.told.expect(err)
+	w.results.expect(err)
 	w.untilDone(func() error { return w.s.DeleteClaim(w.ctx, project, name, usecase.Request{}) })
-	w.told.released(name)
+	w.results.released(name)
 	w.claims = slices.Delete(w.claims, i, i+1)
 	if c.Spec.ReclaimPolicy != ipam.ReclaimRetain {
 		return
@@ -126,7 +126,7 @@ func (w *worker) release(i int) {
 			w.bound(err, r.Value)
 			return
 		}
-		w.told.expect(err, ipam.CodeContention)
+		w.results.expect(err, ipam.CodeContention)
 	}
 	w.kept = append(w.kept, c.AllocationID)
 }
@@ -137,7 +137,7 @@ func (w *worker) untilDone(run func() error) {
 	for ipam.IsCode(err, ipam.CodeContention) {
 		err = run()
 	}
-	w.told.expect(err)
+	w.results.expect(err)
 }
 
 func (w *worker) cleanUp() {

@@ -37,11 +37,11 @@ func TestRetryOfAReleasedClaimIsRefused(t *testing.T) {
 			gone := func(why string) {
 				t.Helper()
 				before := b.dump(t)
-				answer, err := run(key("k", "job"))
+				result, err := run(key("k", "job"))
 				e := refused(t, err, ipam.CodeClaimReleased)
 				require.Contains(t, e.Message, first.Value.Ref().String(), why)
 				require.Equal(t, "header:Idempotency-Key", e.Fields[0].Pointer)
-				require.Zero(t, answer, why)
+				require.Zero(t, result, why)
 				require.Equal(t, before, b.dump(t), why)
 				dryRun := key("k", "job")
 				dryRun.DryRun = true

@@ -101,7 +101,7 @@ func TestConcurrentClientsFillAndEmptyAPool(t *testing.T) {
 			b := setup(t)
 			net := b.pool(t, root("net", c.pool, strategy(c.strategy)))
 			servers := b.servers(t, c.servers)
-			told := newLedger()
+			results := newLedger()
 			each := func(run func(client int, s *alloc.Service)) {
 				var wg sync.WaitGroup
 				for i := range clients {
@@ -112,44 +112,44 @@ func TestConcurrentClientsFillAndEmptyAPool(t *testing.T) {
 			each(func(i int, s *alloc.Service) {
 				for n, bits := 0, c.lengths[i%len(c.lengths)]; ; n++ {
 					r, err := s.CreateClaim(b.ctx, project, claim(fmt.Sprintf("c%d-%d", i, n), "net", bits), usecase.Request{})
-					switch told.expect(err, ipam.CodePoolExhausted, ipam.CodeContention); {
+					switch results.expect(err, ipam.CodePoolExhausted, ipam.CodeContention); {
 					case err == nil:
-						told.claimed(r.Value)
+						results.claimed(r.Value)
 					case !ipam.IsCode(err, ipam.CodeContention): // contention changes nothing, so continue
 						return
 					}
 				}
 			})
-			told.agrees(t, b)
+			results.agrees(t, b)
 			// The pool has no room for a claim with the longest length, so it must have no free address.
 			longest := slices.Max(c.lengths)
 			require.Equal(t, "0", b.refuseClaim(t, claim("more", "net", longest), ipam.CodePoolExhausted).Figures.AvailableAddresses)
 			held := new(big.Int)
-			for _, p := range told.held {
+			for _, p := range results.held {
 				held.Add(held, freespace.Size(p))
 			}
 			require.Equal(t, freespace.Size(net.Block), held, "every address was handed out exactly once")
 
 			// Two clients release each claim at the same time. One of them succeeds, and the other gets not_found.
-			names := make([]string, 0, len(told.held))
-			for name := range told.held {
+			names := make([]string, 0, len(results.held))
+			for name := range results.held {
 				names = append(names, name)
 			}
 			var done sync.Map
 			each(func(i int, s *alloc.Service) {
 				for n := i / 2; n < len(names); n += clients / 2 {
 					err := s.DeleteClaim(b.ctx, project, names[n], usecase.Request{})
-					told.expect(err, ipam.CodeNotFound)
+					results.expect(err, ipam.CodeNotFound)
 					if err == nil {
-						told.released(names[n])
+						results.released(names[n])
 						if _, twice := done.LoadOrStore(names[n], i); twice {
-							told.expect(fmt.Errorf("%s was released twice", names[n]))
+							results.expect(fmt.Errorf("%s was released twice", names[n]))
 						}
 					}
 				}
 			})
-			told.agrees(t, b)
-			require.Empty(t, told.held)
+			results.agrees(t, b)
+			require.Empty(t, results.held)
 			require.Equal(t, []string{c.pool}, b.free(t, "net"), "and it is whole again")
 			for _, s := range servers {
 				waitFor(t, func() bool { return s.LockedContainers() == 0 }) // no request waits
@@ -162,16 +162,16 @@ func TestConcurrentClaimsShareTransactions(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
-	told := newLedger()
+	results := newLedger()
 	var wg sync.WaitGroup
 	for i := range clients {
 		wg.Go(func() {
 			r, err := b.CreateClaim(b.ctx, project, claim(fmt.Sprintf("c%d", i), "net", 32), usecase.Request{})
-			told.expect(err)
-			told.claimed(r.Value)
+			results.expect(err)
+			results.claimed(r.Value)
 		})
 	}
 	wg.Wait()
-	told.agrees(t, b)
+	results.agrees(t, b)
 	require.Less(t, b.attempts.count("claim_group", "committed"), clients)
 }

@@ -133,7 +133,7 @@ type unreachable struct {
 }
 
 func (u *unreachable) InTx(ctx context.Context, op string, locks storage.Locks, fn func(context.Context, storage.Tx) error) error {
-	if op == "region_lend" && slices.Contains(locks.Alone, u.home) {
+	if op == "region_lend" && slices.Contains(locks.Exclusive, u.home) {
 		u.mu.Lock()
 		defer u.mu.Unlock()
 		u.asks++

@@ -20,12 +20,12 @@ type placing struct {
 	begun, goOn chan struct{}
 }
 
-func (p *placing) Place(ctx context.Context, project ipam.ID, region string) error {
+func (p *placing) RecordRegion(ctx context.Context, project ipam.ID, region string) error {
 	if project == p.of {
 		p.begun <- struct{}{}
 		<-p.goOn
 	}
-	return p.Store.Place(ctx, project, region)
+	return p.Store.RecordRegion(ctx, project, region)
 }
 
 // The first claim of a project in a region writes a global row, which may take a second. Claims of other projects on the pool must not wait for this

@@ -30,13 +30,13 @@ func (c *costed) PoolStandings(ctx context.Context, region string, after ipam.ID
 }
 
 // sampler returns a Sampler on the test's database, and the store of the Sampler.
-func (b *bundle) sampler(t testing.TB, region string, most int) (*pools.Sampler, *costed) {
+func (b *bundle) sampler(t testing.TB, region string, limit int) (*pools.Sampler, *costed) {
 	t.Helper()
 	store, err := crdb.Open(b.ctx, b.dsn, crdb.Options{Region: region, MaxConnections: 2})
 	require.NoError(t, err)
 	t.Cleanup(store.Close)
 	c := &costed{Store: store}
-	return pools.NewSampler(c, region, most, b.clock.read), c
+	return pools.NewSampler(c, region, limit, b.clock.read), c
 }
 
 // pass runs the Sampler's steps until it has read all pools. It returns the sample and the number of steps.

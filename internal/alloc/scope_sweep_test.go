@@ -245,7 +245,7 @@ func TestBackgroundJobsLockTheRowsTheyDependOn(t *testing.T) {
 		t.Helper()
 		got, some := n.last[op]
 		require.True(t, some, op)
-		require.ElementsMatch(t, want.Alone, got.Alone, op)
+		require.ElementsMatch(t, want.Exclusive, got.Exclusive, op)
 		require.ElementsMatch(t, want.Shared, got.Shared, op)
 	}
 	for _, op := range []string{"scope_remove", "pool_delete"} {
@@ -254,14 +254,14 @@ func TestBackgroundJobsLockTheRowsTheyDependOn(t *testing.T) {
 		b.clock.move(time.Hour)
 		b.freed(t, 1)
 		scoped := b.only(t)
-		named("cooldown_free", storage.Locks{Alone: []ipam.ID{scoped.UID}})
+		named("cooldown_free", storage.Locks{Exclusive: []ipam.ID{scoped.UID}})
 		b.swept(t, 1, 0)
-		named("scope_mark", storage.Locks{Alone: []ipam.ID{scoped.UID}})
+		named("scope_mark", storage.Locks{Exclusive: []ipam.ID{scoped.UID}})
 		if op == "scope_remove" {
 			b.swept(t, 0, 1)
 		} else {
 			require.NoError(t, b.DeletePool(b.ctx, platform, scoped.Name, usecase.Request{}))
 		}
-		named(op, storage.Locks{Alone: []ipam.ID{scoped.UID, eu.UID}, Shared: []ipam.ID{p.UID}})
+		named(op, storage.Locks{Exclusive: []ipam.ID{scoped.UID, eu.UID}, Shared: []ipam.ID{p.UID}})
 	}
 }

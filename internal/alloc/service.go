@@ -45,7 +45,7 @@ type Service struct {
 
 // Options configure a Service.
 type Options struct {
-	Region  string           // region of the rows that this process creates
+	Region  string           // region for the rows that this process creates
 	Clock   func() time.Time // nil: the database's clock; tests set their own
 	Metrics usecase.Metrics  // nil: no metrics
 	Tracer  usecase.Tracer   // nil: no traces

@@ -102,7 +102,7 @@ type receiver struct {
 	mu     sync.Mutex
 	got    []sent
 	inside int
-	most   int // largest number of concurrent requests
+	peak   int // largest number of concurrent requests
 }
 
 func receive(t testing.TB, answer func(sent) int) *receiver {
@@ -121,7 +121,7 @@ func receive(t testing.TB, answer func(sent) int) *receiver {
 		s.ID = q.Header.Get("webhook-id")
 		r.mu.Lock()
 		r.inside++
-		r.most = max(r.most, r.inside)
+		r.peak = max(r.peak, r.inside)
 		r.got = append(r.got, s)
 		status := r.answer(s)
 		r.inside--
@@ -300,7 +300,7 @@ func TestConcurrentSendersDeliverOneMessageAtATime(t *testing.T) {
 		return slices.Contains(all, last) && b.hookNow(t).Progress.Failures == 0
 	}, first, second)
 	require.Subset(t, r.changes(), want, "nothing is left out")
-	require.Equal(t, 1, r.most)
+	require.Equal(t, 1, r.peak)
 	bodies := map[string]sent{}
 	for i, s := range r.all() {
 		before, again := bodies[s.ID]

@@ -2,112 +2,87 @@ package api
 
 import (
 	"context"
-	"time"
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/carve-ipam/carve/internal/alloc/paging"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/api/codec"
 	"github.com/carve-ipam/carve/internal/api/gen"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// memberHandlers serves members.
-type memberHandlers struct{ use Members }
-
-func (s memberHandlers) ListMembers(c echo.Context, project string, p gen.ListMembersParams) error {
+func (s *server) ListMembers(c echo.Context, project string, p gen.ListMembersParams) error {
 	return list(c, p.Limit, p.Cursor, project, s.use.ListMembers, codec.MemberOf)
 }
 
-func (s memberHandlers) GetMember(c echo.Context, project, subject string, _ gen.GetMemberParams) error {
+func (s *server) GetMember(c echo.Context, project, subject string, _ gen.GetMemberParams) error {
 	return get(c, project, subject, s.use.GetMember, codec.MemberOf)
 }
 
-func (s memberHandlers) PutMember(c echo.Context, project, subject string, p gen.PutMemberParams) error {
+func (s *server) PutMember(c echo.Context, project, subject string, p gen.PutMemberParams) error {
 	return put(c, conditions{p.IfMatch, p.IfNoneMatch, p.DryRun}, project, subject, codec.PutMember, s.use.PutMember, codec.MemberOf)
 }
 
-func (s memberHandlers) DeleteMember(c echo.Context, project, subject string, p gen.DeleteMemberParams) error {
+func (s *server) DeleteMember(c echo.Context, project, subject string, p gen.DeleteMemberParams) error {
 	return remove(c, p.IfMatch, p.DryRun, project, subject, s.use.DeleteMember)
 }
 
-// keyHandlers serves API keys. It needs a clock because the phase of a key, such as expired, depends on the time.
-type keyHandlers struct {
-	use   Keys
-	clock func() time.Time
-}
+func (s *server) showKey(k ipam.APIKey) gen.APIKey { return codec.KeyOf(k, s.cfg.Clock()) }
 
-func (s keyHandlers) show(k ipam.APIKey) gen.APIKey { return codec.KeyOf(k, s.clock()) }
-
-func (s keyHandlers) ListAPIKeys(c echo.Context, project string, p gen.ListAPIKeysParams) error {
-	return list(c, p.Limit, p.Cursor, project, s.use.ListKeys, s.show)
+func (s *server) ListAPIKeys(c echo.Context, project string, p gen.ListAPIKeysParams) error {
+	return list(c, p.Limit, p.Cursor, project, s.use.ListKeys, s.showKey)
 }
 
 // CreateAPIKey returns the token once. Retries compare a fingerprint of the request body, and the body contains no secret.
-func (s keyHandlers) CreateAPIKey(c echo.Context, project string, p gen.CreateAPIKeyParams) error {
+func (s *server) CreateAPIKey(c echo.Context, project string, p gen.CreateAPIKeyParams) error {
 	return create(c, post{project: project, key: p.IdempotencyKey, dryRun: p.DryRun}, codec.NewKey, s.use.CreateKey, func(k ipam.APIKey) gen.APIKey {
-		shown := s.show(k)
+		shown := s.showKey(k)
 		shown.Token = k.Token
 		return shown
 	})
 }
 
-func (s keyHandlers) GetAPIKey(c echo.Context, project, key string) error {
-	return get(c, project, key, s.use.GetKey, s.show)
+func (s *server) GetAPIKey(c echo.Context, project, key string) error {
+	return get(c, project, key, s.use.GetKey, s.showKey)
 }
 
-func (s keyHandlers) DeleteAPIKey(c echo.Context, project, key string, p gen.DeleteAPIKeyParams) error {
+func (s *server) DeleteAPIKey(c echo.Context, project, key string, p gen.DeleteAPIKeyParams) error {
 	return remove(c, p.IfMatch, p.DryRun, project, key, s.use.DeleteKey)
 }
 
-// poolGrantHandlers serves grants of pools.
-type poolGrantHandlers struct{ use PoolGrants }
-
-func (s poolGrantHandlers) ListPoolGrants(c echo.Context, project, pool string, p gen.ListPoolGrantsParams) error {
-	return listGrants(c, p.Limit, p.Cursor, project, pool, s.use.ListPoolGrants)
+func (s *server) ListPoolGrants(c echo.Context, project, pool string, p gen.ListPoolGrantsParams) error {
+	return list(c, p.Limit, p.Cursor, project, with(pool, s.use.ListPoolGrants), codec.GrantOf)
 }
 
-func (s poolGrantHandlers) GetPoolGrant(c echo.Context, project, pool, consumer string, _ gen.GetPoolGrantParams) error {
+func (s *server) GetPoolGrant(c echo.Context, project, pool, consumer string, _ gen.GetPoolGrantParams) error {
 	return getGrant(c, project, pool, consumer, s.use.GetPoolGrant)
 }
 
-func (s poolGrantHandlers) PutPoolGrant(c echo.Context, project, pool, consumer string, p gen.PutPoolGrantParams) error {
+func (s *server) PutPoolGrant(c echo.Context, project, pool, consumer string, p gen.PutPoolGrantParams) error {
 	return putGrant(c, conditions{p.IfMatch, p.IfNoneMatch, p.DryRun}, project, pool, consumer, s.use.PutPoolGrant)
 }
 
-func (s poolGrantHandlers) DeletePoolGrant(c echo.Context, project, pool, consumer string, p gen.DeletePoolGrantParams) error {
+func (s *server) DeletePoolGrant(c echo.Context, project, pool, consumer string, p gen.DeletePoolGrantParams) error {
 	return deleteGrant(c, p.IfMatch, p.DryRun, project, pool, consumer, s.use.DeletePoolGrant)
 }
 
-// spaceGrantHandlers serves grants of spaces.
-type spaceGrantHandlers struct{ use SpaceGrants }
-
-func (s spaceGrantHandlers) ListSpaceGrants(c echo.Context, project, space string, p gen.ListSpaceGrantsParams) error {
-	return listGrants(c, p.Limit, p.Cursor, project, space, s.use.ListSpaceGrants)
+func (s *server) ListSpaceGrants(c echo.Context, project, space string, p gen.ListSpaceGrantsParams) error {
+	return list(c, p.Limit, p.Cursor, project, with(space, s.use.ListSpaceGrants), codec.GrantOf)
 }
 
-func (s spaceGrantHandlers) GetSpaceGrant(c echo.Context, project, space, consumer string, _ gen.GetSpaceGrantParams) error {
+func (s *server) GetSpaceGrant(c echo.Context, project, space, consumer string, _ gen.GetSpaceGrantParams) error {
 	return getGrant(c, project, space, consumer, s.use.GetSpaceGrant)
 }
 
-func (s spaceGrantHandlers) PutSpaceGrant(c echo.Context, project, space, consumer string, p gen.PutSpaceGrantParams) error {
+func (s *server) PutSpaceGrant(c echo.Context, project, space, consumer string, p gen.PutSpaceGrantParams) error {
 	return putGrant(c, conditions{p.IfMatch, p.IfNoneMatch, p.DryRun}, project, space, consumer, s.use.PutSpaceGrant)
 }
 
-func (s spaceGrantHandlers) DeleteSpaceGrant(c echo.Context, project, space, consumer string, p gen.DeleteSpaceGrantParams) error {
+func (s *server) DeleteSpaceGrant(c echo.Context, project, space, consumer string, p gen.DeleteSpaceGrantParams) error {
 	return deleteGrant(c, p.IfMatch, p.DryRun, project, space, consumer, s.use.DeleteSpaceGrant)
 }
 
-// The four functions below handle grants. The parameter of is the name of the pool or space that is granted.
-
-func listGrants(c echo.Context, limit *int, cursor *string, project, of string,
-	use func(ctx context.Context, project, of string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Grant], error),
-) error {
-	return list(c, limit, cursor, project, func(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Grant], error) {
-		return use(ctx, project, of, limit, cursor, r)
-	}, codec.GrantOf)
-}
+// The three functions below handle grants. The parameter of names the granted pool or space.
 
 func getGrant(c echo.Context, project, of, consumer string, use func(ctx context.Context, project, of, consumer string) (ipam.Grant, error)) error {
 	return get(c, project, consumer, func(ctx context.Context, project, consumer string) (ipam.Grant, error) {
@@ -131,24 +106,18 @@ func deleteGrant(c echo.Context, ifMatch *string, dryRun *bool, project, of, con
 	})
 }
 
-// quotaHandlers serves quotas.
-type quotaHandlers struct {
-	use     Quotas
-	changes Changes
+func (s *server) ListQuotas(c echo.Context, project string, p gen.ListQuotasParams) error {
+	return followed(c, s.use, p.Limit, p.Cursor, project, s.use.ListQuotas, codec.QuotaOf)
 }
 
-func (s quotaHandlers) ListQuotas(c echo.Context, project string, p gen.ListQuotasParams) error {
-	return followed(c, s.changes, p.Limit, p.Cursor, project, s.use.ListQuotas, codec.QuotaOf)
-}
-
-func (s quotaHandlers) GetQuota(c echo.Context, project, quota string) error {
+func (s *server) GetQuota(c echo.Context, project, quota string) error {
 	return get(c, project, quota, s.use.GetQuota, codec.QuotaOf)
 }
 
-func (s quotaHandlers) PutQuota(c echo.Context, project, quota string, p gen.PutQuotaParams) error {
+func (s *server) PutQuota(c echo.Context, project, quota string, p gen.PutQuotaParams) error {
 	return put(c, conditions{p.IfMatch, p.IfNoneMatch, p.DryRun}, project, quota, codec.PutQuota, s.use.PutQuota, codec.QuotaOf)
 }
 
-func (s quotaHandlers) DeleteQuota(c echo.Context, project, quota string, p gen.DeleteQuotaParams) error {
+func (s *server) DeleteQuota(c echo.Context, project, quota string, p gen.DeleteQuotaParams) error {
 	return remove(c, p.IfMatch, p.DryRun, project, quota, s.use.DeleteQuota)
 }

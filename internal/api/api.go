@@ -30,13 +30,13 @@ type Config struct {
 	Log   *slog.Logger // nil: no log
 	// Clock returns the database's time, for responses that contain a time. nil: the system's clock.
 	Clock func() time.Time
-	// RequestTimeout is the deadline of a request. Its SQL statements have the same deadline. 0: 10 seconds.
+	// RequestTimeout is a request's deadline, also for its SQL statements. 0: 10 seconds.
 	RequestTimeout time.Duration
-	// Limits are the rate limits of callers. The zero value sets no limits.
+	// Limits are the callers' rate limits. The zero value sets no limits.
 	Limits limits.Limits
 	// InFlight limits concurrent requests. nil: no limit.
 	InFlight *limits.InFlight
-	// TrustedProxies are the proxies whose X-Forwarded-For header the server trusts. Without any, a client's address is the address of its connection.
+	// TrustedProxies are the proxies whose X-Forwarded-For header the server trusts. Without any, a client's address is its connection's address.
 	TrustedProxies []netip.Prefix
 	// MaxBody is the largest request body in bytes. 0: 1 MiB.
 	MaxBody int64
@@ -52,7 +52,7 @@ type Config struct {
 	MetricsLocal bool
 }
 
-// Console serves the pages and the sign-in of the web console, which are not in the contract.
+// Console serves the web console's pages and its sign-in, which are not in the contract.
 type Console interface {
 	// Register adds the console's paths to the router. Their requests have an origin and a deadline, and the adapter renders their errors.
 	Register(e *echo.Echo)
@@ -64,7 +64,7 @@ type Console interface {
 type Version struct {
 	Version   string
 	Commit    string // "" if the build does not know it
-	GoVersion string // "": the version of the running program
+	GoVersion string // "": the running program's version
 }
 
 const (
@@ -79,8 +79,7 @@ type adapter struct {
 	remote   echo.IPExtractor
 }
 
-// New returns the handler of all HTTP paths. It panics if the embedded contract does not load, or if an error code has no status. Both mean that the
-// build is broken.
+// New returns the handler for all HTTP paths. It panics if the embedded contract does not load, which means that the build is broken.
 func New(cfg Config) http.Handler {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
@@ -106,13 +105,14 @@ func New(cfg Config) http.Handler {
 	e.Binder = contract.Binder{}
 	e.HTTPErrorHandler = a.renderError
 	e.Use(a.chained())
-	gen.RegisterHandlers(e, newServer(cfg))
-	swagger := echo.WrapHandler(docs.Handler("/openapi.yaml"))
+	gen.RegisterHandlers(e, &server{cfg.Service, cfg})
+	swagger := docs.Handler("/openapi.yaml")
 	ui := func(c echo.Context) error {
-		if !docs.Has(c.Request().URL.Path) {
+		if !swagger.Has(c.Request().URL.Path) {
 			return echo.ErrNotFound
 		}
-		return swagger(c)
+		swagger.ServeHTTP(c.Response(), c.Request())
+		return nil
 	}
 	e.GET("/docs", ui)
 	e.GET("/docs/*", ui)
@@ -122,7 +122,7 @@ func New(cfg Config) http.Handler {
 	if cfg.Console != nil {
 		cfg.Console.Register(e)
 	}
-	e.GET("/problems", pages.Problems(problemRows()))
+	e.GET("/problems", pages.Problems)
 	e.GET("/problems/:code", pages.Problem)
 	if cfg.Metrics != nil {
 		e.GET("/metrics", a.serveMetrics)
@@ -130,7 +130,7 @@ func New(cfg Config) http.Handler {
 	return headAsGet(a.bound(e))
 }
 
-// headAsGet serves HEAD with the handler of GET. net/http omits the body because the original request is still a HEAD.
+// headAsGet serves HEAD with the GET handler. net/http omits the body because the original request is still a HEAD.
 func headAsGet(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodHead {

@@ -41,42 +41,31 @@ func tooLarge(limit int64) error {
 	return ipam.Errorf(ipam.CodePayloadTooLarge, "The body is larger than %d bytes; send less at once.", limit)
 }
 
-// strictBody reads the whole body before other code interprets it. It accepts exactly one JSON value, in strict syntax. If an operation takes no
-// body, strictBody refuses any body.
-func (a *adapter) strictBody(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		op, r := operationOf(c), c.Request()
-		switch {
-		case op == nil:
-			return next(c)
-		case op.MediaType == "" && hasBody(r):
-			return refuse.Invalid([]ipam.Field{{Detail: "must be left out: this operation takes no body."}})
-		case op.MediaType == "":
-			return next(c)
-		}
-		data, err := io.ReadAll(r.Body)
-		if err != nil {
-			return unreadable(r, err)
-		}
-		if r.ContentLength < 0 { // charge has already charged a known length
-			if err := tenancy.BudgetOf(r.Context()).Charge(tenancy.Work{Bytes: len(data)}); err != nil {
-				return err
-			}
-		}
-		if err := op.TakeBody(r, data); err != nil {
-			return err
-		}
-		return next(c)
-	}
-}
-
-// validate refuses a request that violates the contract.
+// validate refuses a request that violates the contract. It reads the whole body before other code interprets it. If an operation takes no body,
+// validate refuses any body.
 func (a *adapter) validate(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		if op := operationOf(c); op != nil {
-			if err := op.Check(c); err != nil {
-				return err
+		op, r := operationOf(c), c.Request()
+		if op == nil {
+			return next(c)
+		}
+		var data []byte
+		switch {
+		case op.MediaType != "":
+			var err error
+			if data, err = io.ReadAll(r.Body); err != nil {
+				return unreadable(r, err)
 			}
+			if r.ContentLength < 0 { // charge has already charged a known length
+				if err := tenancy.BudgetOf(r.Context()).Charge(tenancy.Work{Bytes: len(data)}); err != nil {
+					return err
+				}
+			}
+		case hasBody(r):
+			return refuse.At("", "must be left out: this operation takes no body.")
+		}
+		if err := op.Check(c, data); err != nil {
+			return err
 		}
 		return next(c)
 	}
@@ -88,7 +77,7 @@ func unreadable(r *http.Request, err error) error {
 	switch {
 	case errors.As(err, &large):
 		return tooLarge(large.Limit)
-	case errors.Is(err, os.ErrDeadlineExceeded): // the read deadline of a slow caller passed; the request's own deadline has not, so this is no 5xx
+	case errors.Is(err, os.ErrDeadlineExceeded): // a slow caller's read deadline passed; the request's own deadline has not, so this is no 5xx
 		return refuse.Invalid([]ipam.Field{{Detail: "arrived too slowly; send less in one request."}})
 	case errors.Is(err, guard.ErrTooManyBodies):
 		return ipam.Errorf(ipam.CodeRateLimited, "The server already receives too many large bodies. Nothing was changed; repeat the request when Retry-After has passed, or send less at once.")

@@ -148,6 +148,22 @@ func (l limited) steadily(t *testing.T, keys, each int, body []byte) {
 	}
 }
 
+// A dry run costs more than a claim, so the keys of one project cannot use up the database with dry runs.
+func TestDryRunsOfAProjectAreLimited(t *testing.T) {
+	t.Parallel()
+	l, _ := setupDefaultLimits(t)
+	served := 0
+	for range 1200 {
+		for k := range 8 {
+			if l.post(t, fmt.Sprintf("key:acme/k%d", k), "/v1/projects/acme/claims?dryRun=true", []byte(benchFull)).Code == http.StatusCreated {
+				served++
+			}
+		}
+		l.pass(time.Second / 200)
+	}
+	require.InDelta(t, (6+4)*200, served, 200, "200 a second for six seconds, and four seconds' worth at once")
+}
+
 // If a project or a key is deleted and created again, the new one does not start with the used-up budget of the old one.
 func TestRecreatedProjectAndKeyInheritNoDebt(t *testing.T) {
 	t.Parallel()

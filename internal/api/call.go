@@ -20,20 +20,20 @@ type call struct {
 	echo.Context
 
 	op      *contract.Operation
-	reading usecase.Reading  // consistency of the request's reads
+	reading usecase.Reading  // consistency for the request's reads
 	next    echo.HandlerFunc // handler that the router found
 
 	visit    tenancy.RequestContext
-	attempts limits.Attempts // authentication attempts of the client's address
+	attempts limits.Attempts // authentication attempts from the client's address
 	budget   limits.Budget   // the caller's budget
 
 	waited time.Duration // time spent waiting for changes; metrics subtract it from the duration
 
-	headers [4]string // values of the response headers that have one value each
+	headers [4]string // values for response headers with one value each
 	given   int
 }
 
-// callOf returns the call of a request. For a request that has not passed chained, it returns a new call.
+// callOf returns a request's call, or a new call for a request that has not passed chained.
 func callOf(c echo.Context) *call {
 	if k, ok := c.(*call); ok {
 		return k
@@ -54,7 +54,7 @@ func setHeader(c echo.Context, name, value string) {
 	c.Response().Header()[name] = k.headers[k.given-1 : k.given : k.given]
 }
 
-// noQuery holds the parameters of a request without a query.
+// noQuery is the result of QueryParams without a query.
 var noQuery = url.Values{}
 
 // QueryParams implements echo.Context. It does not parse an empty query.
@@ -73,7 +73,7 @@ func operationOf(c echo.Context) *contract.Operation {
 	return nil
 }
 
-// contextOf returns the request context (tenancy.RequestContext) of a request that has passed origin.
+// contextOf returns the tenancy.RequestContext that origin has made for a request.
 func contextOf(c echo.Context) (*tenancy.RequestContext, error) {
 	if v, ok := tenancy.RequestContextOf(c.Request().Context()); ok {
 		return v, nil

@@ -8,7 +8,6 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/carve-ipam/carve/internal/alloc/feed"
-	"github.com/carve-ipam/carve/internal/api/auth"
 	"github.com/carve-ipam/carve/internal/api/codec"
 	"github.com/carve-ipam/carve/internal/api/gen"
 	"github.com/carve-ipam/carve/internal/api/limits"
@@ -16,26 +15,19 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// changeHandlers serves the feed of changes.
-type changeHandlers struct {
-	use           Changes
-	authenticator auth.Authenticator
-	clock         func() time.Time
-}
-
-// rightsEvery is the interval between checks that the caller may still follow the changes. The caches of keys and members are also some seconds old.
+// rightsEvery is the interval between checks that the caller may still follow the changes. The key and member caches are also some seconds old.
 const rightsEvery = 3 * time.Second
 
-func (s changeHandlers) ListChanges(c echo.Context, project string, p gen.ListChangesParams) error {
-	labels, err := codec.LabelFilter(codec.ValueOr(p.LabelSelector, ""))
+func (s *server) ListChanges(c echo.Context, project string, p gen.ListChangesParams) error {
+	labels, err := codec.LabelFilter(value(p.LabelSelector))
 	if err != nil {
 		return err
 	}
-	f := feed.Filter{Name: codec.ValueOr(p.ResourceName, ""), Labels: labels}
+	f := feed.Filter{Name: value(p.ResourceName), Labels: labels}
 	for _, kind := range p.ResourceKind {
 		f.Kinds = append(f.Kinds, string(kind))
 	}
-	after := codec.ValueOr(p.LastEventID, codec.ValueOr(p.After, ""))
+	after := codec.ValueOr(p.LastEventID, value(p.After))
 	follower, err := s.use.Follow(c.Request().Context(), project, after, f)
 	if err != nil {
 		return err
@@ -45,11 +37,11 @@ func (s changeHandlers) ListChanges(c echo.Context, project string, p gen.ListCh
 	if streams(operationOf(c), c.Request()) {
 		return s.stream(c, follower)
 	}
-	return s.poll(c, follower, codec.ValueOr(p.Limit, defaultLimit), time.Duration(codec.ValueOr(p.WaitSeconds, 0))*time.Second)
+	return s.poll(c, follower, codec.ValueOr(p.Limit, defaultLimit), time.Duration(value(p.WaitSeconds))*time.Second)
 }
 
-// poll returns the pending changes. If there are none, it waits up to wait for the next ones.
-func (s changeHandlers) poll(c echo.Context, follower *feed.Follower, limit int, wait time.Duration) error {
+// poll returns the pending changes. If there are none, it waits for the next ones, at most for the duration wait.
+func (s *server) poll(c echo.Context, follower *feed.Follower, limit int, wait time.Duration) error {
 	control := http.NewResponseController(c.Response())
 	if wait > 0 {
 		_ = control.SetReadDeadline(time.Time{}) // without a read deadline, the server still notices a client that disconnects
@@ -64,22 +56,26 @@ func (s changeHandlers) poll(c echo.Context, follower *feed.Follower, limit int,
 	if err != nil {
 		return err
 	}
-	tenancy.BudgetOf(c.Request().Context()).Add(tenancy.Work{Rows: len(changes)})
+	bytes := 0
+	for _, change := range changes {
+		bytes += change.Size()
+	}
+	tenancy.BudgetOf(c.Request().Context()).Add(tenancy.RowWork(len(changes), bytes))
 	if err := follower.Reserve(c.Request().Context(), changes); err != nil {
 		return err
 	}
 	page := gen.ChangeList{Items: make([]gen.Change, len(changes)), Cursor: follower.Cursor()}
 	for i, change := range changes {
-		if page.Items[i], err = showChange(change, s.clock()); err != nil {
+		if page.Items[i], err = showChange(change, s.cfg.Clock()); err != nil {
 			return err
 		}
 	}
-	return codec.Answer(c.Response(), http.StatusOK, &page)
+	return sendOK(c, &page)
 }
 
 // may checks again that the caller's credentials are valid and that the caller may follow the changes.
-func (s changeHandlers) may(c echo.Context, follower *feed.Follower) error {
-	who, err := s.authenticator.Authenticate(c.Request())
+func (s *server) may(c echo.Context, follower *feed.Follower) error {
+	who, err := s.cfg.Authenticator.Authenticate(c.Request())
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"sync"
 	"time"
@@ -25,10 +26,10 @@ const (
 	retryAfter    = time.Second // delay before a client reconnects
 )
 
-// stream is a response of Server-Sent Events. Between two writes it holds no text, so that many idle streams need little memory. All streams share
-// the text of a change, and copy it to the connection through a small buffer.
+// stream is a response with Server-Sent Events. Between two writes it holds no text, so that many idle streams need little memory. All streams share
+// a change's text, and copy it to the connection through a small buffer.
 type stream struct {
-	changeHandlers
+	*server
 
 	c        echo.Context
 	follower *feed.Follower
@@ -36,15 +37,15 @@ type stream struct {
 	err      error         // first failed write
 }
 
-// streamBuffer is the size of the buffer that collects text before a write.
+// streamBuffer is a stream's buffer size in bytes.
 const streamBuffer = 16 << 10
 
 var streamBuffers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, streamBuffer) }}
 
 // stream sends events until the caller disconnects or loses the right to follow. The HTTP status is already sent by then, so an error is the last
 // event.
-func (s changeHandlers) stream(c echo.Context, follower *feed.Follower) error {
-	out := &stream{changeHandlers: s, c: c, follower: follower}
+func (s *server) stream(c echo.Context, follower *feed.Follower) error {
+	out := &stream{server: s, c: c, follower: follower}
 	began := time.Now()
 	defer func() { callOf(c).waited = time.Since(began) }()
 	_ = http.NewResponseController(c.Response()).SetReadDeadline(time.Time{})
@@ -75,7 +76,7 @@ func (s *stream) run() error {
 	ctx := s.c.Request().Context()
 	mark, rights := time.Now().Add(bookmarkEvery), time.Now().Add(rightsEvery)
 	for {
-		changes, err := s.follower.Next(ctx, min(time.Until(mark), time.Until(rights)), streamAtOnce)
+		changes, err := s.next(ctx, min(time.Until(mark), time.Until(rights)))
 		switch {
 		case err != nil:
 			return err
@@ -99,7 +100,7 @@ func (s *stream) run() error {
 			s.add(change.Text(s.frame))
 			s.add([]byte("id: "), []byte(s.follower.CursorAfter(change, next)), []byte("\n\n"))
 		}
-		tenancy.BudgetOf(ctx).Add(tenancy.Work{Rows: len(changes)})
+		tenancy.BudgetOf(ctx).Add(tenancy.Work{Rows: len(changes)}) // not by size, because all streams share a change's text
 		if len(changes) == 0 && !now.Before(mark) {
 			cursor := s.follower.Cursor()
 			s.event("bookmark", cursor, gen.ChangesBookmark{Cursor: cursor})
@@ -113,9 +114,24 @@ func (s *stream) run() error {
 	}
 }
 
-// frame returns the text of a change without its id. All streams of one feed hub share this text.
+// next waits for changes. While the budget is used up, it returns none. Many streams may wait for one budget, so each of them waits for a random time
+// longer, and they do not all continue at once.
+func (s *stream) next(ctx context.Context, wait time.Duration) ([]*feed.Change, error) {
+	debt := tenancy.BudgetOf(ctx).Debt()
+	if debt == 0 {
+		return s.follower.Next(ctx, wait, streamAtOnce)
+	}
+	s.follower.Release()
+	select {
+	case <-ctx.Done():
+	case <-time.After(min(wait, debt+rand.N(time.Second))): //nolint:gosec // not for secrets
+	}
+	return nil, nil
+}
+
+// frame returns a change's text without its id. All streams on one feed hub share this text.
 func (s *stream) frame(change *feed.Change) []byte {
-	shown, err := showChange(change, s.clock())
+	shown, err := showChange(change, s.cfg.Clock())
 	if err != nil {
 		return nil // a time that JSON cannot express
 	}

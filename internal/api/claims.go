@@ -1,8 +1,6 @@
 package api
 
 import (
-	"context"
-	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -10,6 +8,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/carve-ipam/carve/internal/alloc/allocations"
+	"github.com/carve-ipam/carve/internal/alloc/claims"
 	"github.com/carve-ipam/carve/internal/alloc/paging"
 	"github.com/carve-ipam/carve/internal/alloc/releases"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
@@ -18,33 +17,27 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// claimHandlers serves claims.
-type claimHandlers struct {
-	use     Claims
-	changes Changes
-}
-
-func (s claimHandlers) ListClaims(c echo.Context, project string, p gen.ListClaimsParams) error {
+func (s *server) ListClaims(c echo.Context, project string, p gen.ListClaimsParams) error {
 	f, err := filterParams{labels: p.LabelSelector, pool: p.Pool, class: p.Class, within: p.Within, contains: p.Contains}.filter(project)
 	if err != nil {
 		return err
 	}
-	f.Phase, f.Family = string(codec.ValueOr(p.Phase, "")), ipam.Family(codec.ValueOr(p.IPFamily, ""))
-	f.Owner = strings.TrimRight(codec.ValueOr(p.Owner, ""), "/")
+	f.Phase, f.Family = string(value(p.Phase)), ipam.Family(value(p.IPFamily))
+	f.Owner = strings.TrimRight(value(p.Owner), "/")
 	if p.Consumer != nil {
-		f.Consumer = codec.ConsumerRef(codec.ValueOr(p.Realm, ""), *p.Consumer)
+		f.Consumer = codec.ConsumerRef(value(p.Realm), *p.Consumer)
 	}
-	return followed(c, s.changes, p.Limit, p.Cursor, project, filtered(f, s.use.ListClaims), codec.ClaimOf)
+	return followed(c, s.use, p.Limit, p.Cursor, project, with(f, s.use.ListClaims), codec.ClaimOf)
 }
 
-func (s claimHandlers) CreateClaim(c echo.Context, project string, p gen.CreateClaimParams) error {
+func (s *server) CreateClaim(c echo.Context, project string, p gen.CreateClaimParams) error {
 	return create(c, post{project: project, key: p.IdempotencyKey, dryRun: p.DryRun}, codec.NewClaim, s.use.CreateClaim, codec.ClaimOf)
 }
 
-// answeredClaim is the number of bytes that the response to a claim needs beyond the texts in the request. CreateClaimBatch reserves memory by it.
+// answeredClaim is the size in bytes that a claim has in a response, beyond the texts in the request. CreateClaimBatch reserves memory by it.
 const answeredClaim = 512
 
-func (s claimHandlers) CreateClaimBatch(c echo.Context, project string, p gen.CreateClaimBatchParams) error {
+func (s *server) CreateClaimBatch(c echo.Context, project string, p gen.CreateClaimBatchParams) error {
 	var body gen.ClaimBatchCreate
 	if err := c.Bind(&body); err != nil {
 		return err
@@ -74,25 +67,23 @@ func (s claimHandlers) CreateClaimBatch(c echo.Context, project string, p gen.Cr
 	return codec.Answer(c.Response(), http.StatusCreated, &gen.ClaimBatch{Claims: codec.Each(made.Value, codec.ClaimOf)})
 }
 
-func (s claimHandlers) GetClaim(c echo.Context, project, claim string, _ gen.GetClaimParams) error {
+func (s *server) GetClaim(c echo.Context, project, claim string, _ gen.GetClaimParams) error {
 	return get(c, project, claim, asAsked(c, s.use.GetClaim), codec.ClaimOf)
 }
 
-func (s claimHandlers) PutClaim(c echo.Context, project, claim string, p gen.PutClaimParams) error {
+func (s *server) PutClaim(c echo.Context, project, claim string, p gen.PutClaimParams) error {
 	return put(c, conditions{p.IfMatch, p.IfNoneMatch, p.DryRun}, project, claim, codec.PutClaim, s.use.PutClaim, codec.ClaimOf)
 }
 
-func (s claimHandlers) PatchClaim(c echo.Context, project, claim string, p gen.PatchClaimParams) error {
-	return patch(c, p.IfMatch, p.DryRun, func(ctx context.Context, body json.RawMessage, r usecase.Request) (ipam.Claim, error) {
-		return s.use.PatchClaim(ctx, project, claim, r, codec.PatchClaim(body))
-	}, codec.ClaimOf)
+func (s *server) PatchClaim(c echo.Context, project, claim string, p gen.PatchClaimParams) error {
+	return patch(c, p.IfMatch, p.DryRun, project, claim, codec.PatchClaim, s.use.PatchClaim, codec.ClaimOf)
 }
 
-func (s claimHandlers) DeleteClaim(c echo.Context, project, claim string, p gen.DeleteClaimParams) error {
+func (s *server) DeleteClaim(c echo.Context, project, claim string, p gen.DeleteClaimParams) error {
 	return remove(c, p.IfMatch, p.DryRun, project, claim, s.use.DeleteClaim)
 }
 
-func (s claimHandlers) ReleaseClaims(c echo.Context, project string, p gen.ReleaseClaimsParams) error {
+func (s *server) ReleaseClaims(c echo.Context, project string, p gen.ReleaseClaimsParams) error {
 	var body gen.ClaimReleaseCreate
 	if err := c.Bind(&body); err != nil {
 		return err
@@ -101,20 +92,20 @@ func (s claimHandlers) ReleaseClaims(c echo.Context, project string, p gen.Relea
 	if err != nil {
 		return err
 	}
-	r := usecase.Request{DryRun: codec.ValueOr(p.DryRun, false)}
+	r := usecase.Request{DryRun: value(p.DryRun)}
 	done, err := s.use.ReleaseClaims(c.Request().Context(), project, asked, r)
 	if err != nil {
 		return inSelection(err)
 	}
 	mark(c, r.DryRun, false)
 	out := codec.ReleaseOf(done, r.DryRun)
-	return codec.Answer(c.Response(), http.StatusOK, &out)
+	return sendOK(c, &out)
 }
 
-// shownReleases is the largest number of claims that a dry run of a release lists.
+// shownReleases limits the claims that a release's dry run lists.
 const shownReleases = 100
 
-// releasing converts the body of a release into the selection of the claims to release.
+// releasing converts the body into the selection of claims to release.
 func releasing(project string, body gen.ClaimReleaseCreate) (releases.Selection, error) {
 	sel := body.Select
 	q := releases.Selection{
@@ -138,8 +129,7 @@ func releasing(project string, body gen.ClaimReleaseCreate) (releases.Selection,
 	return q, inSelection(err)
 }
 
-// inSelection rewrites the field pointers of an error from a list. It does so because in this operation the filters are in the body, not in the
-// query.
+// inSelection rewrites the field pointers in a list's error, because in this operation the filters are in the body and not in the query.
 func inSelection(err error) error {
 	e, ok := err.(*ipam.Error) //nolint:errorlint // only the refusal itself is re-pointed
 	if !ok {
@@ -165,7 +155,7 @@ func inSelection(err error) error {
 }
 
 // ExplainClaim returns 200 even if the claim would be refused, because the explanation is the result.
-func (s claimHandlers) ExplainClaim(c echo.Context, project string) error {
+func (s *server) ExplainClaim(c echo.Context, project string) error {
 	var body gen.ClaimExplanationRequest
 	if err := c.Bind(&body); err != nil {
 		return err
@@ -180,46 +170,32 @@ func (s claimHandlers) ExplainClaim(c echo.Context, project string) error {
 	}
 	defer keep(0)
 	x, err := s.use.ExplainClaim(c.Request().Context(), project, ipam.Claim{Spec: spec})
-	if err != nil {
-		return err
-	}
-	explained := codec.ExplanationOf(spec, x)
-	return codec.Answer(c.Response(), http.StatusOK, &explained)
+	return reply(c, x, err, func(x claims.Explanation) gen.ClaimExplanation { return codec.ExplanationOf(spec, x) })
 }
 
-// allocationHandlers serves allocations.
-type allocationHandlers struct {
-	use     Allocations
-	changes Changes
-}
-
-func (s allocationHandlers) ListAllocations(c echo.Context, project string, p gen.ListAllocationsParams) error {
+func (s *server) ListAllocations(c echo.Context, project string, p gen.ListAllocationsParams) error {
 	f, err := filterParams{pool: p.Pool, class: p.Class, within: p.Within, contains: p.Contains}.filter(project)
 	if err != nil {
 		return err
 	}
-	f.Phase, f.Family = string(codec.ValueOr(p.Phase, "")), ipam.Family(codec.ValueOr(p.IPFamily, ""))
-	f.Purpose, f.Own = ipam.Purpose(codec.ValueOr(p.Purpose, "")), codec.ValueOr(p.Holder, "") == gen.AllocationHolderSelf
-	return followed(c, s.changes, p.Limit, p.Cursor, project, filtered(f, s.use.ListAllocations), codec.AllocationOf)
+	f.Phase, f.Family = string(value(p.Phase)), ipam.Family(value(p.IPFamily))
+	f.Purpose, f.Own = ipam.Purpose(value(p.Purpose)), value(p.Holder) == gen.AllocationHolderSelf
+	return followed(c, s.use, p.Limit, p.Cursor, project, with(f, s.use.ListAllocations), codec.AllocationOf)
 }
 
-func (s allocationHandlers) GetAllocation(c echo.Context, project, allocation string, _ gen.GetAllocationParams) error {
+func (s *server) GetAllocation(c echo.Context, project, allocation string, _ gen.GetAllocationParams) error {
 	return get(c, project, allocation, asAsked(c, s.use.GetAllocation), codec.AllocationOf)
 }
 
-func (s allocationHandlers) GetPoolMap(c echo.Context, project, pool string, p gen.GetPoolMapParams) error {
-	within, err := codec.Block("query:within", codec.ValueOr(p.Within, ""))
+func (s *server) GetPoolMap(c echo.Context, project, pool string, p gen.GetPoolMapParams) error {
+	within, err := codec.Block("query:within", value(p.Within))
 	if err != nil {
 		return err
 	}
 	m, err := s.use.GetPoolMap(c.Request().Context(), project, pool, within, codec.ValueOr(p.Depth, allocations.MaxMapDepth), readingOf(c))
-	if err != nil {
-		return err
-	}
-	shown := codec.PoolMapOf(m)
-	return codec.Answer(c.Response(), http.StatusOK, &shown)
+	return reply(c, m, err, codec.PoolMapOf)
 }
 
-func (s allocationHandlers) DeleteAllocation(c echo.Context, project, allocation string, p gen.DeleteAllocationParams) error {
+func (s *server) DeleteAllocation(c echo.Context, project, allocation string, p gen.DeleteAllocationParams) error {
 	return remove(c, p.IfMatch, p.DryRun, project, allocation, s.use.DeleteAllocation)
 }

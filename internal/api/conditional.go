@@ -12,51 +12,50 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// etag returns the entity tag of a revision.
+// etag returns a revision's entity tag.
 func etag(revision ipam.ID) string {
 	var b [38]byte
 	return string(append(revision.AppendTo(append(b[:0], '"')), '"'))
 }
 
-// requiredMatch reads the If-Match header of a patch. If-Match is required, because otherwise two callers could overwrite each other's changes.
-func requiredMatch(header *string) (usecase.Match, error) {
+// requiredMatch reads a patch's If-Match header. If-Match is required, because otherwise two callers could overwrite each other's changes.
+func requiredMatch(header *string) (m usecase.Match, err error) {
 	if header == nil {
-		return usecase.Match{}, ipam.Errorf(ipam.CodePreconditionRequired,
+		return m, ipam.Errorf(ipam.CodePreconditionRequired,
 			"A patch needs If-Match with the ETag that it is based on. Read the resource first, or send * to patch any version of it.").
 			At("header:If-Match", "is required.")
 	}
 	return parseMatch(contract.IfMatch, header)
 }
 
-// parseMatch reads If-Match or If-None-Match (RFC 9110, 13.1.1 and 13.1.2): * or a list of entity tags. A nil header sets no condition.
+// parseMatch reads If-Match or If-None-Match (RFC 9110, 13.1.1 and 13.1.2): * or a list with entity tags. A nil header sets no condition.
 //
-// It keeps the W/ of a weak tag. If-Match compares strongly, so a weak tag must match nothing there. Without its W/ the tag would match.
-func parseMatch(name string, header *string) (usecase.Match, error) {
+// It keeps a weak tag's W/. If-Match compares strongly, so a weak tag must match nothing there. Without its W/ the tag would match.
+func parseMatch(name string, header *string) (m usecase.Match, err error) {
 	if header == nil {
-		return usecase.Match{}, nil
+		return m, nil
 	}
 	rest := strings.TrimSpace(*header)
 	if rest == "*" {
 		return usecase.Match{Any: true}, nil
 	}
-	var m usecase.Match
 	for {
 		tag, after, ok := cutTag(rest)
 		if !ok {
-			return usecase.Match{}, ipam.Invalid("header:"+name, "must be an entity tag in double quotes, a list of them, or *.")
+			return m, ipam.Invalid("header:"+name, "must be an entity tag in double quotes, a list of them, or *.")
 		}
 		m.Revisions = append(m.Revisions, tag)
 		if rest = strings.TrimSpace(after); rest == "" {
 			return m, nil
 		}
 		if rest, ok = strings.CutPrefix(rest, ","); !ok {
-			return usecase.Match{}, ipam.Invalid("header:"+name, "must separate its entity tags by commas.")
+			return m, ipam.Invalid("header:"+name, "must separate its entity tags by commas.")
 		}
 		rest = strings.TrimSpace(rest)
 	}
 }
 
-// cutTag cuts the first entity tag off s. It removes the quotes of a strong tag. Of a weak tag it keeps the W/ and the quotes.
+// cutTag cuts the first entity tag off s. It removes a strong tag's quotes. A weak tag keeps its W/ and its quotes.
 func cutTag(s string) (tag, rest string, ok bool) {
 	opaque, weak := strings.CutPrefix(s, "W/")
 	opaque, ok = strings.CutPrefix(opaque, `"`)
@@ -70,8 +69,8 @@ func cutTag(s string) (tag, rest string, ok bool) {
 	return opaque, rest, ok
 }
 
-// unchanged returns 304 if the If-None-Match of a read matches the current ETag. It inspects the finished response, and keeps the ETag and most other
-// headers. It therefore runs after the checks of permissions and of the request, as RFC 9110 (13.2.1) requires.
+// unchanged returns 304 if a read's If-None-Match matches the current ETag. It inspects the finished response, and keeps the ETag and most other
+// headers. It therefore runs after the checks on permissions and on the request, as RFC 9110 (13.2.1) requires.
 func (a *adapter) unchanged(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		op, values := operationOf(c), c.Request().Header[contract.IfNoneMatch]

@@ -12,14 +12,14 @@ import (
 	"github.com/carve-ipam/carve/internal/api/gen"
 )
 
-// Headers of responses to reads that may be stale.
+// Response headers for reads that may be stale.
 const (
 	headerConsistency = "Carve-Consistency"
 	headerReadAt      = "Carve-Read-At"
 )
 
-// consistency lets an operation read from the region's replica if the request asks for stale data. The response headers report the age of the data.
-// An error has these headers too, because a 404 can also rest on old data. Authorization runs earlier and never reads stale data.
+// consistency lets an operation read from the region's replica if the request asks for stale data. The response headers report the data's age. An
+// error has these headers too, because a 404 can also rest on old data. Authorization runs earlier and never reads stale data.
 //
 // This function writes the headers itself, because errors do not pass through the generated responses.
 func (a *adapter) consistency(next echo.HandlerFunc) echo.HandlerFunc {
@@ -41,7 +41,7 @@ func (a *adapter) consistency(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// readingOf returns the consistency of a request's reads. The default is the latest data. If consistency has seen consistency=stale, it is stale
+// readingOf returns the consistency for a request's reads. The default is the latest data. If consistency has seen consistency=stale, it is stale
 // data.
 func readingOf(c echo.Context) usecase.Reading {
 	if k, ok := c.(*call); ok {

@@ -28,7 +28,7 @@ func TestRefusalsOfStaleReadsAreDeclared(t *testing.T) {
 				refused := op.Responses.Default().Value.Headers[name]
 				require.NotNil(t, refused, "%s %s", method, path)
 				for code, k := range kinds {
-					behindTheDoor := slices.Contains([]int{400, 404, 500, 503, 504}, k.status)
+					behindTheDoor := slices.Contains([]int{400, 404, 500, 503, 504}, k.Status)
 					require.Equal(t, behindTheDoor, slices.Contains(refused.Value.Extensions["x-problems"].([]any), any(string(code))), "%s: %s", name, code)
 				}
 			}

@@ -24,12 +24,12 @@ import (
 // nobody implements the use cases for requests that must not reach one. Each call panics, which gives a response with status 500.
 type nobody struct{ api.UseCases }
 
-// ChangesMark implements api.Changes. Lists call it before they read.
+// ChangesMark implements api.UseCases. Lists call it before they read.
 func (nobody) ChangesMark(context.Context) (storage.FeedState, error) {
 	return storage.FeedState{}, nil
 }
 
-// ChangesCursor implements api.Changes.
+// ChangesCursor implements api.UseCases.
 func (nobody) ChangesCursor(string, storage.FeedState) string { return "cursor" }
 
 // service is a server. It checks that each response conforms to the contract.

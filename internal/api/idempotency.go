@@ -5,18 +5,17 @@ import (
 	"encoding/json"
 
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
-	"github.com/carve-ipam/carve/internal/api/codec"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
 // creation returns a POST's idempotency key, fingerprint and dry-run flag. The server compares the fingerprint to recognize a repeated request.
 //
-// The fingerprint covers the decoded body. So white space, the order of members and the spelling of a number or character do not change it. It
-// excludes a generated name, because a retry would generate another one. It includes the id of the caller's API key, so that a later key with the
-// same name cannot replay the request.
+// The fingerprint covers the decoded body. So white space, member order and the spelling of numbers or characters do not change it. It excludes a
+// generated name, because a retry would generate another one. It includes the caller's key id, so that a later key with the same name cannot replay
+// the request.
 func creation(by tenancy.Principal, operationID, path string, body any, key *string, dryRun *bool) (usecase.Request, error) {
-	r := usecase.Request{Key: codec.ValueOr(key, ""), DryRun: codec.ValueOr(dryRun, false)}
+	r := usecase.Request{Key: value(key), DryRun: value(dryRun)}
 	if r.Key == "" {
 		return r, nil
 	}

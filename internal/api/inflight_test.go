@@ -42,15 +42,15 @@ type crowd struct {
 	wg    sync.WaitGroup
 }
 
-func setupInFlight(t *testing.T, most int, door auth.Authenticator) *crowd {
+func setupInFlight(t *testing.T, limit int, door auth.Authenticator) *crowd {
 	t.Helper()
-	return setupWaiting(t, most, 0, door)
+	return setupWaiting(t, limit, 0, door)
 }
 
 // setupWaiting returns a crowd in which a request waits for a slot, at most for the duration wait.
-func setupWaiting(t *testing.T, most int, wait time.Duration, door auth.Authenticator) *crowd {
+func setupWaiting(t *testing.T, limit int, wait time.Duration, door auth.Authenticator) *crowd {
 	t.Helper()
-	c := &crowd{bound: limits.NewInFlight(most, wait), logs: &bytes.Buffer{}, end: make(chan struct{}), begun: make(chan struct{})}
+	c := &crowd{bound: limits.NewInFlight(limit, wait), logs: &bytes.Buffer{}, end: make(chan struct{}), begun: make(chan struct{})}
 	use := answering{getPool: func(context.Context) (ipam.Pool, error) {
 		c.begun <- struct{}{}
 		<-c.end

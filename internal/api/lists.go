@@ -8,24 +8,24 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// filterParams are the query parameters that filter lists. Each list operation has some of them.
+// filterParams are the query parameters that filter lists. Each list operation has some.
 type filterParams struct {
 	labels, space, parent, pool, class, within, contains *string
 }
 
 // filter parses the parameters.
 func (p filterParams) filter(project string) (f paging.Filter, err error) {
-	if f.Labels, err = codec.LabelFilter(codec.ValueOr(p.labels, "")); err != nil {
+	if f.Labels, err = codec.LabelFilter(value(p.labels)); err != nil {
 		return f, err
 	}
-	if f.Within, err = codec.Block("query:within", codec.ValueOr(p.within, "")); err != nil {
+	if f.Within, err = codec.Block("query:within", value(p.within)); err != nil {
 		return f, err
 	}
-	if f.Contains, err = codec.Address("query:contains", codec.ValueOr(p.contains, "")); err != nil {
+	if f.Contains, err = codec.Address("query:contains", value(p.contains)); err != nil {
 		return f, err
 	}
 	f.Space, f.Parent, f.Pool = refFilter(project, p.space), refFilter(project, p.parent), refFilter(project, p.pool)
-	f.Class = codec.ValueOr(p.class, "")
+	f.Class = value(p.class)
 	return f, nil
 }
 

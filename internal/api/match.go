@@ -18,7 +18,7 @@ func (a *adapter) match(next echo.HandlerFunc) echo.HandlerFunc {
 		if methods == nil {
 			return next(c)
 		}
-		// The router puts the rest of a path, with its slashes, into the last parameter.
+		// The router puts a path's rest, with its slashes, into the last parameter.
 		if slices.ContainsFunc(c.ParamValues(), func(v string) bool { return v == "" || strings.Contains(v, "/") }) {
 			return echo.ErrNotFound
 		}

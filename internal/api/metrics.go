@@ -12,11 +12,11 @@ import (
 // Meter records every finished request. It must not block, and is safe for concurrent use.
 type Meter interface {
 	// RequestServed records one request. route is the path's template, or "" for an unknown path. operation is the operationId, or "" if no operation
-	// matched.
+	// matched. took excludes the time for which the request waited for changes.
 	RequestServed(ctx context.Context, method, route, operation string, status int, took time.Duration)
 }
 
-// measure reports the status and the duration of each response to the meter.
+// measure reports each response's status and duration to the meter. It subtracts the time that the request spent waiting for changes.
 func (a *adapter) measure(next echo.HandlerFunc) echo.HandlerFunc {
 	if a.cfg.Meter == nil {
 		return next

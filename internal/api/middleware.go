@@ -21,21 +21,20 @@ func (a *adapter) middleware() []echo.MiddlewareFunc {
 		a.requestID,       // an id for the request, in every response
 		a.securityHeaders, // in every response, problem documents included
 		a.trace,           // the request's span, if requests are traced
-		a.measure,         // metrics of the response: duration and status
+		a.measure,         // response metrics: duration and status
 		a.accessLog,       // one log line, also for errors
 		a.recoverPanic,    // a panic in a later step becomes `internal`; the log has its stack
 		a.match,           // the contract's operation: 404, 405
 		a.limitBody,       // 413, by Content-Length or while reading
-		a.origin,          // origin and deadline of the request, into its context
+		a.origin,          // the request's origin and deadline, into its context
 		a.authenticate,    // 401, or 429 by address; the caller into the request's context
 		a.limitRate,       // 429 by caller
 		a.authorize,       // 403, or 404 for resources that the caller may not know; the body is still unread
 		a.charge,          // 429 by the request's cost, as far as it is known before the body is read
 		a.negotiate,       // 406, 415
-		a.strictBody,      // 400 for a body that is not strictly one JSON value
-		a.validate,        // 400 for a request that violates the contract
+		a.validate,        // 400 for a request that violates the contract, or a body that is not strictly one JSON value
 		a.unchanged,       // 304 if the caller already has this version
-		a.consistency,     // lets reads be stale and reports the age of their data
+		a.consistency,     // lets reads be stale and reports their data's age
 		a.follow,          // the handler's span, if requests are traced
 	}
 }
@@ -75,7 +74,7 @@ func (a *adapter) requestID(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// requestIDOf returns the id of a request that has passed requestID.
+// requestIDOf returns the id that requestID has set.
 func requestIDOf(c echo.Context) string { return c.Response().Header().Get(headerRequestID) }
 
 // Header values that every response has. Code may replace a header's values but never writes to them, so all responses share these slices.
@@ -90,7 +89,7 @@ var (
 )
 
 // securityHeaders marks responses as data. Browsers must not sniff, frame, execute, store or embed them. Over TLS it also announces that the server
-// always uses TLS. The page of Swagger UI must execute, so its handler replaces the Content-Security-Policy with its own.
+// always uses TLS. Swagger UI's page must execute, so its handler replaces the Content-Security-Policy with its own.
 func (a *adapter) securityHeaders(next echo.HandlerFunc) echo.HandlerFunc {
 	announce, announces := a.cfg.Authenticator.(auth.Announcer)
 	return func(c echo.Context) error {

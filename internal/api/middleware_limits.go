@@ -66,7 +66,7 @@ func (a *adapter) charge(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		k.budget = may.Budget(caller, project, c.Response().Header())
 		visit.SetBudget(&k.budget)
-		if err := k.budget.Begin(foreseen(c), listed(c)); err != nil {
+		if err := k.budget.Begin(foreseen(c, k.op.ID), listed(c)); err != nil {
 			return err
 		}
 		return next(c)
@@ -110,15 +110,25 @@ func payer(project string) (id ipam.ID) {
 }
 
 // foreseen returns the minimum cost of a request.
-func foreseen(c echo.Context) tenancy.Work {
+func foreseen(c echo.Context, operation string) tenancy.Work {
 	r := c.Request()
 	w := tenancy.Work{Bytes: int(max(r.ContentLength, 0))}
-	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+	switch {
+	case r.Method == http.MethodGet || r.Method == http.MethodHead:
 		w.Reads = 1
-	} else {
+	case c.QueryParam("dryRun") == "true":
+		w.DryRuns = 1
+	case grouped[operation]:
 		w.Writes = 1
+	default:
+		w.Transactions = 1
 	}
 	return w
+}
+
+// grouped contains the writes of claims. Concurrent ones share a transaction, and the use cases charge a batch by its size.
+var grouped = map[string]bool{
+	"createClaim": true, "putClaim": true, "deleteClaim": true, "createClaimBatch": true, "releaseClaims": true, "renewConsumers": true,
 }
 
 // listed returns the number of rows that a list request asks for. The list starts only if the budget covers this number, but pays for the rows it
@@ -175,7 +185,7 @@ func (a *adapter) shed(e *echo.Echo, w http.ResponseWriter, r *http.Request, ref
 	f := a.cfg.InFlight
 	f.Throttled(func() {
 		load := f.Load()
-		a.cfg.Log.LogAttrs(r.Context(), slog.LevelWarn, "requests are refused: the limit on concurrent requests is reached, of all callers or of one",
+		a.cfg.Log.LogAttrs(r.Context(), slog.LevelWarn, "requests are refused: the server or a caller has reached its limit on concurrent requests",
 			slog.Int64("inFlight", load.Max), slog.Int64("refusedSoFar", load.Full), slog.Int64("ofOneCaller", load.Greedy))
 	})
 	c := e.AcquireContext()
@@ -183,9 +193,9 @@ func (a *adapter) shed(e *echo.Echo, w http.ResponseWriter, r *http.Request, ref
 	c.Reset(r, w)
 	answer := a.requestID(a.securityHeaders(func(c echo.Context) error {
 		k, w := kinds[refused.Code], c.Response()
-		setErrorHeaders(w.Header(), k.status, refused)
+		setErrorHeaders(w.Header(), k.Status, refused)
 		w.Header().Set(echo.HeaderContentType, mimeProblem)
-		w.WriteHeader(k.status)
+		w.WriteHeader(k.Status)
 		return json.NewEncoder(w).Encode(a.problemOf(c, k, refused))
 	}))
 	_ = answer(c) // the error is ignored: it means that the client has gone

@@ -12,8 +12,8 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// origin stores the origin and the resource of a request in its context, so that the audit trail can record a refused attempt. It also sets the
-// context's deadline, which all later code keeps, including the SQL statements.
+// origin stores a request's origin and resource in its context, so that the audit trail can record a refused attempt. It also sets the context's
+// deadline, which all later code keeps, including the SQL statements.
 func (a *adapter) origin(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		o := tenancy.Origin{RequestID: requestIDOf(c), Remote: plainAddress(a.remote(c.Request()))}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/carve-ipam/carve/docs/problems"
 	"github.com/carve-ipam/carve/internal/api/codec"
 	"github.com/carve-ipam/carve/internal/api/gen"
 	"github.com/carve-ipam/carve/internal/api/limits"
@@ -17,28 +18,37 @@ import (
 )
 
 const (
-	maxSteps          = 20 // the largest number of steps in an error; an explanation contains all steps
+	maxSteps          = 20 // limit on the steps in an error; an explanation contains all steps
 	mimeProblem       = "application/problem+json"
 	defaultRetryAfter = time.Second
 	internalSentence  = "The server failed to answer this request. It is a bug: report it with the traceId."
 )
 
-// renderError is the only function that converts an error into a response. echo calls it for every error of middleware, binder and handlers.
+// kinds maps each code to its status and title. The code's page in docs/problems states both.
+var kinds = func() map[ipam.Code]problems.Problem {
+	out := map[ipam.Code]problems.Problem{}
+	for _, p := range problems.All() {
+		out[ipam.Code(p.Code)] = p
+	}
+	return out
+}()
+
+// renderError is the only function that converts an error into a response. echo calls it for every error from middleware, binder and handlers.
 func (a *adapter) renderError(err error, c echo.Context) {
 	e := classify(err)
 	k, ok := kinds[e.Code]
 	if !ok {
 		e, k = ipam.Errorf(ipam.CodeInternal, "%s", internalSentence).Because(err), kinds[ipam.CodeInternal]
 	}
-	a.logError(c, k.status, e, err)
+	a.logError(c, k.Status, e, err)
 	a.refused(c, string(e.Code))
 	if c.Response().Committed {
 		return // the response has begun, so the client cannot receive the error
 	}
 	h := c.Response().Header()
-	setErrorHeaders(h, k.status, e)
+	setErrorHeaders(h, k.Status, e)
 	h.Set(echo.HeaderContentType, mimeProblem)
-	c.Response().WriteHeader(k.status)
+	c.Response().WriteHeader(k.Status)
 	if err := json.NewEncoder(c.Response()).Encode(a.problemOf(c, k, e)); err != nil {
 		a.cfg.Log.LogAttrs(c.Request().Context(), slog.LevelDebug, "the client did not read the response",
 			slog.String("requestId", requestIDOf(c)), slog.Any("cause", err))
@@ -90,9 +100,9 @@ func setErrorHeaders(h http.Header, status int, e *ipam.Error) {
 
 func quote(revision string) string { return `"` + revision + `"` }
 
-func (a *adapter) problemOf(c echo.Context, k kind, e *ipam.Error) gen.Problem {
+func (a *adapter) problemOf(c echo.Context, k problems.Problem, e *ipam.Error) gen.Problem {
 	p := gen.Problem{
-		Type: "/problems/" + string(e.Code), Title: k.title, Status: k.status, Detail: e.Message,
+		Type: "/problems/" + string(e.Code), Title: k.Title, Status: k.Status, Detail: e.Message,
 		Instance: c.Request().URL.EscapedPath(), Code: gen.ProblemCode(e.Code), TraceID: a.traceIDOf(c),
 	}
 	for _, f := range e.Fields {
@@ -117,8 +127,8 @@ func (a *adapter) problemOf(c echo.Context, k kind, e *ipam.Error) gen.Problem {
 	return p
 }
 
-// logError logs the cause of an error once, because the caller does not receive it. Only faults of the server get the level error. These are no
-// faults of the server:
+// logError logs an error's cause once, because the caller does not receive it. Only the server's faults get the level error. These are not the
+// server's faults:
 //
 //   - refused requests
 //   - clients that disconnect before or during the response

@@ -15,8 +15,8 @@ func TestEveryRetryableProblemHasRetryAfter(t *testing.T) {
 	t.Parallel()
 	for code, k := range kinds {
 		h := http.Header{}
-		setErrorHeaders(h, k.status, ipam.Errorf(code, "Not so."))
-		again := slices.Contains([]int{http.StatusTooManyRequests, http.StatusServiceUnavailable, http.StatusGatewayTimeout}, k.status)
-		require.Equal(t, again, h.Get("Retry-After") != "", "%s, %d", code, k.status)
+		setErrorHeaders(h, k.Status, ipam.Errorf(code, "Not so."))
+		again := slices.Contains([]int{http.StatusTooManyRequests, http.StatusServiceUnavailable, http.StatusGatewayTimeout}, k.Status)
+		require.Equal(t, again, h.Get("Retry-After") != "", "%s, %d", code, k.Status)
 	}
 }

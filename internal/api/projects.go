@@ -13,10 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// projectHandlers serves projects. A project is the only kind of resource outside a project.
-type projectHandlers struct{ use Projects }
-
-func (s projectHandlers) ListProjects(c echo.Context, p gen.ListProjectsParams) error {
+func (s *server) ListProjects(c echo.Context, p gen.ListProjectsParams) error {
 	f, err := filterParams{labels: p.LabelSelector}.filter("")
 	if err != nil {
 		return err
@@ -26,54 +23,49 @@ func (s projectHandlers) ListProjects(c echo.Context, p gen.ListProjectsParams) 
 	}, codec.ProjectOf)
 }
 
-func (s projectHandlers) CreateProject(c echo.Context, p gen.CreateProjectParams) error {
+func (s *server) CreateProject(c echo.Context, p gen.CreateProjectParams) error {
 	return create(c, post{key: p.IdempotencyKey, dryRun: p.DryRun}, codec.NewProject,
 		func(ctx context.Context, _ string, made ipam.Project, r usecase.Request) (usecase.Result[ipam.Project], error) {
 			return s.use.CreateProject(ctx, made, r)
 		}, codec.ProjectOf)
 }
 
-func (s projectHandlers) GetProject(c echo.Context, project string, _ gen.GetProjectParams) error {
+func (s *server) GetProject(c echo.Context, project string, _ gen.GetProjectParams) error {
 	return get(c, "", project, func(ctx context.Context, _, name string) (ipam.Project, error) { return s.use.GetProject(ctx, name) }, codec.ProjectOf)
 }
 
-func (s projectHandlers) PatchProject(c echo.Context, project string, p gen.PatchProjectParams) error {
-	return patch(c, p.IfMatch, p.DryRun, func(ctx context.Context, body json.RawMessage, r usecase.Request) (ipam.Project, error) {
+func (s *server) PatchProject(c echo.Context, project string, p gen.PatchProjectParams) error {
+	return patchBare(c, p.IfMatch, p.DryRun, func(ctx context.Context, body json.RawMessage, r usecase.Request) (ipam.Project, error) {
 		return s.use.PatchProject(ctx, project, r, codec.PatchProject(body))
 	}, codec.ProjectOf)
 }
 
-func (s projectHandlers) DeleteProject(c echo.Context, project string, p gen.DeleteProjectParams) error {
+func (s *server) DeleteProject(c echo.Context, project string, p gen.DeleteProjectParams) error {
 	return remove(c, p.IfMatch, p.DryRun, "", project, func(ctx context.Context, _, name string, r usecase.Request) error {
 		return s.use.DeleteProject(ctx, name, r)
 	})
 }
 
-// spaceHandlers serves spaces.
-type spaceHandlers struct{ use Spaces }
-
-func (s spaceHandlers) ListSpaces(c echo.Context, project string, p gen.ListSpacesParams) error {
+func (s *server) ListSpaces(c echo.Context, project string, p gen.ListSpacesParams) error {
 	f, err := filterParams{labels: p.LabelSelector}.filter(project)
 	if err != nil {
 		return err
 	}
-	return list(c, p.Limit, p.Cursor, project, filtered(f, s.use.ListSpaces), codec.SpaceOf)
+	return list(c, p.Limit, p.Cursor, project, with(f, s.use.ListSpaces), codec.SpaceOf)
 }
 
-func (s spaceHandlers) CreateSpace(c echo.Context, project string, p gen.CreateSpaceParams) error {
+func (s *server) CreateSpace(c echo.Context, project string, p gen.CreateSpaceParams) error {
 	return create(c, post{project: project, key: p.IdempotencyKey, dryRun: p.DryRun}, codec.NewSpace, s.use.CreateSpace, codec.SpaceOf)
 }
 
-func (s spaceHandlers) GetSpace(c echo.Context, project, space string, _ gen.GetSpaceParams) error {
+func (s *server) GetSpace(c echo.Context, project, space string, _ gen.GetSpaceParams) error {
 	return get(c, project, space, s.use.GetSpace, codec.SpaceOf)
 }
 
-func (s spaceHandlers) PatchSpace(c echo.Context, project, space string, p gen.PatchSpaceParams) error {
-	return patch(c, p.IfMatch, p.DryRun, func(ctx context.Context, body json.RawMessage, r usecase.Request) (ipam.Space, error) {
-		return s.use.PatchSpace(ctx, project, space, r, codec.PatchSpace(body))
-	}, codec.SpaceOf)
+func (s *server) PatchSpace(c echo.Context, project, space string, p gen.PatchSpaceParams) error {
+	return patch(c, p.IfMatch, p.DryRun, project, space, codec.PatchSpace, s.use.PatchSpace, codec.SpaceOf)
 }
 
-func (s spaceHandlers) DeleteSpace(c echo.Context, project, space string, p gen.DeleteSpaceParams) error {
+func (s *server) DeleteSpace(c echo.Context, project, space string, p gen.DeleteSpaceParams) error {
 	return remove(c, p.IfMatch, p.DryRun, project, space, s.use.DeleteSpace)
 }

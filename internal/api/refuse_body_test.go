@@ -64,7 +64,7 @@ func TestBadBodiesAreRefused(t *testing.T) {
 		{"RefusesAnUnknownField", "POST", claimsPath, claim(`"prefix": 24`), "/spec/prefix", "is not a field; the fields are address,"},
 		{"RefusesAnUnknownFieldAtTheTop", "POST", claimsPath, `{"kind": "IPClaim", "metadata": {"name": "c"}, "spec": {"poolRef": {"name": "p"}}}`, "/kind", "the fields are metadata, spec."},
 		{"RefusesAFieldInAnotherCase", "POST", claimsPath, claim(`"PrefixLength": 24`), "/spec/PrefixLength", "did you mean prefixLength?"},
-		{"RefusesTheBypass", "POST", claimsPath, claim(`"prefixLength": 24, "PrefixLength": 99`), "/spec/PrefixLength", `differs from "prefixLength" in case only`},
+		{"RefusesTheBypass", "POST", claimsPath, claim(`"prefixLength": 24, "PrefixLength": 99`), "/spec/PrefixLength", "did you mean prefixLength?"},
 		{"RefusesAServerOwnedField", "POST", claimsPath, `{"metadata": {"name": "c", "uid": "x"}, "spec": {"poolRef": {"name": "p"}}}`, "/metadata/uid", "is set by the server"},
 		{"RefusesAServerOwnedFieldOfABatch", "POST", "/v1/projects/team-a/claim-batches", `{"claims": [{"metadata": {"name": "c", "createdBy": "x"}, "spec": {"poolRef": {"name": "p"}}}]}`, "/claims/0/metadata/createdBy", "is set by the server"},
 		{"SuggestsTheField", "POST", claimsPath, claim(`"prefixLenght": 24`), "/spec/prefixLenght", "is not a field; did you mean prefixLength? The fields are address,"},

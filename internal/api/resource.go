@@ -18,27 +18,18 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// The functions below handle every kind of resource. D is the type of a resource in the use cases, W is its type in the API, and B is the type of a
-// request body. A kind supplies its use case and a function that converts a D into a W.
+// The functions below handle every kind of resource. D is a resource's type in the use cases, W is its type in the API, and B is a request body's
+// type. A kind supplies its use case and a function that converts a D into a W.
 
 // defaultLimit is the default of `limit` in the contract's lists.
 const defaultLimit = 100
 
-// list returns one page of a project's resources.
-func list[D, W any](c echo.Context, limit *int, cursor *string, project string,
-	read func(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[D], error), show func(D) W,
-) error {
-	keep, err := reserve(c, paging.MostBytes)
-	if err != nil {
-		return err
+// value returns an optional parameter's value, or the zero value.
+func value[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
 	}
-	defer keep(0)
-	page, err := read(c.Request().Context(), project, codec.ValueOr(limit, defaultLimit), codec.ValueOr(cursor, ""), readingOf(c))
-	if err != nil {
-		return err
-	}
-	keep(page.Bytes)
-	return codec.Answer(c.Response(), http.StatusOK, &codec.Page[W]{Items: codec.Each(page.Items, show), NextCursor: page.Next})
+	return v
 }
 
 // reserve reserves memory for a response before the server reads the data. The memory stays reserved until the response is sent. keep reduces the
@@ -48,16 +39,28 @@ func reserve(c echo.Context, bytes int) (keep func(bytes int), err error) {
 	return tenancy.BudgetOf(ctx).Reserve(ctx, bytes)
 }
 
-// followed is list for a kind in the change feed. The page contains a cursor, from which the caller can follow all later changes. followed reads the
-// feed's position before it reads the page, so that no change is lost between the two. A page of stale data has no such cursor.
-func followed[D, W any](c echo.Context, use Changes, limit *int, cursor *string, project string,
-	read func(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[D], error), show func(D) W,
+// lister is a use case that reads one page of a project's resources.
+type lister[D any] func(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[D], error)
+
+// list returns one page of a project's resources.
+func list[D, W any](c echo.Context, limit *int, cursor *string, project string,
+	read lister[D], show func(D) W,
 ) error {
-	stale := readingOf(c).Behind != nil
+	return followed(c, nil, limit, cursor, project, read, show)
+}
+
+// followed works like the function list, for a kind in the change feed. The page contains a cursor, from which the caller can follow all later
+// changes. followed reads the feed's position before it reads the page, so that no change is lost between the two. A page of stale data has no such
+// cursor.
+func followed[D, W any](c echo.Context, use UseCases, limit *int, cursor *string, project string,
+	read lister[D], show func(D) W,
+) error {
+	ctx, reading := c.Request().Context(), readingOf(c)
+	follows := use != nil && reading.Behind == nil
 	var mark storage.FeedState
-	if !stale {
-		var err error
-		if mark, err = use.ChangesMark(c.Request().Context()); err != nil {
+	var err error
+	if follows {
+		if mark, err = use.ChangesMark(ctx); err != nil {
 			return err
 		}
 	}
@@ -66,28 +69,40 @@ func followed[D, W any](c echo.Context, use Changes, limit *int, cursor *string,
 		return err
 	}
 	defer keep(0)
-	page, err := read(c.Request().Context(), project, codec.ValueOr(limit, defaultLimit), codec.ValueOr(cursor, ""), readingOf(c))
+	page, err := read(ctx, project, codec.ValueOr(limit, defaultLimit), value(cursor), reading)
 	if err != nil {
 		return err
 	}
 	keep(page.Bytes)
 	answer := codec.Page[W]{Items: codec.Each(page.Items, show), NextCursor: page.Next}
-	if !stale {
+	if follows {
 		answer.ChangesCursor = use.ChangesCursor(project, mark)
 	}
-	return codec.Answer(c.Response(), http.StatusOK, &answer)
+	return sendOK(c, &answer)
 }
 
-// filtered returns a list function that always uses the filter f.
-func filtered[D any](f paging.Filter,
-	read func(ctx context.Context, project string, f paging.Filter, limit int, cursor string, r usecase.Reading) (paging.Page[D], error),
-) func(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[D], error) {
+// with returns a list function that always uses one more argument, such as a filter or a pool's name.
+func with[A, D any](argument A,
+	read func(ctx context.Context, project string, argument A, limit int, cursor string, r usecase.Reading) (paging.Page[D], error),
+) lister[D] {
 	return func(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[D], error) {
-		return read(ctx, project, f, limit, cursor, r)
+		return read(ctx, project, argument, limit, cursor, r)
 	}
 }
 
-// get returns one resource of a project.
+// sendOK sends the value that body points to, with status 200.
+func sendOK(c echo.Context, body any) error { return codec.Answer(c.Response(), http.StatusOK, body) }
+
+// reply sends a result that has no entity tag.
+func reply[D, W any](c echo.Context, d D, err error, show func(D) W) error {
+	if err != nil {
+		return err
+	}
+	w := show(d)
+	return sendOK(c, &w)
+}
+
+// get returns one resource in a project.
 func get[D ipam.Resource, W any](c echo.Context, project, name string,
 	read func(ctx context.Context, project, name string) (D, error), show func(D) W,
 ) error {
@@ -98,15 +113,15 @@ func get[D ipam.Resource, W any](c echo.Context, project, name string,
 	return answer(c, http.StatusOK, d, show)
 }
 
-// post holds the parameters of a POST outside its body.
+// post holds a POST's parameters outside its body.
 type post struct {
 	project string
-	variant string // the query if it changes the meaning of the body; part of the fingerprint
+	variant string // the query if it changes the body's meaning; a part of the fingerprint
 	key     *string
 	dryRun  *bool
 }
 
-// creation returns the request of a POST with a body.
+// creation returns the request for a POST with a body.
 func (p post) creation(c echo.Context, body any) (usecase.Request, error) {
 	who, _ := tenancy.From(c.Request().Context())
 	return creation(who, operationOf(c).ID, c.Request().URL.Path+p.variant, body, p.key, p.dryRun)
@@ -137,10 +152,16 @@ func create[B any, D ipam.Resource, W any](c echo.Context, p post, parse func(pr
 	return answer(c, http.StatusCreated, made.Value, show)
 }
 
-// conditions holds the parameters of a PUT outside its body.
+// conditions holds a change's parameters outside its body.
 type conditions struct {
 	ifMatch, ifNoneMatch *string
 	dryRun               *bool
+}
+
+// request returns the request for a change. The contract allows only * in If-None-Match.
+func (p conditions) request() (usecase.Request, error) {
+	match, err := parseMatch(contract.IfMatch, p.ifMatch)
+	return usecase.Request{IfMatch: match, CreateOnly: p.ifNoneMatch != nil, DryRun: value(p.dryRun)}, err
 }
 
 // put creates or replaces the named resource. parse reads the resource from the body.
@@ -164,27 +185,40 @@ func put[B any, D ipam.Resource, W any](c echo.Context, p conditions, project, n
 func putBare[D ipam.Resource, W any](c echo.Context, p conditions,
 	use func(ctx context.Context, r usecase.Request) (usecase.Result[D], error), show func(D) W,
 ) error {
-	match, err := parseMatch(contract.IfMatch, p.ifMatch)
+	r, err := p.request()
 	if err != nil {
 		return err
 	}
-	// The contract allows only * in If-None-Match.
-	r := usecase.Request{IfMatch: match, CreateOnly: p.ifNoneMatch != nil, DryRun: codec.ValueOr(p.dryRun, false)}
 	made, err := use(c.Request().Context(), r)
 	if err != nil {
 		return err
 	}
+	path := c.Request().URL.Path
+	return answerPut(c, r, made, path[:strings.LastIndexByte(path, '/')+1]+segment(made.Value.Meta().Name), show)
+}
+
+// answerPut sends a PUT's result. location is a created resource's path.
+func answerPut[D ipam.Resource, W any](c echo.Context, r usecase.Request, made usecase.Result[D], location string, show func(D) W) error {
 	mark(c, r.DryRun, false)
 	if made.Existed {
 		return answer(c, http.StatusOK, made.Value, show)
 	}
-	path := c.Request().URL.Path
-	locate(c, path[:strings.LastIndexByte(path, '/')+1]+segment(made.Value.Meta().Name))
+	locate(c, location)
 	return answer(c, http.StatusCreated, made.Value, show)
 }
 
-// patch changes a resource by a merge patch.
-func patch[D ipam.Resource, W any](c echo.Context, ifMatch *string, dryRun *bool,
+// patch changes a project's resource by a merge patch. parse converts the patch into a change.
+func patch[D ipam.Resource, W any](c echo.Context, ifMatch *string, dryRun *bool, project, name string,
+	parse func(body []byte) func(D) (D, error),
+	use func(ctx context.Context, project, name string, r usecase.Request, mutate func(D) (D, error)) (D, error), show func(D) W,
+) error {
+	return patchBare(c, ifMatch, dryRun, func(ctx context.Context, body json.RawMessage, r usecase.Request) (D, error) {
+		return use(ctx, project, name, r, parse(body))
+	}, show)
+}
+
+// patchBare does the same as patch, but use itself parses the body.
+func patchBare[D ipam.Resource, W any](c echo.Context, ifMatch *string, dryRun *bool,
 	use func(ctx context.Context, body json.RawMessage, r usecase.Request) (D, error), show func(D) W,
 ) error {
 	var body json.RawMessage
@@ -195,7 +229,7 @@ func patch[D ipam.Resource, W any](c echo.Context, ifMatch *string, dryRun *bool
 	if err != nil {
 		return err
 	}
-	r := usecase.Request{IfMatch: match, DryRun: codec.ValueOr(dryRun, false)}
+	r := usecase.Request{IfMatch: match, DryRun: value(dryRun)}
 	d, err := use(c.Request().Context(), body, r)
 	if err != nil {
 		return err
@@ -204,15 +238,14 @@ func patch[D ipam.Resource, W any](c echo.Context, ifMatch *string, dryRun *bool
 	return answer(c, http.StatusOK, d, show)
 }
 
-// remove deletes a resource of a project.
+// remove deletes a project's resource.
 func remove(c echo.Context, ifMatch *string, dryRun *bool, project, name string,
 	use func(ctx context.Context, project, name string, r usecase.Request) error,
 ) error {
-	match, err := parseMatch(contract.IfMatch, ifMatch)
+	r, err := conditions{ifMatch, nil, dryRun}.request()
 	if err != nil {
 		return err
 	}
-	r := usecase.Request{IfMatch: match, DryRun: codec.ValueOr(dryRun, false)}
 	if err := use(c.Request().Context(), project, name, r); err != nil {
 		return err
 	}
@@ -239,7 +272,7 @@ func mark(c echo.Context, dryRun, replayed bool) {
 
 func locate(c echo.Context, path string) { setHeader(c, "Location", path) }
 
-// segment returns a name as a path segment. It escapes the names of members. It leaves the consumer * as it is, because * may stand in a path.
+// segment returns a name as a path segment. It escapes member names. It leaves the consumer * as it is, because * may stand in a path.
 func segment(name string) string {
 	if name == ipam.Everybody {
 		return name

@@ -1,36 +1,19 @@
 package api
 
 import (
-	"context"
 	"net/http"
-	"time"
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/carve-ipam/carve/internal/alloc/paging"
-	"github.com/carve-ipam/carve/internal/alloc/usecase"
-	"github.com/carve-ipam/carve/internal/api/codec"
-	"github.com/carve-ipam/carve/internal/api/contract"
 	"github.com/carve-ipam/carve/internal/api/gen"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// scopeHandlers serves the pools that scoped classes create, one for each scope.
-type scopeHandlers struct {
-	use   Claims
-	clock func() time.Time
+func (s *server) ListScopePools(c echo.Context, project, class string, p gen.ListScopePoolsParams) error {
+	return list(c, p.Limit, p.Cursor, project, with(class, s.use.ListScopePools), s.showPool)
 }
 
-func (s scopeHandlers) show(p ipam.Pool) gen.IPPool { return codec.PoolOf(p, s.clock()) }
-
-func (s scopeHandlers) ListScopePools(c echo.Context, project, class string, p gen.ListScopePoolsParams) error {
-	return list(c, p.Limit, p.Cursor, project,
-		func(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Pool], error) {
-			return s.use.ListScopePools(ctx, project, class, limit, cursor, r)
-		}, s.show)
-}
-
-func (s scopeHandlers) GetScopePool(c echo.Context, project, class, scope string) error {
+func (s *server) GetScopePool(c echo.Context, project, class, scope string) error {
 	values, err := ipam.ParseScope("path:scope", scope)
 	if err != nil {
 		return err
@@ -39,27 +22,21 @@ func (s scopeHandlers) GetScopePool(c echo.Context, project, class, scope string
 	if err != nil {
 		return err
 	}
-	return answer(c, http.StatusOK, p, s.show)
+	return answer(c, http.StatusOK, p, s.showPool)
 }
 
-func (s scopeHandlers) PutScopePool(c echo.Context, project, class, scope string, p gen.PutScopePoolParams) error {
+func (s *server) PutScopePool(c echo.Context, project, class, scope string, p gen.PutScopePoolParams) error {
 	values, err := ipam.ParseScope("path:scope", scope)
 	if err != nil {
 		return err
 	}
-	match, err := parseMatch(contract.IfMatch, p.IfMatch)
+	r, err := conditions{p.IfMatch, p.IfNoneMatch, p.DryRun}.request()
 	if err != nil {
 		return err
 	}
-	r := usecase.Request{IfMatch: match, CreateOnly: p.IfNoneMatch != nil, DryRun: codec.ValueOr(p.DryRun, false)}
 	made, err := s.use.PutScopePool(c.Request().Context(), project, class, values, r)
 	if err != nil {
 		return err
 	}
-	mark(c, r.DryRun, false)
-	if made.Existed {
-		return answer(c, http.StatusOK, made.Value, s.show)
-	}
-	locate(c, c.Request().URL.EscapedPath())
-	return answer(c, http.StatusCreated, made.Value, s.show)
+	return answerPut(c, r, made, c.Request().URL.EscapedPath(), s.showPool)
 }

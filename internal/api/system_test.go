@@ -14,9 +14,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/carve-ipam/carve/docs/problems"
 	"github.com/carve-ipam/carve/internal/api"
 	"github.com/carve-ipam/carve/internal/api/gen"
-	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 func TestProbes(t *testing.T) {
@@ -102,9 +102,9 @@ func TestDocumentsNeedNoCredentials(t *testing.T) {
 		require.Equal(t, "text/markdown; charset=utf-8", text.Header().Get("Content-Type"))
 		page := s.do(t, "GET", "/problems", "", "Accept", "text/html,*/*;q=0.8")
 		require.Equal(t, "text/html; charset=UTF-8", page.Header().Get("Content-Type"))
-		for _, code := range ipam.Codes() {
-			require.Contains(t, text.Body.String(), "(/problems/"+string(code)+")")
-			require.Contains(t, page.Body.String(), `<a href="/problems/`+string(code)+`">`)
+		for _, p := range problems.All() {
+			require.Contains(t, text.Body.String(), "(/problems/"+p.Code+")")
+			require.Contains(t, page.Body.String(), `<a href="/problems/`+p.Code+`">`)
 		}
 	})
 

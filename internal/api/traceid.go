@@ -12,7 +12,7 @@ var traceparent = regexp.MustCompile(`^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[
 
 const noTrace = "00000000000000000000000000000000"
 
-// callersTrace returns the trace id of the caller's traceparent header, or "" if the header is missing or not valid.
+// callersTrace returns the trace id from the caller's traceparent header, or "" if the header is missing or not valid.
 func callersTrace(c echo.Context) string {
 	header := c.Request().Header.Get("Traceparent")
 	if header != "" && len(header) <= 128 {
@@ -23,7 +23,7 @@ func callersTrace(c echo.Context) string {
 	return ""
 }
 
-// idsOf returns the ids of a request's trace and span. Without a tracer it returns the caller's trace id, if the caller sent one.
+// idsOf returns a request's trace id and span id. Without a tracer it returns the caller's trace id, if the caller sent one.
 func (a *adapter) idsOf(c echo.Context) (trace, span string) {
 	if a.cfg.Tracer != nil {
 		if trace, span = a.cfg.Tracer.IDs(c.Request().Context()); trace != "" {
@@ -41,7 +41,7 @@ func (a *adapter) traceIDOf(c echo.Context) string {
 	return requestIDOf(c)
 }
 
-// traceAttrs returns the log attributes of a request's trace.
+// traceAttrs returns the log attributes for a request's trace.
 func (a *adapter) traceAttrs(c echo.Context) []slog.Attr {
 	switch trace, span := a.idsOf(c); {
 	case trace == "":

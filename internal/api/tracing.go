@@ -12,20 +12,20 @@ import (
 type Tracer interface {
 	// Follows reports whether a context's trace is recorded.
 	Follows(ctx context.Context) bool
-	// IDs returns the ids of a context's trace and span, even if they are not recorded.
+	// IDs returns a context's trace id and span id, even if they are not recorded.
 	IDs(ctx context.Context) (trace, span string)
 	// RequestBegan starts a request's span from the request's headers. The request's work, RequestRefused and RequestEnded get the returned context.
 	RequestBegan(ctx context.Context, header http.Header) context.Context
 	RequestRefused(ctx context.Context, code string)
 	// RequestEnded ends the span. Its arguments mean the same as in Meter.RequestServed.
 	RequestEnded(ctx context.Context, method, route, operation string, status int)
-	// UseCaseBegan starts the span of an operation, if the request is recorded. The operation and UseCaseEnded get the returned context. The code of
-	// UseCaseEnded is the code of the operation's error, or "".
+	// UseCaseBegan starts an operation's span, if the request is recorded. The operation and UseCaseEnded get the returned context. code is the
+	// operation's error code, or "".
 	UseCaseBegan(ctx context.Context, operation string) context.Context
 	UseCaseEnded(ctx context.Context, code string)
 }
 
-// trace traces a request from its start to its response. It skips the paths of alwaysServed, because probes call them all the time.
+// trace traces a request from its start to its response. It skips alwaysServed paths, because probes call them all the time.
 func (a *adapter) trace(next echo.HandlerFunc) echo.HandlerFunc {
 	to := a.cfg.Tracer
 	if to == nil {
@@ -73,7 +73,7 @@ func (a *adapter) follow(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// refused records the code of an error in the trace.
+// refused records an error's code in the trace.
 func (a *adapter) refused(c echo.Context, code string) {
 	if a.cfg.Tracer != nil {
 		a.cfg.Tracer.RequestRefused(c.Request().Context(), code)

@@ -22,47 +22,20 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// UseCases is the interface to the use cases, with one interface for each kind of resource. Every error is an *ipam.Error.
+// UseCases is the interface to the use cases, in groups by kind of resource. Every error is an *ipam.Error.
 type UseCases interface {
-	Projects
-	Spaces
-	Pools
-	Classes
-	Claims
-	Allocations
-	Members
-	Keys
-	PoolGrants
-	SpaceGrants
-	Quotas
-	Consumers
-	Trail
-	Changes
-	Webhooks
-	Alerts
-	Callers
-}
-
-// Projects is the use cases on projects.
-type Projects interface {
 	ListProjects(ctx context.Context, f paging.Filter, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Project], error)
 	CreateProject(ctx context.Context, p ipam.Project, r usecase.Request) (usecase.Result[ipam.Project], error)
 	GetProject(ctx context.Context, name string) (ipam.Project, error)
 	PatchProject(ctx context.Context, name string, r usecase.Request, mutate func(ipam.Project) (ipam.Project, error)) (ipam.Project, error)
 	DeleteProject(ctx context.Context, name string, r usecase.Request) error
-}
 
-// Spaces is the use cases on spaces.
-type Spaces interface {
 	ListSpaces(ctx context.Context, project string, f paging.Filter, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Space], error)
 	CreateSpace(ctx context.Context, project string, sp ipam.Space, r usecase.Request) (usecase.Result[ipam.Space], error)
 	GetSpace(ctx context.Context, project, name string) (ipam.Space, error)
 	PatchSpace(ctx context.Context, project, name string, r usecase.Request, mutate func(ipam.Space) (ipam.Space, error)) (ipam.Space, error)
 	DeleteSpace(ctx context.Context, project, name string, r usecase.Request) error
-}
 
-// Pools is the use cases on pools.
-type Pools interface {
 	ListPools(ctx context.Context, project string, f paging.Filter, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Pool], error)
 	CreatePool(ctx context.Context, project string, p ipam.Pool, r usecase.Request) (usecase.Result[ipam.Pool], error)
 	GetPool(ctx context.Context, project, name string, r usecase.Reading) (ipam.Pool, error)
@@ -70,19 +43,13 @@ type Pools interface {
 	GetPoolUtilization(ctx context.Context, project, name string, a utilization.Asked, r usecase.Reading) (utilization.History, error)
 	PatchPool(ctx context.Context, project, name string, r usecase.Request, mutate func(ipam.Pool) (ipam.Pool, error)) (ipam.Pool, error)
 	DeletePool(ctx context.Context, project, name string, r usecase.Request) error
-}
 
-// Classes is the use cases on classes.
-type Classes interface {
 	ListClasses(ctx context.Context, project string, f paging.Filter, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Class], error)
 	CreateClass(ctx context.Context, project string, c ipam.Class, moveDefault bool, r usecase.Request) (usecase.Result[ipam.Class], error)
 	GetClass(ctx context.Context, project, name string, r usecase.Reading) (ipam.Class, error)
 	PatchClass(ctx context.Context, project, name string, moveDefault bool, r usecase.Request, mutate func(ipam.Class) (ipam.Class, error)) (ipam.Class, error)
 	DeleteClass(ctx context.Context, project, name string, r usecase.Request) error
-}
 
-// Claims is the use cases on claims.
-type Claims interface {
 	ListClaims(ctx context.Context, project string, f paging.Filter, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Claim], error)
 	CreateClaim(ctx context.Context, project string, c ipam.Claim, r usecase.Request) (usecase.Result[ipam.Claim], error)
 	CreateClaimBatch(ctx context.Context, project string, claims []ipam.Claim, r usecase.Request) (usecase.Result[[]ipam.Claim], error)
@@ -91,77 +58,52 @@ type Claims interface {
 	PatchClaim(ctx context.Context, project, name string, r usecase.Request, mutate func(ipam.Claim) (ipam.Claim, error)) (ipam.Claim, error)
 	DeleteClaim(ctx context.Context, project, name string, r usecase.Request) error
 	ReleaseClaims(ctx context.Context, project string, q releases.Selection, r usecase.Request) (releases.Report, error)
-	// PutScopePool creates the pool of a scope if it does not exist. GetScopePool reads this pool. ListScopePools lists the pools of a class for all
-	// scopes.
+	// PutScopePool creates a scope's pool if it does not exist. GetScopePool reads this pool. ListScopePools lists a class's pools for all scopes.
 	PutScopePool(ctx context.Context, project, class string, scope map[string]string, r usecase.Request) (usecase.Result[ipam.Pool], error)
 	GetScopePool(ctx context.Context, project, class string, scope map[string]string) (ipam.Pool, error)
 	ListScopePools(ctx context.Context, project, class string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Pool], error)
 	ExplainClaim(ctx context.Context, project string, c ipam.Claim) (claims.Explanation, error)
-}
 
-// Allocations is the use cases on allocations.
-type Allocations interface {
 	ListAllocations(ctx context.Context, project string, f paging.Filter, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Allocation], error)
 	GetAllocation(ctx context.Context, project, name string, r usecase.Reading) (ipam.Allocation, error)
 	GetPoolMap(ctx context.Context, project, name string, within netip.Prefix, depth int, r usecase.Reading) (allocations.Map, error)
 	DeleteAllocation(ctx context.Context, project, name string, r usecase.Request) error
-}
 
-// Changes is the use cases on the feed of changes.
-type Changes interface {
 	Follow(ctx context.Context, project, cursor string, f feed.Filter) (*feed.Follower, error)
-	// ChangesMark returns a position in the feed that precedes every later read. ChangesCursor converts the position into a cursor for a list that was
-	// read after the call of ChangesMark.
+	// ChangesMark returns a position in the feed that precedes every later read. ChangesCursor converts the position into a cursor for a list that
+	// was read after ChangesMark.
 	ChangesMark(ctx context.Context) (storage.FeedState, error)
 	ChangesCursor(project string, m storage.FeedState) string
-}
 
-// Members is the use cases on members.
-type Members interface {
 	ListMembers(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Member], error)
 	GetMember(ctx context.Context, project, subject string) (ipam.Member, error)
 	PutMember(ctx context.Context, project string, m ipam.Member, r usecase.Request) (usecase.Result[ipam.Member], error)
 	DeleteMember(ctx context.Context, project, subject string, r usecase.Request) error
-}
 
-// Keys is the use cases on API keys.
-type Keys interface {
 	ListKeys(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.APIKey], error)
 	CreateKey(ctx context.Context, project string, k ipam.APIKey, r usecase.Request) (usecase.Result[ipam.APIKey], error)
 	GetKey(ctx context.Context, project, name string) (ipam.APIKey, error)
 	DeleteKey(ctx context.Context, project, name string, r usecase.Request) error
-}
 
-// PoolGrants is the use cases on grants of pools.
-type PoolGrants interface {
 	ListPoolGrants(ctx context.Context, project, pool string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Grant], error)
 	GetPoolGrant(ctx context.Context, project, pool, consumer string) (ipam.Grant, error)
 	PutPoolGrant(ctx context.Context, project, pool, consumer string, r usecase.Request) (usecase.Result[ipam.Grant], error)
 	DeletePoolGrant(ctx context.Context, project, pool, consumer string, r usecase.Request) error
-}
 
-// SpaceGrants is the use cases on grants of spaces.
-type SpaceGrants interface {
 	ListSpaceGrants(ctx context.Context, project, space string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Grant], error)
 	GetSpaceGrant(ctx context.Context, project, space, consumer string) (ipam.Grant, error)
 	PutSpaceGrant(ctx context.Context, project, space, consumer string, r usecase.Request) (usecase.Result[ipam.Grant], error)
 	DeleteSpaceGrant(ctx context.Context, project, space, consumer string, r usecase.Request) error
-}
 
-// Quotas is the use cases on quotas.
-type Quotas interface {
 	ListQuotas(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Quota], error)
 	GetQuota(ctx context.Context, project, name string) (ipam.Quota, error)
 	PutQuota(ctx context.Context, project string, q ipam.Quota, r usecase.Request) (usecase.Result[ipam.Quota], error)
 	DeleteQuota(ctx context.Context, project, name string, r usecase.Request) error
-}
 
-// Consumers is the use cases on consumers.
-type Consumers interface {
 	ListConsumers(ctx context.Context, project, realm string, f consumers.Filter, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Consumer], error)
 	GetConsumer(ctx context.Context, project string, ref ipam.ConsumerRef) (ipam.Consumer, error)
 	PutConsumer(ctx context.Context, project string, n ipam.NewConsumer, r usecase.Request) (usecase.Result[ipam.Consumer], error)
-	// EndConsumer returns the number of claims that the consumer is still attached to.
+	// EndConsumer returns how many claims the consumer is still attached to.
 	EndConsumer(ctx context.Context, project string, ref ipam.ConsumerRef, r usecase.Request) (left int64, err error)
 	RenewConsumers(ctx context.Context, project string, w consumers.Renewals, r usecase.Request) (consumers.Renewed, error)
 	ListClaimConsumers(ctx context.Context, project, claim string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Attachment], error)
@@ -169,45 +111,32 @@ type Consumers interface {
 	DetachConsumer(ctx context.Context, project, claim string, ref ipam.ConsumerRef, r usecase.Request) error
 	GetRealm(ctx context.Context, project, realm string) (ipam.Realm, error)
 	ConfirmExpiry(ctx context.Context, project, realm string, r usecase.Request) (ipam.Realm, error)
-}
 
-// Trail is the use cases on the audit trail and the history of addresses.
-type Trail interface {
 	ListEvents(ctx context.Context, project string, f trail.EventFilter, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Event], error)
-	// GetHistory returns the holders of an address at the time at. If at is zero, it returns the holders of all times.
+	// GetHistory returns an address's holders at the time at, or all holders if at is zero.
 	GetHistory(ctx context.Context, project string, address netip.Addr, at time.Time, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Hold], error)
-}
 
-// Alerts is the use cases on alert rules and alerts.
-type Alerts interface {
 	ListAlertRules(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.AlertRule], error)
 	CreateAlertRule(ctx context.Context, project string, rule ipam.AlertRule, r usecase.Request) (usecase.Result[ipam.AlertRule], error)
 	GetAlertRule(ctx context.Context, project, name string) (ipam.AlertRule, error)
 	PatchAlertRule(ctx context.Context, project, name string, r usecase.Request, mutate func(ipam.AlertRule) (ipam.AlertRule, error)) (ipam.AlertRule, error)
 	DeleteAlertRule(ctx context.Context, project, name string, r usecase.Request) error
-
 	ListAlerts(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Alert], error)
-}
 
-// Webhooks is the use cases on webhooks.
-type Webhooks interface {
 	ListWebhooks(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Webhook], error)
 	CreateWebhook(ctx context.Context, project string, w ipam.Webhook, r usecase.Request) (usecase.Result[ipam.Webhook], error)
 	GetWebhook(ctx context.Context, project, name string) (ipam.Webhook, error)
 	PatchWebhook(ctx context.Context, project, name string, r usecase.Request, mutate func(ipam.Webhook) (ipam.Webhook, error)) (ipam.Webhook, error)
 	DeleteWebhook(ctx context.Context, project, name string, r usecase.Request) error
-	// ListDeliveries lists the failed deliveries. DeleteDelivery deletes one of them, and RetryDelivery sends one again.
+	// ListDeliveries lists the failed deliveries. DeleteDelivery deletes one, and RetryDelivery sends one again.
 	ListDeliveries(ctx context.Context, project, webhook string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Delivery], error)
 	DeleteDelivery(ctx context.Context, project, webhook string, id ipam.ID, r usecase.Request) error
 	RetryDelivery(ctx context.Context, project, webhook string, id ipam.ID, r usecase.Request) (ipam.Delivery, error)
-}
 
-// Callers is the use cases that any caller may use.
-type Callers interface {
 	Whoami(ctx context.Context) (tenancy.Principal, error)
-	// Search returns the first matches of a text in the caller's projects, up to the limit.
+	// Search returns the first matches in the caller's projects, up to the limit.
 	Search(ctx context.Context, asked search.Asked, r usecase.Reading) (search.Found, error)
-	// ListRegions returns the installation's regions, the primary one first, and the region of this server.
+	// ListRegions returns the installation's regions, the primary one first, and this server's region.
 	ListRegions(ctx context.Context) (all []ipam.Region, here string, err error)
 	// Admit authorizes an action before the server reads the request body. If it refuses a change, it records the attempt.
 	Admit(ctx context.Context, action tenancy.Action, project string) error

@@ -3,13 +3,11 @@ package api
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 	"time"
 
 	"github.com/labstack/echo/v4"
 
 	"github.com/carve-ipam/carve/internal/alloc/feed"
-	"github.com/carve-ipam/carve/internal/alloc/paging"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/alloc/webhooks"
 	"github.com/carve-ipam/carve/internal/api/codec"
@@ -17,15 +15,12 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// webhookHandlers serves webhooks.
-type webhookHandlers struct{ use Webhooks }
-
-func (s webhookHandlers) ListWebhooks(c echo.Context, project string, p gen.ListWebhooksParams) error {
+func (s *server) ListWebhooks(c echo.Context, project string, p gen.ListWebhooksParams) error {
 	return list(c, p.Limit, p.Cursor, project, s.use.ListWebhooks, codec.WebhookOf)
 }
 
 // CreateWebhook returns the secret once.
-func (s webhookHandlers) CreateWebhook(c echo.Context, project string, p gen.CreateWebhookParams) error {
+func (s *server) CreateWebhook(c echo.Context, project string, p gen.CreateWebhookParams) error {
 	return create(c, post{project: project, key: p.IdempotencyKey, dryRun: p.DryRun}, codec.NewWebhook, s.use.CreateWebhook, func(w ipam.Webhook) gen.Webhook {
 		shown := codec.WebhookOf(w)
 		shown.Secret = w.Secret
@@ -33,27 +28,23 @@ func (s webhookHandlers) CreateWebhook(c echo.Context, project string, p gen.Cre
 	})
 }
 
-func (s webhookHandlers) GetWebhook(c echo.Context, project, webhook string) error {
+func (s *server) GetWebhook(c echo.Context, project, webhook string) error {
 	return get(c, project, webhook, s.use.GetWebhook, codec.WebhookOf)
 }
 
-func (s webhookHandlers) PatchWebhook(c echo.Context, project, webhook string, p gen.PatchWebhookParams) error {
-	return patch(c, p.IfMatch, p.DryRun, func(ctx context.Context, body json.RawMessage, r usecase.Request) (ipam.Webhook, error) {
-		return s.use.PatchWebhook(ctx, project, webhook, r, codec.PatchWebhook(body))
-	}, codec.WebhookOf)
+func (s *server) PatchWebhook(c echo.Context, project, webhook string, p gen.PatchWebhookParams) error {
+	return patch(c, p.IfMatch, p.DryRun, project, webhook, codec.PatchWebhook, s.use.PatchWebhook, codec.WebhookOf)
 }
 
-func (s webhookHandlers) DeleteWebhook(c echo.Context, project, webhook string, p gen.DeleteWebhookParams) error {
+func (s *server) DeleteWebhook(c echo.Context, project, webhook string, p gen.DeleteWebhookParams) error {
 	return remove(c, p.IfMatch, p.DryRun, project, webhook, s.use.DeleteWebhook)
 }
 
-func (s webhookHandlers) ListWebhookDeliveries(c echo.Context, project, webhook string, p gen.ListWebhookDeliveriesParams) error {
-	return list(c, p.Limit, p.Cursor, project, func(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Delivery], error) {
-		return s.use.ListDeliveries(ctx, project, webhook, limit, cursor, r)
-	}, codec.DeliveryOf)
+func (s *server) ListWebhookDeliveries(c echo.Context, project, webhook string, p gen.ListWebhookDeliveriesParams) error {
+	return list(c, p.Limit, p.Cursor, project, with(webhook, s.use.ListDeliveries), codec.DeliveryOf)
 }
 
-func (s webhookHandlers) DeleteWebhookDelivery(c echo.Context, project, webhook string, delivery gen.DeliveryID, p gen.DeleteWebhookDeliveryParams) error {
+func (s *server) DeleteWebhookDelivery(c echo.Context, project, webhook string, delivery gen.DeliveryID, p gen.DeleteWebhookDeliveryParams) error {
 	return remove(c, p.IfMatch, p.DryRun, project, delivery, func(ctx context.Context, project, delivery string, r usecase.Request) error {
 		id, err := ipam.ParseID(delivery)
 		if err != nil {
@@ -63,22 +54,20 @@ func (s webhookHandlers) DeleteWebhookDelivery(c echo.Context, project, webhook 
 	})
 }
 
-func (s webhookHandlers) RetryWebhookDelivery(c echo.Context, project, webhook string, delivery gen.DeliveryID, p gen.RetryWebhookDeliveryParams) error {
+func (s *server) RetryWebhookDelivery(c echo.Context, project, webhook string, delivery gen.DeliveryID, p gen.RetryWebhookDeliveryParams) error {
 	id, err := ipam.ParseID(delivery)
 	if err != nil {
 		return err
 	}
-	r := usecase.Request{DryRun: codec.ValueOr(p.DryRun, false)}
+	r := usecase.Request{DryRun: value(p.DryRun)}
 	d, err := s.use.RetryDelivery(c.Request().Context(), project, webhook, id, r)
-	if err != nil {
-		return err
+	if err == nil {
+		mark(c, r.DryRun, false)
 	}
-	mark(c, r.DryRun, false)
-	shown := codec.DeliveryOf(d)
-	return codec.Answer(c.Response(), http.StatusOK, &shown)
+	return reply(c, d, err, codec.DeliveryOf)
 }
 
-// WebhookMessages returns a function that writes the bodies of webhook messages. clock gives the time for fields that depend on it.
+// WebhookMessages returns a function that writes webhook message bodies. clock gives the time for fields that depend on it.
 func WebhookMessages(clock func() time.Time) func(webhooks.Message) ([]byte, error) {
 	return func(m webhooks.Message) ([]byte, error) {
 		out := gen.WebhookMessage{Type: gen.WebhookMessageTypeChanges, Webhook: m.Webhook, Project: m.Project, Cursor: m.Cursor}

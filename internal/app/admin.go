@@ -2,10 +2,8 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/pprof" // registers itself in http.DefaultServeMux, which no listener serves; a test checks the main listener
 	"time"
@@ -19,38 +17,22 @@ const (
 	adminClients      = 256             // limit on connections: only probes and metrics collectors need the listener
 )
 
-// admin is the second listener, for probes, metrics collectors and profiling. It does not serve the API.
-type admin struct {
-	listener net.Listener
-	server   *http.Server
-	clients  *guard.Clients
-}
-
-// listenAdmin opens the admin listener if it is configured.
+// listenAdmin opens the admin listener if it is configured. This listener is for probes, metrics collectors and profiling. It does not serve the API.
 func (a *App) listenAdmin(ctx context.Context, c Config, f files) error {
 	if c.AdminListen == "" {
 		return nil
 	}
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.AdminListen)
-	if err != nil {
-		return fmt.Errorf("cannot listen on %s (--admin-listen): %w", c.AdminListen, err)
-	}
 	clients := guard.NewClients(adminClients, a.outOfClients(listenerAdmin))
-	listen := clients.PlainListener
-	if c.adminTLS() {
-		listen = clients.Listener
-	}
-	a.admin = &admin{
-		listener: listen(l),
-		clients:  clients,
-		server: &http.Server{
-			Handler: a.adminHandler(c), ReadHeaderTimeout: bounded.header, ReadTimeout: bounded.read, IdleTimeout: bounded.idle, WriteTimeout: adminWriteTimeout,
-			MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(ofConnections(a.Log.Handler()), slog.LevelWarn), ConnState: clients.State,
-		},
-	}
+	a.admin = &door{name: listenerAdmin, clients: clients, server: &http.Server{
+		Handler: a.adminHandler(c), ReadHeaderTimeout: bounded.header, ReadTimeout: bounded.read, IdleTimeout: bounded.idle, WriteTimeout: adminWriteTimeout,
+		MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(ofConnections(a.Log.Handler()), slog.LevelWarn), ConnState: clients.State,
+	}}
 	if c.adminTLS() {
 		f.clientCAs = nil // kubelets have no certificate
 		a.admin.server.TLSConfig = f.tls(c)
+	}
+	if err := a.admin.open(ctx, c.AdminListen); err != nil {
+		return fmt.Errorf("cannot listen on %s (--admin-listen): %w", c.AdminListen, err)
 	}
 	return nil
 }
@@ -60,12 +42,12 @@ func (c Config) adminTLS() bool { return c.tls() && !loopback(c.AdminListen) }
 
 // adminHandler serves paths that need no credentials, to all clients that can reach the listener. The main listener's handler serves the probes.
 //
-// pprof serves only callers on this machine, at any listen address. A profile costs CPU time and reveals the work of the process. The handler
-// excludes pprof's cmdline, because the command line may contain secrets.
+// pprof serves only callers on this machine, at any listen address. A profile costs CPU time and reveals the process's work. The handler excludes
+// pprof's cmdline, because the command line may contain secrets.
 func (a *App) adminHandler(c Config) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("/healthz", a.server.Handler)
-	mux.Handle("/readyz", a.server.Handler)
+	mux.Handle("/healthz", a.main.server.Handler)
+	mux.Handle("/readyz", a.main.server.Handler)
 	switch c.Metrics {
 	case metricsOff:
 	case metricsLoopback:
@@ -97,40 +79,5 @@ func fromHere(next http.HandlerFunc) http.Handler {
 	})
 }
 
-func (a *App) serveAdmin() {
-	if a.admin == nil {
-		return
-	}
-	run := a.admin.server.Serve
-	if a.config.adminTLS() {
-		run = func(l net.Listener) error { return a.admin.server.ServeTLS(l, "", "") }
-	}
-	if err := run(a.admin.listener); !errors.Is(err, http.ErrServerClosed) {
-		a.failed <- fmt.Errorf("the admin listener stopped: %w", err)
-	}
-}
-
-// closeAdmin closes the admin listener. It runs after the last request of the API. Until then, probes can see that the server is shutting down.
-// closeAdmin does not wait for a running profile.
-func (a *App) closeAdmin() error {
-	if a.admin == nil {
-		return nil
-	}
-	return errors.Join(a.admin.server.Close(), closed(a.admin.listener))
-}
-
-// closed closes a listener. It ignores the error if the HTTP server has already closed the listener.
-func closed(l net.Listener) error {
-	if err := l.Close(); !errors.Is(err, net.ErrClosed) {
-		return err
-	}
-	return nil
-}
-
-// AdminAddr returns the address of the admin listener, or "" if there is none.
-func (a *App) AdminAddr() string {
-	if a.admin == nil {
-		return ""
-	}
-	return a.admin.listener.Addr().String()
-}
+// AdminAddr returns the admin listener's address, or "" if there is none.
+func (a *App) AdminAddr() string { return a.admin.address() }

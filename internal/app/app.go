@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
-	"net/http"
 	"sync/atomic"
 	"time"
 
@@ -18,7 +16,6 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/crdb/schema"
 	"github.com/carve-ipam/carve/internal/devdb"
-	"github.com/carve-ipam/carve/internal/guard"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/telemetry"
 	"github.com/carve-ipam/carve/internal/tenancy"
@@ -37,11 +34,9 @@ type App struct {
 	Log *slog.Logger
 
 	config   Config
-	listener net.Listener
-	server   *http.Server
+	main     *door // serves the API
+	admin    *door // nil without --admin-listen
 	service  *alloc.Service
-	clients  *guard.Clients
-	admin    *admin // nil without --admin-listen
 	metrics  *telemetry.Metrics
 	traces   *telemetry.Traces // nil: no traces
 	ran      *telemetry.Jobs   // nil: no job metrics
@@ -49,7 +44,7 @@ type App struct {
 	recorder *utilization.Recorder
 	// retention connects as the user that may delete audit records. If it is nil, this server may not delete them.
 	retention *crdb.Store
-	retains   bool // whether the user of --database-url may delete audit records
+	retains   bool // whether the user in --database-url may delete audit records
 	keyring   *tenancy.Keyring
 	sessions  *tenancy.Sessions
 	console   bool // whether the build contains the console
@@ -57,7 +52,7 @@ type App struct {
 	memory    *limits.Memory
 	embedded  *devdb.DB // nil with --database-url
 	dsn       string
-	bootstrap string // token of the API key that this start has created
+	bootstrap string // token for the API key that this start has created
 	noAdmin   bool   // no API key and no member is a platform admin
 	failed    chan error
 	draining  atomic.Bool
@@ -71,7 +66,7 @@ func Start(ctx context.Context, c Config, logTo io.Writer) (_ *App, err error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	_ = floor() // allocates the heap ballast, which stays allocated and is never read
+	_ = heapBallast() // allocates the heap ballast, which stays allocated and is never read
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	a := &App{Log: newLog(logTo, c), config: c, failed: make(chan error, 3), idle: make(chan struct{})}
@@ -81,7 +76,7 @@ func Start(ctx context.Context, c Config, logTo io.Writer) (_ *App, err error) {
 			err = errors.Join(err, a.Close(context.WithoutCancel(ctx)))
 		}
 	}()
-	files, err := c.read(a.Log)
+	files, err := c.read(a.Log, time.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -116,36 +111,33 @@ func Start(ctx context.Context, c Config, logTo io.Writer) (_ *App, err error) {
 	if err := service.EnsurePlatform(ctx); err != nil {
 		return nil, fmt.Errorf("cannot set up the project %q: %w", ipam.PlatformProject, err)
 	}
-	if _, err := service.ChangesMark(ctx); err != nil { // creates the state of the feed, so that reads of the feed find it
+	if _, err := service.ChangesMark(ctx); err != nil { // creates the feed's state, so that reads find it
 		return nil, fmt.Errorf("cannot set up the feed of changes: %w", err)
 	}
 	if err := a.prepareServer(c, files, service); err != nil {
 		return nil, err
 	}
-	if a.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", c.Listen); err != nil {
+	if err := a.main.open(ctx, c.Listen); err != nil {
 		return nil, fmt.Errorf("cannot listen on %s: %w", c.Listen, err)
 	}
-	listen := a.clients.PlainListener
-	if c.tls() {
-		listen = a.clients.Listener
-	}
-	a.listener = listen(a.listener)
 	if err := a.listenAdmin(ctx, c, files); err != nil {
-		return nil, errors.Join(err, a.listener.Close())
+		return nil, err
 	}
 	if err := a.watchClients(); err != nil {
-		return nil, errors.Join(err, a.listener.Close())
+		return nil, err
 	}
 	if err := a.firstAdmin(ctx, c, service); err != nil { // the last step that can fail for the listeners, so that a new token is shown
-		return nil, errors.Join(fmt.Errorf("cannot make or find a first admin: %w", err), a.listener.Close())
+		return nil, fmt.Errorf("cannot make or find a first admin: %w", err)
 	}
-	jobs, err := a.observedJobs(c, service)
+	jobs, err := a.observedJobs(c)
 	if err != nil {
-		return nil, errors.Join(err, a.listener.Close())
+		return nil, err
 	}
 	a.background(jobs)
-	go a.serve()
-	go a.serveAdmin()
+	go a.serve(a.main, "the HTTP server")
+	if a.admin != nil {
+		go a.serve(a.admin, "the admin listener")
+	}
 	return a, nil
 }
 
@@ -205,27 +197,24 @@ func (a *App) prepareServer(c Config, f files, service *alloc.Service) error {
 	if c.Metrics == metricsAdmin {
 		metrics = nil // only the admin listener serves the metrics
 	}
-	a.server = a.newServer(c, a.parting(api.New(api.Config{
+	a.main = a.newServer(c, a.closeWhenDraining(api.New(api.Config{
 		Service: service, Authenticator: authenticator, Log: a.Log, Clock: a.store.Now, RequestTimeout: c.RequestTimeout, Ready: a.ready,
 		Limits: may, InFlight: a.inFlight, TrustedProxies: proxies, Version: api.Version{Version: version, Commit: commit},
 		Meter: a.metrics, Tracer: a.requestTracer(), Metrics: metrics, MetricsLocal: c.Metrics != metricsOpen, Console: page,
 	})))
 	switch {
 	case f.certificate != nil:
-		a.server.TLSConfig = f.tls(c)
+		a.main.server.TLSConfig = f.tls(c)
 	case !c.local():
 		a.Log.Warn("serving plain HTTP beyond loopback (--insecure-http): the network can read credentials", "listen", c.Listen)
 	}
 	return nil
 }
 
-func (a *App) serve() {
-	run := a.server.Serve
-	if a.config.tls() {
-		run = func(l net.Listener) error { return a.server.ServeTLS(l, "", "") }
-	}
-	if err := run(a.listener); !errors.Is(err, http.ErrServerClosed) {
-		a.failed <- fmt.Errorf("the HTTP server stopped: %w", err)
+// serve serves requests until Close. If the server stops by itself, Wait returns the error.
+func (a *App) serve(d *door, what string) {
+	if err := d.serve(); err != nil {
+		a.failed <- fmt.Errorf("%s stopped: %w", what, err)
 	}
 }
 
@@ -243,10 +232,10 @@ func (a *App) ready(ctx context.Context) error {
 	return a.store.Ping(ctx)
 }
 
-// Addr returns the address of the service's listener.
-func (a *App) Addr() string { return a.listener.Addr().String() }
+// Addr returns the main listener's address.
+func (a *App) Addr() string { return a.main.address() }
 
-// DSN returns the URL of the service's database.
+// DSN returns the database's URL.
 func (a *App) DSN() string { return a.dsn }
 
 // Wait returns nil when ctx ends. If the service must stop before that, Wait returns the reason.
@@ -279,14 +268,17 @@ func (a *App) Close(ctx context.Context) error {
 		a.service.EndFeed()
 	}
 	var errs []error
-	if a.server != nil {
+	if a.main != nil {
 		drain, done := context.WithTimeout(ctx, drainTimeout)
-		if err := a.server.Shutdown(drain); err != nil {
-			errs = append(errs, fmt.Errorf("some requests were cut off: %w", err), a.server.Close())
+		if err := a.main.server.Shutdown(drain); err != nil {
+			errs = append(errs, fmt.Errorf("some requests were cut off: %w", err))
 		}
 		done()
+		errs = append(errs, a.main.close())
 	}
-	errs = append(errs, a.closeAdmin())
+	if a.admin != nil { // after the API's last request, so that probes see until then that the server shuts down; a running profile is cut off
+		errs = append(errs, a.admin.close())
+	}
 	if a.stop != nil {
 		a.stop()
 	}

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"log/slog"
 	"time"
@@ -21,14 +22,12 @@ import (
 type files struct {
 	databaseURL string // from the file or the flag; "": the embedded database
 	issuers     oidc.Config
-	certificate *certificate        // nil: plain HTTP
-	clientCAs   *watched[clientCAs] // nil: clients need no certificate
+	certificate *watched[tls.Certificate] // nil: plain HTTP
+	clientCAs   *watched[clientCAs]       // nil: clients need no certificate
 }
 
-func (c Config) read(log *slog.Logger) (files, error) { return c.readAt(log, time.Now) }
-
-// readAt does the same as read. Tests give it a clock for the watched files.
-func (c Config) readAt(log *slog.Logger, clock func() time.Time) (f files, err error) {
+// read reads the files. clock is for the watched files.
+func (c Config) read(log *slog.Logger, clock func() time.Time) (f files, err error) {
 	if f.databaseURL, err = c.databaseURL(log); err != nil {
 		return f, err
 	}
@@ -71,7 +70,7 @@ func (a *App) authenticator(c Config, issuers oidc.Config, may limits.Limits) (a
 	return ways, console.New(page), nil
 }
 
-// limitsOf returns the limits of this process. Each server counts separately.
+// limitsOf returns this process's limits. Each server counts separately.
 func limitsOf(c Config) limits.Limits {
 	return limits.Rates{Reads: c.RateReads, Writes: c.RateWrites, Anonymous: c.RateAnonymous, Work: c.RateWork, Project: c.RateProject}.Limits(nil)
 }
@@ -94,19 +93,24 @@ func (a *App) firstAdmin(ctx context.Context, c Config, service *alloc.Service) 
 	return err
 }
 
+// openStore connects to a database with the current schema, as a user with a role's rights.
+func openStore(ctx context.Context, dsn, region string, role schema.Role) (*crdb.Store, error) {
+	if _, err := schema.CheckUser(ctx, dsn, role); err != nil {
+		return nil, err
+	}
+	if err := schema.Check(ctx, dsn); err != nil {
+		return nil, err
+	}
+	return crdb.Open(ctx, dsn, crdb.Options{Region: region, MaxConnections: 2})
+}
+
 // Bootstrap creates an API key for a platform admin directly in the database, and returns its token. The database must have the current schema. Use
 // Bootstrap if no admin exists.
 func Bootstrap(ctx context.Context, dsn, region string) (token string, err error) {
-	if _, err := schema.CheckUser(ctx, dsn, schema.ServerRole); err != nil {
-		return "", err
-	}
-	if err := schema.Check(ctx, dsn); err != nil {
-		return "", err
-	}
 	if err := schema.CheckRegion(ctx, dsn, region); err != nil {
 		return "", err
 	}
-	store, err := crdb.Open(ctx, dsn, crdb.Options{Region: region, MaxConnections: 2})
+	store, err := openStore(ctx, dsn, region, schema.ServerRole)
 	if err != nil {
 		return "", err
 	}

@@ -5,7 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/alloc/webhooks"
 	"github.com/carve-ipam/carve/internal/telemetry"
 )
@@ -15,33 +14,37 @@ type job struct {
 	name  string // for the metrics
 	what  string // error text for the log
 	every time.Duration
-	run   func(ctx context.Context) (done int64, err error) // done is the number of processed items
+	run   func(ctx context.Context) (done int64, err error) // done counts the processed items
 }
 
-// batch is the largest number of rows that a job processes in one step.
+// batch limits the rows that a job processes in one step.
 const batch = 1000
 
-func (a *App) jobs(c Config, service *alloc.Service) []job {
+func (a *App) jobs(c Config) []job {
 	jobs := []job{
-		{"free_cooled", "cannot free blocks after their cool-down", time.Second, func(ctx context.Context) (int64, error) { return freeCooled(ctx, service) }},
-		{"keep_stocks", "cannot adjust the stock of this region", time.Second, func(ctx context.Context) (int64, error) { return a.rebalanceStocks(ctx, service) }},
-		{"sweep_scopes", "cannot delete empty pools of scopes", 10 * time.Second, func(ctx context.Context) (int64, error) { return a.sweepScopes(ctx, service) }},
-		{"delete_drained", "cannot delete drained pools", 10 * time.Second, func(ctx context.Context) (int64, error) { return a.deleteDrained(ctx, service) }},
-		{"keep_consumers", "cannot process expired or ended consumers", time.Second, func(ctx context.Context) (int64, error) { return a.expireConsumers(ctx, service) }},
-		{"forget_consumers", "cannot delete old tombstones of consumers", 10 * time.Minute, func(ctx context.Context) (int64, error) {
-			return a.forgetConsumers(ctx, c.ConsumerRetention)
+		{"free_cooled", "cannot free blocks after their cool-down", time.Second, batches(func(ctx context.Context) (int64, error) {
+			n, err := a.service.FreeCooled(ctx, batch)
+			return int64(n), err
+		})},
+		{"keep_stocks", "cannot adjust the stock of this region", time.Second, a.rebalanceStocks},
+		{"sweep_scopes", "cannot delete empty pools of scopes", 10 * time.Second, a.sweepScopes},
+		{"delete_drained", "cannot delete drained pools", 10 * time.Second, a.deleteDrained},
+		{"keep_consumers", "cannot process expired or ended consumers", time.Second, a.expireConsumers},
+		{"forget_consumers", "cannot delete old tombstones of consumers", 10 * time.Minute, batches(func(ctx context.Context) (int64, error) {
+			return a.store.ForgetConsumers(ctx, a.store.Now().Add(-c.ConsumerRetention), batch)
+		})},
+		{"deliver_webhooks", "cannot take over webhooks or renew leases on them", time.Second, func(ctx context.Context) (int64, error) {
+			return a.service.DeliverWebhooks(ctx)
 		}},
-		{"deliver_webhooks", "cannot take over webhooks or renew leases on them", time.Second, func(ctx context.Context) (int64, error) { return service.DeliverWebhooks(ctx) }},
 		{"expire_deliveries", "cannot delete old dead letters", 10 * time.Minute, func(ctx context.Context) (int64, error) {
 			return a.store.ExpireDeliveries(ctx, a.store.Now().Add(-webhooks.DeadLettersKept))
 		}},
-		{"look_after_alerts", "cannot check alert rules", time.Second, func(ctx context.Context) (int64, error) { return service.EvaluateAlerts(ctx) }},
+		{"look_after_alerts", "cannot check alert rules", time.Second, func(ctx context.Context) (int64, error) { return a.service.EvaluateAlerts(ctx) }},
 		{"record_utilization", "cannot record the usage of pools", min(time.Minute, c.UtilizationEvery), a.recorder.Record},
 		{"thin_utilization", "cannot thin out old usage records of pools", 10 * time.Minute, a.recorder.Thin},
-		{"expire_answers", "cannot delete expired idempotency responses", time.Minute, a.expireAnswers},
-	}
-	if a.retention != nil {
-		jobs = append(jobs, job{"purge_projects", "cannot delete records of deleted projects", 10 * time.Second, a.purge})
+		{"expire_answers", "cannot delete expired idempotency responses", time.Minute, batches(func(ctx context.Context) (int64, error) {
+			return a.store.ExpireStoredResponses(ctx, a.store.Now(), batch)
+		})},
 	}
 	if c.by(authKeys) {
 		jobs = append(jobs, job{"flush_keys", "cannot write the last use of API keys", time.Minute, a.keyring.Flush})
@@ -49,17 +52,33 @@ func (a *App) jobs(c Config, service *alloc.Service) []job {
 	if c.by(authKeys) || c.by(authOIDC) {
 		jobs = append(jobs,
 			job{"flush_sessions", "cannot write the last use of sessions", time.Minute, a.sessions.Flush},
-			job{"expire_sessions", "cannot delete expired sessions", 10 * time.Minute, a.expireSessions})
+			job{"expire_sessions", "cannot delete expired sessions", 10 * time.Minute, batches(func(ctx context.Context) (int64, error) {
+				return a.store.ExpireSessions(ctx, a.store.Now(), batch)
+			})})
 	}
-	if a.retention != nil && c.AuditRetention > 0 {
-		jobs = append(jobs, job{"expire_events", "cannot delete old audit events", 10 * time.Minute, func(ctx context.Context) (int64, error) {
-			return a.expireEvents(ctx, c.AuditRetention)
-		}})
+	if a.retention == nil {
+		return jobs
 	}
-	if a.retention != nil && c.HistoryRetention > 0 {
-		jobs = append(jobs, job{"expire_history", "cannot delete old holds", 10 * time.Minute, func(ctx context.Context) (int64, error) {
-			return a.expireHistory(ctx, c.HistoryRetention)
-		}})
+	jobs = append(jobs, job{"purge_projects", "cannot delete records of deleted projects", 10 * time.Second, func(ctx context.Context) (int64, error) {
+		return a.retention.Purge(ctx, batch)
+	}})
+	for _, one := range []struct {
+		keep       time.Duration
+		expire     func(context.Context, time.Time, int) (int64, error)
+		name, what string
+		message    string
+		count      string // log attribute
+	}{
+		{c.AuditRetention, a.retention.ExpireEvents, "expire_events", "cannot delete old audit events", "deleted old audit events", "events"},
+		{c.HistoryRetention, a.retention.ExpireHistory, "expire_history", "cannot delete old holds", "deleted old holds", "holds"},
+	} {
+		if one.keep > 0 {
+			jobs = append(jobs, job{one.name, one.what, 10 * time.Minute, func(ctx context.Context) (int64, error) {
+				n, err := one.expire(ctx, a.retention.Now().Add(-one.keep), batch)
+				a.did(ctx, n, one.message, one.count, "olderThan", one.keep)
+				return n, err
+			}})
+		}
 	}
 	return jobs
 }
@@ -92,7 +111,7 @@ func (a *App) repeat(ctx context.Context, j job) {
 	}
 }
 
-// once runs a job once, in a trace of its own. If ctx ends during a run, the run does not count as failed.
+// once runs a job once, in a separate trace. If ctx ends during a run, the run does not count as failed.
 func (a *App) once(ctx context.Context, j job) {
 	within, traced := ctx, false
 	if a.traces != nil {
@@ -119,103 +138,53 @@ func (a *App) once(ctx context.Context, j job) {
 	a.ran.Ran(within, j.name, time.Now(), took, err)
 }
 
-// expireAnswers deletes stored responses of idempotent requests that have expired.
-func (a *App) expireAnswers(ctx context.Context) (done int64, err error) {
-	for {
-		n, err := a.store.ExpireAnswers(ctx, a.store.Now(), batch)
-		if done += n; err != nil || n < batch {
-			return done, err
+// batches returns a run that repeats step until it processes less than a full batch.
+func batches(step func(ctx context.Context) (int64, error)) func(ctx context.Context) (done int64, err error) {
+	return func(ctx context.Context) (done int64, err error) {
+		for {
+			n, err := step(ctx)
+			if done += n; err != nil || n < batch {
+				return done, err
+			}
 		}
 	}
 }
 
-// expireSessions deletes sessions that have expired.
-func (a *App) expireSessions(ctx context.Context) (done int64, err error) {
-	for {
-		n, err := a.store.ExpireSessions(ctx, a.store.Now(), batch)
-		if done += n; err != nil || n < batch {
-			return done, err
-		}
+// did logs how many items a run has processed, if there were any. count names this number in the log.
+func (a *App) did(ctx context.Context, n int64, message, count string, more ...any) {
+	if n > 0 {
+		a.Log.InfoContext(ctx, message, append([]any{count, n}, more...)...) //nolint:sloglint // the callers pass constants
 	}
 }
 
-// freeCooled frees the blocks whose cool-down has ended.
-func freeCooled(ctx context.Context, service *alloc.Service) (done int64, err error) {
-	for {
-		n, err := service.FreeCooled(ctx, batch)
-		if done += int64(n); err != nil || n < batch {
-			return done, err
-		}
-	}
-}
-
-// rebalanceStocks moves blocks of multi-region pools to or from this region. It moves at most one block of each pool in a run.
-func (a *App) rebalanceStocks(ctx context.Context, service *alloc.Service) (int64, error) {
-	moved, err := service.RebalanceStocks(ctx)
-	if moved > 0 {
-		a.Log.InfoContext(ctx, "moved blocks of pools between regions", "blocks", moved)
-	}
+// rebalanceStocks moves blocks in multi-region pools to or from this region, at most one block for each pool in a run.
+func (a *App) rebalanceStocks(ctx context.Context) (int64, error) {
+	moved, err := a.service.RebalanceStocks(ctx)
+	a.did(ctx, int64(moved), "moved blocks of pools between regions", "blocks")
 	return int64(moved), err
 }
 
 // expireConsumers ends consumers whose TTL has passed, and detaches ended consumers from their claims.
-func (a *App) expireConsumers(ctx context.Context, service *alloc.Service) (int64, error) {
-	done, err := service.ExpireConsumers(ctx)
+func (a *App) expireConsumers(ctx context.Context) (int64, error) {
+	done, err := a.service.ExpireConsumers(ctx)
 	for _, realm := range done.Opened {
 		a.Log.WarnContext(ctx, "many consumers in a realm expired at once: none ends before a confirmation or a renewal",
 			"projectId", realm.ProjectID, "realm", realm.Name)
 	}
-	if done.Expired > 0 {
-		a.Log.InfoContext(ctx, "ended expired consumers", "consumers", done.Expired)
-	}
+	a.did(ctx, int64(done.Expired), "ended expired consumers", "consumers")
 	return int64(done.Expired + done.Drained), err
 }
 
-// forgetConsumers deletes the records of consumers that ended longer ago than keep.
-func (a *App) forgetConsumers(ctx context.Context, keep time.Duration) (done int64, err error) {
-	for {
-		n, err := a.store.ForgetConsumers(ctx, a.store.Now().Add(-keep), batch)
-		if done += n; err != nil || n < batch {
-			return done, err
-		}
-	}
-}
-
-// sweepScopes deletes the pools of scopes that have been empty for longer than their class allows.
-func (a *App) sweepScopes(ctx context.Context, service *alloc.Service) (int64, error) {
-	marked, removed, err := service.SweepScopes(ctx, batch, 1)
-	if removed > 0 {
-		a.Log.InfoContext(ctx, "deleted empty pools of scopes", "pools", removed)
-	}
+// sweepScopes deletes scoped pools that have been empty for longer than their class allows.
+func (a *App) sweepScopes(ctx context.Context) (int64, error) {
+	marked, removed, err := a.service.SweepScopes(ctx, batch, 1)
+	a.did(ctx, int64(removed), "deleted empty pools of scopes", "pools")
 	return int64(marked + removed), err
 }
 
 // deleteDrained deletes empty pools whose drain mode asks for their deletion.
-func (a *App) deleteDrained(ctx context.Context, service *alloc.Service) (int64, error) {
-	n, err := service.DeleteDrained(ctx, batch)
-	if n > 0 {
-		a.Log.InfoContext(ctx, "deleted drained pools", "pools", n)
-	}
+func (a *App) deleteDrained(ctx context.Context) (int64, error) {
+	n, err := a.service.DeleteDrained(ctx, batch)
+	a.did(ctx, int64(n), "deleted drained pools", "pools")
 	return int64(n), err
-}
-
-// purge deletes the audit trail and the history of deleted projects.
-func (a *App) purge(ctx context.Context) (int64, error) { return a.retention.Purge(ctx, batch) }
-
-// expireEvents deletes audit trail records that are older than keep.
-func (a *App) expireEvents(ctx context.Context, keep time.Duration) (int64, error) {
-	n, err := a.retention.ExpireEvents(ctx, a.retention.Now().Add(-keep), batch)
-	if n > 0 {
-		a.Log.InfoContext(ctx, "deleted old audit events", "events", n, "olderThan", keep)
-	}
-	return n, err
-}
-
-// expireHistory deletes records of holders that ended longer ago than keep.
-func (a *App) expireHistory(ctx context.Context, keep time.Duration) (int64, error) {
-	n, err := a.retention.ExpireHistory(ctx, a.retention.Now().Add(-keep), batch)
-	if n > 0 {
-		a.Log.InfoContext(ctx, "deleted old holds", "holds", n, "olderThan", keep)
-	}
-	return n, err
 }

@@ -18,11 +18,11 @@ import (
 func TestJobsFollowTheConfiguration(t *testing.T) {
 	t.Parallel()
 	a := &App{keyring: tenancy.NewKeyring(nil, nil), sessions: tenancy.NewSessions(nil, tenancy.SessionWays{}, nil), retention: &crdb.Store{}}
-	require.Len(t, a.jobs(Config{Auth: []string{authDev}}, nil), 13)
-	require.Len(t, a.jobs(Config{Auth: []string{authKeys}}, nil), 16, "and the last use of keys, and sessions")
-	require.Len(t, a.jobs(Config{Auth: []string{authKeys}, AuditRetention: time.Hour}, nil), 17, "and retention")
+	require.Len(t, a.jobs(Config{Auth: []string{authDev}}), 13)
+	require.Len(t, a.jobs(Config{Auth: []string{authKeys}}), 16, "and the last use of keys, and sessions")
+	require.Len(t, a.jobs(Config{Auth: []string{authKeys}, AuditRetention: time.Hour}), 17, "and retention")
 	a.retention = nil
-	require.Len(t, a.jobs(Config{Auth: []string{authKeys}, AuditRetention: time.Hour}, nil), 15, "and nobody deletes records whose user may not")
+	require.Len(t, a.jobs(Config{Auth: []string{authKeys}, AuditRetention: time.Hour}), 15, "and nobody deletes records whose user may not")
 }
 
 func TestJobsAreRepeatedUntilTheServerStops(t *testing.T) {

@@ -11,30 +11,20 @@ import (
 	"time"
 )
 
-// certificate is the server's certificate. It comes from two watched files.
-type certificate struct{ *watched[*tls.Certificate] }
-
-func newCertificate(certFile, keyFile string, log *slog.Logger, clock func() time.Time) (*certificate, error) {
-	load := func() (*tls.Certificate, error) {
-		c, err := tls.LoadX509KeyPair(certFile, keyFile)
-		return &c, err
-	}
+// newCertificate reads the server's certificate from two watched files.
+func newCertificate(certFile, keyFile string, log *slog.Logger, clock func() time.Time) (*watched[tls.Certificate], error) {
+	load := func() (tls.Certificate, error) { return tls.LoadX509KeyPair(certFile, keyFile) }
 	w, err := watch("the certificate of --tls-cert", []string{certFile, keyFile}, load, log, clock)
 	if err != nil {
 		return nil, fmt.Errorf("--tls-cert, --tls-key: %w", err)
 	}
-	return &certificate{w}, nil
+	return w, nil
 }
 
-// get implements tls.Config.GetCertificate.
-func (c *certificate) get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
-	return c.watched.get(hello.Context()), nil
-}
-
-// clientCAs are the CAs that must have signed the certificates of clients.
+// clientCAs are the CAs that must have signed a client's certificate.
 type clientCAs struct {
 	pool    *x509.CertPool
-	expires time.Time // earliest expiry of a CA
+	expires time.Time // when the first CA expires
 }
 
 // newClientCAs reads the CAs from a watched file.
@@ -79,7 +69,10 @@ func parseCAs(text []byte) (clientCAs, error) {
 // tls returns the server's TLS configuration. Ciphers and curves are Go's defaults, which Go releases keep up to date. The operator chooses only the
 // minimum version.
 func (f files) tls(c Config) *tls.Config {
-	base := &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: f.certificate.get, NextProtos: []string{"h2", "http/1.1"}}
+	base := &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+		c := f.certificate.get(hello.Context())
+		return &c, nil
+	}}
 	if c.TLSMinVersion == "1.3" {
 		base.MinVersion = tls.VersionTLS13
 	}
@@ -90,7 +83,7 @@ func (f files) tls(c Config) *tls.Config {
 	if c.TLSClientAuth == clientsOptional {
 		base.ClientAuth = tls.VerifyClientCertIfGiven
 	}
-	// If a client resumes a session, it presents no certificate. Without session tickets, the server checks the certificate of every connection against
+	// If a client resumes a session, it presents no certificate. Without session tickets, the server checks every connection's certificate against
 	// the current CAs and the current time.
 	base.SessionTicketsDisabled = true
 	base.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {

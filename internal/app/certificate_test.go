@@ -5,7 +5,6 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
-	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
@@ -54,11 +53,7 @@ func TestCertificateIsReloadedWhenItsFilesChange(t *testing.T) {
 	writeCertificate(t, certFile, keyFile, "first")
 	c, err := newCertificate(certFile, keyFile, log, clock)
 	require.NoError(t, err)
-	served := func() string {
-		got, err := c.get(&tls.ClientHelloInfo{})
-		require.NoError(t, err)
-		return got.Leaf.Subject.CommonName
-	}
+	served := func() string { return c.get(t.Context()).Leaf.Subject.CommonName }
 	require.Equal(t, "first", served())
 
 	writeCertificate(t, certFile, keyFile, "the second one")

@@ -9,37 +9,36 @@ import (
 	"github.com/carve-ipam/carve/internal/telemetry"
 )
 
-// otherFiles is the number of open files that the server needs for other purposes: the database, the data of an embedded database, certificates, the
-// log.
+// otherFiles is how many open files the server needs for other purposes: the database, an embedded database's data, certificates, the log.
 const otherFiles = 192
 
 // maxClients returns the limit on connections. It reduces --max-clients if the system does not allow as many open files. Without the reduction, the
 // server could not accept a connection, and so could not close an idle one for it.
 func (a *App) maxClients(c Config) int {
-	most := c.MaxClients
+	limit := c.MaxClients
 	files, known := openFiles()
 	room := max(fewestClients, files-otherFiles-2*c.MaxConnections)
 	switch {
-	case !known && most == 0:
+	case !known && limit == 0:
 		return largestClients
 	case !known:
-		return most
-	case most == 0:
+		return limit
+	case limit == 0:
 		return min(room, largestClients)
-	case room < most:
-		a.Log.Warn("the limit on open files is too low for --max-clients; the server uses a lower limit on connections", "clients", room, "asked", most, "openFiles", files)
+	case room < limit:
+		a.Log.Warn("the limit on open files is too low for --max-clients; the server uses a lower limit on connections", "clients", room, "asked", limit, "openFiles", files)
 		return room
 	}
-	return most
+	return limit
 }
 
 // outOfClients returns a function that logs, at most once in logEvery, that the connections have reached their limit.
 func (a *App) outOfClients(listener string) func(guard.Load) {
-	said := rate.Sometimes{Interval: logEvery}
+	logLimit := rate.Sometimes{Interval: logEvery}
 	return func(l guard.Load) {
-		said.Do(func() {
+		logLimit.Do(func() {
 			a.Log.Warn("the limit on connections is reached: the server closes an idle connection for each new one, or refuses the new one",
-				"listener", listener, "most", l.Most, "closedSoFar", l.Evicted, "refusedSoFar", l.Refused)
+				"listener", listener, "most", l.Limit, "closedSoFar", l.Evicted, "refusedSoFar", l.Refused)
 		})
 	}
 }
@@ -47,7 +46,7 @@ func (a *App) outOfClients(listener string) func(guard.Load) {
 // logEvery is the minimum interval between log lines that a hostile client could cause with every connection.
 const logEvery = 10 * time.Second
 
-// Names of the listeners, in metrics and in the log.
+// The listeners' names, in metrics and in the log.
 const (
 	listenerAPI   = "api"
 	listenerAdmin = "admin"
@@ -56,17 +55,15 @@ const (
 // watchClients registers the client connection metrics. Call it when all listeners exist.
 func (a *App) watchClients() error {
 	return a.metrics.WatchClients(func() []telemetry.Clients {
-		all := []telemetry.Clients{clientsOf(listenerAPI, a.clients.Load())}
-		if a.admin != nil {
-			all = append(all, clientsOf(listenerAdmin, a.admin.clients.Load()))
+		var all []telemetry.Clients
+		for _, d := range []*door{a.main, a.admin} {
+			if d != nil {
+				l := d.clients.Load()
+				all = append(all, telemetry.Clients{
+					Listener: d.name, Open: int64(l.Open), Max: int64(l.Limit), Closed: map[string]int64{"evicted": l.Evicted, "refused": l.Refused},
+				})
+			}
 		}
 		return all
 	})
-}
-
-// clientsOf converts the load of a listener for the metrics.
-func clientsOf(listener string, l guard.Load) telemetry.Clients {
-	return telemetry.Clients{
-		Listener: listener, Open: int64(l.Open), Max: int64(l.Most), Closed: map[string]int64{"evicted": l.Evicted, "refused": l.Refused},
-	}
 }

@@ -42,9 +42,10 @@ type Config struct {
 	RateProject      int // cost per second and project
 	AuditRetention   time.Duration
 	HistoryRetention time.Duration
-	// ConsumerRetention is the time for which the server keeps the record of an ended consumer. During this time the consumer cannot be created again.
+	// ConsumerRetention is the time for which the server keeps the record of an ended consumer. During this time the consumer cannot be created
+	// again.
 	ConsumerRetention time.Duration
-	// UtilizationEvery is the interval between records of pool utilization.
+	// UtilizationEvery is the interval between pool utilization records.
 	UtilizationEvery time.Duration
 	Region           string
 	StockRunway      time.Duration
@@ -65,12 +66,12 @@ type Config struct {
 	version    bool   // --version is set
 	mustRetain bool   // a retention is set in a flag or variable
 	bareURL    bool   // the database URL was on the command line, where other users can read it
-	bounds     bounds // timeouts of connections; zero: the defaults; only tests change them
+	bounds     bounds // connection timeouts; zero: the defaults; only tests change them
 }
 
 const envPrefix = "CARVE_"
 
-// notOurs are environment variables with the prefix CARVE_ that belong to other programs of the project.
+// notOurs are environment variables with the prefix CARVE_ that belong to the project's other programs.
 var notOurs = []string{"CARVE_SERVER", "CARVE_PROJECT", "CARVE_POSTGRES_BIN", "CARVE_TEST_ENGINE", "CARVE_OUTPUT", "CARVE_TIMEOUT", "CARVE_API_KEY", "CARVE_API_KEY_FILE", "CARVE_CLIENT_CERT", "CARVE_CLIENT_KEY", "CARVE_CONFIG"}
 
 func (c *Config) flags() *pflag.FlagSet {
@@ -81,7 +82,7 @@ func (c *Config) flags() *pflag.FlagSet {
 	f.StringVar(&c.DatabaseURL, "database-url", "", "`URL` of a CockroachDB or PostgreSQL 15+ to use instead of the embedded database; run 'ipamctl migrate' on it first")
 	f.StringVar(&c.DatabaseFile, "database-url-file", "", "file with the database URL, instead of --database-url, so that lists of processes do not show its password; read again for each new connection")
 	f.StringVar(&c.Embedded, "embedded", "postgres", "`ENGINE` of the embedded database: postgres or cockroach (needs the program cockroach on PATH)")
-	f.StringSliceVar(&c.Auth, "auth", nil, "ways to identify callers, one or more: keys (API keys), oidc (tokens of the issuers in --oidc-config), dev (every other caller is platform admin; loopback only)")
+	f.StringSliceVar(&c.Auth, "auth", nil, "ways to identify callers, one or more: keys (API keys), oidc (tokens of the issuers in --oidc-config), dev (a caller without credentials is platform admin; loopback only)")
 	f.StringVar(&c.AdminKeyFile, "admin-key-file", "", "file to write the first admin's key to, instead of printing it, if the embedded database has no admin yet; only this user can read it")
 	f.StringVar(&c.OIDCConfig, "oidc-config", "", "file with the trusted OpenID Connect issuers and the meaning of their claims (YAML)")
 	f.StringVar(&c.TLSCert, "tls-cert", "", "file with the certificate for HTTPS and its chain (PEM); read again when it changes")
@@ -95,24 +96,24 @@ func (c *Config) flags() *pflag.FlagSet {
 	f.IntVar(&c.RateReads, "rate-limit-reads", limits.DefaultRates.Reads, "reads per second of one caller; bursts of up to two seconds; 0 = no limit")
 	f.IntVar(&c.RateWrites, "rate-limit-writes", limits.DefaultRates.Writes, "writes per second of one caller; bursts of up to two seconds; 0 = no limit")
 	f.IntVar(&c.RateAnonymous, "rate-limit-anonymous", limits.DefaultRates.Anonymous, "requests per second without valid credentials from one client address; bursts of up to two seconds; 0 = no limit")
-	f.IntVar(&c.RateWork, "rate-limit-work", limits.DefaultRates.Work, "cost per second of one caller's requests: a claim costs 20, a claim in a batch 10, each KiB of a body 30, each row that a list reads 3; bursts of up to four seconds; 0 = no limit")
+	f.IntVar(&c.RateWork, "rate-limit-work", limits.DefaultRates.Work, "cost per second of one caller's requests: a claim costs 20, a claim in a batch 10, another write 100, a dry run 250, each KiB of a body 30, each row that a list reads 3; bursts of up to four seconds; 0 = no limit")
 	f.IntVar(&c.RateProject, "rate-limit-project-work", limits.DefaultRates.Project, "cost per second of the requests of all callers of one project; bursts of up to four seconds; 0 = no limit")
 	f.DurationVar(&c.AuditRetention, auditRetention, AuditRetention, "time for which the server keeps records of the audit trail, if the database user may delete them; 0 = for ever")
-	f.DurationVar(&c.ConsumerRetention, consumerRetention, 30*24*time.Hour, "time for which the server remembers an ended consumer, so that it cannot come back")
+	f.DurationVar(&c.ConsumerRetention, consumerRetention, 30*24*time.Hour, "time for which the server keeps an ended consumer's record, so that its UID cannot be used again")
 	f.DurationVar(&c.HistoryRetention, historyRetention, HistoryRetention, "time for which the server keeps the holders of addresses, from the end of the hold, if the database user may delete them; 0 = for ever")
 	f.DurationVar(&c.UtilizationEvery, "utilization-every", utilization.DefaultEvery, "interval between records of the usage of each pool")
 	f.StringVar(&c.Region, "region", "local", "region of this server, a DNS label")
 	f.DurationVar(&c.StockRunway, "stock-runway", 10*time.Minute, "time for which a loan from a pool with another home region should last")
-	f.StringVar(&c.LogLevel, "log-level", "info", "least level of log lines: debug, info, warn or error")
+	f.StringVar(&c.LogLevel, "log-level", "info", "lowest level of log lines: debug, info, warn or error")
 	f.StringVar(&c.LogFormat, "log-format", "text", "format of the log: text or json")
-	f.DurationVar(&c.RequestTimeout, "request-timeout", 10*time.Second, "deadline of a request, down to its SQL")
+	f.DurationVar(&c.RequestTimeout, "request-timeout", 10*time.Second, "deadline of a request, including its SQL")
 	f.DurationVar(&c.DrainDelay, "drain-delay", 0, "time to continue serving after a request to stop, while /readyz returns 503; load balancers must notice within this time")
 	f.IntVar(&c.MaxConnections, "max-connections", 16, "limit on connections to the database")
 	f.IntVar(&c.MaxInFlight, "max-in-flight", 1024, "limit on concurrent requests, half of it for one caller; the server refuses more with 503 or 429; 0 = no limit")
 	f.IntVar(&c.MaxWaiting, "max-waiting", 0, "limit on claims and releases that wait for one pool; the server refuses more with 503; 0 = --max-in-flight")
-	f.IntVar(&c.MaxClients, "max-clients", 16384, "limit on connections from clients; for a further one, the server closes the longest idle connection of the address with the most; 0 = the limit on open files")
+	f.IntVar(&c.MaxClients, "max-clients", 16384, "limit on client connections; at the limit, the server closes the longest idle connection of the address with the most idle ones; 0 = the limit on open files")
 	f.IntVar(&c.MaxSpaces, "max-spaces", 256, "limit on spaces of a project; quotas do not count spaces")
-	f.StringVar(&c.WebhookKeyFile, "webhook-key-file", "", "file with the key, of 32 bytes or more, for the secrets of webhooks, the same on all servers; default: no webhooks, but with the embedded database a key in the data directory")
+	f.StringVar(&c.WebhookKeyFile, "webhook-key-file", "", "file with the key (32 bytes or more) from which the servers derive the secrets of webhooks, the same on all servers; default: a key in the data directory with the embedded database, otherwise no webhooks")
 	f.StringSliceVar(&c.WebhookNetworks, "webhook-networks", nil, "private CIDRs to which the server may send webhooks, also by plain HTTP")
 	f.StringVar(&c.Metrics, "metrics", metricsLoopback, "callers that may read /metrics, without credentials: loopback (callers on this machine), admin (all that reach --admin-listen), open (all that reach this server) or off (none; the server measures nothing)")
 	f.BoolVar(&c.version, versionFlag, false, "print the version and exit")
@@ -227,16 +228,7 @@ func (c Config) check() error {
 			return fmt.Errorf("%s %q is not one of %s", v.flag, v.value, strings.Join(v.known, ", "))
 		}
 	}
-	if c.RequestTimeout <= 0 || c.RequestTimeout > 10*time.Minute {
-		return fmt.Errorf("--request-timeout %s is not between 0 and 10m", c.RequestTimeout)
-	}
-	if c.DrainDelay < 0 || c.DrainDelay > 10*time.Minute {
-		return fmt.Errorf("--drain-delay %s is not between 0 and 10m", c.DrainDelay)
-	}
-	if c.MaxConnections < 2 || c.MaxConnections > 1000 {
-		return fmt.Errorf("--max-connections %d is not between 2 and 1000", c.MaxConnections)
-	}
-	for _, check := range []func() error{c.checkDatabase, c.checkAuth, c.checkExposure, c.checkAdmin, c.checkLimits, c.checkSample} {
+	for _, check := range []func() error{c.checkDatabase, c.checkAuth, c.checkExposure, c.checkAdmin, c.checkLimits} {
 		if err := check(); err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -17,21 +18,18 @@ const (
 	authOIDC = "oidc"
 )
 
-// Values of --tls-client-auth.
+// Values for --tls-client-auth.
 const (
 	clientsRequired = "required"
 	clientsOptional = "optional"
 )
 
-// Minimum and maximum values of settings.
+// Minimum and maximum settings.
 const (
 	largestRate       = 1_000_000
-	largestSpaces     = 10_000
-	largestInFlight   = 100_000
 	fewestClients     = 16
 	largestClients    = 1_000_000
 	shortestRetention = time.Hour
-	maxStockRunway    = 30 * 24 * time.Hour
 )
 
 // by reports whether an authentication method is enabled.
@@ -117,39 +115,40 @@ func (c Config) checkAdmin() error {
 }
 
 func (c Config) checkLimits() error {
-	for _, l := range []struct {
-		flag  string
-		value int
-	}{{"reads", c.RateReads}, {"writes", c.RateWrites}, {"anonymous", c.RateAnonymous}, {"work", c.RateWork}, {"project-work", c.RateProject}} {
-		if l.value < 0 || l.value > largestRate {
-			return fmt.Errorf("--rate-limit-%s %d is not between 0 and %d", l.flag, l.value, largestRate)
-		}
-	}
-	if c.MaxInFlight < 0 || c.MaxInFlight > largestInFlight {
-		return fmt.Errorf("--max-in-flight %d is not between 0 (no limit) and %d", c.MaxInFlight, largestInFlight)
-	}
 	if c.MaxClients != 0 && (c.MaxClients < fewestClients || c.MaxClients > largestClients) {
 		return fmt.Errorf("--max-clients %d is neither 0 (the limit on open files) nor between %d and %d", c.MaxClients, fewestClients, largestClients)
 	}
-	if c.MaxSpaces < 1 || c.MaxSpaces > largestSpaces {
-		return fmt.Errorf("--max-spaces %d is not between 1 and %d", c.MaxSpaces, largestSpaces)
-	}
-	if c.StockRunway < time.Second || c.StockRunway > maxStockRunway {
-		return fmt.Errorf("--stock-runway %s is not between 1s and %s", c.StockRunway, maxStockRunway)
-	}
-	if c.MaxWaiting < 0 || c.MaxWaiting > largestInFlight {
-		return fmt.Errorf("--max-waiting %d is not between 0 (--max-in-flight) and %d", c.MaxWaiting, largestInFlight)
-	}
 	if c.ConsumerRetention < time.Hour {
 		return fmt.Errorf("--%s must be at least an hour: an ended consumer must not come back before that", consumerRetention)
-	}
-	if c.UtilizationEvery < time.Second || c.UtilizationEvery > 24*time.Hour {
-		return fmt.Errorf("--utilization-every %s is not between 1s and 24h", c.UtilizationEvery)
 	}
 	for flag, keep := range map[string]time.Duration{auditRetention: c.AuditRetention, historyRetention: c.HistoryRetention} {
 		if keep != 0 && keep < shortestRetention {
 			return fmt.Errorf("--%s %s is neither 0 (for ever) nor at least %s", flag, keep, shortestRetention)
 		}
+	}
+	return cmp.Or(
+		between("request-timeout", c.RequestTimeout, 1, 10*time.Minute, "0 and 10m"),
+		between("drain-delay", c.DrainDelay, 0, 10*time.Minute, "0 and 10m"),
+		between("max-connections", c.MaxConnections, 2, 1000, "2 and 1000"),
+		between("rate-limit-reads", c.RateReads, 0, largestRate, "0 and 1000000"),
+		between("rate-limit-writes", c.RateWrites, 0, largestRate, "0 and 1000000"),
+		between("rate-limit-anonymous", c.RateAnonymous, 0, largestRate, "0 and 1000000"),
+		between("rate-limit-work", c.RateWork, 0, largestRate, "0 and 1000000"),
+		between("rate-limit-project-work", c.RateProject, 0, largestRate, "0 and 1000000"),
+		between("max-in-flight", c.MaxInFlight, 0, 100_000, "0 (no limit) and 100000"),
+		between("max-waiting", c.MaxWaiting, 0, 100_000, "0 (--max-in-flight) and 100000"),
+		between("max-spaces", c.MaxSpaces, 1, 10_000, "1 and 10000"),
+		between("stock-runway", c.StockRunway, time.Second, 720*time.Hour, "1s and 720h0m0s"),
+		between("utilization-every", c.UtilizationEvery, time.Second, 24*time.Hour, "1s and 24h"),
+		// The metrics name a limited number of pools, because each pool has several series on every server.
+		between("metrics-pools", c.MetricsPools, 0, 1000, "0 (none) and 1000"),
+	)
+}
+
+// between checks that a flag has a value from least to most. bounds is their text.
+func between[T int | time.Duration](flag string, value, least, most T, bounds string) error {
+	if value < least || value > most {
+		return fmt.Errorf("--%s %v is not between %s", flag, value, bounds)
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ func (c Config) databaseURL(log *slog.Logger) (string, error) {
 	return c.DatabaseURL, nil
 }
 
-// withPassword reports whether a database URL or a DSN of name=value pairs contains a password.
+// withPassword reports whether a database URL or a DSN with name=value pairs contains a password.
 func withPassword(dsn string) bool {
 	if u, err := url.Parse(dsn); err == nil && u.User != nil {
 		_, has := u.User.Password()

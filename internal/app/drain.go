@@ -10,7 +10,7 @@ import (
 // Kubernetes Service, sends requests until it has polled /readyz and updated its targets. Until then, the server must respond.
 func (a *App) drain(ctx context.Context) {
 	a.draining.Store(true)
-	if a.listener == nil || a.config.DrainDelay == 0 {
+	if a.stop == nil || a.config.DrainDelay == 0 { // nil: the start failed, so the server has not served yet
 		return
 	}
 	a.Log.InfoContext(ctx, "stop requested: still serving, but no longer ready", "for", a.config.DrainDelay)
@@ -22,9 +22,9 @@ func (a *App) drain(ctx context.Context) {
 	}
 }
 
-// parting closes each connection after its next response during shutdown. A client with a kept-alive connection does not ask the balancer again.
-// Without parting, it would send requests to this server until the server cuts the connection, possibly during a request.
-func (a *App) parting(next http.Handler) http.Handler {
+// closeWhenDraining closes each connection after its next response during shutdown. A client with a kept-alive connection does not ask the balancer
+// again. Without closeWhenDraining, it would send requests to this server until the server cuts the connection, possibly during a request.
+func (a *App) closeWhenDraining(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if a.draining.Load() {
 			w.Header().Set("Connection", "close")

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// The rate of log lines from net/http about connections, such as a failed TLS handshake. linesPerSecond applies in the long run, and linesAtOnce
-// limits a burst.
+// Limits on net/http's log lines about connections, such as a failed TLS handshake. linesPerSecond applies in the long run, and linesAtOnce limits a
+// burst.
 const (
 	linesPerSecond = 1
 	linesAtOnce    = 20

@@ -374,6 +374,7 @@ func TestInvalidFeedCursorIsRefused(t *testing.T) {
 	c.must(http.StatusBadRequest, http.MethodGet, "/v1/projects/team-a/changes?after=abc", nil)
 	gone := c.must(http.StatusGone, http.MethodGet, "/v1/projects/team-a/changes?after="+strings.Repeat("QUJD", 20), nil)
 	require.Equal(t, "cursor_expired", gone["code"])
+	require.Contains(t, gone["detail"], "another project or database")
 	c.must(http.StatusNotAcceptable, http.MethodGet, "/v1/projects/team-a/claims", nil, "Accept", "text/event-stream")
 	_, cursor := c.listed("team-a")
 	c.must(http.StatusOK, http.MethodGet, "/v1/projects/team-a/changes?after="+cursor, nil)
@@ -381,4 +382,5 @@ func TestInvalidFeedCursorIsRefused(t *testing.T) {
 	require.NoError(t, err)
 	gone = c.must(http.StatusGone, http.MethodGet, "/v1/projects/team-a/changes?after="+cursor, nil)
 	require.Equal(t, "cursor_expired", gone["code"], "the trail was cut behind it")
+	require.Contains(t, gone["detail"], "has deleted changes")
 }

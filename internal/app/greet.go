@@ -46,5 +46,5 @@ func (a *App) Greet(w io.Writer) {
 	}
 }
 
-// BootstrapToken returns the token of the API key that this start has created, or "".
+// BootstrapToken returns the token for the API key that this start has created, or "".
 func (a *App) BootstrapToken() string { return a.bootstrap }

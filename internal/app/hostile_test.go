@@ -223,7 +223,7 @@ func TestSlowReadersAreDisconnected(t *testing.T) {
 	reader, answered := bufio.NewReader(conn), 0
 	_, err = reader.Peek(1)
 	require.NoError(t, err, "it is being answered")
-	require.Eventually(t, func() bool { return a.clients.Load().Open == 0 }, enough, 10*time.Millisecond, "nothing more is read, and the connection is closed")
+	require.Eventually(t, func() bool { return a.main.clients.Load().Open == 0 }, enough, 10*time.Millisecond, "nothing more is read, and the connection is closed")
 	for ; answered <= asked; answered++ {
 		w, err := http.ReadResponse(reader, nil)
 		if err != nil {

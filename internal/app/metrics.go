@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/telemetry"
 )
 
-// Values of --metrics. Each names the clients that may read the metrics.
+// Values for --metrics. Each names the clients that may read the metrics.
 const (
 	metricsLoopback = "loopback"
 	metricsAdmin    = "admin"
@@ -26,8 +26,8 @@ func (a *App) connections() telemetry.Connections {
 	return telemetry.Connections(a.store.Connections())
 }
 
-// maxWaiting returns the limit of claims and releases that wait for one pool. The default is the limit of concurrent requests. Then that limit
-// refuses an overload first, which costs much less than a refusal after the checks of the request. 0 selects the limit of package alloc.
+// maxWaiting returns the limit on claims and releases that wait for one pool. The default is the limit on concurrent requests. Then that limit
+// refuses an overload first, which costs much less than a refusal after all checks. 0 selects package alloc's limit.
 func maxWaiting(c Config) int {
 	if c.MaxWaiting > 0 {
 		return c.MaxWaiting

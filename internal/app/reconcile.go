@@ -6,20 +6,13 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc"
 	"github.com/carve-ipam/carve/internal/alloc/regions"
-	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/crdb/schema"
 )
 
 // Reconcile makes pools usable again in a region that could not use them after a restore from different backups. It works directly in a database with
 // the current schema. See alloc.Service.Reconcile.
 func Reconcile(ctx context.Context, dsn, region string, repair bool, forget []netip.Prefix) ([]regions.Reconciled, error) {
-	if _, err := schema.CheckUser(ctx, dsn, schema.ServerRole); err != nil {
-		return nil, err
-	}
-	if err := schema.Check(ctx, dsn); err != nil {
-		return nil, err
-	}
-	store, err := crdb.Open(ctx, dsn, crdb.Options{Region: region, MaxConnections: 2})
+	store, err := openStore(ctx, dsn, region, schema.ServerRole)
 	if err != nil {
 		return nil, err
 	}

@@ -4,18 +4,17 @@ import (
 	"context"
 	"time"
 
-	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/crdb/schema"
 )
 
-// Default retention. The audit trail stays for a quarter of a year. The holders of addresses stay for a year, because questions about them come late.
-// An unlimited retention would let the database grow without limit.
+// Default retention. The audit trail stays for 90 days. Address holders stay for a year, because questions about them come late. An unlimited
+// retention would let the database grow without limit.
 const (
 	AuditRetention   = 90 * 24 * time.Hour
 	HistoryRetention = 365 * 24 * time.Hour
 )
 
-// Names of the retention flags.
+// The retention flags' names.
 const (
 	auditRetention   = "audit-retention"
 	historyRetention = "history-retention"
@@ -23,24 +22,18 @@ const (
 	consumerRetention = "consumer-retention"
 )
 
-// Retained has the numbers of deleted records.
+// Retained counts deleted records.
 type Retained struct {
 	Events int64 // expired audit trail records
-	Holds  int64 // expired records of holders
-	Purged int64 // records of events and holders in deleted projects
+	Holds  int64 // expired holder records
+	Purged int64 // event and holder records in deleted projects
 }
 
-// Retain deletes the records of deleted projects. It also deletes audit records that are older than events, and records of holders that are older
-// than holds. A duration of 0 keeps all of them. Retain works in all regions, directly in a database with the current schema. It may be interrupted.
-// It may run while servers work, and several times at once.
+// Retain deletes the records in deleted projects. It also deletes audit records that are older than events, and holder records that are older than
+// holds. The duration 0 keeps all records. Retain works in all regions, directly in a database with the current schema. It may be interrupted. It may
+// run while servers work, and several times at once.
 func Retain(ctx context.Context, dsn string, events, holds time.Duration) (done Retained, err error) {
-	if _, err := schema.CheckUser(ctx, dsn, schema.RetentionRole); err != nil {
-		return done, err
-	}
-	if err := schema.Check(ctx, dsn); err != nil {
-		return done, err
-	}
-	store, err := crdb.Open(ctx, dsn, crdb.Options{MaxConnections: 2})
+	store, err := openStore(ctx, dsn, "", schema.RetentionRole)
 	if err != nil {
 		return done, err
 	}

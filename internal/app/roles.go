@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/devdb"
 )
 
-// rolePrefix is the prefix of the role names in the embedded database.
+// rolePrefix begins all role names in the embedded database.
 const rolePrefix = "carve"
 
 // embeddedRoles returns the roles for the embedded database. With them, the server has only the rights that it needs. So a missing right shows up in
@@ -20,7 +20,7 @@ func embeddedRoles() schema.RoleOptions {
 }
 
 // role returns the database role that the server takes on. That is the server role in an embedded PostgreSQL. In any other database it is "", which
-// keeps the rights of the connecting user.
+// keeps the connecting user's rights.
 func (a *App) role(c Config) string {
 	if a.embedded == nil || devdb.Engine(c.Embedded) != devdb.Postgres {
 		return ""

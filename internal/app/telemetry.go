@@ -15,7 +15,7 @@ import (
 // it.
 const exportLimit = 3 * time.Second
 
-// observe sets up metrics and traces. If traces are on, log lines contain the id of their trace.
+// observe sets up metrics and traces. If traces are on, log lines contain their trace's id.
 func (a *App) observe(ctx context.Context, c Config) (err error) {
 	o := telemetry.Options{Version: version, Commit: commit, Log: a.Log, NoScrape: c.Metrics == metricsOff}
 	if a.metrics, err = telemetry.New(ctx, o); err != nil {
@@ -28,7 +28,7 @@ func (a *App) observe(ctx context.Context, c Config) (err error) {
 	return nil
 }
 
-// unobserve exports the remaining data. It exports traces first, because metrics count the exports of traces.
+// unobserve exports the remaining data. It exports traces first, because metrics count trace exports.
 func (a *App) unobserve(ctx context.Context) {
 	ctx, done := context.WithTimeout(ctx, exportLimit)
 	defer done()

@@ -7,8 +7,8 @@ import (
 	"github.com/carve-ipam/carve/internal/telemetry"
 )
 
-// watchCertificates registers the metrics of certificates: their expiry and the results of their renewals. A read of the metrics checks the files in
-// the same way as a connection. So an invalid renewal becomes visible even if no client connects.
+// watchCertificates registers metrics about certificates: their expiry and their renewals. Each read of the metrics checks the files in the same way
+// as a connection. So an invalid renewal becomes visible even if no client connects.
 func (a *App) watchCertificates(f files) error {
 	if f.certificate == nil {
 		return nil
@@ -25,7 +25,7 @@ func (a *App) watchCertificates(f files) error {
 	})
 }
 
-// certificateOf converts the state of a certificate for the metrics.
+// certificateOf converts a certificate's state for the metrics.
 func certificateOf(name string, expires time.Time, r renewals) telemetry.Certificate {
 	return telemetry.Certificate{Name: name, Expires: expires, Waiting: r.waiting, Taken: r.taken, Failed: r.failed}
 }

@@ -75,7 +75,7 @@ func openFrontDoor(t *testing.T, server, clients *devca.CA, flags ...string) *fr
 	var err error
 	d.config, _, err = ParseConfig(flags, nil)
 	require.NoError(t, err)
-	d.files, err = d.config.readAt(slog.New(slog.NewTextHandler(d.logs, nil)), d.clock)
+	d.files, err = d.config.read(slog.New(slog.NewTextHandler(d.logs, nil)), d.clock)
 	require.NoError(t, err)
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)

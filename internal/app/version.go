@@ -11,10 +11,10 @@ var (
 	commit  = ""
 )
 
-// Version returns the version of this build and its commit ("" if the build did not set it).
+// Version returns this build's version and its commit ("" if the build did not set it).
 func Version() (build, revision string) { return version, commit }
 
-// versionText returns the output of --version. It has the same content as /v1/version, in one line.
+// versionText returns the output for --version. It has the same content as /v1/version, in one line.
 func versionText() string {
 	built := ""
 	if commit != "" {

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// lookAgain is the minimum interval between two checks of the files.
+// lookAgain is the minimum interval between two checks.
 const lookAgain = 10 * time.Second
 
-// watched is a value that is loaded from files. It is loaded again when the files change, so that a renewal needs no restart. In the middle of a
-// renewal the files may be invalid, and watched keeps the last valid value.
+// watched is a value that is loaded from files. It is loaded again when the files change, so that a renewal needs no restart. During a renewal the
+// files may be invalid, and watched keeps the last valid value.
 type watched[T any] struct {
 	what  string // for the log
 	files []string
@@ -28,14 +28,14 @@ type watched[T any] struct {
 	became renewals
 }
 
-// renewals counts the changes of the files since the start.
+// renewals counts how often the files changed since the start.
 type renewals struct {
 	taken   int64
 	failed  int64 // failed attempts: one for each check while the files are invalid
 	waiting bool  // the files are invalid and the previous value is still in use
 }
 
-// stamp identifies a version of a file.
+// stamp identifies a file's version.
 type stamp struct {
 	changed time.Time
 	size    int64
@@ -54,7 +54,7 @@ func (w *watched[T]) get(ctx context.Context) T {
 	return held
 }
 
-// look does the same as get, and also returns the results of the renewals.
+// look does the same as get, and also returns the renewals' results.
 func (w *watched[T]) look(ctx context.Context) (T, renewals) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -17,14 +17,14 @@ import (
 	"github.com/carve-ipam/carve/internal/webhook"
 )
 
-// shortestKey is the minimum length of the webhook key in bytes.
+// shortestKey is the webhook key's minimum length in bytes.
 const shortestKey = 32
 
-// madeKey is the name of the key file that the server creates in the data directory.
+// madeKey names the key file that the server creates in the data directory.
 const madeKey = "webhook-key"
 
-// webhookKey reads the key from which the server derives the secrets of webhooks. With an embedded database, it creates the key file if none exists.
-// Without a key, the server sends no webhooks.
+// webhookKey reads the key from which the server derives webhook secrets. With an embedded database, it creates the key file if none exists. Without
+// a key, the server sends no webhooks.
 func (a *App) webhookKey(c Config) ([]byte, error) {
 	name := c.WebhookKeyFile
 	if name == "" && a.embedded == nil {

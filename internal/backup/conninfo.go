@@ -25,12 +25,12 @@ func forTools(dsn string) (public string, env []string, err error) {
 		return "", nil, fmt.Errorf("%w: PostgreSQL's programs need the database as a URL, like postgresql://user@host/carve", ErrUsage)
 	}
 	env = os.Environ()
-	password, said := u.User.Password()
+	password, isSet := u.User.Password()
 	given := u.Query()
 	if p := given.Get("password"); p != "" {
-		password, said = p, true
+		password, isSet = p, true
 	}
-	if said {
+	if isSet {
 		env = append(env, "PGPASSWORD="+password)
 	}
 	if name := u.User.Username(); name != "" {

@@ -5,6 +5,6 @@
 // The caller does the work after a restore. It migrates the schema, renews the versions (epochs) that servers compare with their caches, and runs the
 // audit. That work needs the current schema, and this package does not.
 //
-// A backup is one state of the database, at the time in its manifest. It lacks all later changes. After a restore, addresses that were allocated
-// later count as free. docs/runbooks/restore.md explains how to handle that.
+// A backup is the database's state at the time in its manifest. It lacks all later changes. After a restore, addresses that were allocated later
+// count as free. docs/runbooks/restore.md explains how to handle that.
 package backup

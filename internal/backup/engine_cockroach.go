@@ -1,6 +1,7 @@
 package backup
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -14,7 +15,7 @@ import (
 
 // CockroachDB's parser has accepted all statements in this file, but no CockroachDB has run them. See docs/cockroachdb.md.
 
-// behind is the age of the state that a backup contains. The state is old enough that no transaction has to wait for the backup.
+// behind is how old the state in a backup is. The state is old enough that no transaction has to wait for the backup.
 const behind = 10 * time.Second
 
 // BackupStatement returns the statement that backs up a database into a collection. The backup contains the revisions since the previous backup, so
@@ -48,7 +49,7 @@ func literal(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + 
 
 var secretName = regexp.MustCompile(`(?i)secret|password|token|credential|_key$|sas`)
 
-// noSecret returns an error if a URI contains a secret, because other users can read command lines and the descriptions of jobs.
+// noSecret returns an error if a URI contains a secret, because other users can read command lines and job descriptions.
 func noSecret(collection string) error {
 	u, err := url.Parse(collection)
 	if err != nil {
@@ -84,11 +85,7 @@ func collect(ctx context.Context, c *pgx.Conn, o Options) (Manifest, error) {
 	if _, err := c.Exec(ctx, BackupStatement(m.Database, o.To)); err != nil {
 		return m, fmt.Errorf("BACKUP: %w", err)
 	}
-	rows, err := c.Query(ctx, BackupsStatement(o.To))
-	if err != nil {
-		return m, err
-	}
-	there, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	there, err := list(ctx, c, BackupsStatement(o.To))
 	if err != nil || len(there) == 0 {
 		return m, fmt.Errorf("cannot read the contents of the collection: %w", err)
 	}
@@ -103,12 +100,9 @@ func collect(ctx context.Context, c *pgx.Conn, o Options) (Manifest, error) {
 	return m, m.write(o.Manifest)
 }
 
-// restoreCockroach restores a backup with RESTORE, which creates the database. If a database of that name exists, restoreCockroach first drops it.
+// restoreCockroach restores a backup with RESTORE, which creates the database. If a database with that name exists, restoreCockroach first drops it.
 func restoreCockroach(ctx context.Context, m Manifest, o RestoreOptions) error {
-	collection := o.From
-	if collection == "" {
-		collection = m.Collection
-	}
+	collection := cmp.Or(o.From, m.Collection)
 	if err := noSecret(collection); err != nil {
 		return err
 	}
@@ -130,11 +124,7 @@ func restoreCockroach(ctx context.Context, m Manifest, o RestoreOptions) error {
 		return err
 	}
 	defer closeConn(ctx, c)
-	rows, err := c.Query(ctx, clusterRegionsStatement)
-	if err != nil {
-		return err
-	}
-	cluster, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	cluster, err := list(ctx, c, clusterRegionsStatement)
 	if err != nil {
 		return err
 	}
@@ -167,9 +157,5 @@ func emptyCockroach(ctx context.Context, m Manifest, o RestoreOptions, into stri
 		return err
 	}
 	defer closeConn(ctx, c)
-	has, err := contentOf(ctx, c)
-	if err != nil {
-		return err
-	}
-	return has.allows(m, o, into)
+	return mayBeReplaced(ctx, c, m, o, into)
 }

@@ -17,13 +17,13 @@ type querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-// content describes the content of a database, as far as a backup or restore depends on it.
+// content describes a database's content, as far as a backup or restore depends on it.
 type content struct {
 	tables  []string // Carve's tables
 	foreign []string // other tables
-	filled  string   // one of Carve's tables with user data; "": none
+	filled  string   // a Carve table with user data; "": none
 	regions []string // in the order in which they were added; nil: none
-	schema  int64    // number of the last migration; 0: none
+	schema  int64    // the last migration's number; 0: none
 }
 
 // bookkeeping lists the tables that have rows even if nobody has used the service yet. The rows are the service's internal state and the platform
@@ -32,16 +32,12 @@ var bookkeeping = []string{"goose_db_version", "goose_lock", "regions", "project
 
 func contentOf(ctx context.Context, c querier) (content, error) {
 	var has content
-	rows, err := c.Query(ctx, "SELECT tablename::TEXT FROM pg_catalog.pg_tables WHERE schemaname = 'public' ORDER BY 1")
-	if err != nil {
-		return has, err
-	}
-	all, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	all, err := list(ctx, c, "SELECT tablename::TEXT FROM pg_catalog.pg_tables WHERE schemaname = 'public' ORDER BY 1")
 	if err != nil {
 		return has, err
 	}
 	for _, table := range all {
-		if slices.ContainsFunc(schema.Localities(), func(l schema.TableLocality) bool { return l.Table == table }) {
+		if schema.IsTable(table) {
 			has.tables = append(has.tables, table)
 		} else {
 			has.foreign = append(has.foreign, table)
@@ -67,13 +63,11 @@ func contentOf(ctx context.Context, c querier) (content, error) {
 }
 
 func holdsData(ctx context.Context, c querier, table string) (found bool, err error) {
-	sql := "SELECT EXISTS (SELECT 1 FROM " + pgx.Identifier{table}.Sanitize() + ")"
 	switch {
 	case table == "projects":
 		err = c.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM projects WHERE name <> $1)", ipam.PlatformProject).Scan(&found)
-	case slices.Contains(bookkeeping, table):
-	default:
-		err = c.QueryRow(ctx, sql).Scan(&found)
+	case !slices.Contains(bookkeeping, table):
+		err = c.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM "+pgx.Identifier{table}.Sanitize()+")").Scan(&found)
 	}
 	return found, err
 }
@@ -82,16 +76,17 @@ func holdsData(ctx context.Context, c querier, table string) (found bool, err er
 // only the enum type, with one region.
 func regionsOf(ctx context.Context, c querier, written bool) ([]string, error) {
 	if written {
-		rows, err := c.Query(ctx, "SELECT name::TEXT FROM regions ORDER BY ordinal")
-		if err != nil {
-			return nil, err
-		}
-		if names, err := pgx.CollectRows(rows, pgx.RowTo[string]); err != nil || len(names) > 0 {
+		if names, err := list(ctx, c, "SELECT name::TEXT FROM regions ORDER BY ordinal"); err != nil || len(names) > 0 {
 			return names, err
 		}
 	}
-	rows, err := c.Query(ctx, `SELECT e.enumlabel::TEXT FROM pg_catalog.pg_enum AS e JOIN pg_catalog.pg_type AS t ON t.oid = e.enumtypid
+	return list(ctx, c, `SELECT e.enumlabel::TEXT FROM pg_catalog.pg_enum AS e JOIN pg_catalog.pg_type AS t ON t.oid = e.enumtypid
 		WHERE t.typname = 'crdb_internal_region' ORDER BY e.enumsortorder`)
+}
+
+// list runs a query that returns one column with texts.
+func list(ctx context.Context, c querier, sql string) ([]string, error) {
+	rows, err := c.Query(ctx, sql)
 	if err != nil {
 		return nil, err
 	}

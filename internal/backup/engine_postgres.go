@@ -15,7 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// partial is the suffix of a backup's directory while the backup is in progress. At the end, the directory gets its final name.
+// partial is the suffix that a backup's directory has while the backup is in progress. At the end, the directory gets its final name.
 const partial = ".partial"
 
 // dump makes a backup with pg_dump, from the same snapshot as the manifest.
@@ -42,7 +42,7 @@ func dump(ctx context.Context, c *pgx.Conn, o Options) (m Manifest, err error) {
 			err = errors.Join(err, os.RemoveAll(unfinished))
 		}
 	}()
-	tx, err := c.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}) //nolint:forbidigo // a read-only snapshot, not a transaction of the service
+	tx, err := c.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}) //nolint:forbidigo // a read-only snapshot, not the service's transaction
 	if err != nil {
 		return m, err
 	}
@@ -59,7 +59,7 @@ func dump(ctx context.Context, c *pgx.Conn, o Options) (m Manifest, err error) {
 	if err := pgDump.run(ctx, "--format=custom", "--no-owner", "--no-privileges", "--snapshot="+snapshot, "--file="+file); err != nil {
 		return m, err
 	}
-	if err := os.Chmod(file, 0o600); err != nil { // the file contains names and the hashes of API keys
+	if err := os.Chmod(file, 0o600); err != nil { // the file contains names and API key hashes
 		return m, err
 	}
 	if m.Size, m.SHA256, err = digest(file, true); err != nil {
@@ -86,7 +86,7 @@ func makeRoom(to string) error {
 		return err
 	}
 	if err := os.Mkdir(to+partial, 0o700); err != nil {
-		return fmt.Errorf("another backup is in progress there, or was cut off (then remove it): %w", err)
+		return fmt.Errorf("another backup to this directory is in progress, or was interrupted (then remove its files): %w", err)
 	}
 	return nil
 }
@@ -97,7 +97,7 @@ func describePostgres(ctx context.Context, c *pgx.Conn, o Options) (m Manifest, 
 	if err := c.QueryRow(ctx, "SHOW server_version").Scan(&m.EngineVersion); err != nil {
 		return m, 0, err
 	}
-	m.EngineVersion, _, _ = strings.Cut(m.EngineVersion, " ") // after the blank comes the distributor of the package
+	m.EngineVersion, _, _ = strings.Cut(m.EngineVersion, " ") // after the blank comes the package's distributor
 	first, _, _ := strings.Cut(m.EngineVersion, ".")
 	if major, err = strconv.Atoi(first); err != nil {
 		return m, 0, fmt.Errorf("the server's version is %q", m.EngineVersion)
@@ -105,7 +105,7 @@ func describePostgres(ctx context.Context, c *pgx.Conn, o Options) (m Manifest, 
 	return m, major, nil
 }
 
-// read sets the schema and the regions of the manifest from the database.
+// read sets the manifest's schema and regions from the database.
 func (m *Manifest) read(ctx context.Context, c querier) error {
 	has, err := contentOf(ctx, c)
 	if err != nil {
@@ -118,7 +118,7 @@ func (m *Manifest) read(ctx context.Context, c querier) error {
 	return nil
 }
 
-// digest returns the size and the SHA-256 of a file. If sync is true, it also syncs the file to the disk.
+// digest returns a file's size and SHA-256. If sync is true, it also syncs the file to the disk.
 func digest(file string, sync bool) (size int64, sum string, err error) {
 	f, err := os.Open(file)
 	if err != nil {

@@ -32,6 +32,9 @@ func load(ctx context.Context, m Manifest, o RestoreOptions) error {
 	if err != nil {
 		return err
 	}
+	if err := noServers(ctx, c, here.Database); err != nil {
+		return err
+	}
 	if err := mayBeReplaced(ctx, c, m, o, here.Database); err != nil {
 		return err
 	}
@@ -51,11 +54,8 @@ func load(ctx context.Context, m Manifest, o RestoreOptions) error {
 	return err
 }
 
-// mayBeReplaced checks that no server uses the database, and that its content may be replaced.
+// mayBeReplaced checks that a restore may replace the database's content.
 func mayBeReplaced(ctx context.Context, c *pgx.Conn, m Manifest, o RestoreOptions, database string) error {
-	if err := noServers(ctx, c, database); err != nil {
-		return err
-	}
 	has, err := contentOf(ctx, c)
 	if err != nil {
 		return err
@@ -87,7 +87,7 @@ func noServers(ctx context.Context, c *pgx.Conn, database string) error {
 	return nil
 }
 
-// dropAll drops all tables and types of Carve in one transaction.
+// dropAll drops all of Carve's tables and types in one transaction.
 func dropAll(ctx context.Context, c *pgx.Conn) error {
 	has, err := contentOf(ctx, c)
 	if err != nil {
@@ -102,7 +102,7 @@ func dropAll(ctx context.Context, c *pgx.Conn) error {
 	return err
 }
 
-// majorOf parses the major version from the output of a program: 15 from "pg_dump (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)".
+// majorOf parses the major version from a program's output: 15 from "pg_dump (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)".
 func majorOf(version string) (major int) {
 	_, rest, _ := strings.Cut(version, "(PostgreSQL) ")
 	_, _ = fmt.Sscanf(rest, "%d", &major)

@@ -128,12 +128,12 @@ func dump(t *testing.T, dsn string) string {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, c.Close(context.WithoutCancel(t.Context()))) }()
 	var text string
-	for _, table := range schema.Localities() {
-		rows, err := c.Query(t.Context(), "SELECT r::TEXT FROM "+table.Table+" AS r ORDER BY 1")
+	for _, table := range schema.Tables() {
+		rows, err := c.Query(t.Context(), "SELECT r::TEXT FROM "+table.Name+" AS r ORDER BY 1")
 		require.NoError(t, err)
 		lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
 		require.NoError(t, err)
-		text += fmt.Sprintln(table.Table, lines)
+		text += fmt.Sprintln(table.Name, lines)
 	}
 	return text
 }

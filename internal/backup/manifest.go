@@ -8,34 +8,36 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/carve-ipam/carve/internal/crdb/dial"
 )
 
-// manifestFormat is the version of the manifest's format that this program writes and reads.
+// manifestFormat is the manifest format's version that this program writes and reads.
 const manifestFormat = 1
 
-// Names of the files in a backup's directory.
+// File names in a backup's directory.
 const (
 	manifestName = "manifest.json"
 	dumpName     = "carve.dump" // in pg_dump's custom format
 )
 
-// Names of the engines in manifests.
+// Engine names in manifests.
 const (
-	PostgreSQL  = "postgresql"
-	CockroachDB = "cockroachdb"
+	PostgreSQL  = string(dial.Postgres)
+	CockroachDB = string(dial.Cockroach)
 )
 
 // Manifest describes a backup. It contains no secret.
 type Manifest struct {
 	Format        int       `json:"format"`
-	Carve         string    `json:"carve"` // version of the program that made the backup
+	Carve         string    `json:"carve"` // the version that made the backup
 	Engine        string    `json:"engine"`
 	EngineVersion string    `json:"engineVersion"`
 	Tool          string    `json:"tool"`
 	Database      string    `json:"database"`
-	Schema        int64     `json:"schema"`  // number of the last migration
+	Schema        int64     `json:"schema"`  // the last migration's number
 	Regions       []string  `json:"regions"` // in the order in which they were added; the first is the primary one
-	TakenAt       time.Time `json:"takenAt"` // time of the state in the backup
+	TakenAt       time.Time `json:"takenAt"` // when the backup's state was current
 
 	// Size and SHA256 describe the dump next to the manifest, on PostgreSQL.
 	Size   int64  `json:"size,omitempty"`
@@ -46,7 +48,7 @@ type Manifest struct {
 	Subdirectory string `json:"subdirectory,omitempty"`
 }
 
-// ReadManifest reads the manifest of a backup. from is the directory of the backup or the file of the manifest.
+// ReadManifest reads a backup's manifest. from is the backup's directory or the manifest's file.
 func ReadManifest(from string) (m Manifest, err error) {
 	if fi, err := os.Stat(from); err == nil && fi.IsDir() {
 		from = filepath.Join(from, manifestName)

@@ -7,22 +7,22 @@ import (
 	"strings"
 )
 
-// RestoreOptions are the source and the target of a restore.
+// RestoreOptions are a restore's source and target.
 type RestoreOptions struct {
 	DSN string
-	// From is the directory of a backup. On CockroachDB it is the URI of the collection, or "" for the collection in the manifest.
+	// From is a backup's directory. On CockroachDB it is the collection's URI, or "" for the collection in the manifest.
 	From string
-	// Manifest is the file with the manifest of a CockroachDB backup; see [Options.Manifest].
+	// Manifest is the file with a CockroachDB backup's manifest; see [Options.Manifest].
 	Manifest string
-	// Replace allows the restore to drop the content of the database.
+	// Replace allows the restore to drop the database's content.
 	Replace bool
-	// Regions are the regions of the installation, in order. nil: the regions of the database, if it has any.
+	// Regions are the installation's regions, in order. nil: the database's regions, if it has any.
 	Regions []string
 	// Schema is the number of the last migration that this program knows.
 	Schema int64
 }
 
-// Restore restores a backup into a database and returns the manifest of the backup. It makes all checks before it changes anything.
+// Restore restores a backup into a database and returns the backup's manifest. It makes all checks before it changes anything.
 func Restore(ctx context.Context, o RestoreOptions) (Manifest, error) {
 	m, err := Look(o)
 	if err != nil {
@@ -34,8 +34,8 @@ func Restore(ctx context.Context, o RestoreOptions) (Manifest, error) {
 	return m, load(ctx, m, o)
 }
 
-// Look returns the manifest of a backup. It makes only the checks that need no database. It returns an error if the manifest is missing, the schema
-// is too new, or the regions differ from o.Regions.
+// Look returns a backup's manifest. It makes only the checks that need no database. It returns an error if the manifest is missing, the schema is too
+// new, or the regions differ from o.Regions.
 func Look(o RestoreOptions) (Manifest, error) {
 	m, err := manifestFor(o)
 	if err != nil {
@@ -63,8 +63,8 @@ func manifestFor(o RestoreOptions) (Manifest, error) {
 	}
 }
 
-// sameRegions returns an error if the regions differ or were added in another order. The order matters because CockroachDB stores the region of a row
-// as a position in this order.
+// sameRegions returns an error if the regions differ or were added in another order. The order matters because CockroachDB stores a row's region as a
+// position in this order.
 func sameRegions(backup, other []string, whose string) error {
 	if slices.Equal(backup, other) {
 		return nil

@@ -16,7 +16,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// calling has the flags of the command `api`. They have the same names as the flags of `gh api`.
+// calling has the flags for the command `api`. They have the same names as in `gh api`.
 type calling struct {
 	session.Writing
 	method, input, match string
@@ -77,7 +77,7 @@ func (c calling) call(ctx context.Context, p *session.Program, args []string) er
 		return err
 	}
 	if c.paginate {
-		return c.pages(ctx, s, r)
+		return printPages(ctx, s, r)
 	}
 	var a session.Answer
 	switch r.Method {
@@ -129,25 +129,23 @@ func (c calling) request(p *session.Program, args []string) (r session.Request, 
 	case c.input != "":
 		r.Body, err = p.File(c.input)
 	case r.Method == http.MethodGet || r.Method == http.MethodDelete:
-		r.Query, err = queryOf(p, c.texts, c.values)
+		r.Query, err = queryOf(fieldsOf(p, c.texts, c.values))
 	case fields:
-		r.Body, err = bodyOf(p, c.texts, c.values)
+		r.Body, err = bodyOf(fieldsOf(p, c.texts, c.values))
 	}
 	return r, where, err
 }
 
-// pages reads all pages of a list and prints them as one list.
-func (c calling) pages(ctx context.Context, s *session.Session, r session.Request) error {
-	list, err := s.Pages(ctx, session.Paging{}, func(ctx context.Context, paging session.Query) (session.Answer, error) {
-		return s.Ask(ctx, session.Request{Path: r.Path, Query: append(slices.Clip(r.Query), paging...)})
-	})
+// printPages reads all pages and prints them as one list.
+func printPages(ctx context.Context, s *session.Session, r session.Request) error {
+	list, err := s.Pages(ctx, session.Paging{}, s.Fetch(r.Path, r.Query))
 	if err != nil {
 		return err
 	}
 	return s.DocumentOf(list)
 }
 
-// head returns the status and the headers of a response as text.
+// head returns a response's status and headers as text.
 func head(a session.Answer) []byte {
 	text := fmt.Appendf(nil, "HTTP %d %s\n", a.Status, http.StatusText(a.Status))
 	for _, name := range slices.Sorted(maps.Keys(a.Header)) {
@@ -156,7 +154,7 @@ func head(a session.Answer) []byte {
 	return append(text, '\n')
 }
 
-// pathOf sets the path and the query of a request from the text of an argument.
+// pathOf sets a request's path and query from an argument.
 func pathOf(r *session.Request, where string) error {
 	path, query, _ := strings.Cut(where, "?")
 	path = strings.TrimPrefix(strings.TrimPrefix(path, "/"), "v1/")

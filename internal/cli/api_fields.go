@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// field is one KEY=VALUE of the command `api`. path has the names of the members from the outside to the inside. An empty name appends to a list.
+// field is one KEY=VALUE for the command `api`. path has the member names from the outside to the inside. An empty name appends to a list.
 type field struct {
 	key   string
 	path  []string
@@ -24,7 +25,7 @@ var keyRE = regexp.MustCompile(`^([^][]+)((?:\[[^][]*\])*)$`)
 
 // fieldsOf parses the text fields and then the typed fields.
 func fieldsOf(p *session.Program, texts, values []string) (out []field, err error) {
-	for i, given := range append(append([]string{}, texts...), values...) {
+	for i, given := range slices.Concat(texts, values) {
 		key, value, has := strings.Cut(given, "=")
 		m := keyRE.FindStringSubmatch(key)
 		if !has || m == nil {
@@ -44,7 +45,7 @@ func fieldsOf(p *session.Program, texts, values []string) (out []field, err erro
 	return out, nil
 }
 
-// typed returns the JSON value of a text, such as true, null or a number.
+// typed returns the JSON value for a text, such as true, null or a number.
 func typed(p *session.Program, text string) (any, error) {
 	switch {
 	case text == "true", text == "false":
@@ -65,8 +66,7 @@ func typed(p *session.Program, text string) (any, error) {
 }
 
 // bodyOf builds a document from fields.
-func bodyOf(p *session.Program, texts, values []string) (json.RawMessage, error) {
-	fields, err := fieldsOf(p, texts, values)
+func bodyOf(fields []field, err error) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -100,8 +100,7 @@ func put(at any, path []string, value any) (any, bool) {
 }
 
 // queryOf builds a query from fields.
-func queryOf(p *session.Program, texts, values []string) (q session.Query, err error) {
-	fields, err := fieldsOf(p, texts, values)
+func queryOf(fields []field, err error) (q session.Query, _ error) {
 	if err != nil {
 		return nil, err
 	}

@@ -14,24 +14,24 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// Environment has the inputs and the outputs of a command.
+// Environment has a command's inputs and outputs.
 type Environment struct {
 	In       io.Reader
 	Out, Err io.Writer
 	// Env looks up an environment variable in the same way as os.LookupEnv.
 	Env func(name string) (string, bool)
-	// Version is the version of this build. `ipamctl version` and the User-Agent show it. Commit is the commit of this build, if known.
+	// Version is this build's version, which `ipamctl version` and the User-Agent show. Commit is its commit, if known.
 	Version, Commit string
 	// Database gives the commands for operators access to a database. Outside tests it is [RealDatabase].
 	Database operate.Database
 	// Secret reads a secret from the terminal without echo. Without a terminal, it is nil.
 	Secret func(prompt string) ([]byte, error)
-	// Width is the number of columns of the output's terminal, or 0 if the output is not a terminal. Watched is true if notes go to a terminal.
+	// Width is the terminal's width in columns, or 0 if the output is not a terminal. Watched is true if notes go to a terminal.
 	Width   int
 	Watched bool
 	// Now returns the current time. If it is nil, the command uses the machine's clock.
 	Now func() time.Time
-	// Pause waits between retries of a request, or until ctx ends. If it is nil, the command uses a timer.
+	// Pause waits between retries, or until ctx ends. If it is nil, the command uses a timer.
 	Pause func(ctx context.Context, d time.Duration) error
 }
 
@@ -44,15 +44,14 @@ func Run(ctx context.Context, args []string, at Environment) int {
 		at.Now = time.Now
 	}
 	p := &session.Program{
-		Printer: &show.Printer{To: at.Out, Aside: at.Err}, In: at.In, Lookup: at.Env, Version: at.Version, Commit: at.Commit,
+		Printer: &show.Printer{To: at.Out, Aside: at.Err, Width: at.Width, Watched: at.Watched}, In: at.In, Lookup: at.Env, Version: at.Version, Commit: at.Commit,
 		Secret: at.Secret, Clock: at.Now, Pause: at.Pause,
 	}
 	p.Hide = p.Hidden
-	p.Width, p.Watched = at.Width, at.Watched
 	p.Colour = at.Width > 0 && p.Env("NO_COLOR") == "" && p.Env("TERM") != "dumb"
 	root := root(p, at.Database)
 	if args == nil {
-		args = []string{} // cobra would replace nil with the arguments of the process
+		args = []string{} // cobra would replace nil with the process's arguments
 	}
 	root.SetArgs(slashed(root, args))
 	root.SetIn(at.In)
@@ -68,8 +67,8 @@ func finish(p *session.Program, cmd *cobra.Command, err error) int {
 	if err == nil {
 		return exit.OK
 	}
-	if said, ok := errors.AsType[exit.Verdict](err); ok {
-		return int(said)
+	if verdict, ok := errors.AsType[exit.Verdict](err); ok {
+		return int(verdict)
 	}
 	code := exit.CodeOf(err)
 	if !p.Started {
@@ -84,10 +83,8 @@ func finish(p *session.Program, cmd *cobra.Command, err error) int {
 
 // wait waits for the duration d, or until the context ends.
 func wait(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
 	select {
-	case <-t.C:
+	case <-time.After(d):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

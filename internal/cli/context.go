@@ -19,15 +19,15 @@ func contextCommand(p *session.Program) *cobra.Command {
 		contextSet(p), contextUse(p), contextList(p), contextShow(p), contextDelete(p))
 }
 
-// contextDocument is a context in the form for programs. It does not contain the secret of the credential.
+// contextDocument is a context for programs. It does not contain the credential's secret.
 type contextDocument struct {
 	Name       string `json:"name"`
 	Current    bool   `json:"current"`
 	Server     string `json:"server,omitempty"`
 	Project    string `json:"project,omitempty"`
 	CAFile     string `json:"caFile,omitempty"`
-	Credential string `json:"credential"`      // "none", "key <id>", or a sentence about another kind of token
-	KeyID      string `json:"keyId,omitempty"` // as in status.keyId of the API key
+	Credential string `json:"credential"`      // "none", "key <id>", or a sentence about another token
+	KeyID      string `json:"keyId,omitempty"` // as in the API key's status.keyId
 }
 
 func document(c session.Contexts, name string) contextDocument {
@@ -39,19 +39,13 @@ func document(c session.Contexts, name string) contextDocument {
 }
 
 func contextView() show.View[contextDocument] {
-	type T = contextDocument
-	return show.View[T]{
-		Kind: "context",
-		Name: func(t T) string { return t.Name },
-		Columns: []show.Column[T]{
-			{Title: "CURRENT", Cell: func(t T) string { return mark(t.Current) }},
-			{Title: "NAME", Cell: func(t T) string { return t.Name }},
-			{Title: "SERVER", Cell: func(t T) string { return t.Server }},
-			{Title: "PROJECT", Cell: func(t T) string { return t.Project }},
-			{Title: "CREDENTIAL", Cell: func(t T) string { return t.Credential }},
-			{Title: "CA FILE", Wide: true, Cell: func(t T) string { return t.CAFile }},
-		},
-	}
+	return show.ViewOf("context", `
+		CURRENT: current
+		NAME: name
+		SERVER: server
+		PROJECT: project
+		CREDENTIAL: credential
+		CA FILE: caFile, wide`, show.Cells[contextDocument]{"current": func(t contextDocument) string { return mark(t.Current) }})
 }
 
 func mark(yes bool) string {
@@ -68,18 +62,23 @@ func contextUse(p *session.Program) *cobra.Command {
 		Args:              verbs.Names("context", 1, 1),
 		ValidArgsFunction: completeContexts(p),
 		RunE: p.Verb(func(_ context.Context, args []string) error {
-			if err := p.ChangeContexts(func(c *session.Contexts) error {
-				if _, found := c.Contexts[args[0]]; !found {
-					return session.NoContext(args[0])
-				}
-				c.Current = args[0]
-				return nil
-			}); err != nil {
+			if err := changeExisting(p, args[0], func(c *session.Contexts) { c.Current = args[0] }); err != nil {
 				return err
 			}
 			return showContext(p, args[0])
 		}),
 	}
+}
+
+// changeExisting changes the contexts. It returns an error if none has the name.
+func changeExisting(p *session.Program, name string, change func(c *session.Contexts)) error {
+	return p.ChangeContexts(func(c *session.Contexts) error {
+		if _, found := c.Contexts[name]; !found {
+			return session.NoContext(name)
+		}
+		change(c)
+		return nil
+	})
 }
 
 func contextList(p *session.Program) *cobra.Command {
@@ -92,15 +91,15 @@ func contextList(p *session.Program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			found := show.Page{Items: []json.RawMessage{}}
+			page := show.Page{Items: []json.RawMessage{}}
 			for _, name := range slices.Sorted(maps.Keys(c.Contexts)) {
 				doc, err := show.Marshal(document(c, name))
 				if err != nil {
 					return err
 				}
-				found.Items = append(found.Items, doc)
+				page.Items = append(page.Items, doc)
 			}
-			return show.List(p.Printer, contextView(), found)
+			return show.List(p.Printer, contextView(), page)
 		}),
 	})
 }
@@ -156,16 +155,12 @@ with 'ipamctl key revoke'.`,
 		ValidArgsFunction: completeContexts(p),
 		RunE: p.Verb(func(_ context.Context, args []string) error {
 			name := args[0]
-			if err := p.ChangeContexts(func(c *session.Contexts) error {
-				if _, found := c.Contexts[name]; !found {
-					return session.NoContext(name)
-				}
+			if err := changeExisting(p, name, func(c *session.Contexts) {
 				delete(c.Contexts, name)
 				if c.Current == name {
 					c.Current = ""
 					p.Remark("this was the current context; no context is current now")
 				}
-				return nil
 			}); err != nil {
 				return err
 			}
@@ -174,7 +169,7 @@ with 'ipamctl key revoke'.`,
 	}
 }
 
-// completeContexts proposes the names of contexts.
+// completeContexts proposes context names.
 func completeContexts(p *session.Program) verbs.Completion {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		c, err := p.ReadContexts()

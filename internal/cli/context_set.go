@@ -11,11 +11,8 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// contextSetting has the flags that only `context set` has.
-type contextSetting struct{ keyFile string }
-
 func contextSet(p *session.Program) *cobra.Command {
-	var f contextSetting
+	var keyFile string
 	cmd := &cobra.Command{
 		Use:   "set NAME [--server URL] [--project PROJECT] [--api-key-file FILE|-]",
 		Short: "Create a context, or change its given values",
@@ -30,17 +27,17 @@ ipamctl sends it only to the server of its context, so a new server needs a new 
 		Args:              verbs.Names("context", 1, 1),
 		ValidArgsFunction: completeContexts(p),
 	}
-	cmd.RunE = p.Verb(func(_ context.Context, args []string) error { return setContext(p, cmd, args[0], f) })
-	cmd.Flags().StringVar(&f.keyFile, "api-key-file", "", "read the credential from this `FILE`, or with - from standard input or the terminal")
+	cmd.RunE = p.Verb(func(_ context.Context, args []string) error { return setContext(p, cmd, args[0], keyFile) })
+	cmd.Flags().StringVar(&keyFile, "api-key-file", "", "read the credential from this `FILE`, or with - from standard input or the terminal")
 	return cmd
 }
 
-func setContext(p *session.Program, cmd *cobra.Command, name string, f contextSetting) error {
-	given := func(flag string) bool { return cmd.Flags().Changed(flag) }
+func setContext(p *session.Program, cmd *cobra.Command, name, keyFile string) error {
+	given := cmd.Flags().Changed
 	if p.Flags.Context != "" {
 		return exit.Usagef("give the name of the context as the argument only; --context is for other verbs")
 	}
-	change, err := changeOf(p, given, f)
+	change, err := changeOf(p, given, keyFile)
 	if err != nil {
 		return err
 	}
@@ -51,7 +48,7 @@ func setContext(p *session.Program, cmd *cobra.Command, name string, f contextSe
 		if s.Server == "" && s.APIKey != "" {
 			return exit.Usagef("a credential needs a server: give its --server")
 		}
-		if before.APIKey != "" && !given("api-key-file") && !session.Same(s.Server, before.Server) {
+		if before.APIKey != "" && !given("api-key-file") && !session.SameServer(s.Server, before.Server) {
 			return exit.Usagef("the credential of context %s is for %s only: give one for the new server with --api-key-file FILE, or remove it with --api-key-file ''",
 				name, session.Redacted(before.Server))
 		}
@@ -66,8 +63,8 @@ func setContext(p *session.Program, cmd *cobra.Command, name string, f contextSe
 	return showContext(p, name)
 }
 
-// changeOf checks the flags of `context set`. It runs before the command writes the file or asks for a secret.
-func changeOf(p *session.Program, given func(flag string) bool, f contextSetting) (func(s *session.Setting), error) {
+// changeOf checks the flags for `context set`. It runs before the command writes the file or asks for a secret.
+func changeOf(p *session.Program, given func(flag string) bool, keyFile string) (func(s *session.Setting), error) {
 	if p.Flags.Server != "" {
 		if _, err := session.ParseServer(p.Flags.Server); err != nil {
 			return nil, err
@@ -90,9 +87,9 @@ func changeOf(p *session.Program, given func(flag string) bool, f contextSetting
 		caFile = whole
 	}
 	var key session.Token
-	if f.keyFile != "" {
+	if keyFile != "" {
 		var err error
-		if key, err = p.ReadToken(f.keyFile); err != nil {
+		if key, err = p.ReadToken(keyFile); err != nil {
 			return nil, err
 		}
 	}

@@ -1,11 +1,11 @@
-// Package cli is ipamctl, the command line of Carve. Most commands call the API with the types and the retries of package client. The commands for
+// Package cli is ipamctl, Carve's command line. Most commands call the API with package client's types and retries. The commands for
 // operators (such as migrate, audit and bootstrap) work on the database itself.
 //
 // # Guarantees
 //
 //   - Standard output contains only the result, which is a table or a document for programs. Texts for people (refusals, notes, progress) are on
 //     standard error. Therefore `$(ipamctl ... -q)` is a CIDR and nothing else.
-//   - `-o json` and `-o yaml` show the server's documents unchanged. They keep the order of members, the spelling of numbers, and the fields that
+//   - `-o json` and `-o yaml` show the server's documents unchanged. They keep the members' order, the numbers' spelling, and the fields that
 //     this build does not know.
 //   - The exit code classifies the result (see package exit and docs/ipamctl.md). It never depends on a message.
 //   - Every POST that writes has an Idempotency-Key. If a connection is lost and ipamctl retries the request, the server carries it out only once. If

@@ -15,9 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/converge"
 	"github.com/carve-ipam/carve/internal/cli/rules"
 	"github.com/carve-ipam/carve/internal/cli/show"
-	"github.com/carve-ipam/carve/internal/cli/snapshot"
 )
 
 var (
@@ -154,7 +154,7 @@ func netBoxLines(space any, first, last netip.Addr, about func(...any) string, r
 		name := rules.Name(first.String())
 		return []string{fmt.Sprintf("%v address %v %v %q", space, netip.PrefixFrom(first, first.BitLen()), name, about(reason, name))}
 	}
-	blocks := snapshot.Blocks(first, last)
+	blocks := converge.Blocks(first, last)
 	if !slices.ContainsFunc(blocks, func(b netip.Prefix) bool { return b.Addr().BitLen()-b.Bits() > 31 }) {
 		return []string{fmt.Sprintf("%v range %v-%v %q", space, first, last, about(reason, "reserved"))}
 	}
@@ -191,7 +191,7 @@ func (d *double) blocksOf(t *testing.T, project string) string {
 		require.NoError(t, err)
 		require.NoError(t, json.Unmarshal(text, &pool))
 		for _, r := range pool.Spec.Reservations {
-			first, last := snapshot.Bounds(netip.MustParsePrefix(pool.Status.AllocatedCIDR), r)
+			first, last := converge.Bounds(netip.MustParsePrefix(pool.Status.AllocatedCIDR), r)
 			out = append(out, netBoxLines(space, first, last, about, r.Reason)...)
 		}
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// mostPools is the maximum number of child pools in a world. Each pool costs a request here and in every import.
-const mostPools = 6
+// maxPools is the maximum number of child pools in a world. Each pool costs a request here and in every import.
+const maxPools = 6
 
 // fields is a document, or a part of one.
 type fields = map[string]any
@@ -182,7 +182,7 @@ func (w *world) pool(spec fields, block netip.Prefix, depth int) {
 			w.reserve(&reservations, fields{"cidr": part.String()})
 		case kind == 1:
 			w.reserve(&reservations, fields{"from": part.Addr().String(), "to": sixteenth(part, w.IntN(16)).Addr().String()})
-		case kind < 4 && depth < 2 && part.Bits() < bits-4 && len(pools) < 2 && w.pools < mostPools:
+		case kind < 4 && depth < 2 && part.Bits() < bits-4 && len(pools) < 2 && w.pools < maxPools:
 			w.pools++
 			pools = append(pools, part)
 		case kind == 4:

@@ -14,7 +14,7 @@ func TestKubectlTableLinesAreExecutedBelowIt(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/kubectl.md")
 	require.NoError(t, err)
-	table, run, found := strings.Cut(string(page), "Each of them, run:")
+	table, run, found := strings.Cut(string(page), "This session runs each of these commands:")
 	require.True(t, found)
 	rows := regexp.MustCompile("(?m)^\\| [^|]*\\| `(ipamctl [^`]+)` \\|").FindAllStringSubmatch(table, -1)
 	require.Greater(t, len(rows), 25)

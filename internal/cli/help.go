@@ -10,10 +10,10 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// entry matches a line in a list of commands. The line has a name, and a sentence in the next column.
+// entry matches a line in a command list. The line has a name, and a sentence in the next column.
 var entry = regexp.MustCompile(`^(  [a-z-]+ +)[A-Z].*$`)
 
-// narrowHelp wraps the help of all commands to the width of the terminal. If the help does not go to a terminal, its lines stay as they are.
+// narrowHelp wraps all commands' help to the terminal's width. If the help does not go to a terminal, its lines stay as they are.
 func narrowHelp(root *cobra.Command, width int) {
 	if width <= 0 {
 		return

@@ -13,7 +13,7 @@ import (
 )
 
 // floors lists the packages of the command line from the lowest layer up.
-var floors = []string{"exit", "packed", "show", "session", "verbs", "plan", "kinds", "source", "rules", "snapshot", "export", "transfer", "operate"}
+var floors = []string{"exit", "packed", "show", "session", "verbs", "converge", "plan", "kinds", "source", "rules", "export", "transfer", "operate"}
 
 func TestPackagesImportOnlyLowerLayers(t *testing.T) {
 	t.Parallel()

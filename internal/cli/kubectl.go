@@ -12,8 +12,8 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// byVerb returns the commands in the order of kubectl, which has the verb before the kind. `get pools` is `pool list`, and `get pool prod` is `pool
-// get prod`. Each is the command of the kind under another name.
+// byVerb returns the commands in kubectl's order, which has the verb before the kind. `get pools` is `pool list`, and `get pool prod` is `pool get
+// prod`. Each is the kind's command under another name.
 func byVerb(p *session.Program) []*cobra.Command {
 	get := verbs.GroupOfKinds("get list ls", "List objects of a kind, or show some by name: get pools, get pool prod")
 	describe := verbs.GroupOfKinds("describe show", "Show all fields of objects by name: describe claim web")
@@ -21,7 +21,7 @@ func byVerb(p *session.Program) []*cobra.Command {
 	set := verbs.GroupOfKinds("set", "Change an object: set pool prod --label env=prod")
 	create := verbs.GroupOfKinds("create", "Create an object: create pool corp --cidr 10.0.0.0/8")
 	for _, kind := range append(kinds.OfAddressSpace(p), kinds.OfAccess(p)...) {
-		list, one := child(kind, "list"), child(kind, "get")
+		list, one := verbs.Child(kind, "list"), verbs.Child(kind, "get")
 		switch {
 		case list != nil:
 			listOrGet(list, one)
@@ -29,16 +29,10 @@ func byVerb(p *session.Program) []*cobra.Command {
 		case one != nil:
 			move(one, kind, get)
 		}
-		if show := child(kind, "show"); show != nil {
-			move(show, kind, describe)
-		}
-		for _, name := range []string{"delete", "revoke", "remove"} {
-			if c := child(kind, name); c != nil {
-				move(c, kind, remove)
-			}
-		}
-		for name, verb := range map[string]*cobra.Command{"create": create, "set": set} {
-			if c := child(kind, name); c != nil {
+		for name, verb := range map[string]*cobra.Command{
+			"show": describe, "create": create, "set": set, "delete": remove, "revoke": remove, "remove": remove,
+		} {
+			if c := verbs.Child(kind, name); c != nil {
 				move(c, kind, verb)
 			}
 		}
@@ -46,45 +40,35 @@ func byVerb(p *session.Program) []*cobra.Command {
 	return []*cobra.Command{get, describe, create, set, remove}
 }
 
-// otherWords maps the verbs and kinds of ipamctl to the words of kubectl, gh, aws and other address managers.
-var otherWords = map[string][]string{
-	"set":        {"edit", "patch", "label", "annotate", "update", "change"},
-	"get":        {"api-resources"},
-	"context":    {"config", "ctx", "login", "logout", "profile", "configure"},
-	"whoami":     {"auth", "me"},
-	"version":    {"cluster-info", "status"},
-	"search":     {"find", "whois", "who", "lookup"},
-	"changes":    {"watch"},
-	"event":      {"log", "logs", "trail"},
-	"project":    {"ns", "namespace", "namespaces", "tenant", "tenants"},
-	"space":      {"vrf", "vrfs", "vpc", "vpcs"},
-	"pool":       {"subnet", "subnets", "prefix", "prefixes", "network", "networks", "ippool", "ippools", "cidr", "cidrs", "block", "blocks"},
-	"claim":      {"ip", "ips", "address", "addresses", "ipclaim", "ipclaims", "lease", "leases", "reserve", "allocate"},
-	"allocation": {"ipallocation", "ipallocations"},
-	"class":      {"ipclass", "ipclasses", "storageclass", "sc"},
-	"grant":      {"share", "shares"},
-	"member":     {"user", "users", "role", "roles", "rolebinding", "rolebindings"},
-	"key":        {"token", "tokens", "apikey", "apikeys", "api-key", "api-keys"},
+// otherWords maps ipamctl's verbs and kinds to words that kubectl, gh, aws and other address managers use.
+var otherWords = map[string]string{
+	"set":        "edit patch label annotate update change",
+	"get":        "api-resources",
+	"context":    "config ctx login logout profile configure",
+	"whoami":     "auth me",
+	"version":    "cluster-info status",
+	"search":     "find whois who lookup",
+	"changes":    "watch",
+	"event":      "log logs trail",
+	"project":    "ns namespace namespaces tenant tenants",
+	"space":      "vrf vrfs vpc vpcs",
+	"pool":       "subnet subnets prefix prefixes network networks ippool ippools cidr cidrs block blocks",
+	"claim":      "ip ips address addresses ipclaim ipclaims lease leases reserve allocate",
+	"allocation": "ipallocation ipallocations",
+	"class":      "ipclass ipclasses storageclass sc",
+	"grant":      "share shares",
+	"member":     "user users role roles rolebinding rolebindings",
+	"key":        "token tokens apikey apikeys api-key api-keys",
 }
 
-// alsoMeant adds the words of otherWords as suggestions to the commands.
+// alsoMeant adds otherWords as suggestions to the commands.
 func alsoMeant(root *cobra.Command) {
 	for _, c := range root.Commands() {
-		c.SuggestFor = append(c.SuggestFor, otherWords[c.Name()]...)
+		c.SuggestFor = append(c.SuggestFor, strings.Fields(otherWords[c.Name()])...)
 		if c.GroupID == groupVerb {
 			alsoMeant(c)
 		}
 	}
-}
-
-// child returns the subcommand that has the name or the alias.
-func child(kind *cobra.Command, name string) *cobra.Command {
-	for _, c := range kind.Commands() {
-		if c.Name() == name || c.HasAlias(name) {
-			return c
-		}
-	}
-	return nil
 }
 
 // move moves a command from its kind to the verb, and names the command after the kind.
@@ -137,7 +121,7 @@ func slashed(root *cobra.Command, args []string) []string {
 	if len(args) < 2 {
 		return args
 	}
-	verb := child(root, args[0])
+	verb := verbs.Child(root, args[0])
 	if verb == nil || verb.GroupID != groupVerb {
 		return args
 	}
@@ -146,7 +130,7 @@ func slashed(root *cobra.Command, args []string) []string {
 	rest := args[1:]
 	for len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
 		word, name, has := strings.Cut(rest[0], "/")
-		c := child(verb, word)
+		c := verbs.Child(verb, word)
 		if !has || c == nil || kind != nil && c != kind {
 			return args
 		}

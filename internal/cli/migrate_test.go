@@ -37,8 +37,8 @@ func TestMigratePassesRegionFlags(t *testing.T) {
 			var got schema.MigrateOptions
 			d.database.Migrate = func(_ context.Context, dsn string, o schema.MigrateOptions) error {
 				require.Equal(t, "postgres://db/carve", dsn)
-				o.Said("something was done")
-				got, got.Said = o, nil
+				o.Report("something was done")
+				got, got.Report = o, nil
 				return nil
 			}
 			r := d.done(append([]string{"migrate", "--database-url", "postgres://db/carve"}, c.args...)...)

@@ -18,7 +18,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// These are the groups of commands in the help.
+// These are the command groups in the help.
 const (
 	groupVerb     = "verb"
 	groupUser     = "user"
@@ -87,7 +87,7 @@ func globalFlags(p *session.Program, root *cobra.Command) {
 	verbs.CompleteFlag(root, "context", completeContexts(p))
 }
 
-// verbFirst returns the error for a flag. If the argument in the position of the verb is unknown, it returns the error for the verb. The flag may
+// verbFirst returns the error for a flag. If the argument in the verb's position is unknown, it returns the error for the verb. The flag may
 // belong to the verb that the user meant.
 func verbFirst(cmd *cobra.Command, err error) error {
 	if cmd.HasSubCommands() {

@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// versions is the output of `ipamctl version`. The server's response in it is unchanged.
+// versions is the output from `ipamctl version`. The server's response in it is unchanged.
 type versions struct {
 	Client client.Version  `json:"client"`
 	Server json.RawMessage `json:"server,omitempty"`
@@ -21,11 +21,9 @@ type versions struct {
 
 func versionCommand(p *session.Program) *cobra.Command {
 	var clientOnly bool
-	cmd := &cobra.Command{
-		Use:               "version",
-		Short:             "Show the versions of ipamctl and of the server",
-		Args:              verbs.Names("", 0, 0),
-		ValidArgsFunction: cobra.NoFileCompletions,
+	cmd := verbs.Bare(&cobra.Command{
+		Use:   "version",
+		Short: "Show the versions of ipamctl and of the server",
 		RunE: p.Verb(func(ctx context.Context, _ []string) error {
 			v := versions{Client: client.Version{Version: p.Version, Commit: p.Commit, GoVersion: runtime.Version()}}
 			if clientOnly {
@@ -42,38 +40,30 @@ func versionCommand(p *session.Program) *cobra.Command {
 			}
 			return lost // the output has the client's version even if the server does not respond
 		}),
-	}
+	})
 	cmd.Flags().BoolVar(&clientOnly, "client", false, "show only the version of ipamctl, without a request to the server")
 	return cmd
 }
 
 func showVersions(p *session.Program, v versions) error {
 	type row struct {
-		what string
+		Program string
 		client.Version
 	}
 	rows := []row{{"ipamctl", v.Client}}
 	if v.Server != nil {
-		server, err := show.Decode[client.Version]([]json.RawMessage{v.Server})
+		server, err := show.Read[client.Version](v.Server)
 		if err != nil {
 			return err
 		}
-		rows = append(rows, row{"server", server[0]})
+		rows = append(rows, row{"server", server})
 	}
-	switch {
-	case p.Structured():
-		doc, err := show.Marshal(v)
-		if err != nil {
-			return err
-		}
-		return p.Document(doc)
-	case p.Quiet || p.Output == show.FormatName:
-		return p.Lines(show.WordsOf(rows, func(r row) string { return r.Version.Version }))
-	}
-	return p.Write(show.Table(p.Printer, []show.Column[row]{
-		{Title: "PROGRAM", Cell: func(r row) string { return r.what }},
-		{Title: "VERSION", Cell: func(r row) string { return r.Version.Version }},
-		{Title: "COMMIT", Cell: func(r row) string { return r.Commit }},
-		{Title: "GO", Cell: func(r row) string { return r.GoVersion }},
-	}, rows))
+	number := func(r row) string { return r.Version.Version }
+	return p.Report(v, func() []string { return show.WordsOf(rows, number) }, func() error {
+		return p.Write(show.Table(p.Printer, show.Columns(`
+			PROGRAM: program
+			VERSION: number
+			COMMIT: commit
+			GO: goVersion`, show.Cells[row]{"number": number}), rows))
+	})
 }

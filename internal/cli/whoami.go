@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -36,40 +35,31 @@ project. -o wide also shows the server and the credential of this command.`,
 // showCaller prints the caller, and then the caller's roles.
 func showCaller(s *session.Session, doc json.RawMessage) error {
 	type T = client.Whoami
-	caller := show.View[T]{
-		Kind: "caller",
-		Name: func(t T) string { return t.Subject },
-		Columns: []show.Column[T]{
-			{Title: "SUBJECT", Cell: func(t T) string { return t.Subject }},
-			{Title: "METHOD", Cell: func(t T) string { return t.Method }},
-			{Title: "PLATFORM ADMIN", Cell: func(t T) string { return yesNo(t.PlatformAdmin) }},
-			{Title: "SERVER", Wide: true, Cell: func(T) string { return s.Server }},
-			{Title: "CONTEXT", Wide: true, Cell: func(T) string { return s.At.Context }},
-			{Title: "CREDENTIAL", Wide: true, Cell: func(T) string { return s.At.Credential() }},
-		},
-	}
+	caller := show.ViewOf("caller", `
+		SUBJECT: subject
+		METHOD: method
+		PLATFORM ADMIN: platformAdmin, or no
+		SERVER: server, wide
+		CONTEXT: context, wide
+		CREDENTIAL: credential, wide`, show.Cells[T]{
+		"server":     func(T) string { return s.Server },
+		"context":    func(T) string { return s.At.Context },
+		"credential": func(T) string { return s.At.Credential() },
+	})
+	caller.Name = show.Field[T]("subject")
 	tabular := s.Tabular()
 	if err := show.One(s.Printer, caller, doc); err != nil || !tabular {
 		return err
 	}
-	var who client.Whoami
-	if err := json.Unmarshal(doc, &who); err != nil {
-		return fmt.Errorf("cannot read the server's response: %w", err)
+	who, err := show.Read[T](doc)
+	if err != nil {
+		return err
 	}
 	if len(who.Roles) == 0 {
 		s.Remark("no role in any project")
 		return nil
 	}
-	type R = client.RoleInProject
-	return s.Write(append([]byte("\n"), show.Table(s.Printer, []show.Column[R]{
-		{Title: "PROJECT", Cell: func(r R) string { return r.Project }},
-		{Title: "ROLE", Cell: func(r R) string { return string(r.Role) }},
-	}, who.Roles)...))
-}
-
-func yesNo(yes bool) string {
-	if yes {
-		return "yes"
-	}
-	return "no"
+	return s.Write(append([]byte("\n"), show.Table(s.Printer, show.Columns[client.RoleInProject](`
+		PROJECT: project
+		ROLE: role`, nil), who.Roles)...))
 }

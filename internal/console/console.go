@@ -13,6 +13,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/api/auth"
 	"github.com/carve-ipam/carve/internal/api/limits"
+	"github.com/carve-ipam/carve/internal/api/static"
 	"github.com/carve-ipam/carve/internal/oidc"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
@@ -35,7 +36,7 @@ var built embed.FS
 // Console is the web console.
 type Console struct {
 	cfg   Config
-	files map[string]*file // empty: the build has no console
+	files map[string]*static.File // empty: the build has no console
 }
 
 // New returns the console. It panics only if the build is broken.
@@ -86,7 +87,7 @@ type issuer struct {
 	Name string `json:"name"`
 }
 
-// ways returns the status of a browser without a session. It lists the ways to sign in.
+// ways returns the status for a browser without a session. It lists the ways to sign in.
 func (c *Console) ways() status {
 	s := status{Methods: []string{}, Issuers: []issuer{}}
 	if c.cfg.Keys {

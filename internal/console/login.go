@@ -26,18 +26,18 @@ const (
 	longestReturn = 1024
 )
 
-// attempt is the state that a browser stores while it is at the issuer. The parameters for the issuer are hashes of the seed, so that no parameter
+// attempt is the state that a browser stores while it is at the issuer. The parameters for the issuer are hashed from the seed, so that no parameter
 // reveals another one or the seed. If a callback comes without the seed, its sign-in did not start in this browser.
 type attempt struct {
 	Seed   []byte `json:"s"`
 	Issuer string `json:"i"`
 	Return string `json:"r"`
-	// Before is the hash of the browser's previous session; see tenancy.EndTokenOf. The browser does not send its session cookie when it returns from
+	// Before is the browser's previous session as a hash; see tenancy.SessionHash. The browser does not send its session cookie when it returns from
 	// another site, so attempt keeps the hash.
 	Before []byte `json:"b,omitempty"`
 }
 
-// of derives the parameters of the sign-in from the seed.
+// of derives the sign-in's parameters from the seed.
 func (a attempt) of(r *http.Request) oidc.Attempt {
 	part := func(of string) string {
 		m := hmac.New(sha256.New, a.Seed)
@@ -68,7 +68,7 @@ func (c *Console) login(ec echo.Context) error {
 		return tries.Failed(ec.Response().Header(), err)
 	}
 	a := attempt{
-		Seed: make([]byte, sha256.Size), Issuer: ec.QueryParam("issuer"), Return: within(ec.QueryParam("return")), Before: tenancy.EndTokenOf(auth.Held(r)),
+		Seed: make([]byte, sha256.Size), Issuer: ec.QueryParam("issuer"), Return: within(ec.QueryParam("return")), Before: tenancy.SessionHash(auth.Held(r)),
 	}
 	_, _ = rand.Read(a.Seed) // it never fails
 	there, err := at.Begin(r.Context(), a.of(r))
@@ -84,20 +84,20 @@ func (c *Console) login(ec echo.Context) error {
 	return ec.Redirect(http.StatusSeeOther, there)
 }
 
-// fromElsewhere reports whether a page of another origin has sent the browser here. If the user typed the address, there is no such page.
+// fromElsewhere reports whether a page from another origin has sent the browser here. If the user typed the address, there is no such page.
 func fromElsewhere(r *http.Request) bool {
 	site := r.Header.Get("Sec-Fetch-Site")
 	return site != "" && site != "same-origin" && site != "none"
 }
 
-// callback completes the sign-in of a browser that returns from the issuer. It deletes the attempt's cookie, so that the browser can call it only
+// callback completes the sign-in when the browser returns from the issuer. It deletes the attempt's cookie, so that the browser can call it only
 // once.
 func (c *Console) callback(ec echo.Context) error {
 	r := ec.Request()
 	a, ok := attemptOf(r)
 	unsetCookie(ec, attemptCookie)
 	if !ok {
-		return ipam.Errorf(ipam.CodeInvalidArgument, "This browser did not start to sign in, or the attempt is too old. Start again.")
+		return ipam.Errorf(ipam.CodeInvalidArgument, "This browser did not start this sign-in, or the sign-in is too old. Start again.")
 	}
 	at, configured := c.cfg.Issuers[a.Issuer]
 	asked := a.of(r)

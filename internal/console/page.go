@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// page is the template of a page outside the console, such as an error page.
+// page is the template for pages outside the console, such as an error page.
 var page = template.Must(template.New("page").Parse(`<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>{{.Title}}</title><style>{{.Style}}</style></head>
@@ -25,7 +25,7 @@ var page = template.Must(template.New("page").Parse(`<!doctype html>
 </html>
 `))
 
-// style is the style sheet of these pages. Their policy allows only this style sheet, by its hash.
+// style is these pages' style sheet. Their policy allows only this style sheet, by its hash.
 const style = "body{font:16px/1.5 system-ui,sans-serif;max-width:26rem;margin:12vh auto 0;padding:0 1.5rem}h1{font-size:1.5rem}" +
 	"a{color:light-dark(#0b6a81,#5cc4de)}a:focus-visible{outline:2px solid;outline-offset:2px}"
 
@@ -36,7 +36,7 @@ var styled = func() string {
 
 type message struct{ Title, Text, Link, There string }
 
-// Style returns the style sheet of the page.
+// Style returns the page's style sheet.
 func (message) Style() template.CSS { return style }
 
 func show(ec echo.Context, status int, s message) error {
@@ -47,13 +47,13 @@ func show(ec echo.Context, status int, s message) error {
 	return page.Execute(ec.Response(), s)
 }
 
-// statuses maps the error codes of a failed sign-in to HTTP statuses.
+// statuses maps a failed sign-in's error codes to HTTP statuses.
 var statuses = map[ipam.Code]int{
 	ipam.CodeInvalidArgument: http.StatusBadRequest, ipam.CodeUnauthenticated: http.StatusUnauthorized, ipam.CodeNotFound: http.StatusNotFound,
 	ipam.CodeRateLimited: http.StatusTooManyRequests, ipam.CodeUnavailable: http.StatusServiceUnavailable,
 }
 
-// pageOfFailure renders an error of a sign-in as a page and not as JSON, because the browser came here by a link.
+// pageOfFailure renders a sign-in's error as a page and not as JSON, because the browser came here by a link.
 func pageOfFailure(log *slog.Logger, next echo.HandlerFunc) echo.HandlerFunc {
 	return func(ec echo.Context) error {
 		err := next(ec)

@@ -16,7 +16,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// largestSignIn is the largest body of a sign-in in bytes. The body contains one API key, which is much shorter.
+// largestSignIn is a sign-in's largest body in bytes. The body contains one API key, which is much shorter.
 const largestSignIn = 4 << 10
 
 // look returns the browser's session and the ways to sign in. If the session has ended, look removes its cookie.
@@ -67,7 +67,7 @@ func (c *Console) signIn(ec echo.Context) error {
 		return tries.Failed(ec.Response().Header(), err)
 	}
 	tries.End()
-	if err := c.replace(ec, begun, tenancy.EndTokenOf(auth.SessionOf(r))); err != nil {
+	if err := c.replace(ec, begun, tenancy.SessionHash(auth.SessionOf(r))); err != nil {
 		return err
 	}
 	now := c.ways()
@@ -75,7 +75,7 @@ func (c *Console) signIn(ec echo.Context) error {
 	return ec.JSON(http.StatusOK, now)
 }
 
-// keyOf reads the API key from the body of a sign-in.
+// keyOf reads the API key from a sign-in's body.
 func keyOf(r *http.Request) (string, error) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get(echo.HeaderContentType)); err != nil || kind != echo.MIMEApplicationJSON {
 		return "", ipam.Errorf(ipam.CodeUnsupportedMediaType, "The body must be application/json.")
@@ -91,9 +91,9 @@ func keyOf(r *http.Request) (string, error) {
 	return body.Key, nil
 }
 
-// replace ends the browser's previous session and sets the cookie of the new one. before is the hash of the previous session; see tenancy.EndTokenOf.
+// replace ends the browser's previous session and sets the new session's cookie. before is the previous session's hash; see tenancy.SessionHash.
 func (c *Console) replace(ec echo.Context, begun tenancy.Begun, before []byte) error {
-	if err := c.cfg.Sessions.EndByToken(ec.Request().Context(), before); err != nil {
+	if err := c.cfg.Sessions.EndByHash(ec.Request().Context(), before); err != nil {
 		return err
 	}
 	setCookie(ec, auth.SessionCookie, begun.Token, begun.Lasts, http.SameSiteStrictMode)
@@ -121,7 +121,7 @@ func (c *Console) trying(ec echo.Context) (context.Context, *limits.Attempts) {
 	return tenancy.WithAttempts(ctx, &tries), &tries
 }
 
-// admit counts a successful sign-in as one write of the subject, so that the write rate limit also limits sign-ins.
+// admit counts a successful sign-in as one write by the subject, so that the write rate limit also limits sign-ins.
 func (c *Console) admit(ec echo.Context) tenancy.Admit {
 	return func(subject string) error {
 		if c.cfg.Limits.Writes == nil {

@@ -34,7 +34,7 @@ func TestLongTransactionsTakeTurns(t *testing.T) {
 			return err
 		}, locks: storage.Locks{Shared: []ipam.ID{pool.ProjectID}}},
 		"BlocksOfABusyContainer": {read: func(context.Context, storage.Tx) error { return nil }, locks: storage.Locks{
-			Alone: []ipam.ID{at.Lock()}, Busy: []storage.Container{at},
+			Exclusive: []ipam.ID{at.Lock()}, Busy: []storage.Container{at},
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

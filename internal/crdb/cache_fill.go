@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// cacheFill collects the facts that a transaction reads. After the commit it puts them into the cache catalogcache.Cache. A cached fact stays valid
+// cacheFill collects the facts that a transaction reads. After the commit it puts them into the cache (catalogcache.Cache). A cached fact stays valid
 // until another transaction changes it.
 type cacheFill struct {
 	memory   *catalogcache.Cache
@@ -84,9 +84,9 @@ func (l *cacheFill) read(c storage.Container, reads freespace.Reads, q storage.G
 
 // wrote collects the transaction's changes. They reach the cache only if the transaction commits.
 func (l *cacheFill) wrote(ch storage.Changes, statements *write.Statements) {
-	l.free, l.moved = append(l.free, ch.Free...), append(l.moved, statements.Moved()...)
-	if n := statements.Naming(); n != nil {
-		for id, regions := range n.Placed() {
+	l.free, l.moved = append(l.free, ch.Free...), append(l.moved, statements.Moved...)
+	if n := statements.Naming; n != nil {
+		for id, regions := range n.Placed {
 			if p, known := l.projects[id]; known {
 				p.Regions = regions
 				l.projects[id] = p

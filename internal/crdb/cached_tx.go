@@ -20,14 +20,12 @@ import (
 type cachedTx struct {
 	lookup.Reader // sends no query: every read returns storage.ErrCacheMiss
 
-	region    string
-	read      func(context.Context, func(lookup.Querier) error) error // runs a read outside the transaction
-	memory    *catalogcache.Cache
+	store     *Store
 	now       func() time.Time
 	pools     map[lookup.FenceKey]*catalogcache.Pool
 	projects  map[ipam.ID]*catalogcache.Project
 	several   []storage.Container
-	classes   bool      // true: the transaction also depends on the classes of its projects and of the platform project
+	classes   bool      // true: the transaction also depends on the classes in its projects and in the platform project
 	at        time.Time // lower bound for the transaction's time; later than the last change to each pool
 	changes   *storage.Changes
 	confirmed bool // a read has confirmed the cached facts
@@ -36,10 +34,7 @@ type cachedTx struct {
 var _ storage.Tx = (*cachedTx)(nil)
 
 func newCachedTx(s *Store) *cachedTx {
-	t := &cachedTx{region: s.region, memory: s.memory, now: s.clock.forOneRoundTrip(s.engine), pools: map[lookup.FenceKey]*catalogcache.Pool{}, projects: map[ipam.ID]*catalogcache.Project{}}
-	t.read = func(ctx context.Context, fn func(lookup.Querier) error) error {
-		return s.readNow(ctx, "claim_refused", fn)
-	}
+	t := &cachedTx{store: s, now: s.clock.forOneRoundTrip(s.engine), pools: map[lookup.FenceKey]*catalogcache.Pool{}, projects: map[ipam.ID]*catalogcache.Project{}}
 	t.Reader = s.readerBy(func(context.Context, string, func(lookup.Querier) error) error { return storage.ErrCacheMiss })
 	return t
 }
@@ -101,14 +96,14 @@ func (s *Store) InOneRoundTrip(
 	return t.failed(s.conflictOf(ctx, err), end)
 }
 
-// failed returns the error for a transaction that did not commit. A conflict of names or keys is returned unchanged, because the requests must get
+// failed returns the error for a transaction that did not commit. It returns a conflict about names or keys unchanged, because the requests must get
 // it. Any other error becomes storage.ErrCacheMiss, and the caller then uses InTx.
 func (t *cachedTx) failed(conflict error, end outcome.Ending) error {
 	switch c, is := storage.AsConflict(conflict); {
 	case is:
 		t.returnPools()
 		return c
-	case len(t.pools) > 1, end == outcome.RetrySlowly: // the error does not show which of the pools is stale, so all stay cached; the next attempt finds the stale pool
+	case len(t.pools) > 1, end == outcome.RetrySlowly: // the error does not show which pool is stale, so all stay cached; the next attempt finds the stale pool
 		t.returnPools()
 	default:
 		t.invalidate()
@@ -138,34 +133,34 @@ func (t *cachedTx) committed(fences lookup.Fences) {
 	}
 	for at, p := range t.pools {
 		p.Fence, p.At = fences[at], t.at
-		t.memory.Put(at, p)
+		t.store.memory.Put(at, p)
 	}
 	for id := range t.projects {
-		t.memory.AddUsage(id, t.changes.ShardUpdate)
+		t.store.memory.AddUsage(id, t.changes.ShardUpdate)
 	}
 }
 
 // returnPools puts the pools back into the cache unchanged. It is for a transaction that changed nothing.
 func (t *cachedTx) returnPools() {
 	for at, p := range t.pools {
-		t.memory.Return(at, p)
+		t.store.memory.Return(at, p)
 	}
 }
 
 // invalidate removes the transaction's pools and projects from the cache. Their cached facts are stale, or the transaction may have changed them.
 func (t *cachedTx) invalidate() {
 	for at := range t.pools {
-		t.memory.Invalidate(at)
+		t.store.memory.Invalidate(at)
 	}
 	for id := range t.projects {
-		t.memory.RemoveProject(id)
+		t.store.memory.RemoveProject(id)
 	}
 }
 
 // GroupRead implements storage.Tx.
 func (t *cachedTx) GroupRead(_ context.Context, c storage.Container, reads freespace.Reads, q storage.GroupQuery) (facts storage.GroupFacts, err error) {
 	at := lookup.FenceKeyOf(c)
-	p := t.memory.Take(at)
+	p := t.store.memory.Take(at)
 	if p == nil {
 		return facts, storage.ErrCacheMiss
 	}
@@ -210,7 +205,7 @@ func later(a, b time.Time) time.Time {
 }
 
 func (t *cachedTx) project(id ipam.ID) (*catalogcache.Project, error) {
-	p := t.memory.Project(id)
+	p := t.store.memory.Project(id)
 	if p == nil {
 		return nil, storage.ErrCacheMiss
 	}
@@ -222,7 +217,7 @@ func (t *cachedTx) epochs(classes []storage.ProjectKey) (map[ipam.ID]ipam.ID, er
 	if len(classes) == 0 {
 		return nil, nil //nolint:nilnil // the caller requested none
 	}
-	epochs, platform := map[ipam.ID]ipam.ID{}, t.memory.Platform()
+	epochs, platform := map[ipam.ID]ipam.ID{}, t.store.memory.Platform()
 	for _, key := range append(classes, storage.ProjectKey{ID: platform}) {
 		p, err := t.project(key.ID)
 		if err != nil || p.Epoch == nil {
@@ -239,7 +234,7 @@ func (t *cachedTx) free(at lookup.FenceKey, reads freespace.Reads) ([]netip.Pref
 	free, known := p.Free.Read(reads)
 	if !known {
 		delete(t.pools, at)
-		t.memory.MarkShort(at, p)
+		t.store.memory.MarkShort(at, p)
 		return nil, storage.ErrCacheMiss
 	}
 	return free, nil
@@ -257,7 +252,7 @@ func (t *cachedTx) FreeRead(_ context.Context, c storage.Container, reads freesp
 // forOneRoundTrip returns the clock for transactions in one round trip.
 //
 // On PostgreSQL this clock is never later than the database's clock. The next transaction gets its time from the pool's lock, so its time is later.
-// CockroachDB has no such locks. There it is the clock of all other transactions.
+// CockroachDB has no such locks. There it is the same clock as for all other transactions.
 func (c *storeClock) forOneRoundTrip(e engine) func() time.Time {
 	if e.locks() {
 		return c.Earliest
@@ -276,8 +271,8 @@ func (t *cachedTx) Attempt() int { return 0 }
 
 // Taken implements storage.Tx. A use case calls it before it refuses a request because of cached facts.
 //
-// So Taken also reads the current versions of all pools and projects that were used. If they equal the cached versions, all cached facts were current
-// at that moment, and the refusal is correct. For a pool in several regions that check is not enough, so Taken returns storage.ErrCacheMiss.
+// So Taken also reads the current versions for all used pools and projects. If they equal the cached versions, all cached facts were current at that
+// moment, and the refusal is correct. For a pool in several regions that check is not enough, so Taken returns storage.ErrCacheMiss.
 func (t *cachedTx) Taken(ctx context.Context, claims, keys []storage.NameRef) (taken, used map[storage.NameRef]bool, err error) {
 	if len(t.several) > 0 {
 		return nil, nil, storage.ErrCacheMiss
@@ -287,12 +282,12 @@ func (t *cachedTx) Taken(ctx context.Context, claims, keys []storage.NameRef) (t
 		marks[at] = p.Fence.Mark
 	}
 	for id, p := range t.projects {
-		marks[lookup.FenceKey{Region: t.region, ID: id}] = p.Mark
+		marks[lookup.FenceKey{Region: t.store.region, ID: id}] = p.Mark
 	}
 	var found lookup.Fences
-	err = t.read(ctx, func(q lookup.Querier) (err error) {
+	err = t.store.readNow(ctx, "claim_refused", func(q lookup.Querier) (err error) {
 		found = make(lookup.Fences, len(marks))
-		taken, used, err = lookup.TakenUnder(ctx, q, t.region, claims, keys, slices.Collect(maps.Keys(marks)), found)
+		taken, used, err = lookup.Taken(ctx, q, t.store.region, claims, keys, slices.Collect(maps.Keys(marks)), found)
 		return err
 	})
 	if err != nil {

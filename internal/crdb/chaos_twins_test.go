@@ -84,7 +84,7 @@ func (f freshIDs) Write(ctx context.Context, ch storage.Changes) error {
 	if f.suffix == "" {
 		return f.Tx.Write(ctx, ch)
 	}
-	ch.Answers = nil
+	ch.StoredResponses = nil
 	ch.ClaimInsert = slices.Clone(ch.ClaimInsert)
 	for i := range ch.ClaimInsert {
 		c := &ch.ClaimInsert[i]

@@ -8,8 +8,8 @@ import (
 	"github.com/carve-ipam/carve/internal/dbclock"
 )
 
-// Limits for readings of the database's clock. clockEvery is the interval between two readings. clockSamples is the number of readings at the start
-// of a store. clockLimit is the time limit for one reading.
+// Limits for readings of the database's clock. clockEvery is the interval between two readings. clockSamples is the number of readings when a store
+// opens. clockLimit is the time limit for one reading.
 const (
 	clockEvery   = time.Second
 	clockSamples = 3 // the first reading may include the time to connect, which makes its error large
@@ -58,8 +58,8 @@ func (c *storeClock) Latest() time.Time {
 // Latest implements storage.Store.
 func (s *Store) Latest() time.Time { return s.clock.Latest() }
 
-// Now returns the time of the database's clock, which all servers share. It sends no query: it adds the time that has passed since the last reading.
-// Its error is at most half the round trip of that reading.
+// Now returns the database's time, which all servers share. It sends no query: it adds the time that has passed since the last reading. Its error is
+// at most half that reading's round trip.
 func (s *Store) Now() time.Time { return s.clock.Now() }
 
 // readClock reads the database's clock once, without a retry.

@@ -51,7 +51,7 @@ func TestTransactionTimeIsAfterItsLock(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)
 	h := newHouse(t, dbtest.New(t)+crdb.Patience)
-	locks := storage.Locks{Alone: []ipam.ID{ipam.NewID()}}
+	locks := storage.Locks{Exclusive: []ipam.ID{ipam.NewID()}}
 	waits := dbtest.Connect(t, h.dsn, nil)
 	var first, second time.Time
 	done := make(chan error, 1)

@@ -141,7 +141,7 @@ func TestStoreOlderThanTheSchemaStopsWriting(t *testing.T) {
 	_, err := h.svc.CreateClaim(ctx, project, claimOf("after", project, "net", 32), usecase.Request{})
 	require.True(t, ipam.IsCode(err, ipam.CodeUnavailable), "%v", err)
 	require.True(t, ipam.IsCode(h.svc.DeleteClaim(ctx, project, "before", usecase.Request{}), ipam.CodeUnavailable))
-	_, err = h.store.ExpireAnswers(context.WithoutCancel(ctx), h.store.Now(), 10)
+	_, err = h.store.ExpireStoredResponses(context.WithoutCancel(ctx), h.store.Now(), 10)
 	require.True(t, ipam.IsCode(err, ipam.CodeUnavailable), "%v", err)
 	_, err = h.svc.GetClaim(ctx, project, "before", usecase.Reading{})
 	require.NoError(t, err, "what it answers is still so")

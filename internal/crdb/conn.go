@@ -17,7 +17,7 @@ import (
 
 const beginStatement = "begin isolation level serializable read write"
 
-// divisionByZero is the SQLSTATE of the statement lockIdle when another transaction holds the lock.
+// divisionByZero is the SQLSTATE with which lockIdle fails when another transaction holds the lock.
 const divisionByZero = "22012"
 
 // rollbackLimit limits the time for a rollback. A rollback runs even after the request's deadline.
@@ -33,8 +33,8 @@ type conn struct {
 	left    <-chan struct{} // set when the caller stopped waiting for a COMMIT, and closed when the server responds to that COMMIT; nil: no such COMMIT
 }
 
-// preamble returns the statements that must run before the next one: BEGIN, and the locks requested since the last statement. Each lock is a
-// statement of its own before the caller's statement. So the caller's statement gets a snapshot that is taken after the lock.
+// preamble returns the statements that must run before the next one: BEGIN, and the locks requested since the last statement. Each lock is a separate
+// statement before the caller's statement. So the caller's statement gets a snapshot that is taken after the lock.
 func (c *conn) preamble() *pgx.Batch {
 	b := &pgx.Batch{}
 	switch {
@@ -55,7 +55,7 @@ func (c *conn) preamble() *pgx.Batch {
 			switch {
 			case alone[i]:
 				b.Queue(lockAlone, key)
-			case len(c.locks.tryShared) > 0: // with storage.Locks.InTurn, all shared locks are in tryShared, and the transaction waits for none
+			case len(c.locks.tryShared) > 0: // with storage.Locks.TryShared, all shared locks are in tryShared, and the transaction waits for none
 				b.Queue(lockIdle, key)
 			default:
 				b.Queue(lockShared, key)
@@ -83,7 +83,7 @@ func (c *conn) begin(ctx context.Context) error {
 	return errors.Join(err, results.Close())
 }
 
-// readPreamble reads the results of the n statements from preamble.
+// readPreamble reads the results for preamble's n statements.
 func (c *conn) readPreamble(results pgx.BatchResults, n int) error {
 	if !c.begun {
 		c.begun = true // if BEGIN fails, every later statement fails too, and a rollback does no harm
@@ -98,7 +98,7 @@ func (c *conn) readPreamble(results pgx.BatchResults, n int) error {
 			scan = append(scan, nil)
 		}
 		if err := results.QueryRow().Scan(scan...); err != nil {
-			if pg, is := errors.AsType[*pgconn.PgError](err); is && pg.Code == divisionByZero && !c.locks.noWait {
+			if dial.IsState(err, divisionByZero) && !c.locks.noWait {
 				c.locks.busy = &c.locks.requested[i]
 			}
 			return err
@@ -154,7 +154,7 @@ func (c *conn) runCommit(ctx context.Context, sql string) error {
 	return committed(tag, err)
 }
 
-// committed returns the error of a COMMIT, or nil if the transaction is committed.
+// committed returns a COMMIT's error, or nil if the transaction is committed.
 func committed(tag pgconn.CommandTag, err error) error {
 	switch {
 	case err != nil:
@@ -202,7 +202,7 @@ func (c *conn) runWhole(ctx context.Context, statements *write.Statements, many 
 func (c *conn) awaitCommit(ctx context.Context, commit func(context.Context) error) error {
 	link := dial.LinkOf(c.pool.Conn())
 	link.Decide()
-	told, done := make(chan error, 1), make(chan struct{})
+	result, done := make(chan error, 1), make(chan struct{})
 	go func() {
 		defer close(done)
 		err := commit(context.WithoutCancel(ctx))
@@ -211,10 +211,10 @@ func (c *conn) awaitCommit(ctx context.Context, commit func(context.Context) err
 				err = outcome.Unknown(fmt.Errorf("the server warned: %s", w.Message))
 			}
 		}
-		told <- err
+		result <- err
 	}()
 	select {
-	case err := <-told:
+	case err := <-result:
 		<-done
 		return err
 	case <-ctx.Done():
@@ -235,7 +235,7 @@ func (c *conn) release(place func()) {
 	link := dial.LinkOf(c.pool.Conn())
 	go func() {
 		<-c.left
-		c.writers.Answered(link)
+		c.writers.CommitEnded(link)
 		c.pool.Release()
 		place()
 	}()

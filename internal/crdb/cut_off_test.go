@@ -18,10 +18,10 @@ func TestPartitionedServerDoesNotBlockAPool(t *testing.T) {
 	st := newStormOn(t, "")
 	st.direct.createPool(t, rootPool("pool", "10.0.0.0/24"))
 	st.proxy.SetRules(pgfault.Once(pgfault.When(func(e pgfault.Event) bool { return e.InTx && e.Writes }, pgfault.PartitionAfter())))
-	told := make(chan error, 1)
+	result := make(chan error, 1)
 	ctx := admin(t)
 	go func() {
-		told <- errOf(st.svc.CreateClaim(ctx, project, claimOf("cut-off", project, "pool", 32), usecase.Request{}))
+		result <- errOf(st.svc.CreateClaim(ctx, project, claimOf("cut-off", project, "pool", 32), usecase.Request{}))
 	}()
 	require.NoError(t, st.proxy.AwaitInjected(admin(t), "PartitionAfter", 1))
 
@@ -32,7 +32,7 @@ func TestPartitionedServerDoesNotBlockAPool(t *testing.T) {
 	_, err = st.direct.svc.CreateClaim(admin(t), project, claimOf("other", project, "pool", 32), usecase.Request{})
 	require.NoError(t, err)
 	st.proxy.Heal()
-	require.NoError(t, <-told, "it goes on when the network is back")
+	require.NoError(t, <-result, "it goes on when the network is back")
 	_, err = st.direct.svc.GetClaim(admin(t), project, "cut-off", usecase.Reading{})
 	require.NoError(t, err)
 }

@@ -13,22 +13,22 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// maxDurableReads limits the number of attempts in Durably.
+// maxDurableReads limits the attempts in Durably.
 const maxDurableReads = 8
 
 // Durably implements storage.Store.
 //
 // A row is durable if a failover cannot lose it. The proof is a later COMMIT on the same connection that a standby acknowledges. A connection is a
-// session with one server process that has not restarted. So the rows that the session read are in this server's log, before the record of that
-// COMMIT. A COMMIT on another connection proves nothing, because a failover may lie in between. The new primary would acknowledge its own commits
-// even if it does not have the rows of the old primary.
+// session with one server process that has not restarted. So the rows that the session read are in this server's log, before that COMMIT's record. A
+// COMMIT on another connection proves nothing, because a failover may lie in between. The new primary would acknowledge its own commits even if it
+// does not have the old primary's rows.
 //
 // So Durably has these steps:
 //
 //  1. It runs look with all reads on one connection.
 //  2. It asks on the same connection whether the server waits for standbys. If it does not, every visible row is as durable as it will become, and
 //     Durably is done.
-//  3. If it does, Durably runs look again in a transaction. The COMMIT of this transaction proves that the rows of the second read are durable.
+//  3. If it does, Durably runs look again in a transaction. This transaction's COMMIT proves that the second read's rows are durable.
 //
 // If the connection is lost, Durably starts again.
 func (s *Store) Durably(ctx context.Context, look storage.ReadBack) error {
@@ -42,8 +42,8 @@ func (s *Store) Durably(ctx context.Context, look storage.ReadBack) error {
 			return err
 		}
 		err = s.transact(ctx, "durable_write", storage.Locks{}, false, func(ctx context.Context, t storage.Tx) error {
-			answers, err := look(withReads(ctx, inTransaction(t.(*tx).conn))) //nolint:errcheck,forcetypeassert // transact passes a *tx
-			if err != nil || !answers {
+			returned, err := look(withReads(ctx, inTransaction(t.(*tx).conn))) //nolint:errcheck,forcetypeassert // transact passes a *tx
+			if err != nil || !returned {
 				return err
 			}
 			return t.Confirm(ctx)
@@ -55,30 +55,25 @@ func (s *Store) Durably(ctx context.Context, look storage.ReadBack) error {
 }
 
 // readOnce runs look on one connection. If look found data, readOnce asks on the same connection whether a COMMIT waits for other servers, and
-// returns the reply as waits.
+// returns the reply in the result waits.
 func (s *Store) readOnce(ctx context.Context, look storage.ReadBack) (waits bool, err error) {
+	ask, _ := s.engine.durable()
 	for range maxDurableReads {
 		one := &oneConnection{store: s}
 		ctx := withReads(ctx, one.read)
-		var answers bool
-		if answers, err = look(ctx); err == nil && answers {
-			waits, err = s.commitWaits(ctx)
+		var returned bool
+		if returned, err = look(ctx); err == nil && returned {
+			err = s.read(ctx, "durable_ask", func(q lookup.Querier) (err error) {
+				waits, err = asked(ctx, q, ask)
+				return err
+			})
 		}
 		one.release()
-		if err != nil || !answers || one.used <= 1 {
-			return waits && answers, err
+		if err != nil || !returned || one.used <= 1 {
+			return waits && returned, err
 		}
 	}
 	return false, outcome.Deadline(nil)
-}
-
-func (s *Store) commitWaits(ctx context.Context) (yes bool, err error) {
-	ask, _ := s.engine.durable()
-	err = s.read(ctx, "durable_ask", func(q lookup.Querier) error {
-		yes, err = asked(ctx, q, ask)
-		return err
-	})
-	return yes, err
 }
 
 func asked(ctx context.Context, q lookup.Querier, ask string) (bool, error) {
@@ -91,10 +86,10 @@ func asked(ctx context.Context, q lookup.Querier, ask string) (bool, error) {
 
 // Confirm implements storage.Tx.
 func (t *tx) Confirm(ctx context.Context) error {
-	if t.durable == nil || t.dry {
+	if t.dry {
 		return nil
 	}
-	ask, write := t.durable()
+	ask, write := t.store.engine.durable()
 	if ask == "" {
 		return nil
 	}
@@ -106,7 +101,7 @@ func (t *tx) Confirm(ctx context.Context) error {
 	return t.conn.SendBatch(ctx, b).Close()
 }
 
-// reads runs the reads of a context on one certain connection, instead of on any free connection.
+// reads runs a context's reads on one certain connection, instead of on any free connection.
 type reads func(ctx context.Context, op string, fn func(lookup.Querier) error) error
 
 type readsKey struct{}
@@ -120,7 +115,7 @@ func readsOf(ctx context.Context) (reads, bool) {
 	return r, ok
 }
 
-// inTransaction returns a function that runs reads on the connection of a transaction. If a read fails, the attempt ends.
+// inTransaction returns a function that runs reads on a transaction's connection. If a read fails, the attempt ends.
 func inTransaction(c *conn) reads {
 	var mu sync.Mutex // a use case may read in parallel
 	return func(_ context.Context, _ string, fn func(lookup.Querier) error) error {

@@ -23,7 +23,7 @@ type engine interface {
 	// durable returns a query that shows whether COMMIT waits for other servers, and a statement that makes the next COMMIT wait. Both are empty if
 	// every visible row is durable.
 	durable() (ask, write string)
-	// behind returns two statements. The first begins a transaction of stale reads, and the second asks for the time of its data. moment scans the
+	// behind returns two statements. The first begins a transaction for stale reads, and the second asks for the time of its data. moment scans the
 	// second result.
 	behind() (begin, ask string)
 	moment(row pgx.Row) (time.Time, error)

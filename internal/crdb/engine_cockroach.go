@@ -21,7 +21,7 @@ func (cockroach) settings() map[string]string {
 // locks returns false. CockroachDB does not lock pages, so unrelated transactions do not conflict under SERIALIZABLE.
 func (cockroach) locks() bool { return false }
 
-// byKeys returns true. For an array of keys, the planner of CockroachDB prefers to scan a whole short table. That scan also reads deleted rows until
+// byKeys returns true. For an array of keys, CockroachDB's planner prefers to scan a whole short table. That scan also reads deleted rows until
 // garbage collection, by default for 4 hours.
 func (cockroach) byKeys() bool { return true }
 
@@ -33,7 +33,7 @@ func (cockroach) durable() (ask, write string) { return "", "" }
 const inPlaceRetries = 5
 
 // attempt runs fn under cockroach-go's retry protocol. On SQLSTATE 40001, cockroach-go rolls back to the savepoint cockroach_restart and runs fn
-// again. The release of that savepoint is the commit.
+// again. Releasing that savepoint is the commit.
 func (cockroach) attempt(ctx context.Context, c *conn, dry bool, fn func(ctx context.Context) error) error {
 	if dry {
 		defer c.rollback(ctx)
@@ -52,7 +52,7 @@ func (cockroach) attempt(ctx context.Context, c *conn, dry bool, fn func(ctx con
 // releaseCommit is the statement that commits.
 const releaseCommit = "RELEASE SAVEPOINT cockroach_restart"
 
-// savepointTx adapts a connection in a transaction to the interface of cockroach-go.
+// savepointTx adapts a connection in a transaction to cockroach-go's interface.
 type savepointTx struct{ c *conn }
 
 func (r savepointTx) Exec(ctx context.Context, sql string, args ...any) error {
@@ -63,7 +63,7 @@ func (r savepointTx) Exec(ctx context.Context, sql string, args ...any) error {
 	return err
 }
 
-// Commit ends the transaction after RELEASE. RELEASE was the real commit, so cockroach-go may ignore the result of Commit. If Commit fails, the pool
+// Commit ends the transaction after RELEASE. RELEASE was the real commit, so cockroach-go may ignore Commit's result. If Commit fails, the pool
 // discards the connection.
 func (r savepointTx) Commit(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackLimit)

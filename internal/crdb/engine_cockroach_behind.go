@@ -10,8 +10,8 @@ import (
 )
 
 // These statements begin a read at a past time, and ask for that time. The nearest replica can serve such a read, because no transaction can write at
-// that time any more. BEGIN fixes the timestamp for the whole transaction. The timestamp is a number of nanoseconds. Its fraction counts events
-// within one nanosecond.
+// that time any more. BEGIN fixes the timestamp for the whole transaction. The timestamp counts nanoseconds. Its fraction counts events within one
+// nanosecond.
 const (
 	beginStaleRead = "begin transaction isolation level serializable, read only, as of system time follower_read_timestamp()"
 	clockStatement = "SELECT cluster_logical_timestamp()"

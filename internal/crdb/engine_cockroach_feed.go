@@ -2,8 +2,8 @@ package crdb
 
 import "time"
 
-// The position in the commit order is the timestamp of the read. Every transaction that commits after this read has a later timestamp (ADR 32). After
-// a crash, CockroachDB never assigns an earlier position again.
+// The position in the commit order is the read's timestamp. Every transaction that commits after this read has a later timestamp (ADR 32). After a
+// crash, CockroachDB never assigns an earlier position again.
 const (
 	feedPlaceCockroach = `
 SELECT cluster_logical_timestamp()::STRING, '', now(), f.secret::STRING, f.kept_from, 0, 0, ''

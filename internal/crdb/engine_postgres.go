@@ -1,8 +1,6 @@
 package crdb
 
-import (
-	"context"
-)
+import "context"
 
 // postgres implements engine for PostgreSQL 15 or newer. It serves the embedded database and most tests.
 type postgres struct{}
@@ -28,11 +26,11 @@ func (postgres) settings() map[string]string {
 // locks returns true. PostgreSQL's predicate locks cover whole index pages, and small unrelated containers share pages.
 func (postgres) locks() bool { return true }
 
-// byKeys returns false. PostgreSQL looks up each row of an array by its key, whatever its statistics are. So one plan serves any number of rows.
+// byKeys returns false. PostgreSQL looks up each row by its key, whatever its statistics are. So one plan serves all array lengths.
 func (postgres) byKeys() bool { return false }
 
-// attempt runs one complete transaction. It does not use cockroach-go's ExecuteTx, which expects RELEASE SAVEPOINT to be the commit and ignores the
-// result of COMMIT. On PostgreSQL the commit is COMMIT.
+// attempt runs one complete transaction. It does not use cockroach-go's ExecuteTx, which expects RELEASE SAVEPOINT to be the commit and ignores
+// COMMIT's result. On PostgreSQL the commit is COMMIT.
 func (postgres) attempt(ctx context.Context, c *conn, dry bool, fn func(ctx context.Context) error) error {
 	if err := fn(ctx); err != nil {
 		c.rollback(ctx)

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// On PostgreSQL, a position in the commit order is the number of the oldest running transaction. Each row that is not visible yet belongs to this
+// On PostgreSQL, a position in the commit order is the oldest running transaction's number. Each row that is not visible yet belongs to this
 // transaction or to a later one (ADR 32).
 //
 // Transaction numbers can be assigned twice:
 //
-//   - After a failover, the promoted standby may assign them again. So the secret that seals a cursor includes the timeline of the log, which changes
-//     with a failover.
+//   - After a failover, the promoted standby may assign them again. So the secret that seals a cursor includes the log's timeline, which changes with
+//     a failover.
 //   - After a crash, numbers that the log on disk does not contain may be assigned again. So the query also returns three facts about the log: its
 //     insert position at the read (without the header of an empty page), its flush position, and its last checkpoint, which changes with a crash.
 const (
@@ -41,8 +41,7 @@ CROSS JOIN LATERAL (
 ) AS e
 ORDER BY e.id
 LIMIT $5`
-	// PostgreSQL flushes its log soon after the end of a transaction that has a number. So this statement gets a number, and its transaction ends at
-	// once.
+	// PostgreSQL flushes its log soon after a transaction with a number ends. So this statement gets a number, and its transaction ends at once.
 	feedEndingPostgres = "SELECT pg_current_xact_id()::text"
 )
 

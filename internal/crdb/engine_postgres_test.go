@@ -65,7 +65,7 @@ func unfenced(ctx context.Context, t storage.Tx, c storage.Container, gone, come
 	change := func(sql string, blocks []netip.Prefix) {
 		for _, b := range blocks {
 			if err == nil {
-				_, err = t.(*tx).conn.Exec(ctx, sql, c.Region, rows.ID(c.ID), rows.HostBits(b), rows.Base(b))
+				_, err = t.(*tx).conn.Exec(ctx, sql, c.Region, c.ID, rows.HostBits(b), rows.Base(b))
 			}
 		}
 	}

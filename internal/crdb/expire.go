@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/utilization"
 	"github.com/carve-ipam/carve/internal/crdb/lookup"
@@ -12,65 +14,43 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// ExpireAnswers deletes up to limit stored responses of idempotent requests that expired before now. It uses its own transaction, and returns the
-// number of deleted responses.
-func (s *Store) ExpireAnswers(ctx context.Context, now time.Time, limit int) (int64, error) {
-	var n int64
-	err := s.inMaintenanceTx(ctx, "answer_expire", func(ctx context.Context, c *conn) (err error) {
-		n, err = c.affected(ctx, "answer_expire", s.region, now, limit)
-		return err
-	})
-	return n, err
+// ExpireStoredResponses deletes up to limit stored responses that expired before now. It uses its own transaction, and returns their number.
+func (s *Store) ExpireStoredResponses(ctx context.Context, now time.Time, limit int) (int64, error) {
+	return s.runAlone(ctx, "answer_expire", s.region, now, limit)
 }
 
-// ForgetConsumers deletes up to limit tombstones of consumers that ended before a time. It uses its own transaction, and returns the number of
-// deleted tombstones.
+// ForgetConsumers deletes up to limit tombstones of consumers that ended before a time. It uses its own transaction, and returns their number.
 func (s *Store) ForgetConsumers(ctx context.Context, before time.Time, limit int) (int64, error) {
-	var n int64
-	err := s.inMaintenanceTx(ctx, "consumer_forget", func(ctx context.Context, c *conn) (err error) {
-		n, err = c.affected(ctx, "consumer_forget", s.region, before, limit)
-		return err
-	})
-	return n, err
+	return s.runAlone(ctx, "consumer_forget", s.region, before, limit)
 }
 
 // ExpireDeliveries deletes the webhook deliveries that Carve gave up before a time, because all their attempts failed. It uses its own transaction,
 // and returns their number.
 func (s *Store) ExpireDeliveries(ctx context.Context, before time.Time) (int64, error) {
-	var n int64
-	err := s.inMaintenanceTx(ctx, "delivery_expire", func(ctx context.Context, c *conn) (err error) {
-		n, err = c.affected(ctx, "delivery_expire", s.region, before)
-		return err
-	})
-	return n, err
+	return s.runAlone(ctx, "delivery_expire", s.region, before)
 }
 
 // RecordUtilization implements utilization.Store.
 func (s *Store) RecordUtilization(ctx context.Context, today, since time.Time, records []utilization.Record) (int64, error) {
 	var latest time.Time
-	pools, points := make([][16]byte, len(records)), make([][]byte, len(records))
+	pools, points := make([]ipam.ID, len(records)), make([][]byte, len(records))
 	for i, r := range records {
 		latest = r.At
-		pools[i], points[i] = rows.ID(r.PoolID), rows.AppendPoint(nil, today, r.UsedAt)
+		pools[i], points[i] = r.PoolID, rows.AppendPoint(nil, today, r.UsedAt)
 	}
-	var n int64
-	err := s.inMaintenanceTx(ctx, "utilization_record", func(ctx context.Context, c *conn) (err error) {
-		n, err = c.affected(ctx, "utilization_record", s.region, today, latest, since, pools, points)
-		return err
-	})
-	return n, err
+	return s.runAlone(ctx, "utilization_record", s.region, today, latest, since, pools, points)
 }
 
-// FoldUtilization implements utilization.Store. It deletes daily records and adds them to the record of their month, in one transaction. So two
-// servers never fold the same days.
+// FoldUtilization implements utilization.Store. It deletes daily records and adds them to their month's record, in one transaction. So two servers
+// never fold the same days.
 func (s *Store) FoldUtilization(ctx context.Context, before time.Time, limit int, kept func([]ipam.UsedAt) []ipam.UsedAt) (int, error) {
 	var n int
 	err := s.inMaintenanceTx(ctx, "utilization_fold", func(ctx context.Context, c *conn) error {
-		answer, err := c.Query(ctx, query.Get("utilization_take"), s.region, before, limit)
+		records, err := c.Query(ctx, query.Get("utilization_take"), s.region, before, limit)
 		if err != nil {
 			return err
 		}
-		taken, err := lookup.Collect(answer, lookup.ScanUtilization)
+		taken, err := pgx.CollectRows(records, lookup.ScanUtilization)
 		if n = len(taken); err != nil || n == 0 {
 			return err
 		}
@@ -83,19 +63,14 @@ func (s *Store) FoldUtilization(ctx context.Context, before time.Time, limit int
 
 // ExpireUtilization implements utilization.Store.
 func (s *Store) ExpireUtilization(ctx context.Context, before time.Time, limit int) (int64, error) {
-	var n int64
-	err := s.inMaintenanceTx(ctx, "utilization_expire", func(ctx context.Context, c *conn) (err error) {
-		n, err = c.affected(ctx, "utilization_expire", s.region, before, limit)
-		return err
-	})
-	return n, err
+	return s.runAlone(ctx, "utilization_expire", s.region, before, limit)
 }
 
 // forget deletes the expired responses that are stored under keys, in its own transaction.
 func (s *Store) forget(ctx context.Context, keys []storage.NameRef, now time.Time) error {
 	return s.inMaintenanceTx(ctx, "answer_replace", func(ctx context.Context, c *conn) error {
 		for _, k := range keys {
-			if _, err := c.affected(ctx, "answer_replace", s.region, rows.ID(k.ProjectID), rows.ID(rows.AnswerKey(k.Name)), now); err != nil {
+			if _, err := c.affected(ctx, "answer_replace", s.region, k.ProjectID, rows.IdempotencyKey(k.Name), now); err != nil {
 				return err
 			}
 		}
@@ -103,7 +78,7 @@ func (s *Store) forget(ctx context.Context, keys []storage.NameRef, now time.Tim
 	})
 }
 
-// inMaintenanceTx runs work that the adapter itself needs, in a transaction of its own.
+// inMaintenanceTx runs work that the adapter itself needs, in a separate transaction.
 func (s *Store) inMaintenanceTx(ctx context.Context, op string, fn func(ctx context.Context, c *conn) error) error {
 	return s.repeat(ctx, op, false, func(ctx context.Context) error {
 		cn, release, err := s.acquire(ctx, false)
@@ -113,6 +88,15 @@ func (s *Store) inMaintenanceTx(ctx context.Context, op string, fn func(ctx cont
 		defer release()
 		return s.engine.attempt(ctx, cn, false, func(ctx context.Context) error { return fn(ctx, cn) })
 	})
+}
+
+// runAlone runs one statement in a separate transaction, and returns the number of affected rows.
+func (s *Store) runAlone(ctx context.Context, name string, args ...any) (n int64, err error) {
+	err = s.inMaintenanceTx(ctx, name, func(ctx context.Context, c *conn) (err error) {
+		n, err = c.affected(ctx, name, args...)
+		return err
+	})
+	return n, err
 }
 
 // affected runs a statement and returns the number of affected rows.

@@ -9,25 +9,21 @@ import (
 
 	"github.com/carve-ipam/carve/internal/crdb/lookup"
 	"github.com/carve-ipam/carve/internal/crdb/query"
-	"github.com/carve-ipam/carve/internal/crdb/rows"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // projectsAtOnce is the number of projects that one read returns.
 const projectsAtOnce = 200
 
-// ExpireEvents deletes all events in the store's region that are older than a time, and returns their number. Each region's servers expire only the
-// rows of their region. ExpireEvents works project by project, with up to limit rows in each transaction. After a failure the events deleted so far
-// stay deleted, and the next call continues.
+// ExpireEvents deletes all events in the store's region that are older than a time, and returns their number. Each region's servers expire only their
+// region's rows. ExpireEvents works project by project, with up to limit rows in each transaction. After a failure the events deleted so far stay
+// deleted, and the next call continues.
 func (s *Store) ExpireEvents(ctx context.Context, before time.Time, limit int) (int64, error) {
-	if err := s.inMaintenanceTx(ctx, "feed_keep", func(ctx context.Context, c *conn) error {
-		_, err := c.Exec(ctx, query.Get("feed_keep"), before)
-		return err
-	}); err != nil {
+	if _, err := s.runAlone(ctx, "feed_keep", before); err != nil {
 		return 0, err
 	}
 	first := ipam.FirstTimeID(before)
-	return s.expireOfProjects(ctx, "event_oldest", rows.ID(first), func(ctx context.Context, project ipam.ID) (int64, error) {
+	return s.expireOfProjects(ctx, "event_oldest", first, func(ctx context.Context, project ipam.ID) (int64, error) {
 		return s.expireTrail(ctx, project, first, limit)
 	})
 }
@@ -37,19 +33,15 @@ func (s *Store) ExpireEvents(ctx context.Context, before time.Time, limit int) (
 func (s *Store) ExpireHistory(ctx context.Context, before time.Time, limit int) (int64, error) {
 	return s.expireOfProjects(ctx, "history_oldest", before, func(ctx context.Context, project ipam.ID) (total int64, err error) {
 		for {
-			var n int64
-			err := s.inMaintenanceTx(ctx, "history_expire", func(ctx context.Context, c *conn) (err error) {
-				n, err = c.affected(ctx, "history_expire", s.region, rows.ID(project), before, limit)
-				return err
-			})
-			if total += n; err != nil || n <= int64(limit) { // a full transaction deletes one row more than limit, and also all further rows of its last moment
+			n, err := s.runAlone(ctx, "history_expire", s.region, project, before, limit)
+			if total += n; err != nil || n <= int64(limit) { // a full transaction deletes one row more than limit, and also all further rows with the same time
 				return total, err
 			}
 		}
 	})
 }
 
-// expireOfProjects calls expire for each project that has expired rows. oldest is the name of the statement that finds these projects.
+// expireOfProjects calls expire for each project that has expired rows. oldest names the statement that finds these projects.
 func (s *Store) expireOfProjects(ctx context.Context, oldest string, before any, expire func(ctx context.Context, project ipam.ID) (int64, error)) (int64, error) {
 	var total int64
 	for after := ""; ; {
@@ -62,7 +54,7 @@ func (s *Store) expireOfProjects(ctx context.Context, oldest string, before any,
 		for i, p := range page {
 			ids[i] = p.UID
 		}
-		old, err := lookup.List(ctx, s.Reader, oldest, lookup.ScanID, s.region, rows.IDs(ids), before)
+		old, err := lookup.List(ctx, s.Reader, oldest, pgx.RowTo[ipam.ID], s.region, ids, before)
 		if err != nil {
 			return total, err
 		}
@@ -83,7 +75,7 @@ func (s *Store) In(region string) *Store {
 	return &other
 }
 
-// expireTrail deletes one project's events with ids below a limit. It returns the number of deleted events.
+// expireTrail deletes one project's events with ids below a limit. It returns their number.
 func (s *Store) expireTrail(ctx context.Context, project, below ipam.ID, limit int) (int64, error) {
 	var total int64
 	for {
@@ -101,27 +93,27 @@ func (s *Store) expireTrail(ctx context.Context, project, below ipam.ID, limit i
 	}
 }
 
-// expireEvents deletes up to limit of a project's first event rows in a region. One row can contain several events. It returns the number of deleted
-// rows and the number of events in them.
+// expireEvents deletes a project's first event rows in a region, up to limit. One row can contain several events. It returns the number of rows and
+// the number of events in them.
 func expireEvents(ctx context.Context, c *conn, region string, project, below ipam.ID, limit int) (deleted, events int64, err error) {
-	answer, err := c.Query(ctx, query.Get("event_expire"), region, rows.ID(project), rows.ID(below), limit)
+	records, err := c.Query(ctx, query.Get("event_expire"), region, project, below, limit)
 	if err != nil {
 		return 0, 0, err
 	}
 	var n int64
-	_, err = pgx.ForEachRow(answer, []any{&n}, func() error {
+	_, err = pgx.ForEachRow(records, []any{&n}, func() error {
 		deleted, events = deleted+1, events+n
 		return nil
 	})
 	return deleted, events, err
 }
 
-// Purge deletes the remaining events and history of deleted projects, with up to limit rows of each kind in a transaction. It returns the number of
-// deleted rows. Purge can be interrupted: a project stays listed until all its rows are deleted.
+// Purge deletes the events and history that remain from deleted projects, with up to limit rows from each table in a transaction. It returns the
+// number of deleted rows. Purge can be interrupted: a project stays listed until all its rows are deleted.
 func (s *Store) Purge(ctx context.Context, limit int) (int64, error) {
 	var total int64
 	for after := (ipam.ID{}); ; {
-		gone, err := lookup.List(ctx, s.Reader, "removal_list", lookup.ScanID, rows.ID(after), projectsAtOnce)
+		gone, err := lookup.List(ctx, s.Reader, "removal_list", pgx.RowTo[ipam.ID], after, projectsAtOnce)
 		if err != nil || len(gone) == 0 {
 			return total, err
 		}
@@ -155,7 +147,7 @@ func (s *Store) purge(ctx context.Context, project ipam.ID, limit int) (int64, e
 					return err
 				}
 			}
-			_, err = c.affected(ctx, "removal_delete", rows.ID(project)) // affects no row if another server has deleted the note already
+			_, err = c.affected(ctx, "removal_delete", project) // affects no row if another server has deleted the note already
 			return err
 		})
 		if err != nil {
@@ -167,7 +159,7 @@ func (s *Store) purge(ctx context.Context, project ipam.ID, limit int) (int64, e
 	}
 }
 
-// purgeIn deletes up to limit of a project's remaining rows of each kind in a region. It returns the number of deleted rows, and whether more rows
+// purgeIn deletes a project's remaining rows in a region, up to limit from each table. It returns the number of deleted rows, and whether more rows
 // may remain.
 func purgeIn(ctx context.Context, c *conn, region string, project ipam.ID, limit int) (n int64, more bool, err error) {
 	events, _, err := expireEvents(ctx, c, region, project, lookup.LastID, limit)
@@ -178,8 +170,7 @@ func purgeIn(ctx context.Context, c *conn, region string, project ipam.ID, limit
 	return events + holds, events >= int64(limit) || holds >= int64(limit), err
 }
 
-// purgeHistory deletes the first rows of a project's history in a region, in primary key order. It deletes about limit rows, and returns their
-// number.
+// purgeHistory deletes a project's first history rows in a region, in primary key order. It deletes about limit rows, and returns their number.
 func purgeHistory(ctx context.Context, c *conn, region string, project ipam.ID, limit int) (int64, error) {
 	end := struct {
 		base  []byte
@@ -187,12 +178,12 @@ func purgeHistory(ctx context.Context, c *conn, region string, project ipam.ID, 
 		until time.Time
 		id    ipam.ID
 	}{bytes.Repeat([]byte{0xff}, 17), 0, lookup.LastTime, lookup.LastID} // the initial value is above every address
-	answer, err := c.Query(ctx, query.Get("history_nth"), region, rows.ID(project), limit)
+	records, err := c.Query(ctx, query.Get("history_nth"), region, project, limit)
 	if err != nil {
 		return 0, err
 	}
-	if _, err := pgx.ForEachRow(answer, []any{&end.base, &end.plen, &end.until, (*[16]byte)(&end.id)}, func() error { return nil }); err != nil {
+	if _, err := pgx.ForEachRow(records, []any{&end.base, &end.plen, &end.until, &end.id}, func() error { return nil }); err != nil {
 		return 0, err
 	}
-	return c.affected(ctx, "history_purge", region, rows.ID(project), end.base, end.plen, end.until, rows.ID(end.id))
+	return c.affected(ctx, "history_purge", region, project, end.base, end.plen, end.until, end.id)
 }

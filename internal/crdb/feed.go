@@ -11,7 +11,6 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/lookup"
-	"github.com/carve-ipam/carve/internal/crdb/query"
 	"github.com/carve-ipam/carve/internal/crdb/rows"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -21,14 +20,14 @@ const (
 	// inside a transaction, the session's timeouts end the transaction.
 	longestTransaction = 30 * time.Second
 
-	stateMaxAge = 5 * time.Second // maximum age of the cached position
+	stateMaxAge = 5 * time.Second // the cached position's maximum age
 	feedSeenMax = 64
 	logWait     = 20 * time.Millisecond // pause before the next read, while PostgreSQL flushes its log
 	flushEvery  = 10                    // number of such reads between two requests to flush the log
 )
 
 // feedSeen describes the transactions at one moment. oldest is the oldest running transaction, and next is the first transaction that has not begun.
-// On CockroachDB oldest is the timestamp of the moment.
+// On CockroachDB oldest is the moment's timestamp.
 type feedSeen struct {
 	at             time.Time
 	oldest, next   string
@@ -36,16 +35,16 @@ type feedSeen struct {
 	checkpoint     string // the last checkpoint; if it differs from an earlier one, the database may have crashed in between
 }
 
-// feedClock caches the store's knowledge of the commit order.
+// feedClock caches the store's knowledge about the commit order.
 type feedClock struct {
 	mu   sync.Mutex
 	seen []feedSeen // earlier moments, the oldest first
 	mark storage.FeedState
 	read time.Time // by the process's own clock; zero: never
 
-	durable string   // each transaction before this position survives a crash; "": no such position is known
-	of      string   // the database's secret for which durable is valid
-	waits   feedSeen // when the log is flushed up to waits.wrote, durable becomes waits.oldest
+	durable      string   // each transaction before this position survives a crash; "": no such position is known
+	of           string   // the database's secret for which durable is valid
+	pendingFlush feedSeen // when the log is flushed up to pendingFlush.wrote, durable becomes pendingFlush.oldest
 
 	reading sync.Mutex // held while a request reads the current position
 }
@@ -70,7 +69,7 @@ func (f *feedClock) last(now time.Time) (storage.FeedState, bool) {
 	return f.mark, !f.read.IsZero() && now.Sub(f.read) < stateMaxAge
 }
 
-// errNoFeed means that the row of the feed does not exist, because no client has asked this database for changes yet.
+// errNoFeed means that the feed's row does not exist, because no client has asked this database for changes yet.
 var errNoFeed = errors.New("the database has no row for the feed")
 
 // FeedRead implements storage.Store. It reads the position first and the rows afterwards. So the page lacks no row before that position.
@@ -80,10 +79,7 @@ func (s *Store) FeedRead(ctx context.Context, project storage.ProjectKey, from s
 		return page, err
 	}
 	secret := ipam.NewID()
-	if err := s.inMaintenanceTx(ctx, "feed_begin", func(ctx context.Context, c *conn) error {
-		_, err := c.Exec(ctx, query.Get("feed_begin"), rows.ID(secret), time.Unix(0, 0))
-		return err
-	}); err != nil {
+	if _, err := s.runAlone(ctx, "feed_begin", secret, time.Unix(0, 0)); err != nil {
 		return page, err
 	}
 	return s.feedRead(ctx, project, from, after, limit)
@@ -134,7 +130,7 @@ func (s *Store) feedReadOnce(
 		b := &pgx.Batch{}
 		b.Queue(place)
 		if limit > 0 {
-			b.Queue(trail, s.regions.Everywhere(), rows.ID(project.ID), rows.ID(after), from.Commit, limit)
+			b.Queue(trail, s.regions.Everywhere(), project.ID, after, from.Commit, limit)
 		}
 		results := q.SendBatch(ctx, b)
 		err := results.QueryRow().Scan(&seen.oldest, &seen.next, &seen.at, &page.Now.Secret, &page.Now.KeptFrom,
@@ -155,10 +151,10 @@ func (s *Store) feedReadOnce(
 	return page, lasts, nil
 }
 
-func feedRowOf(project storage.ProjectKey) func(pgx.CollectableRow) (storage.FeedRow, error) {
+func feedRowOf(project storage.ProjectKey) pgx.RowToFunc[storage.FeedRow] {
 	return func(row pgx.CollectableRow) (storage.FeedRow, error) {
 		r, commit := rows.EventRow{ProjectID: project.ID}, ""
-		if err := row.Scan((*[16]byte)(&r.ID), &r.Count, &r.Events, &commit); err != nil {
+		if err := row.Scan(&r.ID, &r.Count, &r.Events, &commit); err != nil {
 			return storage.FeedRow{}, err
 		}
 		events, err := r.Unpack()
@@ -195,17 +191,17 @@ func (f *feedClock) observe(e engine, now feedSeen, page storage.FeedPage, asked
 // it.
 func (f *feedClock) durableUntil(now feedSeen, page storage.FeedPage) (commit string, known bool) {
 	if f.of != page.Now.Secret {
-		f.of, f.durable, f.waits = page.Now.Secret, "", feedSeen{}
+		f.of, f.durable, f.pendingFlush = page.Now.Secret, "", feedSeen{}
 	}
-	switch waits := f.waits; {
+	switch pending := f.pendingFlush; {
 	case now.wrote <= now.flushed:
 		f.outlasts(now.oldest)
-		f.waits = feedSeen{}
-	case waits.oldest == "" || now.checkpoint != waits.checkpoint:
-		f.waits = now
-	case waits.wrote <= now.flushed:
-		f.outlasts(waits.oldest)
-		f.waits = now
+		f.pendingFlush = feedSeen{}
+	case pending.oldest == "" || now.checkpoint != pending.checkpoint:
+		f.pendingFlush = now
+	case pending.wrote <= now.flushed:
+		f.outlasts(pending.oldest)
+		f.pendingFlush = now
 	}
 	for _, row := range page.Rows { // a visible row is on disk, so its transaction's number and all earlier numbers are never assigned again
 		if number, err := strconv.ParseUint(row.Commit, 10, 64); err == nil {

@@ -34,7 +34,7 @@ func (r recorder) record(tx pgx.Tx) ipam.ID {
 	event := ipam.Event{ID: ipam.NewTimeID(now), ProjectID: r.project.ID, At: now, Kind: "IPClaim", Name: "c", Operation: "createClaim", Outcome: ipam.OutcomeOK}
 	for _, row := range stored.PackEvents([]ipam.Event{event}) {
 		_, err := tx.Exec(r.t.Context(), "INSERT INTO audit_events (region, project_id, id, count, events) VALUES ($1, $2, $3, $4, $5)",
-			region, stored.ID(row.ProjectID), stored.ID(row.ID), row.Count, row.Events)
+			region, row.ProjectID, row.ID, row.Count, row.Events)
 		require.NoError(r.t, err)
 	}
 	return event.ID

@@ -85,7 +85,7 @@ func TestChangedPoolVersionRetriesThePlan(t *testing.T) {
 	c := dbtest.Connect(t, h.dsn, nil)
 	p := h.createPool(t, rootPool("pool", "10.0.0.0/24"))
 	at, runs := storage.PoolContainer(p), 0
-	err := h.store.InTx(admin(t), "meet", storage.Locks{Alone: []ipam.ID{at.Lock()}}, func(ctx context.Context, tx storage.Tx) error {
+	err := h.store.InTx(admin(t), "meet", storage.Locks{Exclusive: []ipam.ID{at.Lock()}}, func(ctx context.Context, tx storage.Tx) error {
 		free, err := tx.FreeRead(ctx, at, freespace.Reads{Keys: storage.WholeBlock(at)})
 		if err != nil {
 			return err

@@ -3,32 +3,17 @@ package crdb
 import (
 	"context"
 	"errors"
-	"sync"
 
 	"github.com/carve-ipam/carve/internal/crdb/schema"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// incompatible records that the database has been migrated and does not allow this program any more. From then on the store refuses every change.
-type incompatible struct {
-	once sync.Once
-	done chan struct{} // closed when the database does not allow this program any more
-	why  error         // set before done is closed
-}
-
 // TooOld returns a channel that is closed when the database does not allow this program any more. From then on the store refuses every change, and
 // WhyTooOld returns the reason.
-func (s *Store) TooOld() <-chan struct{} { return s.tooOld.done }
+func (s *Store) TooOld() <-chan struct{} { return s.allowed.Done() }
 
 // WhyTooOld returns schema.ErrTooOld with the versions, or nil while the database allows the program.
-func (s *Store) WhyTooOld() error {
-	select {
-	case <-s.tooOld.done:
-		return s.tooOld.why
-	default:
-		return nil
-	}
-}
+func (s *Store) WhyTooOld() error { return context.Cause(s.allowed) }
 
 // checkCompatible asks the database once, without a retry, whether it allows this program.
 func (s *Store) checkCompatible(ctx context.Context) error {
@@ -41,10 +26,7 @@ func (s *Store) checkCompatible(ctx context.Context) error {
 	defer c.Release()
 	err = schema.CheckCompatible(ctx, c.Conn())
 	if errors.Is(err, schema.ErrTooOld) {
-		s.tooOld.once.Do(func() {
-			s.tooOld.why = err
-			close(s.tooOld.done)
-		})
+		s.forbid(err)
 	}
 	return err
 }

@@ -1,7 +1,6 @@
 package crdb
 
 import (
-	"bytes"
 	"context"
 	"maps"
 	"slices"
@@ -10,7 +9,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/carve-ipam/carve/internal/crdb/lookup"
-	"github.com/carve-ipam/carve/internal/crdb/query"
 	"github.com/carve-ipam/carve/internal/crdb/rows"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
@@ -18,11 +16,7 @@ import (
 
 // KeyByID implements tenancy.KeyStore.
 func (s *Store) KeyByID(ctx context.Context, id ipam.ID) (ipam.APIKey, bool, error) {
-	found, err := lookup.List(ctx, s.Reader, "key_by_id", rows.Keys.Scan, rows.ID(id))
-	if err != nil || len(found) == 0 {
-		return ipam.APIKey{}, false, err
-	}
-	return found[0], true, nil
+	return lookup.First(ctx, s.Reader, "key_by_id", rows.Keys.Scan, id)
 }
 
 // MemberRoles implements tenancy.KeyStore.
@@ -32,7 +26,7 @@ func (s *Store) MemberRoles(ctx context.Context, subject string) (map[string]ten
 		held    tenancy.Held
 	}
 	found, err := lookup.List(ctx, s.Reader, "member_roles", func(row pgx.CollectableRow) (m membership, err error) {
-		err = row.Scan((*[16]byte)(&m.held.Project), &m.project, &m.held.Role)
+		err = row.Scan(&m.held.Project, &m.project, &m.held.Role)
 		return m, err
 	}, subject)
 	roles := make(map[string]tenancy.Held, len(found))
@@ -47,13 +41,11 @@ func (s *Store) KeysUsed(ctx context.Context, used map[ipam.ID]time.Time) error 
 	if len(used) == 0 {
 		return nil
 	}
-	ids, times := make([][16]byte, 0, len(used)), make([]time.Time, 0, len(used))
+	ids, times := make([]ipam.ID, 0, len(used)), make([]time.Time, 0, len(used))
 	// All servers sort the ids, so two servers seldom deadlock.
-	for _, id := range slices.SortedFunc(maps.Keys(used), func(a, b ipam.ID) int { return bytes.Compare(a[:], b[:]) }) {
-		ids, times = append(ids, rows.ID(id)), append(times, used[id])
+	for _, id := range slices.SortedFunc(maps.Keys(used), rows.CompareIDs) {
+		ids, times = append(ids, id), append(times, used[id])
 	}
-	return s.inMaintenanceTx(ctx, "keys_used", func(ctx context.Context, c *conn) error {
-		_, err := c.Exec(ctx, query.Get("keys_used"), ids, times)
-		return err
-	})
+	_, err := s.runAlone(ctx, "keys_used", ids, times)
+	return err
 }

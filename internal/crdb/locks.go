@@ -3,6 +3,7 @@ package crdb
 import (
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
@@ -13,9 +14,9 @@ import (
 // are PostgreSQL's advisory locks:
 //
 //   - They end with the transaction, after its changes are visible.
-//   - Waiting transactions get a lock in the order of their arrival.
+//   - Waiting transactions get a lock in arrival order.
 //   - If two ids have the same key, their transactions wait for each other without need. That does no other harm.
-//   - A lock returns the time at which it was granted. So the changes under a lock have a later time than the changes of its earlier owners.
+//   - A lock returns the time at which it was granted. So the changes under a lock have a later time than its earlier owners' changes.
 const (
 	beginLocking = "begin isolation level read committed read write"
 	lockAlone    = "SELECT pg_advisory_xact_lock($1), clock_timestamp()"
@@ -24,7 +25,7 @@ const (
 	// lockIdle gets a shared lock without waiting. If another transaction holds the lock exclusively, it divides by zero (SQLSTATE 22012).
 	lockIdle = "SELECT 1 / pg_try_advisory_xact_lock_shared($1)::INT, clock_timestamp()"
 
-	// lockAtOnce gets all locks without waiting, or fails. It also limits the wait of later statements for locked rows to 50 ms.
+	// lockAtOnce gets all locks without waiting, or fails. It also limits later waits for locked rows to 50 ms.
 	lockAtOnce = "SELECT 1 / bool_and(CASE WHEN alone THEN pg_try_advisory_xact_lock(k) ELSE pg_try_advisory_xact_lock_shared(k) END)::INT, clock_timestamp()," +
 		" set_config('lock_timeout', '50ms', true) FROM unnest($1::INT8[], $2::BOOL[]) AS l (k, alone)"
 	waitBriefly = "SET LOCAL lock_timeout = '50ms'" // the same limit, for an engine without locks
@@ -35,18 +36,18 @@ type lockSet struct {
 	held map[int64]bool // true: exclusive; includes the locks in next
 	next map[int64]bool // requested by the transaction, and sent with the next statement
 
-	noWait bool // true: the transaction fails instead of waiting for a lock
+	noWait bool // true: the transaction fails and does not wait for a lock
 
-	tryShared []ipam.ID // shared locks that the transaction does not wait for (storage.Locks.InTurn)
+	tryShared []ipam.ID // shared locks that the transaction does not wait for (storage.Locks.TryShared)
 	requested []int64   // the keys in the last preamble, in its order
 	busy      *int64    // the key of the lock in tryShared that another transaction holds exclusively; nil: no such lock
 }
 
 func newLockSet(l storage.Locks) *lockSet {
 	s := &lockSet{held: map[int64]bool{}, next: map[int64]bool{}}
-	s.want(true, l.Alone...)
+	s.want(true, l.Exclusive...)
 	s.want(false, l.Shared...)
-	if l.InTurn {
+	if l.TryShared {
 		s.tryShared = l.Shared
 	}
 	return s
@@ -63,10 +64,7 @@ func (s *lockSet) want(alone bool, ids ...ipam.ID) {
 
 // take returns the keys to lock now, sorted. All transactions use this order. So transactions that request all their locks at once never deadlock.
 func (s *lockSet) take() (keys []int64, alone []bool) {
-	for k := range s.next {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
+	keys = slices.Sorted(maps.Keys(s.next))
 	for _, k := range keys {
 		alone = append(alone, s.next[k])
 	}
@@ -84,7 +82,7 @@ func (s *lockSet) busyError() error {
 	return nil
 }
 
-// lockKey returns the random half of an id.
+// lockKey returns an id's random half.
 func lockKey(id ipam.ID) int64 { return int64(binary.BigEndian.Uint64(id[8:])) } //nolint:gosec // bits, not a number
 
 // lock requests exclusive locks on ids. The next statement gets them first. Outside a transaction under locks it does nothing.

@@ -118,10 +118,10 @@ func (l *locked) releasing(block string, locks storage.Locks) step {
 func TestExclusiveLockOfAContainerSeesEarlierCommits(t *testing.T) {
 	t.Parallel()
 	for name, of := range map[string]func(c ipam.ID) storage.Locks{
-		"NamedBefore":     func(c ipam.ID) storage.Locks { return storage.Locks{Alone: []ipam.ID{c}} },
+		"NamedBefore":     func(c ipam.ID) storage.Locks { return storage.Locks{Exclusive: []ipam.ID{c}} },
 		"ReachedOnTheWay": func(ipam.ID) storage.Locks { return storage.Locks{Shared: []ipam.ID{ipam.NewID()}} },
 		"SharedAndThenAlone": func(c ipam.ID) storage.Locks {
-			return storage.Locks{Shared: []ipam.ID{ipam.NewID()}, Alone: []ipam.ID{c}}
+			return storage.Locks{Shared: []ipam.ID{ipam.NewID()}, Exclusive: []ipam.ID{c}}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -142,7 +142,7 @@ func TestContainersOnOnePageDoNotConflict(t *testing.T) {
 	other := *l
 	other.c.ID = ipam.NewID()
 	other.fence(t)
-	one, two := storage.Locks{Alone: []ipam.ID{l.c.ID}}, storage.Locks{Alone: []ipam.ID{other.c.ID}}
+	one, two := storage.Locks{Exclusive: []ipam.ID{l.c.ID}}, storage.Locks{Exclusive: []ipam.ID{other.c.ID}}
 	require.False(t, l.meet(t, l.releasing("10.0.0.0/25", one), other.releasing("10.0.0.0/25", two)))
 	require.Equal(t, []string{"committed"}, l.seen.ends("second"))
 }
@@ -150,7 +150,7 @@ func TestContainersOnOnePageDoNotConflict(t *testing.T) {
 func TestClaimsShareTheProjectLockAndQuotasExcludeThem(t *testing.T) {
 	t.Parallel()
 	project := ipam.NewID()
-	shared, alone := storage.Locks{Shared: []ipam.ID{project}}, storage.Locks{Alone: []ipam.ID{project}}
+	shared, alone := storage.Locks{Shared: []ipam.ID{project}}, storage.Locks{Exclusive: []ipam.ID{project}}
 	for name, c := range map[string]struct {
 		first, second storage.Locks
 		waits         bool
@@ -193,7 +193,7 @@ func TestLockTimeoutIsContention(t *testing.T) {
 	_, err := l.watch.Exec(l.ctx, "SELECT pg_advisory_lock($1)", lockKey(l.c.ID))
 	require.NoError(t, err)
 	s, seen := openInside(t, l.dsn+"&lock_timeout=1ms")
-	one := l.releasing("10.0.0.0/25", storage.Locks{Alone: []ipam.ID{l.c.ID}})
+	one := l.releasing("10.0.0.0/25", storage.Locks{Exclusive: []ipam.ID{l.c.ID}})
 	err = s.InTx(l.ctx, "second", one.locks, func(ctx context.Context, tx storage.Tx) error { return one.do(ctx, tx, func() {}) })
 	require.True(t, ipam.IsCode(err, ipam.CodeContention), "%v", err)
 	ends := seen.ends("second")
@@ -207,13 +207,13 @@ func TestChangeOfAnUnlockedContainerIsRefused(t *testing.T) {
 	ch := storage.Changes{Free: []storage.FreeChange{{Container: l.c, Insert: []netip.Prefix{l.c.Block}}}}
 	write := func(ctx context.Context, tx storage.Tx) error { return tx.Write(ctx, ch) }
 	require.ErrorContains(t, l.store.InTx(l.ctx, "write", storage.Locks{Shared: []ipam.ID{l.c.ID}}, write), "without its lock")
-	require.NoError(t, l.store.InTx(l.ctx, "write", storage.Locks{Alone: []ipam.ID{l.c.ID}}, write))
+	require.NoError(t, l.store.InTx(l.ctx, "write", storage.Locks{Exclusive: []ipam.ID{l.c.ID}}, write))
 }
 
 func TestTransactionWithLocksIsReadCommitted(t *testing.T) {
 	t.Parallel()
 	l := setupLocked(t)
-	for want, locks := range map[string]storage.Locks{"serializable": {}, "read committed": {Alone: []ipam.ID{l.c.ID}}} {
+	for want, locks := range map[string]storage.Locks{"serializable": {}, "read committed": {Exclusive: []ipam.ID{l.c.ID}}} {
 		require.NoError(t, l.store.DryRun(l.ctx, "level", locks, func(ctx context.Context, tx storage.Tx) error {
 			level, err := Isolation(ctx, tx)
 			require.Equal(t, want, level)

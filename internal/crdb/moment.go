@@ -3,6 +3,9 @@ package crdb
 import (
 	"context"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/carve-ipam/carve/internal/alloc/locks"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/lookup"
 	"github.com/carve-ipam/carve/internal/crdb/outcome"
@@ -13,35 +16,60 @@ const beginMoment = "begin"
 
 // Snapshot implements storage.View.
 func (s *Store) Snapshot(ctx context.Context, op string, fn func(context.Context, storage.Reader) error) error {
+	begin := func(ctx context.Context, c *pgxpool.Conn) error {
+		_, err := c.Exec(ctx, beginMoment)
+		return err
+	}
+	return s.readOnly(ctx, op, s.pool, s.shares.reading, begin, func(ctx context.Context, q lookup.Querier) error {
+		return fn(ctx, s.readerOn(q))
+	})
+}
+
+// readOnly runs fn in a read-only transaction, which the function begin starts. The connection comes from pool, and the request needs a slot in its
+// project's share.
+func (s *Store) readOnly(
+	ctx context.Context, op string, pool *pgxpool.Pool, share *locks.FairSemaphore,
+	begin func(context.Context, *pgxpool.Conn) error, fn func(context.Context, lookup.Querier) error,
+) error {
 	return s.repeat(ctx, op, true, func(ctx context.Context) error {
-		leave, err := enter(ctx, s.shares.reading)
+		leave, err := enter(ctx, share)
 		if err != nil {
 			return err
 		}
 		defer leave()
-		c, err := s.pool.Acquire(ctx)
+		c, err := pool.Acquire(ctx)
 		if err != nil {
 			return err
 		}
 		defer c.Release()
-		if _, err = c.Exec(ctx, beginMoment); err == nil {
-			err = fn(ctx, s.readerOn(s.inAttempt(ctx, c)))
+		if err = begin(ctx, c); err == nil {
+			err = fn(ctx, s.inAttempt(ctx, c))
 		}
 		if err != nil {
-			endStale(ctx, c, "rollback")
+			endReading(ctx, c, "rollback")
 			return outcome.OfClosure(err, c.Conn())
 		}
-		endStale(ctx, c, "commit") // a failed COMMIT does no harm, because the transaction only read
+		endReading(ctx, c, "commit") // a failed COMMIT does no harm, because the transaction only read
 		return nil
 	})
 }
 
-// readerOn returns a Reader that uses one connection.
-func (s *Store) readerOn(q lookup.Querier) lookup.Reader {
-	return s.readerBy(lookup.Through(q))
+// endReading ends a transaction within rollbackLimit. The parameter how is the statement. If that fails, the pool discards the connection.
+func endReading(ctx context.Context, c *pgxpool.Conn, how string) {
+	if c.Conn().IsClosed() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackLimit)
+	defer cancel()
+	_, _ = c.Exec(ctx, how)
 }
 
-// readerBy returns a Reader that uses run.
+// readerOn returns a Reader that uses one connection.
+func (s *Store) readerOn(q lookup.Querier) lookup.Reader {
+	return s.readerBy(func(_ context.Context, _ string, fn func(lookup.Querier) error) error { return fn(q) })
+}
+
+// readerBy returns a Reader that uses the function run.
 func (s *Store) readerBy(run lookup.Run) lookup.Reader {
 	return lookup.New(s.region, s.regions, run, s.engine.byKeys())
 }

@@ -310,10 +310,10 @@ func houseOfOneRegion(t testing.TB, dsn string) *house {
 		"CREATE ROLE " + role + " LOGIN",
 		"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO " + role,
 	}
-	for _, l := range schema.Localities() {
+	for _, l := range schema.Tables() {
 		if l.Locality == schema.RegionalByRow {
-			statements = append(statements, "ALTER TABLE "+l.Table+" ENABLE ROW LEVEL SECURITY",
-				"CREATE POLICY walled ON "+l.Table+" TO "+role+" USING (region = '"+region+"') WITH CHECK (region = '"+region+"')")
+			statements = append(statements, "ALTER TABLE "+l.Name+" ENABLE ROW LEVEL SECURITY",
+				"CREATE POLICY walled ON "+l.Name+" TO "+role+" USING (region = '"+region+"') WITH CHECK (region = '"+region+"')")
 		}
 	}
 	for _, sql := range statements {

@@ -7,15 +7,15 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// projectShares limits the connections that the requests of one project use at the same time. So a project with slow requests leaves connections to
-// other projects. A request beyond its project's share waits without a connection.
+// projectShares limits the connections that one project's requests use at the same time. So a project with slow requests leaves connections to other
+// projects. A request beyond its project's share waits without a connection.
 type projectShares struct {
 	changing *locks.FairSemaphore // transactions, which may wait for locks
 	reading  *locks.FairSemaphore
-	behind   *locks.FairSemaphore // stale reads, which have their own pool of connections
+	behind   *locks.FairSemaphore // stale reads, which have their own connections
 }
 
-// patience limits the waiting requests of one project. A request beyond it is refused.
+// patience limits one project's waiting requests. A request beyond it is refused.
 const patience = 256
 
 // newProjectShares divides the connections:

@@ -230,7 +230,7 @@ func TestGroupWithoutFreeBlockChangesChecksThePolicy(t *testing.T) {
 		claimed.UID, claimed.Name, claimed.AllocationID, claimed.Revision = ipam.NewID(), name, ipam.NewID(), ipam.NewID()
 		released := held
 		held = claimed
-		return r.Store.InOneRoundTrip(admin(t), "again", storage.Locks{Alone: []ipam.ID{c.Lock()}, Shared: []ipam.ID{pool.ProjectID}},
+		return r.Store.InOneRoundTrip(admin(t), "again", storage.Locks{Exclusive: []ipam.ID{c.Lock()}, Shared: []ipam.ID{pool.ProjectID}},
 			func(ctx context.Context) (context.Context, func()) { return ctx, func() {} },
 			func(ctx context.Context, tx storage.Tx) error {
 				if _, err := tx.GroupRead(ctx, c, freespace.Reads{}, storage.GroupQuery{Pool: pool, Projects: []ipam.ID{pool.ProjectID}}); err != nil {

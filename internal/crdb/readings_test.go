@@ -281,7 +281,7 @@ var readings = map[string]reading{
 	"JobRemoveEmptyScope": {withEmptiedScope, sweep},
 	"JobDeleteDrained":    {prepare: withDrained, do: func(ctx context.Context, s server, _ string) error { return failure(s.svc.DeleteDrained(ctx, 1000)) }},
 	"JobExpireAnswers": {prepare: nothing, do: func(ctx context.Context, s server, _ string) error {
-		return failure(s.store.ExpireAnswers(ctx, time.Now(), 1000))
+		return failure(s.store.ExpireStoredResponses(ctx, time.Now(), 1000))
 	}},
 	"JobRecordUtilization": {prepare: withPool, do: func(ctx context.Context, s server, _ string) error {
 		return failure(utilization.NewRecorder(s.store, time.Hour, s.store.Now).Record(ctx))

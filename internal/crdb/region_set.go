@@ -10,7 +10,6 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/outcome"
-	"github.com/carve-ipam/carve/internal/crdb/rows"
 	"github.com/carve-ipam/carve/internal/crdb/schema"
 	"github.com/carve-ipam/carve/internal/crdb/write"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -42,7 +41,7 @@ func newRegionSet(own string) *regionSet {
 // Several reports whether the database has more regions than the store's own. If it has only one, no statement reads another region.
 func (p *regionSet) Several() bool { return len(*p.all.Load()) > 1 }
 
-// Others returns the names of the other regions, in the order in which they were added.
+// Others returns the other regions' names, in the order in which they were added.
 func (p *regionSet) Others() (names []string) {
 	for _, r := range *p.all.Load() {
 		if r.Name != p.own {
@@ -52,7 +51,7 @@ func (p *regionSet) Others() (names []string) {
 	return names
 }
 
-// Everywhere returns the names of all regions. The store's own region is the first.
+// Everywhere returns all regions' names. The store's own region is the first.
 func (p *regionSet) Everywhere() []string { return append([]string{p.own}, p.Others()...) }
 
 // noticeRegion makes the store read the regions soon, if region is not in the cache.
@@ -103,8 +102,8 @@ func (s *Store) refreshRegions(ctx context.Context) {
 	}
 }
 
-// Place implements storage.Store.
-func (s *Store) Place(ctx context.Context, project ipam.ID, region string) error {
+// RecordRegion implements storage.Store.
+func (s *Store) RecordRegion(ctx context.Context, project ipam.ID, region string) error {
 	done := s.regions.recording.DoChan(project.String()+region, func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
 		defer cancel()
@@ -120,8 +119,8 @@ func (s *Store) Place(ctx context.Context, project ipam.ID, region string) error
 
 // recordRegion records, in its own transaction, that a project may have claims in a region. This happens before the project's first claim there.
 //
-// The reason is that a claim's name is unique in all recorded regions of its project. Under locks, the transaction holds the project's lock
-// exclusively. So each transaction of the project either commits before the record, or sees it. If two claims in two regions have the same name, at
+// The reason is that a claim's name is unique in all its project's recorded regions. Under locks, the transaction holds the project's lock
+// exclusively. So each transaction in the project either commits before the record, or sees it. If two claims in two regions have the same name, at
 // least one of them therefore looks in the other region.
 func (s *Store) recordRegion(ctx context.Context, project ipam.ID, region string) error {
 	const op = "project_place"
@@ -132,13 +131,13 @@ func (s *Store) recordRegion(ctx context.Context, project ipam.ID, region string
 		}
 		defer release()
 		if s.engine.locks() {
-			cn.locks = newLockSet(storage.Locks{Alone: []ipam.ID{project}})
+			cn.locks = newLockSet(storage.Locks{Exclusive: []ipam.ID{project}})
 		}
 		err = s.engine.attempt(ctx, cn, false, func(ctx context.Context) error {
-			if _, err := cn.affected(ctx, "fence_move", rows.ID(project), rows.ID(ipam.NewID())); err != nil { // transactions that did not see the new region must fail, so the project's version changes
+			if _, err := cn.affected(ctx, "fence_move", project, ipam.NewID()); err != nil { // transactions that did not see the new region must fail, so the project's version changes
 				return err
 			}
-			_, err := cn.affected(ctx, "project_region_insert", rows.ID(project), region)
+			_, err := cn.affected(ctx, "project_region_insert", project, region)
 			return err
 		})
 		if outcome.IsUnknown(err) { // the record is idempotent, so a retry is safe

@@ -15,19 +15,19 @@ import (
 // Epochs is the result of RenewEpochs.
 type Epochs struct {
 	Renewed int      // renewed epochs, one for each pool and region
-	Fenced  []string // "pool in region" for each pair of different epochs; these epochs stay unchanged, and Carve does not trust the region's rows
+	Fenced  []string // "pool in region" for each pair with different epochs; these epochs stay unchanged, and Carve does not trust the region's rows
 }
 
 // RenewEpochs prepares a database after a restore from a backup. No server may run on the database. In one transaction it makes these changes:
 //
 //   - Each pool gets a new epoch in each region. An epoch is a version that two tables contain. So facts that were read before the restore do not
 //     match any more.
-//   - All cursors of the change feed become invalid.
+//   - All cursors for the change feed become invalid.
 //   - All console sessions end.
 //   - Webhooks stop until an operator starts them.
-//   - Each container's version row gets a new version and the counts of free blocks, computed from the rows.
+//   - Each container's version row gets a new version and a new stock, computed from the rows.
 //
-// If the two epochs of a pool differ, the two tables were restored to different times. RenewEpochs leaves such a pair unchanged, because equal epochs
+// If a pool's two epochs differ, the two tables were restored to different times. RenewEpochs leaves such a pair unchanged, because equal epochs
 // would hide the fault.
 func RenewEpochs(ctx context.Context, dsn string) (Epochs, error) {
 	s, err := Open(ctx, dsn, Options{MaxConnections: 1})
@@ -36,16 +36,15 @@ func RenewEpochs(ctx context.Context, dsn string) (Epochs, error) {
 	}
 	defer s.Close()
 	var done Epochs
-	fresh := map[epochKey][16]byte{} // the same in every attempt, because a retry must not generate other epochs
+	fresh := map[epochKey]ipam.ID{} // the same in every attempt, because a retry must not generate other epochs
 	err = s.inMaintenanceTx(ctx, "epochs_renew", func(ctx context.Context, c *conn) error {
 		if done, err = renewEpochs(ctx, c, fresh); err != nil {
 			return err
 		}
-		if _, err := c.Exec(ctx, restored.Statement("feed_forget")); err != nil {
-			return err
-		}
-		if _, err := c.Exec(ctx, restored.Statement("session_end")); err != nil {
-			return err
+		for _, statement := range []string{"feed_forget", "session_end"} {
+			if _, err := c.Exec(ctx, restored.Statement(statement)); err != nil {
+				return err
+			}
 		}
 		if _, err := c.Exec(ctx, restored.Statement("webhook_stop"), string(ipam.StoppedRestored)); err != nil {
 			return err
@@ -56,23 +55,22 @@ func RenewEpochs(ctx context.Context, dsn string) (Epochs, error) {
 }
 
 type epochKey struct {
-	pool   [16]byte
+	pool   ipam.ID
 	region string
 }
 
-func renewEpochs(ctx context.Context, c *conn, fresh map[epochKey][16]byte) (done Epochs, err error) {
-	answer, err := c.Query(ctx, restored.Statement("epoch_pairs"))
+func renewEpochs(ctx context.Context, c *conn, fresh map[epochKey]ipam.ID) (done Epochs, err error) {
+	records, err := c.Query(ctx, restored.Statement("epoch_pairs"))
 	if err != nil {
 		return done, err
 	}
-	var pools, was, now [][16]byte
+	var pools, was, now []ipam.ID
 	var regions []string
 	var at epochKey
-	var recorded [16]byte
-	var beside *[16]byte
-	if _, err := pgx.ForEachRow(answer, []any{&at.pool, &at.region, &recorded, &beside}, func() error {
-		if beside == nil || *beside != recorded {
-			done.Fenced = append(done.Fenced, ipam.ID(at.pool).String()+" in "+at.region)
+	var recorded, beside ipam.ID
+	if _, err := pgx.ForEachRow(records, []any{&at.pool, &at.region, &recorded, &beside}, func() error {
+		if beside != recorded {
+			done.Fenced = append(done.Fenced, at.pool.String()+" in "+at.region)
 			return nil
 		}
 		if _, prepared := fresh[at]; !prepared {
@@ -103,7 +101,7 @@ func renewFences(ctx context.Context, c *conn) error {
 		return err
 	}
 	var regions []string
-	var ids, marks [][16]byte
+	var ids, marks []ipam.ID
 	var stored [][]byte
 	for at, stock := range stocks {
 		regions, ids = append(regions, at.Region), append(ids, at.ID)

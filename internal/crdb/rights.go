@@ -2,14 +2,12 @@ package crdb
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/carve-ipam/carve/internal/crdb/dial"
 	"github.com/carve-ipam/carve/internal/crdb/restored"
-	"github.com/carve-ipam/carve/internal/crdb/rows"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
@@ -23,7 +21,7 @@ const (
 	RightQuota   = "quota"
 )
 
-// undefinedTable is the SQLSTATE of a missing table.
+// undefinedTable is the SQLSTATE for a missing table.
 const undefinedTable = "42P01"
 
 // Right is an API key, a member, a grant, a quota or a project. A restore compares the rights before and after it, and reports the differences.
@@ -46,19 +44,17 @@ func Rights(ctx context.Context, dsn string) ([]Right, error) {
 	defer s.Close()
 	var all []Right
 	err = s.inMaintenanceTx(ctx, "right_list", func(ctx context.Context, c *conn) error {
-		answer, err := c.Query(ctx, restored.Statement("right_list"))
+		records, err := c.Query(ctx, restored.Statement("right_list"))
 		if err != nil {
 			return err
 		}
-		all, err = pgx.CollectRows(answer, func(row pgx.CollectableRow) (r Right, err error) {
-			var id, project [16]byte
-			err = row.Scan(&r.Kind, &id, &project, &r.Project, &r.Name, &r.Detail, &r.Since)
-			r.ID, r.ProjectID = id, project
+		all, err = pgx.CollectRows(records, func(row pgx.CollectableRow) (r Right, err error) {
+			err = row.Scan(&r.Kind, &r.ID, &r.ProjectID, &r.Project, &r.Name, &r.Detail, &r.Since)
 			return r, err
 		})
 		return err
 	})
-	if missing, ok := errors.AsType[*pgconn.PgError](err); ok && missing.Code == undefinedTable {
+	if dial.IsState(err, undefinedTable) {
 		return nil, nil
 	}
 	return all, err
@@ -69,12 +65,12 @@ func Rights(ctx context.Context, dsn string) ([]Right, error) {
 type Revival struct {
 	Revoked    []Right // keys, members and grants that were revoked and are valid again
 	Lowered    []Right // members with a larger role than before; Detail is the smaller role that they had
-	OfProjects []Right // keys, members and grants of deleted projects that are back, too
+	OfProjects []Right // keys, members and grants in deleted projects that are back, too
 	Quotas     []Right // quotas that are back or have their old limits again
 	Unset      []Right // quotas that the restored database lacks
 }
 
-// Compare finds the rights that a restore changed. was contains the rights of the replaced database, and now the rights of the restored one.
+// Compare finds the rights that a restore changed. was contains the rights in the replaced database, and now the rights in the restored one.
 func Compare(was, now []Right) (r Revival) {
 	before, after := map[ipam.ID]Right{}, map[ipam.ID]bool{}
 	for _, one := range was {
@@ -120,12 +116,12 @@ func EndRights(ctx context.Context, dsn string, r Revival) error {
 			ended[one.Kind] = append(ended[one.Kind], one.ID)
 		}
 		for kind, statement := range map[string]string{RightKey: "right_end_key", RightMember: "right_end_member", RightGrant: "right_end_grant"} {
-			if _, err := c.Exec(ctx, restored.Statement(statement), rows.IDs(ended[kind])); err != nil {
+			if _, err := c.Exec(ctx, restored.Statement(statement), ended[kind]); err != nil {
 				return err
 			}
 		}
 		for _, one := range r.Lowered {
-			if _, err := c.Exec(ctx, restored.Statement("right_lower_member"), rows.ID(one.ID), one.Detail, rows.ID(revision)); err != nil {
+			if _, err := c.Exec(ctx, restored.Statement("right_lower_member"), one.ID, one.Detail, revision); err != nil {
 				return err
 			}
 		}

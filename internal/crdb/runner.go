@@ -3,7 +3,6 @@ package crdb
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
@@ -60,9 +59,9 @@ func (s *Store) transact(ctx context.Context, op string, locks storage.Locks, dr
 	}
 	err := s.repeat(ctx, op, false, func(ctx context.Context) error {
 		err := once(ctx)
-		if u, ok := errors.AsType[*storage.RegionNotRecorded](err); ok && !locks.InTurn { // happens at most once for each project and region
+		if u, ok := errors.AsType[*storage.RegionNotRecorded](err); ok && !locks.TryShared { // happens at most once for each project and region
 			for _, project := range u.Projects {
-				if err := s.Place(ctx, project, u.Region); err != nil {
+				if err := s.RecordRegion(ctx, project, u.Region); err != nil {
 					return err
 				}
 			}
@@ -79,11 +78,7 @@ func (s *Store) transact(ctx context.Context, op string, locks storage.Locks, dr
 // Await implements storage.Store.
 func (s *Store) Await(ctx context.Context, id ipam.ID) error {
 	return s.DryRun(ctx, "lock_await", storage.Locks{Shared: []ipam.ID{id}}, func(ctx context.Context, t storage.Tx) error {
-		in, ok := t.(*tx)
-		if !ok {
-			return fmt.Errorf("lock_await got a %T, which is not a transaction of this store", t)
-		}
-		return in.conn.begin(ctx)
+		return t.(*tx).conn.begin(ctx) //nolint:errcheck,forcetypeassert // DryRun passes a *tx
 	})
 }
 
@@ -106,7 +101,7 @@ func (s *Store) whichNames(ctx context.Context, t *write.NamesTaken) error {
 		return err
 	}
 	defer c.Release()
-	taken, _, err := lookup.Taken(ctx, s.inAttempt(ctx, c), t.Region, t.Names, nil)
+	taken, _, err := lookup.Taken(ctx, s.inAttempt(ctx, c), t.Region, t.Names, nil, nil, nil)
 	if err != nil {
 		return err
 	}
@@ -129,8 +124,8 @@ func (s *Store) whichNames(ctx context.Context, t *write.NamesTaken) error {
 // whichKeys finds the idempotency keys that prevented a transaction from storing its responses. It also deletes the expired responses under these
 // keys. The transaction is rolled back already. If no unexpired response exists, whichKeys returns ErrStale, and the transaction is retried.
 func (s *Store) whichKeys(ctx context.Context, t *write.KeysTaken) error {
-	keys := make([]storage.NameRef, len(t.Answers))
-	for i, a := range t.Answers {
+	keys := make([]storage.NameRef, len(t.StoredResponses))
+	for i, a := range t.StoredResponses {
 		keys[i] = storage.NameRef{ProjectID: a.ProjectID, Name: a.Key}
 	}
 	c, err := s.pool.Acquire(ctx)
@@ -144,12 +139,12 @@ func (s *Store) whichKeys(ctx context.Context, t *write.KeysTaken) error {
 	}
 	var conflict storage.Conflict
 	var expired []storage.NameRef
-	now := t.Answers[0].CreatedAt
+	now := t.StoredResponses[0].CreatedAt
 	for _, key := range keys {
 		switch at, there := expires[key]; {
 		case !there:
 		case at.After(now):
-			conflict.AnswerKeys = append(conflict.AnswerKeys, key)
+			conflict.IdempotencyKeys = append(conflict.IdempotencyKeys, key)
 		default:
 			expired = append(expired, key)
 		}

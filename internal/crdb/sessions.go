@@ -14,15 +14,11 @@ import (
 
 // SessionByHash implements tenancy.SessionStore.
 func (s *Store) SessionByHash(ctx context.Context, hash []byte) (ipam.Session, bool, error) {
-	found, err := lookup.List(ctx, s.Reader, "session_get", rows.Sessions.Scan, hash)
-	if err != nil || len(found) == 0 {
-		return ipam.Session{}, false, err
-	}
-	return found[0], true, nil
+	return lookup.First(ctx, s.Reader, "session_get", rows.Sessions.Scan, hash)
 }
 
 // SessionBegin implements tenancy.SessionStore.
-func (s *Store) SessionBegin(ctx context.Context, session ipam.Session, most int) error {
+func (s *Store) SessionBegin(ctx context.Context, session ipam.Session, limit int) error {
 	values, err := rows.Sessions.Values("session_insert", session)
 	if err != nil {
 		return err
@@ -31,17 +27,15 @@ func (s *Store) SessionBegin(ctx context.Context, session ipam.Session, most int
 		if _, err := c.Exec(ctx, query.Get("session_insert"), values...); err != nil {
 			return err
 		}
-		_, err := c.affected(ctx, "session_trim", session.Holder, most)
+		_, err := c.affected(ctx, "session_trim", session.Holder, limit)
 		return err
 	})
 }
 
 // SessionEnd implements tenancy.SessionStore.
 func (s *Store) SessionEnd(ctx context.Context, hash []byte) error {
-	return s.inMaintenanceTx(ctx, "session_delete", func(ctx context.Context, c *conn) error {
-		_, err := c.affected(ctx, "session_delete", hash)
-		return err
-	})
+	_, err := s.runAlone(ctx, "session_delete", hash)
+	return err
 }
 
 // SessionsUsed implements tenancy.SessionStore.
@@ -53,18 +47,11 @@ func (s *Store) SessionsUsed(ctx context.Context, used map[string]time.Time) err
 	for _, hash := range slices.Sorted(maps.Keys(used)) { // sorted for the same reason as in KeysUsed
 		hashes, times = append(hashes, []byte(hash)), append(times, used[hash])
 	}
-	return s.inMaintenanceTx(ctx, "sessions_used", func(ctx context.Context, c *conn) error {
-		_, err := c.Exec(ctx, query.Get("sessions_used"), hashes, times)
-		return err
-	})
+	_, err := s.runAlone(ctx, "sessions_used", hashes, times)
+	return err
 }
 
 // ExpireSessions deletes up to limit sessions that expired before now, in its own transaction. It returns their number.
 func (s *Store) ExpireSessions(ctx context.Context, now time.Time, limit int) (int64, error) {
-	var n int64
-	err := s.inMaintenanceTx(ctx, "session_expire", func(ctx context.Context, c *conn) (err error) {
-		n, err = c.affected(ctx, "session_expire", now, limit)
-		return err
-	})
-	return n, err
+	return s.runAlone(ctx, "session_expire", now, limit)
 }

@@ -13,11 +13,9 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/pools"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/lookup"
-	"github.com/carve-ipam/carve/internal/crdb/outcome"
 )
 
-// Stale reads have their own connections, so that long lists do not delay claims. They get a quarter of the number of the store's connections, within
-// these bounds.
+// Stale reads have their own connections, so that long lists do not delay claims. They get a quarter of the store's connections, within these bounds.
 const (
 	minStaleConnections = 2
 	maxStaleConnections = 16
@@ -49,10 +47,10 @@ func (s *Store) stalePool(at *storage.Moment) *staleView {
 	return f
 }
 
-// read runs fn like Store.read, but in a read-only transaction and at a time that the engine chooses. It records that time in at. The read sees every
-// commit before that time.
+// read runs fn like Store.read, but in a read-only transaction and at a time that the engine chooses. It records that time in the field at. The read
+// sees every commit before that time.
 func (f *staleView) read(ctx context.Context, op string, fn func(lookup.Querier) error) error {
-	err := f.readOnly(ctx, op, fn)
+	err := f.readOnly(ctx, op, func(_ context.Context, q lookup.Querier) error { return fn(q) })
 	if beforeSchema(err) {
 		return f.store.readNow(ctx, op, fn)
 	}
@@ -61,38 +59,25 @@ func (f *staleView) read(ctx context.Context, op string, fn func(lookup.Querier)
 
 // Snapshot implements storage.View.
 func (f *staleView) Snapshot(ctx context.Context, op string, fn func(context.Context, storage.Reader) error) error {
-	err := f.readOnly(ctx, op, func(q lookup.Querier) error { return fn(ctx, f.store.readerOn(q)) })
+	err := f.readOnly(ctx, op, func(ctx context.Context, q lookup.Querier) error { return fn(ctx, f.store.readerOn(q)) })
 	if beforeSchema(err) {
 		return f.store.Snapshot(ctx, op, fn)
 	}
 	return err
 }
 
-func (f *staleView) readOnly(ctx context.Context, op string, fn func(lookup.Querier) error) error {
+func (f *staleView) readOnly(ctx context.Context, op string, fn func(context.Context, lookup.Querier) error) error {
 	s := f.store
-	return s.repeat(ctx, op, true, func(ctx context.Context) error {
-		leave, err := enter(ctx, s.shares.behind)
-		if err != nil {
-			return err
-		}
-		defer leave()
-		c, err := s.stale.Acquire(ctx)
-		if err != nil {
-			return err
-		}
-		defer c.Release()
-		at, err := s.beginStale(ctx, c)
-		if err == nil {
-			err = fn(s.inAttempt(ctx, c))
-		}
-		if err != nil {
-			endStale(ctx, c, "rollback")
-			return outcome.OfClosure(err, c.Conn())
-		}
-		endStale(ctx, c, "commit") // a failed COMMIT does no harm, because the transaction only read
+	var at time.Time
+	begin := func(ctx context.Context, c *pgxpool.Conn) (err error) {
+		at, err = s.beginStale(ctx, c)
+		return err
+	}
+	err := s.readOnly(ctx, op, s.stale, s.shares.behind, begin, fn)
+	if err == nil {
 		f.at.Note(at)
-		return nil
-	})
+	}
+	return err
 }
 
 func (s *Store) beginStale(ctx context.Context, c *pgxpool.Conn) (at time.Time, err error) {
@@ -105,16 +90,6 @@ func (s *Store) beginStale(ctx context.Context, c *pgxpool.Conn) (at time.Time, 
 		at, err = s.engine.moment(results.QueryRow())
 	}
 	return at, errors.Join(err, results.Close())
-}
-
-// endStale ends a transaction with the statement how, within rollbackLimit. If that fails, the pool discards the connection.
-func endStale(ctx context.Context, c *pgxpool.Conn, how string) {
-	if c.Conn().IsClosed() {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackLimit)
-	defer cancel()
-	_, _ = c.Exec(ctx, how)
 }
 
 // beforeSchema reports whether a stale read failed because it is older than the schema: at the time of its data, a table or column did not exist yet.

@@ -24,7 +24,7 @@ type seen struct {
 
 func (s *seen) ClaimLookup(ctx context.Context, q storage.ClaimQuery) (storage.ClaimFacts, error) {
 	facts, err := s.Store.ClaimLookup(ctx, q)
-	if facts.Claim != nil || facts.Answer != nil {
+	if facts.Claim != nil || facts.StoredResponse != nil {
 		s.once.Do(s.then)
 	}
 	return facts, err
@@ -36,13 +36,13 @@ func pairWithUndurableClaim(t *testing.T) (*pair, ipam.Claim) {
 	p := newPair(t, func(o *crdb.Options) { o.MaxConnections = 16 })
 	p.createPool(t, rootPool("pool", "10.0.0.0/24"))
 	p.Stall()
-	told := make(chan error, 1)
+	result := make(chan error, 1)
 	go func() {
-		told <- errOf(p.svc.CreateClaim(within(t, 30*time.Second), project, claimOf("claim", project, "pool", 32), keyed("key")))
+		result <- errOf(p.svc.CreateClaim(within(t, 30*time.Second), project, claimOf("claim", project, "pool", 32), keyed("key")))
 	}()
 	require.NoError(t, p.AwaitWaiting(admin(t), 1))
 	p.cancelWaits(t)
-	require.Error(t, <-told, "its own look at what it did waits, in vain")
+	require.Error(t, <-result, "its own look at what it did waits, in vain")
 	c, err := p.svc.GetClaim(admin(t), project, "claim", usecase.Reading{})
 	require.NoError(t, err)
 	return p, c

@@ -136,20 +136,20 @@ func TestVisibleWriteIsAcknowledgedOnlyWhenDurable(t *testing.T) {
 	p.createClaim(t, claimOf("released", project, "kept", 32))
 	p.Stall()
 	ctx := within(t, 30*time.Second)
-	told := make(chan error, 3)
+	result := make(chan error, 3)
 	go func() {
 		_, err := p.svc.CreatePool(ctx, project, rootPool("seen", "10.1.0.0/24"), keyed("seen"))
-		told <- err
+		result <- err
 	}()
 	go func() {
 		_, err := p.svc.PutClaim(ctx, project, claimOf("claim", project, "pool", 32), usecase.Request{})
-		told <- err
+		result <- err
 	}()
-	go func() { told <- p.svc.DeleteClaim(ctx, project, "released", usecase.Request{}) }()
+	go func() { result <- p.svc.DeleteClaim(ctx, project, "released", usecase.Request{}) }()
 	require.NoError(t, p.AwaitWaiting(admin(t), 3))
 	p.cancelWaits(t)
 	for range 3 {
-		require.Error(t, <-told, "it can be seen, and is not durable")
+		require.Error(t, <-result, "it can be seen, and is not durable")
 	}
 	_, err := p.svc.GetClaim(admin(t), project, "claim", usecase.Reading{})
 	require.NoError(t, err)
@@ -181,7 +181,7 @@ func TestVisibleWriteIsAcknowledgedOnlyWhenDurable(t *testing.T) {
 // makeProject creates a project under a new lock, so that no other transaction waits for it.
 func makeProject(ctx context.Context, store *crdb.Store, name string) error {
 	p := ipam.Project{Metadata: ipam.Metadata{Name: name, UID: ipam.NewID(), Revision: ipam.NewID()}}
-	return store.InTx(ctx, "make", storage.Locks{Alone: []ipam.ID{p.UID}}, func(ctx context.Context, tx storage.Tx) error {
+	return store.InTx(ctx, "make", storage.Locks{Exclusive: []ipam.ID{p.UID}}, func(ctx context.Context, tx storage.Tx) error {
 		return tx.Write(ctx, storage.Changes{ProjectInsert: &p})
 	})
 }
@@ -196,12 +196,12 @@ func TestVisibleWriteAfterAPrimaryRestartIsAcknowledgedOnlyWhenDurable(t *testin
 	made := func(ctx context.Context) error {
 		return errOf(p.svc.CreatePool(ctx, project, rootPool("pool", "10.0.0.0/24"), keyed("pool")))
 	}
-	told := make(chan error, 1)
+	result := make(chan error, 1)
 	ctx := within(t, time.Minute)
-	go func() { told <- made(ctx) }()
+	go func() { result <- made(ctx) }()
 	require.NoError(t, p.AwaitWaiting(admin(t), 1))
 	require.NoError(t, p.KillPrimary(admin(t)))
-	require.Error(t, <-told)
+	require.Error(t, <-result)
 	require.NoError(t, p.StartPrimary(admin(t)))
 	_, err := p.svc.GetPool(admin(t), project, "pool", usecase.Reading{})
 	require.NoError(t, err)

@@ -37,10 +37,11 @@ type Store struct {
 	clock  *storeClock
 	memory *catalogcache.Cache
 	feed   *feedClock
-	tooOld *incompatible
 	shares projectShares
-	life   context.Context // ends when the store is closed
-	stop   func()          // stops the background work and waits for it
+
+	allowed context.Context         // ends when the database does not allow this program any more; its cause is the reason
+	forbid  context.CancelCauseFunc // ends allowed
+	stop    func()                  // stops the background work and waits for it
 }
 
 var (
@@ -53,7 +54,7 @@ type Options struct {
 	Region         string        // region whose rows this process reads and writes
 	MaxConnections int32         // 0: pgx's default for the machine
 	URLFile        string        // file with the URL, which is read again for each new connection; "": the URL does not change
-	Role           string        // database role of the sessions; "": the user's own rights. A session can switch back, so the role is no security boundary
+	Role           string        // database role for the sessions; "": the user's own rights. A session can switch back, so the role is no security boundary
 	Log            *slog.Logger  // nil: no log
 	OnAttempt      func(Attempt) // nil: no calls
 	Tracer         Tracer        // nil: no tracing
@@ -62,7 +63,7 @@ type Options struct {
 	LocalTime func() time.Time
 }
 
-// Attempt is the result of one attempt at a transaction or read, for metrics and tests.
+// Attempt describes one attempt at a transaction or read, for metrics and tests.
 type Attempt struct {
 	Op       string
 	Number   int    // from 0
@@ -94,7 +95,7 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 		return renewed.Before(ctx, c)
 	}
 	cfg.AfterConnect = func(_ context.Context, c *pgx.Conn) error {
-		rows.QuickArrays(c.TypeMap())
+		rows.RegisterCodecs(c.TypeMap())
 		return nil
 	}
 	if o.Tracer != nil {
@@ -129,8 +130,9 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 	}
 	s := &Store{
 		pool: pool, shares: newProjectShares(int(cfg.MaxConns), int(followers.Config().MaxConns)), writers: dial.NewWriters(cfg.MaxConns), stale: followers, product: product, engine: eng, region: o.Region, log: o.Log, watch: o.OnAttempt, tracer: o.Tracer,
-		clock: newStoreClock(o.LocalTime), feed: &feedClock{}, tooOld: &incompatible{done: make(chan struct{})},
+		clock: newStoreClock(o.LocalTime), feed: &feedClock{},
 	}
+	s.allowed, s.forbid = context.WithCancelCause(context.WithoutCancel(ctx))
 	s.regions, s.memory = newRegionSet(o.Region), catalogcache.New(s.clock.local)
 	s.Reader = s.readerBy(s.read)
 	if err := s.readFacts(ctx); err != nil {
@@ -138,11 +140,10 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 		followers.Close()
 		return nil, err
 	}
-	var cancel context.CancelFunc
-	s.life, cancel = context.WithCancel(context.WithoutCancel(ctx))
+	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
-	running.Go(func() { s.refreshRegions(s.life) })
-	running.Go(func() { s.keepClock(s.life) })
+	running.Go(func() { s.refreshRegions(life) })
+	running.Go(func() { s.keepClock(life) })
 	s.stop = func() {
 		cancel()
 		running.Wait()

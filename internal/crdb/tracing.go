@@ -15,15 +15,14 @@ import (
 
 // Tracer records a traced request's attempts and statements. It must not block, and must be safe for concurrent use.
 type Tracer interface {
-	// Follows reports whether the request of ctx is traced. The store calls the other methods only for a traced request.
+	// Follows reports whether ctx belongs to a traced request. The store calls the other methods only for a traced request.
 	Follows(ctx context.Context) bool
-	// AttemptBegan records the start of an attempt at a transaction or at a single read. number starts at 0. The attempt runs with the returned
-	// context.
+	// AttemptBegan records that an attempt at a transaction or single read starts. number starts at 0. The attempt runs with the returned context.
 	AttemptBegan(ctx context.Context, op string, number int, read bool) context.Context
-	// AttemptEnded records the end of an attempt. ctx is the context that AttemptBegan returned. end has a value of Attempt.End, or is "panicked".
+	// AttemptEnded records that an attempt ends. ctx is the context that AttemptBegan returned. end is as in Attempt.End, or "panicked".
 	AttemptEnded(ctx context.Context, end, sqlState string)
-	// StatementRan records a statement. name is the name of its file. pipelined is the number of statements that were sent together. failure is ""
-	// after success. Otherwise it is the SQLSTATE, or another word if the database returned none.
+	// StatementRan records a statement. name is its file's name. pipelined is the number of statements that were sent together. failure is "" after
+	// success. Otherwise it is the SQLSTATE, or another word if the database returned none.
 	StatementRan(ctx context.Context, name string, from, to time.Time, rows int64, pipelined int, failure string)
 }
 
@@ -52,7 +51,7 @@ var (
 
 // traced describes statements that were sent together. pgx passes it in the context from the start of the statements to their end.
 type traced struct {
-	name   string // name of the statement, if it was sent alone
+	name   string // the statement's name, if it was sent alone
 	size   int
 	from   time.Time
 	failed bool
@@ -67,10 +66,15 @@ func tracedOf(ctx context.Context) *traced {
 
 // TraceQueryStart implements pgx.QueryTracer.
 func (t statements) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
+	return t.begin(ctx, data.SQL, 1)
+}
+
+// begin adds a traced to the context of a traced request.
+func (t statements) begin(ctx context.Context, sql string, size int) context.Context {
 	if !t.to.Follows(ctx) {
 		return ctx
 	}
-	return context.WithValue(ctx, tracedKey{}, &traced{name: nameOf(data.SQL), size: 1, from: time.Now()})
+	return context.WithValue(ctx, tracedKey{}, &traced{name: nameOf(sql), size: size, from: time.Now()})
 }
 
 // TraceQueryEnd implements pgx.QueryTracer.
@@ -82,14 +86,11 @@ func (t statements) TraceQueryEnd(ctx context.Context, _ *pgx.Conn, data pgx.Tra
 
 // TraceBatchStart implements pgx.BatchTracer.
 func (t statements) TraceBatchStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceBatchStartData) context.Context {
-	if !t.to.Follows(ctx) {
-		return ctx
-	}
-	return context.WithValue(ctx, tracedKey{}, &traced{size: data.Batch.Len(), from: time.Now()})
+	return t.begin(ctx, "", data.Batch.Len())
 }
 
-// TraceBatchQuery implements pgx.BatchTracer. The statements of a batch run one after another. So each statement starts when the result of the
-// previous one was read. After a failure the later statements did not run, although pgx reports them.
+// TraceBatchQuery implements pgx.BatchTracer. A batch's statements run one after another. So each statement starts when the previous result was read.
+// After a failure the later statements did not run, although pgx reports them.
 func (t statements) TraceBatchQuery(ctx context.Context, _ *pgx.Conn, data pgx.TraceBatchQueryData) {
 	of := tracedOf(ctx)
 	if of == nil || of.failed {
@@ -109,7 +110,7 @@ func (t statements) TraceBatchEnd(ctx context.Context, _ *pgx.Conn, data pgx.Tra
 	}
 }
 
-// failureOf returns a word for the error. The word contains no part of the statement.
+// failureOf returns a word for the error. The word contains nothing from the statement.
 func failureOf(err error) string {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	switch {
@@ -126,7 +127,7 @@ func failureOf(err error) string {
 	}
 }
 
-// nameOf returns the name of a statement: the name of its file, or a word for its effect on the transaction.
+// nameOf returns a statement's name: its file's name, or a word for its effect on the transaction.
 func nameOf(sql string) string {
 	if name, ok := statementNames[sql]; ok {
 		return name
@@ -150,8 +151,8 @@ var statementNames = func() map[string]string {
 	return names
 }()
 
-// attemptQuerier runs statements with the context of their attempt, so that a trace shows them under the attempt. Its callers know only the context
-// of the request.
+// attemptQuerier runs statements with their attempt's context, so that a trace shows them under the attempt. Its callers know only the request's
+// context.
 type attemptQuerier struct {
 	lookup.Querier
 	ctx context.Context //nolint:containedctx // the context of the attempt
@@ -167,7 +168,7 @@ func (w attemptQuerier) SendBatch(_ context.Context, b *pgx.Batch) pgx.BatchResu
 	return w.Querier.SendBatch(w.ctx, b)
 }
 
-// inAttempt returns a Querier that assigns the statements of a read to its attempt, if the request is traced.
+// inAttempt returns a Querier that assigns a read's statements to its attempt, if the request is traced.
 func (s *Store) inAttempt(ctx context.Context, q lookup.Querier) lookup.Querier {
 	if s.tracer == nil || !s.tracer.Follows(ctx) {
 		return q

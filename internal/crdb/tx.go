@@ -17,24 +17,18 @@ import (
 // tx is one attempt at a transaction.
 type tx struct {
 	lookup.Reader
-	region  string
-	regions *regionSet
-	conn    *conn
-	number  int
-	dry     bool
-	clock   *storeClock
-	fences  lookup.Fences // as read, or as the transaction has written them
-
-	fill cacheFill
-
-	durable func() (ask, write string) // of the engine
-	byKeys  bool                       // of the engine
+	store  *Store
+	conn   *conn
+	number int
+	dry    bool
+	fences lookup.Fences // as read, or as the transaction has written them
+	fill   cacheFill
 }
 
 var _ storage.Tx = (*tx)(nil)
 
 func newTx(s *Store, c *conn, number int, dry bool) *tx {
-	t := &tx{region: s.region, regions: s.regions, conn: c, number: number, dry: dry, clock: s.clock, fences: lookup.Fences{}, durable: s.engine.durable, byKeys: s.engine.byKeys()}
+	t := &tx{store: s, conn: c, number: number, dry: dry, fences: lookup.Fences{}}
 	t.fill = cacheFill{memory: s.memory, region: s.region, pools: map[lookup.FenceKey]*catalogcache.Pool{}, projects: map[ipam.ID]catalogcache.Project{}}
 	// A statement inside a transaction is never retried. Its error ends the attempt.
 	t.Reader = s.readerOn(c)
@@ -47,7 +41,7 @@ func (t *tx) Attempt() int { return t.number }
 // Now implements storage.Tx.
 func (t *tx) Now() time.Time {
 	if t.conn.at.IsZero() {
-		return t.clock.Now()
+		return t.store.Now()
 	}
 	return t.conn.at
 }
@@ -62,10 +56,10 @@ func (t *tx) FreeRead(ctx context.Context, c storage.Container, reads freespace.
 	return lookup.Free(ctx, t.conn, c, reads, stock, t.fences)
 }
 
-// stock returns the counts of free blocks in a container. It is for an engine on which one statement for several blocks may read all free rows. For
-// any other engine it returns empty counts, and the caller uses such a statement.
+// stock returns a container's stock. It is for an engine on which one statement for several blocks may read all free rows. For any other engine it
+// returns an empty stock, and the caller uses such a statement.
 func (t *tx) stock(ctx context.Context, c storage.Container) (ipam.Stock, error) {
-	if !t.byKeys {
+	if !t.store.engine.byKeys() {
 		return ipam.Stock{}, nil
 	}
 	at := lookup.FenceKeyOf(c)
@@ -77,7 +71,7 @@ func (t *tx) stock(ctx context.Context, c storage.Container) (ipam.Stock, error)
 	return t.fences[at].Stock, nil
 }
 
-// QuotaShards implements storage.QuotaReader. Its transaction decides by the sum of all shards of a quota, so it locks the quota.
+// QuotaShards implements storage.QuotaReader. Its transaction decides by the sum over all the quota's shards, so it locks the quota.
 func (t *tx) QuotaShards(ctx context.Context, quotas []ipam.ID) ([]ipam.QuotaShard, error) {
 	if t.conn.locks == nil { // under SERIALIZABLE alone, many such transactions would retry again and again
 		return t.QuotaShardsAlone(ctx, quotas)
@@ -89,7 +83,7 @@ func (t *tx) QuotaShards(ctx context.Context, quotas []ipam.ID) ([]ipam.QuotaSha
 // ConsumersNamed implements storage.ConsumerReader. If the database has several regions, it locks the names. So no other transaction creates the same
 // consumer in another region at the same time.
 func (t *tx) ConsumersNamed(ctx context.Context, projectID ipam.ID, refs []ipam.ConsumerRef) ([]ipam.Consumer, error) {
-	if t.regions.Several() {
+	if t.store.regions.Several() {
 		for _, ref := range refs {
 			t.conn.lock(ipam.DerivedID(projectID, "consumer "+ref.String()))
 		}
@@ -98,9 +92,9 @@ func (t *tx) ConsumersNamed(ctx context.Context, projectID ipam.ID, refs []ipam.
 }
 
 // Taken implements storage.Tx. A use case calls it before it refuses a request, and may change nothing else in the transaction. So Taken also creates
-// the missing version rows of the projects. Without such a row, a project cannot be cached.
+// the projects' missing version rows. Without such a row, a project cannot be cached.
 func (t *tx) Taken(ctx context.Context, claims, keys []storage.NameRef) (taken, used map[storage.NameRef]bool, err error) {
-	if taken, used, err = lookup.Taken(ctx, t.conn, t.region, claims, keys); err != nil || t.dry {
+	if taken, used, err = lookup.Taken(ctx, t.conn, t.store.region, claims, keys, nil, nil); err != nil || t.dry {
 		return taken, used, err
 	}
 	unfenced := slices.DeleteFunc(t.missingFences(), func(at lookup.FenceKey) bool { // in a deleted project all names are taken, and it needs no version row

@@ -22,13 +22,13 @@ func (t *tx) GroupRead(ctx context.Context, pool storage.Container, reads freesp
 	if err != nil {
 		return facts, err
 	}
-	facts, err = lookup.Group(ctx, t.conn, t.region, pool, reads, stock, q, projects, t.fences)
+	facts, err = lookup.Group(ctx, t.conn, t.store.region, pool, reads, stock, q, projects, t.fences)
 	if err == nil && facts.Pool.Revision != q.Pool.Revision {
 		facts, err = t.changed(ctx, pool, q, facts)
 	}
 	if err == nil && learns {
 		t.fill.read(pool, reads, q, facts, t.fences[lookup.FenceKeyOf(pool)])
-		facts.Free = asked.Asked(facts.Free) // without the extra blocks, which are only for the cache: this group may be about to release one of them
+		facts.Free = asked.Asked(facts.Free) // without the extra blocks, which are only for the cache: this group may be about to release such a block
 	}
 	return facts, err
 }
@@ -39,13 +39,11 @@ func (t *tx) changed(ctx context.Context, pool storage.Container, q storage.Grou
 		return facts, err
 	}
 	facts.Pool.At = q.Pool.At
-	switch several := facts.Pool.Several(); {
-	case several: // the epochs (versions) that were read above may be older than the pool's share in this region
+	if facts.Pool.Several() { // the epochs (versions) that were read above may be older than the pool's share in this region
 		record, there, err := t.StockEpoch(ctx, pool.ID, pool.Region)
 		facts.Fenced = record != there
 		return facts, err
-	case !several:
-		facts.Fenced = pool.Away // the pool has no share in that region any more
 	}
+	facts.Fenced = pool.Away // the pool has no share in that region any more
 	return facts, nil
 }

@@ -29,13 +29,13 @@ type measurement struct {
 	wrong time.Duration
 }
 
-// Measured adds a reading of the database's clock, which happened between the local times asked and told. Both are from time.Now and contain
+// Measured adds a reading of the database's clock, which happened between the local times asked and replied. Both are from time.Now and contain
 // monotonic readings.
 //
 // The Clock keeps its most exact measurement. It takes a newer one if that is at least as exact, or if the two contradict each other. A contradiction
 // has one of three reasons: the database's clock was set, another server has taken over the database, or this machine was asleep.
-func (c *Clock) Measured(asked, told, read time.Time) {
-	half := told.Sub(asked) / 2
+func (c *Clock) Measured(asked, replied, read time.Time) {
+	half := replied.Sub(asked) / 2
 	m := measurement{local: asked.Add(half), read: read, wrong: half}
 	c.mu.Lock()
 	defer c.mu.Unlock()

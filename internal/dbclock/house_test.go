@@ -21,7 +21,7 @@ var wallClock = map[string]string{
 	"api/changes.go":         "how long a request has waited, and a connection's deadline",
 	"api/changes_stream.go":  "how much time has passed in a stream, and a connection's deadline",
 	"api/metrics.go":         "a metric's",
-	"app/auth.go":            "when a file was looked at, and whether a certificate is valid",
+	"app/app.go":             "when a file was looked at, and whether a certificate is valid",
 	"app/background.go":      "a metric's",
 	"app/telemetry_pools.go": "a metric's",
 	"crdb/clock.go":          "how much time has passed since the database was asked",

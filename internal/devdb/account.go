@@ -12,7 +12,7 @@ import (
 	"syscall"
 )
 
-// account is the user as which the database runs. If switched is false, it is the user of this process.
+// account is the user as which the database runs. If switched is false, it is this process's user.
 type account struct {
 	switched bool
 	uid, gid uint32 // valid if switched
@@ -25,11 +25,11 @@ func (a account) userID() int {
 	return os.Geteuid()
 }
 
-// candidates are the users as which a server of root may run PostgreSQL, best first.
+// candidates are the users as which a server that runs as root may run PostgreSQL, best first.
 var candidates = []string{"postgres", "nobody"}
 
-// accountFor selects the user as which the database runs. For an ordinary user, it is the user of this process. For root, it is the owner of the
-// existing cluster, or else the first user of candidates that exists.
+// accountFor selects the user as which the database runs. For an ordinary user, it is this process's user. For root, it is the existing cluster's
+// owner, or else the first user in candidates that exists.
 func (h *home) accountFor(cluster string) (account, error) {
 	self, root := account{}, os.Geteuid() == 0
 	owner, found, err := h.ownerOf(cluster)
@@ -84,7 +84,7 @@ func (a account) credential() *syscall.Credential {
 	return &syscall.Credential{Uid: a.uid, Gid: a.gid}
 }
 
-// explain adds a remedy to the error of a program that could not start as this account.
+// explain adds a remedy to the error if a program could not start as this account.
 func (a account) explain(err error) error {
 	switch {
 	case a.switched && errors.Is(err, syscall.EPERM):

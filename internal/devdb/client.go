@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// FindProgram finds a client program of PostgreSQL with at least a major version. It searches the directories of the server's programs, and the
-// search path, because a machine may have only the client programs. It prefers the lowest sufficient version.
+// FindProgram finds a PostgreSQL client program with at least a major version. It searches the server programs' directories, and the search path,
+// because a machine may have only the client programs. It prefers the lowest sufficient version.
 func FindProgram(ctx context.Context, name string, atLeast int) (Program, error) {
 	var paths []string
 	for _, dir := range clientDirs() {
@@ -41,13 +41,12 @@ func FindProgram(ctx context.Context, name string, atLeast int) (Program, error)
 	if found.Path != "" {
 		return found, nil
 	}
-	detail := ""
-	if len(seen) > 0 {
-		detail = "\n  " + strings.Join(seen, "\n  ")
-	}
 	return Program{}, fmt.Errorf("%w: no %s of PostgreSQL %d or newer; install PostgreSQL's client programs (Debian: postgresql-client), or set %s to their directory%s",
-		ErrMissing, name, atLeast, EnvPostgresBin, detail)
+		ErrMissing, name, atLeast, EnvPostgresBin, lines(seen))
 }
+
+// lines returns each text on its own line, to end an error.
+func lines(texts []string) string { return strings.Join(append([]string{""}, texts...), "\n  ") }
 
 func inspectProgram(ctx context.Context, path string) (Program, error) {
 	out, err := exec.CommandContext(ctx, path, "--version").Output()
@@ -55,10 +54,15 @@ func inspectProgram(ctx context.Context, path string) (Program, error) {
 		return Program{}, err
 	}
 	p := Program{Path: path, Version: strings.TrimSpace(string(out))}
-	match := versionLine.FindStringSubmatch(p.Version)
-	if match == nil {
-		return p, fmt.Errorf("%s --version says %q", path, p.Version)
-	}
-	p.Major, err = strconv.Atoi(match[1])
+	p.Major, err = majorOf(path, p.Version)
 	return p, err
+}
+
+// majorOf parses the major version from a program's output with --version.
+func majorOf(program, output string) (int, error) {
+	match := versionLine.FindStringSubmatch(output)
+	if match == nil {
+		return 0, fmt.Errorf("%s --version says %q", program, output)
+	}
+	return strconv.Atoi(match[1])
 }

@@ -15,7 +15,7 @@ import (
 	"syscall"
 )
 
-// Names of the PostgreSQL cluster in a data directory.
+// The PostgreSQL cluster's names in a data directory.
 const (
 	clusterName    = "postgres"
 	newClusterName = "postgres.new" // until initdb has finished
@@ -69,12 +69,12 @@ func (h *home) initCluster(ctx context.Context, bin programs, volatile bool) err
 	return h.sync()
 }
 
-// clearStalePID removes a postmaster.pid that a dead PostgreSQL has left, if PostgreSQL would take it for the file of a running server. This happens
-// if the process id in the file now belongs to another process of the same user. That is likely in a container, where process ids start from 1 again.
-// It also happens if no process has waited for the dead process, so that its id is still in use.
+// clearStalePID removes a postmaster.pid that a dead PostgreSQL has left, if PostgreSQL would take it for a running server's file. This happens if
+// the process id in the file now belongs to another process of the same user. That is likely in a container, where process ids start from 1 again. It
+// also happens if no process has waited for the dead process, so that its id is still in use.
 //
-// This process holds engine.lock, so no database of Carve is alive. But a user may have started a PostgreSQL by hand. In that case clearStalePID
-// returns [ErrForeign]. PostgreSQL itself recognizes all other stale files.
+// This process holds engine.lock, so no Carve database is alive. But a user may have started a PostgreSQL by hand. In that case clearStalePID returns
+// [ErrForeign]. PostgreSQL itself recognizes all other stale files.
 func (h *home) clearStalePID(ctx context.Context, log *slog.Logger) error {
 	const name = clusterName + "/postmaster.pid"
 	text, err := h.root.ReadFile(name)

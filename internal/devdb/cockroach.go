@@ -14,7 +14,7 @@ import (
 	"syscall"
 )
 
-// Names of the CockroachDB part of a data directory.
+// CockroachDB's names in a data directory.
 const (
 	cockroachStore = "cockroach"
 	cockroachURL   = "cockroach.url"
@@ -27,12 +27,12 @@ func startCockroach(ctx context.Context, cfg Config, h *home) (*process, string,
 	if err != nil {
 		return nil, "", fmt.Errorf("%w: no `cockroach` on the PATH; install CockroachDB, or use the embedded PostgreSQL (%w)", ErrMissing, err)
 	}
-	// An old file would have the address of the previous run.
+	// An old file would have the previous run's address.
 	if err := h.root.Remove(cockroachURL); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, "", err
 	}
 	cmd := exec.Command(bin, cockroachArgs(cfg.Region)...)
-	cmd.Dir = h.dir // the paths in its arguments are relative, because the path of a store has a syntax of its own
+	cmd.Dir = h.dir // the paths in its arguments are relative, because store paths have a special syntax
 	cmd.Env = append(os.Environ(), "COCKROACH_SKIP_ENABLING_DIAGNOSTIC_REPORTING=true")
 	// SIGTERM drains the node. Its sessions end, its leases move, and then it exits.
 	proc, err := h.spawnLogged(cmd, syscall.SIGTERM, cockroachLog)

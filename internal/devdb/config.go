@@ -1,8 +1,11 @@
 package devdb
 
-import "log/slog"
+import (
+	"cmp"
+	"log/slog"
+)
 
-// Engine is a kind of database that can be embedded.
+// Engine is a database that can be embedded.
 type Engine string
 
 // The engines. The zero value of [Config.Engine] means Postgres.
@@ -11,7 +14,7 @@ const (
 	Cockroach Engine = "cockroach"
 )
 
-// database is the name of the database that the first start creates.
+// database names the database that the first start creates.
 const database = "carve"
 
 // Config defines the database and its directory.
@@ -24,7 +27,7 @@ type Config struct {
 	Log *slog.Logger
 	// MaxConnections limits concurrent sessions. 0 means 100. It is only for PostgreSQL.
 	MaxConnections int
-	// Region is the locality of the node. "" means "local". It is only for CockroachDB.
+	// Region is the node's locality. "" means "local". It is only for CockroachDB.
 	Region string
 	// Volatile turns off fsync, which makes the database faster. A killed process loses no data, but a power cut may destroy all data. Use it only for
 	// tests, with PostgreSQL.
@@ -32,25 +35,20 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	if c.Engine == "" {
-		c.Engine = Postgres
-	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	if c.MaxConnections <= 0 {
 		c.MaxConnections = 100
 	}
-	if c.Region == "" {
-		c.Region = "local"
-	}
+	c.Engine, c.Region = cmp.Or(c.Engine, Postgres), cmp.Or(c.Region, "local")
 	return c
 }
 
-// EnvPostgresBin names the environment variable for the directory of PostgreSQL's programs. If it is set, no other directory is searched.
+// EnvPostgresBin names the environment variable for the directory with PostgreSQL's programs. If it is set, no other directory is searched.
 const EnvPostgresBin = "CARVE_POSTGRES_BIN"
 
-// Program is one of PostgreSQL's programs for clients, such as pg_dump.
+// Program is a PostgreSQL client program, such as pg_dump.
 type Program struct {
 	Path    string
 	Version string // as the program prints it

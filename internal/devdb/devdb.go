@@ -24,14 +24,14 @@ type DB struct {
 	stopErr  error
 }
 
-// Start starts the database of a data directory, and returns when it responds to queries. It first creates the database if there is none. ctx limits
-// only the start, not the life of the database.
+// Start starts a data directory's database, and returns when it responds to queries. It first creates the database if there is none. ctx limits only
+// the start, not the database's life.
 //
 // It returns these errors: [ErrInUse] (and [InUseError]), [ErrMissing] if no suitable database program is installed, [ErrVersion] if another major
 // version wrote the directory, [ErrForeign] if a PostgreSQL that Carve did not start runs on it.
 func Start(ctx context.Context, cfg Config) (*DB, error) {
 	cfg = cfg.withDefaults()
-	var up func(context.Context, Config, *home) (*process, string, error)
+	var up starter
 	switch cfg.Engine {
 	case Postgres:
 		up = startPostgres
@@ -53,9 +53,10 @@ func Start(ctx context.Context, cfg Config) (*DB, error) {
 	return &DB{dsn: dsn, engine: cfg.Engine, home: h, proc: proc, log: cfg.Log}, nil
 }
 
-func claimAndStart(
-	ctx context.Context, cfg Config, h *home, up func(context.Context, Config, *home) (*process, string, error),
-) (*process, string, error) {
+// starter starts an engine's process, and returns it with the DSN.
+type starter func(ctx context.Context, cfg Config, h *home) (*process, string, error)
+
+func claimAndStart(ctx context.Context, cfg Config, h *home, up starter) (*process, string, error) {
 	if err := h.claimEngine(ctx, cfg.Log); err != nil {
 		return nil, "", err
 	}
@@ -70,7 +71,7 @@ func claimAndStart(
 	return proc, dsn, nil
 }
 
-// DSN returns the connection URL of the database, for pgx and libpq programs.
+// DSN returns the database's connection URL, for pgx and libpq programs.
 func (db *DB) DSN() string { return db.dsn }
 
 // Engine returns the running engine.

@@ -7,20 +7,21 @@
 //   - One data directory has one server at a time. A second Start returns an [InUseError] and changes nothing.
 //   - Two database processes never use one directory.
 //   - PostgreSQL listens only on a unix socket, in a directory that only its own user (and root) can enter. It has no port and no password.
-//   - PostgreSQL refuses to run as root, so a root server runs it as another user: the owner of the cluster, else postgres, else nobody. That user gets
-//     access only to the content of the data directory, and needs no permission on the directories above it.
+//   - PostgreSQL refuses to run as root, so a root server runs it as another user: the cluster's owner, else postgres, else nobody. That user gets
+//     access only to the data directory's content, and needs no permission on the directories above it.
 //
 // # Two locks
 //
 // The server holds server.lock (flock) for as long as it uses the directory. The database itself holds engine.lock. The database process inherits the
-// open file, and so does every process that it forks. So the kernel releases the lock when the last of them has ended, for any reason. A server that
-// holds both locks therefore knows that no process of an earlier run is alive, without trusting a process id in a file. Neither file is ever deleted.
+// open file, and so does every process that it forks. So the kernel releases the lock when the last such process has ended, for any reason. A server
+// that holds both locks therefore knows that no process from an earlier run is alive, without trusting a process id in a file. Neither file is ever
+// deleted.
 //
 // # When the server dies
 //
 // The kernel signals the database (parent death signal, Linux), which then shuts down properly, as on Stop. If a database is still running at the
 // next start, the server stops it first, with increasingly strong signals. The server never uses that database further. A server cannot wait for a
-// process that is not its child, and the process may have the settings of an older release.
+// process that is not its child, and the process may have an older release's settings.
 //
 // # Data directory
 //

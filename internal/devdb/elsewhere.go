@@ -9,7 +9,7 @@ import (
 	"runtime"
 )
 
-// errElsewhere is the error of every function on a system without embedded databases.
+// errElsewhere is every function's error on a system without embedded databases.
 var errElsewhere = fmt.Errorf("the embedded database and PostgreSQL's programs do not work on %s: "+
 	"set --database-url, and make backups on a Unix system", runtime.GOOS)
 
@@ -19,7 +19,7 @@ type DB struct{}
 // Start fails: this system has no embedded database.
 func Start(context.Context, Config) (*DB, error) { return nil, errElsewhere }
 
-// DSN returns the connection URL of the database.
+// DSN returns the database's connection URL.
 func (*DB) DSN() string { return "" }
 
 // Engine returns the running engine.
@@ -28,7 +28,7 @@ func (*DB) Engine() Engine { return "" }
 // Exited returns a channel that is closed when the database process has ended.
 func (*DB) Exited() <-chan struct{} { return nil }
 
-// Err returns the error of a database that ended by itself.
+// Err returns the error if the database ended by itself.
 func (*DB) Err() error { return errElsewhere }
 
 // Stop shuts the database down.

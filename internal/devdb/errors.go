@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Errors that a caller of [Start] can distinguish with errors.Is.
+// Errors from [Start] that a caller can distinguish with errors.Is.
 var (
 	// ErrInUse reports that another server uses the data directory; see [InUseError].
 	ErrInUse = errors.New("data directory is in use")
@@ -24,7 +24,7 @@ type InUseError struct {
 	Dir string
 	// PID is the server's process id, or 0 if it has not written the id yet.
 	PID int
-	// DSN is the URL of the server's database, or empty while it is starting. Another program of the same user can use it to read the data.
+	// DSN is the URL for the server's database, or empty while it is starting. The same user's other programs can read the data with it.
 	DSN string
 }
 

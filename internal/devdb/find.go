@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 )
 
-// Find returns the DSN of the embedded database that a running server has in a data directory, for other programs that read it. It starts nothing.
+// Find returns the DSN for the embedded database that a running server has in a data directory, for other programs that read it. It starts nothing.
 func Find(dataDir string) (dsn string, err error) {
 	abs, err := filepath.Abs(dataDir)
 	if err != nil {

@@ -21,8 +21,7 @@ const (
 
 // home is an open data directory whose server lock this process holds.
 //
-// All access to its content uses an os.Root, so that a symbolic link of the directory's less privileged owner cannot lead a root server out of the
-// directory.
+// All access to its content uses an os.Root, so that a symbolic link from the directory's less privileged owner cannot lead a root server outside.
 type home struct {
 	dir  string // absolute
 	root *os.Root
@@ -48,7 +47,7 @@ func openHome(dir string) (*home, error) {
 	return lockHome(abs)
 }
 
-// lockHome takes the server lock of an existing directory.
+// lockHome takes an existing directory's server lock.
 func lockHome(abs string) (*home, error) {
 	root, err := os.OpenRoot(abs)
 	if err != nil {
@@ -98,7 +97,7 @@ func (h *home) give(name string) error {
 	return h.root.Lchown(name, int(h.account.uid), int(h.account.gid))
 }
 
-// sync makes the names in the directory durable. PostgreSQL does so for the content of its cluster, but not for the cluster's own name.
+// sync makes the names in the directory durable. PostgreSQL does so for its cluster's content, but not for the cluster's own name.
 func (h *home) sync() error {
 	dir, err := h.root.Open(".")
 	if err != nil {
@@ -131,12 +130,12 @@ func (h *home) openLog(name string) (*os.File, error) {
 
 // tail returns the text after position from in a log, at most the last 2 KiB.
 func tail(f *os.File, from int64) string {
-	const most = 2 << 10
+	const limit = 2 << 10
 	end, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
 		return fmt.Sprintf("(the log cannot be read: %v)", err)
 	}
-	from = max(from, end-most)
+	from = max(from, end-limit)
 	text := make([]byte, max(0, end-from))
 	n, _ := f.ReadAt(text, from)
 	return string(text[:n])

@@ -31,27 +31,29 @@ func tryLock(f *os.File) (bool, error) {
 	}
 }
 
-// unlock releases the lock of tryLock, for all copies of the descriptor. Do not use it for engine.lock, because the database has a copy and needs the
-// lock.
+// unlock releases tryLock's lock, for all descriptor copies. Do not use it for engine.lock, because the database has a copy and needs the lock.
 func unlock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }
 
 // claimServer takes server.lock, or returns an InUseError.
 func (h *home) claimServer() error {
-	f, err := h.root.OpenFile(serverLockName, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := h.openLock(serverLockName)
 	if err != nil {
 		return err
 	}
 	ok, err := tryLock(f)
+	if ok {
+		h.server = f
+		return h.sign("")
+	}
+	f.Close()
 	if err != nil {
-		f.Close()
 		return err
 	}
-	if !ok {
-		f.Close()
-		return h.inUse()
-	}
-	h.server = f
-	return h.sign("")
+	return h.inUse()
+}
+
+func (h *home) openLock(name string) (*os.File, error) {
+	return h.root.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 }
 
 // sign writes this process's id, and the DSN if there is one yet, into server.lock. Readers use them only while the lock is held, which proves that
@@ -79,7 +81,7 @@ func (h *home) inUse() *InUseError {
 
 // claimEngine takes engine.lock. It stops a database that has outlived its server.
 func (h *home) claimEngine(ctx context.Context, log *slog.Logger) error {
-	f, err := h.root.OpenFile(engineLockName, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := h.openLock(engineLockName)
 	if err != nil {
 		return err
 	}
@@ -117,11 +119,11 @@ func (h *home) handOver() {
 	}
 }
 
-// settle waits until no process of a stopped or killed database is left. PostgreSQL's child processes may live some milliseconds longer than their
+// settle waits until a stopped or killed database has no process left. PostgreSQL's child processes may live some milliseconds longer than their
 // parent.
 func (h *home) settle() error {
 	h.handOver()
-	f, err := h.root.OpenFile(engineLockName, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := h.openLock(engineLockName)
 	if err != nil {
 		return err
 	}

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Pauses between two attempts of poll. The first pauses are short because most waits are short. Later pauses are longer, because each attempt may
-// cost the database a process and a log line.
+// Pauses between poll's attempts. The first pauses are short because most waits are short. Later pauses are longer, because each attempt may cost the
+// database a process and a log line.
 const (
 	firstPause   = 5 * time.Millisecond
 	longestPause = 200 * time.Millisecond

@@ -66,7 +66,7 @@ func (h *home) servePostgres(bin programs, socketDir string, cfg Config) (*proce
 	return h.spawnLogged(cmd, syscall.SIGINT, postgresLog)
 }
 
-// dirOption is an option of a program, followed by a directory without a space in between.
+// dirOption is a program's option, followed by a directory without a space in between.
 type dirOption struct{ option, dir string }
 
 // passDirs gives cmd a minimal environment, and adds options with directories that the account can open. ExtraFiles[0] is engine.lock.
@@ -94,7 +94,7 @@ func closeAll(files []*os.File) {
 	}
 }
 
-// postgresDSN returns the URL of a database on a socket, for pgx and libpq.
+// postgresDSN returns a database's URL on a socket, for pgx and libpq.
 func postgresDSN(socketDir, name string) string {
 	q := url.Values{"host": {socketDir}, "port": {"5432"}, "user": {"postgres"}}
 	return "postgres:///" + name + "?" + q.Encode()

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// inheritedLockFD is the descriptor of engine.lock in a child: the first of exec.Cmd.ExtraFiles.
+// inheritedLockFD is engine.lock's descriptor in a child: the first in exec.Cmd.ExtraFiles.
 const inheritedLockFD = 3
 
 // parentDeathSignal is a variable, so that a test can create a real orphan.
@@ -29,10 +29,10 @@ type process struct {
 	onDeath syscall.Signal // the kernel sends this signal to the child when this process dies
 
 	log     *os.File // output; nil: none; closed when the process has ended
-	logFrom int64    // size of the log before the start
+	logFrom int64    // the log's size before the start
 
 	exited chan struct{} // closed when the process has ended; only then err and report are valid
-	err    error         // result of Wait
+	err    error         // Wait's result
 	report error         // err with the last log lines
 }
 
@@ -70,7 +70,7 @@ func (h *home) spawn(p *process) error {
 	return nil
 }
 
-// spawnLogged does the same as spawn for the database, and writes the output of the database to a log file.
+// spawnLogged does the same as spawn for the database, and writes the database's output to a log file.
 func (h *home) spawnLogged(cmd *exec.Cmd, gentle syscall.Signal, logName string) (*process, error) {
 	log, err := h.openLog(logName)
 	if err != nil {
@@ -113,7 +113,7 @@ func (h *home) run(ctx context.Context, cmd *exec.Cmd) (output string, err error
 
 func (p *process) pid() int { return p.cmd.Process.Pid }
 
-// explain returns the result of a process with its last log lines. It closes the log.
+// explain returns a process's result with its last log lines. It closes the log.
 func (p *process) explain() error {
 	if p.log == nil {
 		return p.err
@@ -123,8 +123,8 @@ func (p *process) explain() error {
 	if how == nil {
 		how = errors.New("exit status 0")
 	}
-	if said := strings.TrimSpace(tail(p.log, p.logFrom)); said != "" {
-		return fmt.Errorf("process %d: %w; its log ends:\n%s", p.pid(), how, said)
+	if output := strings.TrimSpace(tail(p.log, p.logFrom)); output != "" {
+		return fmt.Errorf("process %d: %w; its log ends:\n%s", p.pid(), how, output)
 	}
 	return fmt.Errorf("process %d: %w; its log is empty", p.pid(), how)
 }
@@ -141,7 +141,7 @@ func ladder(gentle syscall.Signal) []step {
 	return []step{{gentle, 30 * time.Second}, {syscall.SIGQUIT, 10 * time.Second}, {syscall.SIGKILL, 10 * time.Second}}
 }
 
-// stop ends the process and waits for its end. If ctx ends, stop skips the rest of the first wait. The later steps keep their full time.
+// stop ends the process and waits for its end. If ctx ends, stop ends the first wait. The later steps keep their full time.
 func (p *process) stop(ctx context.Context, log *slog.Logger) error {
 	for i, step := range ladder(p.gentle) {
 		if p.hasExited() {

@@ -19,15 +19,15 @@ func tieToParent(attr *syscall.SysProcAttr, sig syscall.Signal) {
 }
 
 // passDir makes a directory accessible to a child that runs as another user. That user may lack access to a directory above it, such as /root or a
-// test's temporary directory. So the child inherits the open directory and uses the path of its descriptor.
+// test's temporary directory. So the child inherits the open directory and uses the descriptor's path.
 func passDir(dir *os.File, files []*os.File) (path string, all []*os.File) {
 	return "/proc/self/fd/" + strconv.Itoa(inheritedLockFD+len(files)), append(files, dir)
 }
 
 // signalOrphan signals the database process that has inherited the engine lock from a dead server, and returns its id, or 0 if none is left.
 //
-// It recognizes a process by its descriptor inheritedLockFD, because only spawn opens the lock file there. The child processes of a database have
-// this descriptor too. The database itself is the process whose parent does not have it.
+// It recognizes a process by its descriptor inheritedLockFD, because only spawn opens the lock file there. A database's child processes have this
+// descriptor too. The database itself is the process whose parent does not have it.
 func signalOrphan(lock *os.File, sig syscall.Signal) (pid int, err error) {
 	files, err := filepath.Glob("/proc/[0-9]*/fd/" + strconv.Itoa(inheritedLockFD))
 	if err != nil {
@@ -66,7 +66,7 @@ func holds(pid int, lock *os.File) bool {
 	return err == nil && os.SameFile(theirs, ours)
 }
 
-// parentOf reads the fourth field of /proc/PID/stat. The second field is in brackets and may contain any text, so parentOf starts after the last
+// parentOf reads the fourth field in /proc/PID/stat. The second field is in brackets and may contain any text, so parentOf starts after the last
 // bracket.
 func parentOf(pid int) int {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
@@ -91,8 +91,8 @@ func worksIn(pid int, dir os.FileInfo) (here, known bool) {
 	return err == nil && os.SameFile(at, dir), err == nil
 }
 
-// anyoneIn finds a process that belongs to a user and has a directory as its working directory. It returns 0 if there is none. known is false if one
-// of the user's processes cannot be checked.
+// anyoneIn finds a process that belongs to a user and has a directory as its working directory. It returns 0 if there is none. known is false if any
+// process of the user cannot be checked.
 func anyoneIn(dir os.FileInfo, user int) (pid int, known bool) {
 	processes, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {

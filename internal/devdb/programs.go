@@ -14,10 +14,10 @@ import (
 	"strings"
 )
 
-// oldestMajor is the oldest major version of PostgreSQL that Carve supports.
+// oldestMajor is the oldest PostgreSQL major version that Carve supports.
 const oldestMajor = 15
 
-// programs is a directory of PostgreSQL's server programs.
+// programs is a directory with PostgreSQL's server programs.
 type programs struct {
 	dir   string
 	major int
@@ -49,16 +49,12 @@ func (h *home) findPostgres(ctx context.Context, want int) (programs, error) {
 		return programs{}, fmt.Errorf("%w: PostgreSQL %d wrote it, but this machine has %s. "+
 			"Install PostgreSQL %d, or dump the data and load it into a new directory", ErrVersion, want, strings.Join(others, ", "), want)
 	}
-	detail := ""
-	if len(seen) > 0 {
-		detail = "\n  " + strings.Join(seen, "\n  ")
-	}
 	version := fmt.Sprintf("%d or newer", oldestMajor)
 	if want > 0 {
 		version = fmt.Sprintf("%d, which wrote this data", want)
 	}
 	return programs{}, fmt.Errorf("%w: no server programs of PostgreSQL %s; install them (package postgresql of Debian and Ubuntu, or `make deps` in a checkout), "+
-		"or set %s to their directory, or use your own database with --database-url%s", ErrMissing, version, EnvPostgresBin, detail)
+		"or set %s to their directory, or use your own database with --database-url%s", ErrMissing, version, EnvPostgresBin, lines(seen))
 }
 
 // programDirs returns the directories with a server's programs, best first.
@@ -75,9 +71,9 @@ func programDirs() []string {
 // clientDirs returns the directories that may contain PostgreSQL's programs, best first. If EnvPostgresBin is set, it returns only that directory.
 // Otherwise it returns:
 //
-//   - the directory of postgres on the search path
+//   - postgres' directory on the search path
 //   - Debian's directories, newest version first
-//   - the directories of tools/postgres/install.sh, for the machine and for this user
+//   - the directories that tools/postgres/install.sh fills, for the machine and for this user
 //
 // No path is relative to the working directory. Otherwise this user could run programs that another user has put there.
 func clientDirs() []string {
@@ -118,11 +114,9 @@ func (h *home) inspect(ctx context.Context, dir string) (programs, error) {
 		if err != nil {
 			return p, fmt.Errorf("%w %s", err, out)
 		}
-		found := versionLine.FindStringSubmatch(out)
-		if found == nil {
-			return p, fmt.Errorf("%s --version says %q", name, out)
+		if p.major, err = majorOf(name, out); err != nil {
+			return p, err
 		}
-		p.major, _ = strconv.Atoi(found[1])
 	}
 	return p, nil
 }

@@ -12,11 +12,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// startLimit limits the time of a start if the context has a later end. A recovery after a crash replays at most the log between two checkpoints.
+// startLimit limits a start's time if the context has a later end. A recovery after a crash replays at most the log between two checkpoints.
 const startLimit = 2 * time.Minute
 
-// makeReady waits until the database responds, creates Carve's database if it is missing, and returns its DSN. dsn returns the DSN for the name of a
-// database. initial is the name of a database that every server has.
+// makeReady waits until the database responds, creates Carve's database if it is missing, and returns its DSN. dsn returns the DSN for a database
+// name. initial names a database that every server has.
 func makeReady(ctx context.Context, p *process, dsn func(name string) string, initial string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
@@ -53,7 +53,7 @@ func ensureDatabase(ctx context.Context, dsn string) error {
 	return err
 }
 
-// abandon stops a database that failed to start, and returns the reason of the failure.
+// abandon stops a database that failed to start, and returns why.
 func abandon(p *process, log *slog.Logger, why error) error {
 	now, cancel := context.WithCancel(context.Background())
 	cancel()

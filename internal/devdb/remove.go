@@ -12,8 +12,8 @@ import (
 )
 
 // Remove deletes a data directory with its content. If a server or a database uses the directory, it returns an [ErrInUse]. It also returns an error
-// if the directory is no data directory, but not if the directory does not exist. Tests remove their own directories with it, and the directories of
-// killed tests.
+// if the directory is no data directory, but not if the directory does not exist. Tests remove their own directories with it, and the directories
+// that killed tests have left.
 func Remove(dir string) (err error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -30,7 +30,7 @@ func Remove(dir string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, h.close()) }()
-	if h.engine, err = h.root.OpenFile(engineLockName, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+	if h.engine, err = h.openLock(engineLockName); err != nil {
 		return err
 	}
 	if free, err := tryLock(h.engine); err != nil || !free {

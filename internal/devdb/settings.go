@@ -7,48 +7,42 @@ import (
 	"strconv"
 )
 
-// postgresSettings returns the settings of every start. The command line overrides the cluster's own files. So a cluster that an older release
+// postgresSettings returns the settings for every start. The command line overrides the cluster's own files. So a cluster that an older release
 // created behaves as this release expects.
 func postgresSettings(cfg Config) []string {
-	settings := [][2]string{
-		{"cluster_name", "carve"},
-		{"listen_addresses", ""},
-		{"port", "5432"}, // only part of the socket's name
-		{"unix_socket_permissions", "0700"},
-		{"max_connections", strconv.Itoa(cfg.MaxConnections)},
-		{"shared_buffers", "256MB"},
+	settings := []string{
+		"cluster_name=carve",
+		"listen_addresses=",
+		"port=5432", // only for the socket's name
+		"unix_socket_permissions=0700",
+		"max_connections=" + strconv.Itoa(cfg.MaxConnections),
+		"shared_buffers=256MB",
 		// Serializable transactions take predicate locks. When these run out, PostgreSQL merges them into coarser ones, which cause false conflicts.
-		{"max_pred_locks_per_transaction", "256"},
-		{"default_transaction_isolation", "serializable"},
-		{"jit", "off"}, // JIT costs more time than it saves for short statements
-		{"timezone", "UTC"},
-		{"log_timezone", "UTC"},
-		{"log_destination", "stderr"},
-		{"logging_collector", "off"},
-		{"log_line_prefix", "%m [%p] "},
-		// A failed statement returns its error to the client, and the client logs the errors that matter. Under load, a second log of serialization
+		"max_pred_locks_per_transaction=256",
+		"default_transaction_isolation=serializable",
+		"jit=off", // JIT costs more time than it saves for short statements
+		"timezone=UTC",
+		"log_timezone=UTC",
+		"log_destination=stderr",
+		"logging_collector=off",
+		"log_line_prefix=%m [%p] ",
+		// A failed statement returns its error to the client, and the client logs the errors that matter. Under load, a second log with serialization
 		// failures would fill the disk.
-		{"log_min_messages", "log"},
-		{"log_checkpoints", "off"},
+		"log_min_messages=log",
+		"log_checkpoints=off",
 	}
-	durable := "on"
 	if cfg.Volatile {
-		durable = "off"
 		// Without durability, a long WAL is useless. In tests the directory may be in memory, so the WAL must stay small.
-		settings = append(settings, [2]string{"wal_level", "minimal"}, [2]string{"max_wal_senders", "0"}, [2]string{"max_wal_size", "256MB"})
-	}
-	if !cfg.Volatile {
+		settings = append(settings, "wal_level=minimal", "max_wal_senders=0", "max_wal_size=256MB", "fsync=off", "synchronous_commit=off", "full_page_writes=off")
+	} else {
 		// A new database has no statistics until the first ANALYZE. Its plans are bad until then, so that each deletion reads every claim. Autovacuum runs
 		// ANALYZE, by default after up to a minute. In a test database, autovacuum must not run while a test compares plans, so this setting is not for
 		// tests.
-		settings = append(settings, [2]string{"autovacuum_naptime", "5s"})
-	}
-	for _, name := range []string{"fsync", "synchronous_commit", "full_page_writes"} {
-		settings = append(settings, [2]string{name, durable})
+		settings = append(settings, "autovacuum_naptime=5s", "fsync=on", "synchronous_commit=on", "full_page_writes=on")
 	}
 	var args []string
 	for _, s := range settings {
-		args = append(args, "-c", s[0]+"="+s[1])
+		args = append(args, "-c", s)
 	}
 	return args
 }

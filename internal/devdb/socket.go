@@ -10,21 +10,21 @@ import (
 	"syscall"
 )
 
-// socketName is PostgreSQL's name for the socket of port 5432. It is only a name, because PostgreSQL does not listen on a port.
+// socketName is PostgreSQL's socket name for port 5432. It is only a name, because PostgreSQL does not listen on a port.
 const socketName = ".s.PGSQL.5432"
 
-// socketPathLimit is the maximum length of a socket path in bytes. Linux allows 107, and other systems allow 103. Some clients need a few bytes
+// socketPathLimit is a socket path's maximum length in bytes. Linux allows 107, and other systems allow 103. Some clients need a few bytes
 // themselves.
 const socketPathLimit = 99
 
-// outsidePrefix is the prefix of socket directories outside a data directory.
+// outsidePrefix begins a socket directory's name outside a data directory.
 const outsidePrefix = "carve-"
 
 // makeSocketDir creates a new directory for the socket. Only the database's user can enter it. It is run/ in the data directory if that path is
 // suitable. Otherwise it is a directory with a short path, and run.path stores that path.
 //
-// makeSocketDir first removes the socket directory of an earlier run. This process holds engine.lock, so no database uses that directory. PostgreSQL
-// would refuse to start if the directory contained a socket lock file with a process id that now belongs to another process.
+// makeSocketDir first removes an earlier run's socket directory. This process holds engine.lock, so no database uses that directory. PostgreSQL would
+// refuse to start if the directory contained a socket lock file with a process id that now belongs to another process.
 func (h *home) makeSocketDir() (string, error) {
 	h.forgetSocketDir()
 	if err := h.root.RemoveAll(socketDirName); err != nil {
@@ -63,6 +63,11 @@ func (h *home) adoptSocketDir(dir string) error {
 	return os.Lchown(dir, int(h.account.uid), int(h.account.gid))
 }
 
+func isOwner(uid int, fi os.FileInfo) bool {
+	st, ok := fi.Sys().(*syscall.Stat_t)
+	return ok && int(st.Uid) == uid
+}
+
 // forgetSocketDir removes the directory that run.path names, if it belongs to Carve. It checks this because run.path may be old, and another program
 // may use the directory's name now.
 func (h *home) forgetSocketDir() {
@@ -71,12 +76,10 @@ func (h *home) forgetSocketDir() {
 		return
 	}
 	dir := strings.TrimSpace(string(text))
-	if fi, err := os.Lstat(dir); err == nil && fi.IsDir() && strings.HasPrefix(filepath.Base(dir), outsidePrefix) {
-		if st, ok := fi.Sys().(*syscall.Stat_t); ok && int(st.Uid) == h.account.userID() {
-			_ = os.Remove(filepath.Join(dir, socketName))
-			_ = os.Remove(filepath.Join(dir, socketName+".lock"))
-			_ = os.Remove(dir)
-		}
+	if fi, err := os.Lstat(dir); err == nil && fi.IsDir() && strings.HasPrefix(filepath.Base(dir), outsidePrefix) && isOwner(h.account.userID(), fi) {
+		_ = os.Remove(filepath.Join(dir, socketName))
+		_ = os.Remove(filepath.Join(dir, socketName+".lock"))
+		_ = os.Remove(dir)
 	}
 	_ = h.root.Remove(socketPathName)
 }
@@ -87,16 +90,14 @@ func shortDirs() []string {
 	var dirs []string
 	if dir := os.Getenv("XDG_RUNTIME_DIR"); dir != "" {
 		// Under sudo the variable may refer to another user's directory.
-		if fi, err := os.Stat(dir); err == nil && fi.IsDir() {
-			if st, ok := fi.Sys().(*syscall.Stat_t); ok && int(st.Uid) == os.Geteuid() {
-				dirs = append(dirs, dir)
-			}
+		if fi, err := os.Stat(dir); err == nil && fi.IsDir() && isOwner(os.Geteuid(), fi) {
+			dirs = append(dirs, dir)
 		}
 	}
 	return append(dirs, os.TempDir(), "/tmp")
 }
 
-// socketDirFits reports whether clients and the server can use a socket in dir. Both accept lists of directories, separated by commas, but with
+// socketDirFits reports whether clients and the server can use a socket in dir. Both accept several directories, separated by commas, but with
 // different rules for quotes. So the path must contain only characters that need no quotes.
 func socketDirFits(dir string) bool {
 	plain := func(r rune) bool {

@@ -6,8 +6,7 @@ import (
 	"net/netip"
 )
 
-// addressConns has the connections from one address. An IPv6 /64 counts as one address, because the owner of an IPv6 address usually has the whole
-// /64.
+// addressConns has the connections from one address. An IPv6 /64 counts as one address, because an IPv6 address's owner usually has the whole /64.
 type addressConns struct {
 	address netip.Prefix
 	open    int
@@ -17,18 +16,18 @@ type addressConns struct {
 
 const sharedIPv6 = 64
 
-// connsOf returns the connections of an address. It creates the entry if there is none.
+// connsOf returns an address's connections. It creates the entry if there is none.
 func (c *Clients) connsOf(remote net.Addr) *addressConns {
 	address := addressOf(remote)
-	found, ok := c.byWaiting[address]
+	found, ok := c.byAddress[address]
 	if !ok {
 		found = &addressConns{address: address, waiting: list.New()}
-		c.byWaiting[address] = found
+		c.byAddress[address] = found
 	}
 	return found
 }
 
-// addressOf returns the client address of a connection. All connections without an IP address, such as unix sockets, count as one address.
+// addressOf returns a connection's client address. All connections without an IP address, such as unix sockets, count as one address.
 func addressOf(remote net.Addr) netip.Prefix {
 	tcp, ok := remote.(*net.TCPAddr)
 	if !ok {
@@ -46,7 +45,7 @@ func addressOf(remote net.Addr) netip.Prefix {
 	return p
 }
 
-// addressHeap is a heap of addresses with waiting connections. The address with the most waiting connections is first.
+// addressHeap is a heap with the addresses that have waiting connections. The address with the most waiting connections is first.
 type addressHeap []*addressConns
 
 // Len implements sort.Interface, which heap.Interface includes.

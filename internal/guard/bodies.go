@@ -12,13 +12,13 @@ import (
 
 // Pace is the minimum speed at which a client must send a body.
 type Pace struct {
-	Grace time.Duration // time before the rate applies
-	Rate  int64         // bytes per second
-	Most  time.Duration // maximum time for a whole body
+	Grace   time.Duration // time before the rate applies
+	Rate    int64         // bytes per second
+	Longest time.Duration // maximum time for a whole body
 }
 
-// Bodies reads bodies before the handler runs. Before its body has arrived, a request has no work to do, so it should not take a slot of concurrent
-// requests. During this time its connection counts as waiting (Clients).
+// Bodies reads bodies before the handler runs. Before its body has arrived, a request has no work to do, so it should not take a request slot. During
+// this time its connection counts as waiting (Clients).
 //
 //   - Bodies reads up to Small bytes ahead for every request. The buffer grows with the received bytes, so it costs only the bytes that the client
 //     has sent.
@@ -35,13 +35,13 @@ type Bodies struct {
 	LargeAtOnce int
 }
 
-// ErrTooManyBodies is the error from a read of a large body while the server already receives too many large bodies.
+// ErrTooManyBodies is the error from a large body's Read while the server already receives too many large bodies.
 var ErrTooManyBodies = errors.New("the server already receives too many large bodies")
 
-// rest is the time that a client has to send the rest of a body that the handler did not read. Then the client reads the response.
+// rest is the time in which a client may send the part of a body that the handler did not read. Then the client reads the response.
 const rest = time.Second
 
-// Handler returns a handler that reads the body ahead and then runs next.
+// Handler returns a handler that reads the body ahead and then calls the handler next.
 func (b Bodies) Handler(next http.Handler) http.Handler {
 	turns := make(chan struct{}, b.LargeAtOnce)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -55,7 +55,7 @@ func (b Bodies) Handler(next http.Handler) http.Handler {
 			return
 		}
 		body := &heldBody{ReadCloser: r.Body, deadline: deadline, pace: b.Pace}
-		// This is a shallow copy. The server inspects the body of its own request to decide whether it can keep the connection.
+		// This is a shallow copy. The server inspects its own request's body to decide whether it can keep the connection.
 		mine := r.WithContext(r.Context())
 		mine.Body = body
 		if r.ContentLength <= b.Large && r.Header.Get("Expect") == "" {
@@ -64,7 +64,7 @@ func (b Bodies) Handler(next http.Handler) http.Handler {
 			done()
 		}
 		next.ServeHTTP(w, mine)
-		// If the handler did not read the whole body, the server reads some of the rest before it sends the response.
+		// If the handler did not read the whole body, the server reads some more before it sends the response.
 		if !body.ended {
 			_ = deadline.SetReadDeadline(time.Now().Add(min(rest, b.Pace.Grace)))
 		}
@@ -125,7 +125,7 @@ func (b *heldBody) readNow(p []byte) (int, error) {
 	if b.begun.IsZero() {
 		b.begun = time.Now()
 	}
-	until := min(b.pace.Most, b.pace.Grace+time.Duration(b.read)*time.Second/time.Duration(b.pace.Rate))
+	until := min(b.pace.Longest, b.pace.Grace+time.Duration(b.read)*time.Second/time.Duration(b.pace.Rate))
 	if err := b.deadline.SetReadDeadline(b.begun.Add(until)); err != nil {
 		return 0, err
 	}
@@ -135,9 +135,9 @@ func (b *heldBody) readNow(p []byte) (int, error) {
 	return n, err
 }
 
-// readAhead reads until it has more than most bytes, or until the body ends.
-func (b *heldBody) readAhead(most int64) {
-	if _, err := b.ahead.ReadFrom(io.LimitReader(reading(b.readNow), most+1-b.read)); err != nil {
+// readAhead reads until it has more than limit bytes, or until the body ends.
+func (b *heldBody) readAhead(limit int64) {
+	if _, err := b.ahead.ReadFrom(io.LimitReader(reading(b.readNow), limit+1-b.read)); err != nil {
 		b.err = err
 	}
 }
@@ -147,7 +147,7 @@ type reading func(p []byte) (int, error)
 // Read implements io.Reader.
 func (r reading) Read(p []byte) (int, error) { return r(p) }
 
-// connection is the context key for the connection of a request.
+// connection is the context key for a request's connection.
 type connection struct{}
 
 // Context implements http.Server.ConnContext. It stores the connection in the context, so that Bodies can mark the connection as waiting.

@@ -33,7 +33,7 @@ func TestStalledBodyIsAborted(t *testing.T) {
 	t.Parallel()
 	h, done := &reader{}, make(chan struct{})
 	// long enough for the beginning of the body to arrive, even in several reads
-	pace := guard.Pace{Grace: 5 * time.Second, Rate: 1 << 20, Most: time.Hour}
+	pace := guard.Pace{Grace: 5 * time.Second, Rate: 1 << 20, Longest: time.Hour}
 	s := httptest.NewServer(guard.Bodies{Small: 8, Large: 1 << 20, LargeAtOnce: 1, Pace: pace}.Handler(
 		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			defer close(done)
@@ -66,7 +66,7 @@ func TestBodyAtItsMinimumRateIsRead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := &reader{}
-			b.Pace = guard.Pace{Grace: time.Minute, Rate: 1, Most: time.Hour}
+			b.Pace = guard.Pace{Grace: time.Minute, Rate: 1, Longest: time.Hour}
 			s := httptest.NewServer(b.Handler(h))
 			t.Cleanup(s.Close)
 			want := strings.Repeat("x", 1<<20)
@@ -89,7 +89,7 @@ func TestBodyAtItsMinimumRateIsRead(t *testing.T) {
 func TestHandlerMayWorkLongerThanTheBodyDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		pace := guard.Pace{Grace: time.Second, Rate: 1 << 20, Most: time.Minute}
+		pace := guard.Pace{Grace: time.Second, Rate: 1 << 20, Longest: time.Minute}
 		var read, after, gone error
 		client := inBubble(t, guard.Bodies{Small: 1 << 10, Large: 1 << 20, LargeAtOnce: 1, Pace: pace}.Handler(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			_, read = io.ReadAll(r.Body)
@@ -148,7 +148,7 @@ func (h *behind) begin(t *testing.T, announced int, body string) {
 
 func TestSmallBodiesDoNotWaitForLargeOnes(t *testing.T) {
 	t.Parallel()
-	pace := guard.Pace{Grace: 300 * time.Millisecond, Rate: 1, Most: time.Minute}
+	pace := guard.Pace{Grace: 300 * time.Millisecond, Rate: 1, Longest: time.Minute}
 	h := newBehind(t, guard.Bodies{Small: 16, Large: 1 << 10, LargeAtOnce: 1, Pace: pace}, guard.NewClients(16, func(guard.Load) {}))
 	// Bodies reads the first request ahead for a long time, because its bytes arrived faster than Pace requires. The second request waits for its turn.
 	for range 2 {
@@ -166,7 +166,7 @@ func TestSmallBodiesDoNotWaitForLargeOnes(t *testing.T) {
 func TestConnectionWaitingForItsBodyIsEvicted(t *testing.T) {
 	t.Parallel()
 	clients := guard.NewClients(1, func(guard.Load) {})
-	h := newBehind(t, guard.Bodies{Small: 16, Large: 1 << 10, LargeAtOnce: 1, Pace: guard.Pace{Grace: time.Hour, Rate: 1, Most: time.Hour}}, clients)
+	h := newBehind(t, guard.Bodies{Small: 16, Large: 1 << 10, LargeAtOnce: 1, Pace: guard.Pace{Grace: time.Hour, Rate: 1, Longest: time.Hour}}, clients)
 	h.begin(t, 9, "{")
 	require.Eventually(t, func() bool { // there is no room until the server waits for the first body
 		h.begin(t, 2, "{}")

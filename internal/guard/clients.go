@@ -9,33 +9,32 @@ import (
 	"sync"
 )
 
-// Clients limits the connections of a server. If a new connection exceeds the limit, Clients closes a connection that waits for a request. It chooses
-// the address with the most waiting connections. Of these connections, it closes the one that has waited longest. So a client that opens many
-// connections to block other clients loses its own connections. If all connections have a request, Clients closes the new one.
+// Clients limits a server's connections. If a new connection exceeds the limit, Clients closes a connection that waits for a request. It chooses the
+// address with the most waiting connections, and closes the one that has waited longest. So a client that opens many connections to block other
+// clients loses its own connections. If all connections have a request, Clients closes the new one.
 //
 // A listener that stops accepting at its limit, such as netutil.LimitListener, would be blocked by idle connections.
 type Clients struct {
-	most   int
+	limit  int
 	refuse func(Load) // called for each connection that was closed at the limit
 
 	mu        sync.Mutex
 	load      Load
 	waiting   addressHeap
-	byWaiting map[netip.Prefix]*addressConns
+	byAddress map[netip.Prefix]*addressConns
 }
 
 // Load counts the open connections, and the connections that were closed at the limit.
 type Load struct {
 	Open    int
-	Most    int
+	Limit   int
 	Evicted int64 // waiting connections that were closed for a new one
 	Refused int64 // new connections that were closed because all others had a request
 }
 
-// NewClients returns a Clients whose limit is the number most. For each connection that it closes at the limit, Clients calls refuse, from the
-// goroutine that accepts.
-func NewClients(most int, refuse func(Load)) *Clients {
-	return &Clients{most: most, refuse: refuse, load: Load{Most: most}, byWaiting: map[netip.Prefix]*addressConns{}}
+// NewClients returns a Clients with a limit. For each connection that it closes at the limit, Clients calls refuse, from the goroutine that accepts.
+func NewClients(limit int, refuse func(Load)) *Clients {
+	return &Clients{limit: limit, refuse: refuse, load: Load{Limit: limit}, byAddress: map[netip.Prefix]*addressConns{}}
 }
 
 // Load returns the current state.
@@ -48,8 +47,8 @@ func (c *Clients) Load() Load {
 // Listener applies the limit to l. The HTTP server that uses the listener must have State as its ConnState.
 func (c *Clients) Listener(l net.Listener) net.Listener { return &listener{Listener: l, clients: c} }
 
-// PlainListener does the same as Listener for HTTP without TLS. It also checks the heads of requests (requestHeads). Under TLS it cannot check them,
-// because the server needs the TLS connection itself.
+// PlainListener does the same as Listener for HTTP without TLS. It also checks request heads (requestHeads). Under TLS it cannot check them, because
+// the server needs the TLS connection itself.
 func (c *Clients) PlainListener(l net.Listener) net.Listener {
 	return &listener{Listener: l, clients: c, plain: true}
 }
@@ -79,7 +78,7 @@ func own(conn net.Conn) *client {
 }
 
 // sendBuffer is the size in bytes of the kernel's buffer for data that a client has not received yet. By default, Linux uses up to 4 MB for each
-// connection, which no limit of this process counts. With a round trip of 100 ms, sendBuffer still allows more than a megabyte a second.
+// connection, and no limit of this process counts them. If a round trip takes 100 ms, sendBuffer still allows more than a megabyte a second.
 const sendBuffer = 128 << 10
 
 type listener struct {
@@ -108,12 +107,12 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 }
 
-// client is one connection. The methods of Clients hold Clients.mu while they use from, place and gone.
+// client is one connection. Clients' methods hold Clients.mu while they use from, place and gone.
 type client struct {
 	net.Conn
 	clients *Clients
 	from    *addressConns
-	place   *list.Element // its element in the waiting list of its address; nil: it has a request or is closed
+	place   *list.Element // its element in its address's waiting list; nil: it has a request or is closed
 	gone    bool
 }
 
@@ -127,7 +126,7 @@ func (k *client) Close() error {
 func (c *Clients) admit(conn net.Conn) net.Conn {
 	c.mu.Lock()
 	var victim *client
-	full := c.load.Open >= c.most
+	full := c.load.Open >= c.limit
 	if full {
 		if victim = c.longest(); victim != nil {
 			c.remove(victim)
@@ -186,7 +185,7 @@ func (c *Clients) remove(k *client) {
 	k.gone = true
 	c.load.Open--
 	if k.from.open--; k.from.open == 0 {
-		delete(c.byWaiting, k.from.address)
+		delete(c.byAddress, k.from.address)
 	}
 }
 

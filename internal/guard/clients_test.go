@@ -49,9 +49,9 @@ type door struct {
 	told  []guard.Load
 }
 
-func newDoor(most int) *door {
+func newDoor(limit int) *door {
 	d := &door{queue: make(chan *pretended)}
-	d.Clients = guard.NewClients(most, func(l guard.Load) { d.told = append(d.told, l) })
+	d.Clients = guard.NewClients(limit, func(l guard.Load) { d.told = append(d.told, l) })
 	d.l = d.Listener(&arriving{queue: d.queue})
 	return d
 }
@@ -75,13 +75,13 @@ func TestOldestIdleConnectionOfTheLargestClientIsEvicted(t *testing.T) {
 	first, inFirst := d.come("192.0.2.7")
 	second, _ := d.come("192.0.2.7")
 	third, inThird := d.come("192.0.2.7")
-	require.Equal(t, guard.Load{Open: 4, Most: 4}, d.Load())
+	require.Equal(t, guard.Load{Open: 4, Limit: 4}, d.Load())
 
 	d.State(inFirst, http.StateActive)
 	newcomer, in := d.come("192.0.2.2")
 	require.NotNil(t, in)
 	require.Equal(t, []bool{false, false, true, false, false}, closedOf(alone, first, second, third, newcomer), "not who is at work, and not who came first from elsewhere")
-	require.Equal(t, guard.Load{Open: 4, Most: 4, Evicted: 1}, d.Load())
+	require.Equal(t, guard.Load{Open: 4, Limit: 4, Evicted: 1}, d.Load())
 
 	d.State(inAlone, http.StateActive)
 	d.State(inThird, http.StateActive)
@@ -134,7 +134,7 @@ func TestNewConnectionIsRefusedIfAllAreActive(t *testing.T) {
 	close(d.queue)
 	require.Nil(t, <-accepted)
 	require.Equal(t, []bool{false, true, true}, closedOf(working, one, two))
-	require.Equal(t, guard.Load{Open: 1, Most: 1, Refused: 2}, d.Load())
+	require.Equal(t, guard.Load{Open: 1, Limit: 1, Refused: 2}, d.Load())
 }
 
 func closedOf(all ...*pretended) []bool {
@@ -156,8 +156,8 @@ func count(all []bool) (n int) {
 
 func TestServerServesDespiteIdleConnections(t *testing.T) {
 	t.Parallel()
-	const most = 8
-	clients := guard.NewClients(most, func(guard.Load) {})
+	const limit = 8
+	clients := guard.NewClients(limit, func(guard.Load) {})
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	s := &http.Server{
@@ -171,7 +171,7 @@ func TestServerServesDespiteIdleConnections(t *testing.T) {
 		require.ErrorIs(t, <-ended, http.ErrServerClosed)
 		require.Zero(t, clients.Load().Open, "all are given back")
 	})
-	for i := range 3 * most {
+	for i := range 3 * limit {
 		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", l.Addr().String())
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = conn.Close() })
@@ -186,6 +186,6 @@ func TestServerServesDespiteIdleConnections(t *testing.T) {
 		require.NoError(t, w.Body.Close())
 	}
 	load := clients.Load()
-	require.LessOrEqual(t, load.Open, most)
+	require.LessOrEqual(t, load.Open, limit)
 	require.Positive(t, load.Evicted)
 }

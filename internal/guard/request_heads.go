@@ -7,18 +7,18 @@ import (
 	"strconv"
 )
 
-// requestHeads is an HTTP/1 connection without TLS that stops ambiguous input. If two parsers could read the head of a request differently,
-// requestHeads replaces the rest of the input with bytes that the server refuses. The server then returns 400 and closes the connection.
+// requestHeads is an HTTP/1 connection without TLS that stops ambiguous input. If two parsers could read a request's head differently, requestHeads
+// replaces all further input with bytes that the server refuses. The server then returns 400 and closes the connection.
 //
-// net/http accepts a line feed alone as the end of a line. It accepts a line that begins with a blank as the rest of the line before. If a request
-// has both a length and chunks, net/http uses the chunks and keeps the connection. A proxy in front of the server may parse such input differently.
-// Then the bytes of one caller could become the request of another (RFC 9112, 2.2, 5.2 and 6.1).
+// net/http accepts a line feed alone as a line end. If a line begins with a blank, it accepts the line as a continuation. If a request has both a
+// length and chunks, net/http uses the chunks and keeps the connection. A proxy in front of the server may parse such input differently. Then one
+// caller's bytes could become another caller's request (RFC 9112, 2.2, 5.2 and 6.1).
 //
 // requestHeads does not check the bytes after a chunked request. It need not, because Bodies closes the connection there.
 type requestHeads struct {
 	net.Conn
 	scan headScan
-	rest []byte // bytes of refusedHead that Read has not returned yet
+	rest []byte // refusedHead's bytes that Read has not returned yet
 }
 
 // Read implements io.Reader.
@@ -44,26 +44,26 @@ func (h *requestHeads) Read(p []byte) (int, error) {
 // refusedHead ends any line and any head in a way that every server refuses.
 var refusedHead = []byte("\x00\r\n\x00\r\n\r\n")
 
-// maxNote is the number of bytes that the scan keeps from a line. The name and value of any valid Content-Length are shorter.
+// maxNote is how many bytes the scan keeps from a line. The name and value of any valid Content-Length are shorter.
 const maxNote = 64
 
-// headScan finds the heads of requests in the bytes of a connection, and finds faults in the heads.
+// headScan finds request heads in a connection's bytes, and finds faults in the heads.
 type headScan struct {
 	passing bool  // after a chunked request, the scan passes on all bytes
 	bad     bool  // a fault was found; all later bytes are dropped
-	body    int64 // remaining bytes of the current body
+	body    int64 // remaining bytes in the current body
 
-	lines   int // number of complete lines of the current head
-	column  int // number of bytes in the current line
+	lines   int // complete lines in the current head
+	column  int // bytes in the current line
 	cr      bool
-	note    []byte // kept part of the current line
+	note    []byte // the current line's kept part
 	old     bool   // the request is HTTP/1.0
 	length  bool
 	chunked bool
 	want    int64 // the Content-Length
 }
 
-// look returns the number of bytes in p that the server may read: all bytes, or the bytes before a fault.
+// look returns how many bytes in p the server may read: all bytes, or the bytes before a fault.
 func (s *headScan) look(p []byte) (good int) {
 	for at := 0; at < len(p); {
 		switch {
@@ -105,12 +105,12 @@ func (s *headScan) middle(p []byte) (n int) {
 		s.note = append(s.note, p[:min(n, maxNote-len(s.note))]...)
 		return n
 	}
-	s.note = append(s.note, p[max(0, n-maxNote):n]...) // of the first line, the scan needs the end
+	s.note = append(s.note, p[max(0, n-maxNote):n]...) // the scan needs the first line's end
 	s.note = s.note[:copy(s.note, s.note[max(0, len(s.note)-maxNote):])]
 	return n
 }
 
-// next consumes one byte of a head. It returns false if the byte is a fault.
+// next consumes one byte in a head. It returns false if the byte is a fault.
 func (s *headScan) next(b byte) bool {
 	switch {
 	case b == '\n':
@@ -124,7 +124,7 @@ func (s *headScan) next(b byte) bool {
 		return false
 	}
 	s.column++
-	s.note = append(s.note, b) // only the first byte of a line; middle consumes the others
+	s.note = append(s.note, b) // only a line's first byte; middle consumes the others
 	return true
 }
 
@@ -164,7 +164,7 @@ func (s *headScan) header() bool {
 	return !s.chunked || !s.length && !s.old
 }
 
-// endHead resets the scan at the end of a head. Next comes the body, if there is one.
+// endHead resets the scan when a head ends. Next comes the body, if there is one.
 func (s *headScan) endHead() bool {
 	*s = headScan{passing: s.chunked, body: s.want, note: s.note[:0]}
 	return true

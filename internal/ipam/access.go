@@ -17,18 +17,18 @@ type MemberSpec struct {
 	Role string `json:"role"`
 }
 
-// subjects matches valid names of callers. Such a name needs no quotes in a path, a log line or a shell.
+// subjects matches valid caller names. Such a name needs no quotes in a path, a log line or a shell.
 var subjects = regexp.MustCompile(`^[A-Za-z0-9._:@|+=-]{1,255}$`)
 
 // ValidSubject reports whether s is a valid name for a caller.
 func ValidSubject(s string) bool { return subjects.MatchString(s) }
 
-// APIKey is a secret that gives a role in one project. The database has only a hash of the secret.
+// APIKey is a secret that gives a role in one project. The database has only the secret's hash.
 type APIKey struct {
 	Metadata
 	ProjectID  ID         `json:"projectId"`
 	Spec       APIKeySpec `json:"spec"`
-	Hash       []byte     `json:"-"` // SHA-256 of the secret
+	Hash       []byte     `json:"-"` // the secret's SHA-256
 	LastUsedAt time.Time  `json:"lastUsedAt,omitzero"`
 	Token      string     `json:"-"` // only in the response that creates the key
 }
@@ -56,17 +56,16 @@ func (k APIKey) Phase(now time.Time) string {
 // Everybody is the consumer in a grant to all projects.
 const Everybody = "*"
 
-// GrantKind is the kind of resource that a grant shares.
+// GrantKind is the kind that a grant's resource has.
 type GrantKind string
 
-// The kinds of grants.
+// The kinds.
 const (
 	GrantOfPool  GrantKind = "pool"
 	GrantOfSpace GrantKind = "space"
 )
 
-// Grant allows a consumer to use a pool or a space of another project. The consumer is a project's name or Everybody. It is also the name of the
-// grant.
+// Grant allows a consumer to use another project's pool or space. The consumer is a project's name or Everybody. It is also the grant's name.
 type Grant struct {
 	Metadata
 	Kind      GrantKind `json:"kind"`

@@ -11,11 +11,11 @@ type AlertRule struct {
 	ProjectID ID            `json:"projectId"`
 	Spec      AlertRuleSpec `json:"spec"`
 
-	DueAt     time.Time `json:"dueAt,omitzero"`     // time of the next check
+	DueAt     time.Time `json:"dueAt,omitzero"`     // when the next check is due
 	After     string    `json:"after,omitempty"`    // the name after which the next step continues; "": the next step begins a new check
-	CheckedAt time.Time `json:"checkedAt,omitzero"` // the end of the last complete check; zero: never
-	Epoch     ID        `json:"epoch"`              // version of the row; changes with every write
-	Alerts    int64     `json:"alerts,omitzero"`    // number of alerts at the time of the read
+	CheckedAt time.Time `json:"checkedAt,omitzero"` // when the last complete check ended; zero: never
+	Epoch     ID        `json:"epoch"`              // the row's version; changes with every write
+	Alerts    int64     `json:"alerts,omitzero"`    // number of alerts when the rule was read
 }
 
 // AlertRuleSpec has the alert rule fields that the caller sets.
@@ -32,24 +32,24 @@ type AlertRuleSpec struct {
 	Labels        *Selector `json:"labels,omitempty"` // LabelSelector, parsed
 }
 
-// AlertAbout is the kind of objects that an alert rule checks.
+// AlertAbout selects the kind that an alert rule checks.
 type AlertAbout string
 
-// The kinds of objects.
+// The kinds.
 const (
 	AboutPools  AlertAbout = "Pools"
 	AboutQuotas AlertAbout = "Quotas"
 )
 
-// alertRelief is the number of percentage points below the threshold at which an alert ends. Without it, a usage near the threshold would begin and
-// end an alert again and again.
+// alertRelief is how many percentage points below the threshold an alert ends. Without it, a usage near the threshold would begin and end an alert
+// again and again.
 const alertRelief = 2
 
-// alertDelay serves the same purpose for a rule with a runway. The alert ends when the free space lasts longer than the runway plus a tenth of it
-// (1/alertDelay).
-const alertDelay = 10
+// runwayReliefDivisor serves the same purpose for a rule with a runway. The alert ends when the free space lasts longer than the runway plus a tenth
+// (1/runwayReliefDivisor).
+const runwayReliefDivisor = 10
 
-// Standing is the usage of a pool or quota that a rule checks, with a forecast.
+// Standing is the usage that a rule checks, for a pool or quota, with a forecast.
 type Standing struct {
 	Share
 
@@ -58,7 +58,7 @@ type Standing struct {
 	Lasts, Perhaps *time.Duration
 }
 
-// Begins reports whether an alert begins for a pool or quota in this state.
+// Begins reports whether an alert begins in this state.
 func (s AlertRuleSpec) Begins(now Standing) bool {
 	if s.Runway != nil {
 		return now.Lasts != nil && *now.Lasts <= *s.Runway
@@ -66,10 +66,10 @@ func (s AlertRuleSpec) Begins(now Standing) bool {
 	return now.cmp(s.Percent) >= 0
 }
 
-// Ends reports whether the alert of a pool or quota in this state ends. A full pool has no forecast, but its alert continues.
+// Ends reports whether an alert ends in this state. A full pool has no forecast, but its alert continues.
 func (s AlertRuleSpec) Ends(now Standing) bool {
 	if s.Runway != nil {
-		return now.cmp(100) < 0 && (now.Perhaps == nil || *now.Perhaps > *s.Runway+*s.Runway/alertDelay)
+		return now.cmp(100) < 0 && (now.Perhaps == nil || *now.Perhaps > *s.Runway+*s.Runway/runwayReliefDivisor)
 	}
 	return now.cmp(max(s.Percent-alertRelief, 0)) <= 0
 }
@@ -90,7 +90,7 @@ func (s AlertRuleSpec) Matches(p *Pool) bool {
 	return false
 }
 
-// Share is the used part of a quantity. The zero value is zero out of zero.
+// Share is a quantity's used part. The zero value is zero out of zero.
 type Share struct{ Used, Of *big.Int }
 
 // PoolShare returns the share of a pool's addresses that are not free. The caller must have read the pool's Stock.
@@ -108,7 +108,7 @@ func (s Share) cmp(percent int) int {
 	return new(big.Int).Mul(s.Used, big.NewInt(100)).Cmp(new(big.Int).Mul(s.Of, big.NewInt(int64(percent))))
 }
 
-// Hundredths returns the share in hundredths of a percent, rounded half up. The result is at most 10,000. It is 0 for the zero value.
+// Hundredths returns the share in units of 0.01 percent, rounded half up. The result is at most 10,000. It is 0 for the zero value.
 func (s Share) Hundredths() int64 {
 	if s.Of == nil || s.Of.Sign() == 0 {
 		return 0
@@ -121,27 +121,27 @@ func (s Share) Hundredths() int64 {
 	return n.Int64()
 }
 
-// Alert reports that the usage of a pool or a quota has reached a rule's threshold.
+// Alert reports that a pool's or quota's usage has reached a rule's threshold.
 type Alert struct {
 	Region    string // the rule's region
 	ProjectID ID
 	RuleID    ID
-	Rule      string // name of the rule
+	Rule      string // the rule's name
 	About     AlertAbout
 	SubjectID ID
-	Subject   string // the name of the pool or the quota
+	Subject   string // the pool's or the quota's name
 	Since     time.Time
-	Began     int64     // usage at the beginning, in hundredths of a percent
+	Began     int64     // usage at the beginning, in units of 0.01 percent
 	RunsOutAt time.Time // when the pool will be full, by the forecast at the beginning; zero: the rule has a percentage
 
 	// The alert's row does not have these fields.
-	Spec   AlertRuleSpec     // of the rule
-	Labels map[string]string // of the rule
+	Spec   AlertRuleSpec     // from the rule
+	Labels map[string]string // from the rule
 	Now    *Share            // nil: the pool or quota no longer exists
 }
 
 // Name returns the alert's name in its project.
 func (a Alert) Name() string { return a.Rule + "/" + a.Subject }
 
-// Meta implements Resource. An alert has the labels of its rule.
+// Meta implements Resource. An alert has its rule's labels.
 func (a Alert) Meta() Metadata { return Metadata{Name: a.Name(), Labels: a.Labels} }

@@ -17,17 +17,17 @@ const (
 	PurposeRootPool    Purpose = "RootPool"
 )
 
-// Phase is the phase of an allocation.
+// Phase is an allocation's phase.
 type Phase string
 
-// The phases of an allocation.
+// The phases.
 const (
 	PhaseBound       Phase = "Bound"
 	PhaseRetained    Phase = "Retained"    // its claim was deleted with ReclaimRetain
 	PhaseCoolingDown Phase = "CoolingDown" // its claim was deleted; the block has no holder and is not free until CoolUntil
 )
 
-// Allocation is the record of one held block. Only Carve writes it, in the transaction that assigns the block.
+// Allocation records one held block. Only Carve writes it, in the transaction that assigns the block.
 type Allocation struct {
 	ID          ID           `json:"id"` // also its name
 	Region      string       `json:"region"`
@@ -40,7 +40,7 @@ type Allocation struct {
 	Phase       Phase        `json:"phase"`
 
 	HolderProjectID ID  `json:"holderProjectId,omitzero"` // PurposeClaim: the claiming project
-	Holder          Ref `json:"holder,omitzero"`          // PurposeClaim: the claim, or the last claim of a retained block; pools: the pool
+	Holder          Ref `json:"holder,omitzero"`          // PurposeClaim: the claim, or a retained block's last claim; pools: the pool
 
 	ReclaimPolicy ReclaimPolicy `json:"reclaimPolicy,omitempty"`
 	OwnerRef      *OwnerRef     `json:"ownerRef,omitempty"`

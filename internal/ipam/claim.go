@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// ReclaimPolicy determines the state of a block after the deletion of its claim.
+// ReclaimPolicy determines whether a block becomes free when its claim is deleted.
 type ReclaimPolicy string
 
 // The reclaim policies. ReclaimDelete is the default.
@@ -29,7 +29,7 @@ type Claim struct {
 	// The server computes these fields from the spec and the class when it binds the claim.
 	Class         ClassRef      `json:"class,omitzero"` // zero for poolRef and poolSelector
 	ReclaimPolicy ReclaimPolicy `json:"reclaimPolicy"`
-	ReuseAfter    time.Duration `json:"reuseAfter,omitempty"` // cool-down of the block after its release
+	ReuseAfter    time.Duration `json:"reuseAfter,omitempty"` // the block's cool-down after its release
 
 	Allocated Allocated `json:"allocated,omitzero"`
 
@@ -45,14 +45,14 @@ type Allocated struct {
 }
 
 // ClaimSpec has the claim fields that the caller sets. At most one of ClassName, PoolRef, PoolSelector and AllocationRef is set. If all are unset,
-// the default class of the family applies. At most one of CIDR and Address is set.
+// the family's default class applies. At most one of CIDR and Address is set.
 type ClaimSpec struct {
 	ClassName     string            `json:"className,omitempty"`
-	Scope         map[string]string `json:"scope,omitempty"` // values for the roles of a scoped class; other roles are ignored
+	Scope         map[string]string `json:"scope,omitempty"` // values for a scoped class's roles; other roles are ignored
 	PoolRef       Ref               `json:"poolRef,omitzero"`
 	PoolSelector  *Selector         `json:"poolSelector,omitempty"`
-	AllocationRef string            `json:"allocationRef,omitempty"` // name of a retained allocation to bind again
-	AllocationOf  string            `json:"allocationOf,omitempty"`  // project of its pool, if the caller set it
+	AllocationRef string            `json:"allocationRef,omitempty"` // a retained allocation to bind again, by name
+	AllocationOf  string            `json:"allocationOf,omitempty"`  // its pool's project, if the caller set it
 	PrefixLength  *int              `json:"prefixLength,omitempty"`
 	Family        Family            `json:"ipFamily,omitempty"`
 	CIDR          netip.Prefix      `json:"cidr,omitzero"`
@@ -73,12 +73,8 @@ func (s *ClaimSpec) MostConsumers() int { return max(s.MaxConsumers, 1) }
 func (s *ClaimSpec) Alike(t *ClaimSpec) bool {
 	return s.PoolSelector == nil && t.PoolSelector == nil && len(s.Scope)+len(t.Scope) == 0 &&
 		s.ClassName == t.ClassName && s.PoolRef == t.PoolRef && s.AllocationRef == t.AllocationRef && s.AllocationOf == t.AllocationOf &&
-		sameLength(s.PrefixLength, t.PrefixLength) && s.Family == t.Family &&
+		same(s.PrefixLength, t.PrefixLength) && s.Family == t.Family &&
 		s.CIDR == t.CIDR && s.Address == t.Address && s.ReclaimPolicy == t.ReclaimPolicy && s.MaxConsumers == t.MaxConsumers && s.WhenUnused == t.WhenUnused
-}
-
-func sameLength(a, b *int) bool {
-	return a == b || a != nil && b != nil && *a == *b
 }
 
 // OwnerRef is free text that identifies the caller's own object.
@@ -112,8 +108,8 @@ func (s ClaimSpec) ByClass() bool {
 	return s.PoolRef == Ref{} && s.PoolSelector == nil && s.AllocationRef == ""
 }
 
-// WantedFamily returns the family of the default class for a claim that names no class and no pool. It is the family of the exact block, or the
-// requested family, or IPv4.
+// WantedFamily returns the default class's family for a claim that names no class and no pool. The result is the exact block's family, or the
+// requested one, or IPv4.
 func (s ClaimSpec) WantedFamily() Family {
 	if exact := s.Exact(); exact.IsValid() {
 		return FamilyOf(exact.Addr())
@@ -124,10 +120,7 @@ func (s ClaimSpec) WantedFamily() Family {
 	return IPv4
 }
 
-// Ref returns the claim's reference.
-func (c Claim) Ref() Ref { return Ref{Project: c.Project, Name: c.Name} }
-
-// Allocation returns the allocation of the claim's block.
+// Allocation returns the allocation for the claim's block.
 func (c Claim) Allocation() Allocation {
 	a := Allocation{
 		ID: c.AllocationID, Region: c.Region, ProjectID: c.PoolProjectID, Project: c.Pool.Project, ContainerID: c.PoolID, Pool: c.Pool,
@@ -136,8 +129,8 @@ func (c Claim) Allocation() Allocation {
 		Since: c.CreatedAt, Revision: c.Allocated.Revision, CreatedAt: c.Allocated.CreatedAt, UpdatedAt: c.Allocated.UpdatedAt, CreatedBy: c.Allocated.CreatedBy,
 	}
 	if a.Revision.IsZero() {
-		// The pool's owner may read the allocation, but must not learn the claim's revision, which an update of the claim needs. So the revision here
-		// is derived from the claim's revision. It still shows each change.
+		// The pool's owner may read the allocation, but must not learn the claim's revision, which a caller needs to update the claim. So the
+		// revision here is derived from the claim's revision. It still shows each change.
 		a.Revision = DerivedID(c.Revision, "allocation")
 	}
 	if a.CreatedAt.IsZero() {

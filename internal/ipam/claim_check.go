@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// CheckNew validates the spec of a new claim. In addition to Check, it refuses the role "project" in the scope. Check allows this role, because older
+// CheckNew validates a new claim's spec. In addition to Check, it refuses the role "project" in the scope. Check allows this role, because older
 // servers ignored it and existing claims may have it.
 func (s ClaimSpec) CheckNew() error {
 	if _, given := s.Scope[ScopeProject]; given {

@@ -2,7 +2,7 @@ package ipam
 
 import "time"
 
-// Provisioner names the system that provides the blocks of a class. ProvisionerNative is the only one.
+// Provisioner names the system that provides a class's blocks. ProvisionerNative is the only one.
 type Provisioner string
 
 // ProvisionerNative means that this service provides the blocks.
@@ -17,7 +17,7 @@ const (
 	PoolsLeastUtilized PoolSelection = "LeastUtilized" // the pool with the smallest used share first
 )
 
-// UniqueWithin is the set of pools in which no two claims by a class overlap.
+// UniqueWithin names the pools in which no two claims by a class overlap.
 type UniqueWithin string
 
 // The values. UniqueWithinSpace is the default. It needs no check, because claims in one space never overlap.
@@ -26,7 +26,7 @@ const (
 	UniqueWithinClass UniqueWithin = "Class" // all pools that back the class, even in different spaces
 )
 
-// ScopeProject is the first role in the scope of every scoped class. Its value is the project of the claim.
+// ScopeProject is the first role of every scoped class. Its value is the claim's project.
 const ScopeProject = "project"
 
 // Class is a policy for one kind of address space. A caller that claims by class need not know the pools.
@@ -37,7 +37,7 @@ type Class struct {
 	Status    ClassStatus `json:"status,omitzero"` // each read fills it in for its caller; not stored
 }
 
-// ClassSpec has the class fields that the caller sets. Some of them are immutable, and Fixed checks these.
+// ClassSpec has the class fields that the caller sets. Fixed checks the immutable ones.
 type ClassSpec struct {
 	Provisioner         Provisioner       `json:"provisioner"`
 	Family              Family            `json:"ipFamily"`
@@ -48,29 +48,28 @@ type ClassSpec struct {
 	ReclaimPolicy       ReclaimPolicy     `json:"reclaimPolicy"`                 // for claims that do not set one
 	Visibility          Visibility        `json:"visibility"`
 	IsDefault           bool              `json:"isDefault"`
-	ReuseAfter          *time.Duration    `json:"reuseAfter,omitempty"`     // cool-down of released blocks; nil: the pool's
-	ReuseAfterLost      *time.Duration    `json:"reuseAfterLost,omitempty"` // cool-down after the loss of the last consumer; nil: DefaultReuseLost
+	ReuseAfter          *time.Duration    `json:"reuseAfter,omitempty"`     // cool-down for released blocks; nil: the pool's
+	ReuseAfterLost      *time.Duration    `json:"reuseAfterLost,omitempty"` // cool-down after the last consumer was lost; nil: DefaultReuseLost
 	PoolSelection       PoolSelection     `json:"poolSelection"`
 	UniqueWithin        UniqueWithin      `json:"uniqueWithin"`
 	Parameters          map[string]string `json:"parameters,omitempty"`
 	Description         string            `json:"description,omitempty"`
 
-	// PoolPer lists the roles of a scoped class. It is empty, or begins with ScopeProject. Each project gets its own pool for each combination of
-	// values that its claims set for the other roles. The first claim with a combination makes the pool, with the length PoolPrefixLength, in a pool
-	// that backs the class.
+	// PoolPer lists a scoped class's roles. It is empty, or begins with ScopeProject. Each project gets its own pool for each combination of values
+	// that its claims set for the other roles. The first claim with a combination makes the pool, with the length PoolPrefixLength, in a pool that
+	// backs the class.
 	PoolPer          []string       `json:"poolPer,omitempty"`
 	PoolPrefixLength *int           `json:"poolPrefixLength,omitempty"`
 	EmptyPoolTTL     *time.Duration `json:"emptyPoolTTL,omitempty"` // nil: empty scoped pools stay
 }
 
-// ClassStatus is the state of the pools that back a class, as one caller may use them. These are pools in the project of the class, and pools in the
-// caller's own project.
+// ClassStatus describes the pools behind a class, as one caller may use them. These are pools in the class's project and in the caller's own project.
 type ClassStatus struct {
 	BackingPools int64 // pools that back the class
-	ScopedPools  int64 // pools made for scopes; the project of the class sees all, and another project sees only its own
+	ScopedPools  int64 // pools made for scopes; the class's project sees all, and another project sees only its own
 	Total        string
 	Available    string // exact number of free addresses in the backing pools
-	LargestFree  *int   // length of the largest block that a claim can get now, within the bounds of the class and the pools; nil: none
+	LargestFree  *int   // length of the largest block that a claim can get now, within the class's and the pools' bounds; nil: none
 }
 
 // ClassRef is the class that served a claim.
@@ -81,9 +80,6 @@ type ClassRef struct {
 
 // IsZero reports whether the reference is empty.
 func (c ClassRef) IsZero() bool { return c.ID.IsZero() }
-
-// Ref returns the class's reference.
-func (c Class) Ref() Ref { return Ref{Project: c.Project, Name: c.Name} }
 
 // AsRef returns the reference that claims and pools store for the class.
 func (c Class) AsRef() ClassRef { return ClassRef{ID: c.UID, Ref: c.Ref()} }
@@ -106,7 +102,7 @@ func (s ClassSpec) Bounds() (lo, hi int) {
 	return lo, hi
 }
 
-// PoolScope is the scope that a scoped pool serves. The pool serves the claims of one project, by one class, with the same scope values.
+// PoolScope is the scope that a scoped pool serves. The pool serves one project's claims, by one class, with the same scope values.
 type PoolScope struct {
 	Class     ClassRef          `json:"class"`
 	ProjectID ID                `json:"projectId"`

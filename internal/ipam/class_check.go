@@ -1,6 +1,7 @@
 package ipam
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -13,7 +14,7 @@ const (
 	MaxParameterValue = 256
 )
 
-// defaultEmptyPoolTTL is the default of how long an empty scoped pool stays.
+// defaultEmptyPoolTTL is the default time for which an empty scoped pool stays.
 const defaultEmptyPoolTTL = 24 * time.Hour
 
 // WithDefaults returns the spec with defaults for unset fields.
@@ -49,13 +50,10 @@ func (s ClassSpec) Check() error {
 			return err
 		}
 	}
-	if err := CheckDuration("/spec/reuseAfter", s.ReuseAfter); err != nil {
-		return err
-	}
-	if err := CheckDuration("/spec/reuseAfterLost", s.ReuseAfterLost); err != nil {
-		return err
-	}
-	return CheckText("/spec/description", s.Description, MaxDescription, true)
+	return cmp.Or(
+		CheckDuration("/spec/reuseAfter", s.ReuseAfter), CheckDuration("/spec/reuseAfterLost", s.ReuseAfterLost),
+		CheckText("/spec/description", s.Description, MaxDescription, true),
+	)
 }
 
 func (s ClassSpec) checkWords() error {
@@ -67,40 +65,30 @@ func (s ClassSpec) checkWords() error {
 	default:
 		return Invalid("/spec/strategy", "must be FirstFit, BestFit, Random or Sparse; leave it out to use the strategy of the pool.")
 	}
-	switch s.ReclaimPolicy {
-	case ReclaimDelete, ReclaimRetain:
-	default:
-		return Invalid("/spec/reclaimPolicy", "must be Delete or Retain.")
-	}
-	switch s.Visibility {
-	case VisibilityPlatform, VisibilityConsumer, VisibilityShared:
-	default:
-		return Invalid("/spec/visibility", "must be platform, consumer or shared.")
-	}
-	switch s.PoolSelection {
-	case PoolsByName, PoolsLeastUtilized:
-	default:
-		return Invalid("/spec/poolSelection", "must be FirstFit or LeastUtilized.")
-	}
-	switch s.UniqueWithin {
-	case UniqueWithinSpace, UniqueWithinClass:
-		return nil
-	default:
-		return Invalid("/spec/uniqueWithin", "must be Space or Class.")
+	return cmp.Or(
+		checkWord("/spec/reclaimPolicy", s.ReclaimPolicy, ReclaimDelete, ReclaimRetain),
+		checkVisibility(s.Visibility),
+		checkWord("/spec/poolSelection", s.PoolSelection, PoolsByName, PoolsLeastUtilized),
+		checkWord("/spec/uniqueWithin", s.UniqueWithin, UniqueWithinSpace, UniqueWithinClass),
+	)
+}
+
+// namedLength is an optional prefix length with its pointer in the spec.
+type namedLength struct {
+	name  string
+	value *int
+}
+
+func (s ClassSpec) lengths() []namedLength {
+	return []namedLength{
+		{"allowedPrefixLengths/min", s.MinPrefixLength}, {"allowedPrefixLengths/max", s.MaxPrefixLength},
+		{"defaultPrefixLength", s.DefaultPrefixLength}, {"poolPrefixLength", s.PoolPrefixLength},
 	}
 }
 
 func (s ClassSpec) checkLengths() error {
 	width := s.Family.Bits()
-	for _, f := range []struct {
-		name  string
-		value *int
-	}{
-		{"allowedPrefixLengths/min", s.MinPrefixLength},
-		{"allowedPrefixLengths/max", s.MaxPrefixLength},
-		{"defaultPrefixLength", s.DefaultPrefixLength},
-		{"poolPrefixLength", s.PoolPrefixLength},
-	} {
+	for _, f := range s.lengths() {
 		if f.value != nil && (*f.value < 0 || *f.value > width) {
 			return Invalid("/spec/"+f.name, "must be 0 to %d for %s.", width, s.Family)
 		}
@@ -120,8 +108,8 @@ func (s ClassSpec) checkLengths() error {
 }
 
 func (s ClassSpec) checkParameters() error {
-	if len(s.Parameters) > MaxParameters {
-		return Invalid("/spec/parameters", "has %d entries; at most %d are allowed.", len(s.Parameters), MaxParameters)
+	if err := checkCount("/spec/parameters", len(s.Parameters), MaxParameters); err != nil {
+		return err
 	}
 	for _, key := range slices.Sorted(maps.Keys(s.Parameters)) {
 		if !ValidLabelKey(key) {
@@ -134,7 +122,7 @@ func (s ClassSpec) checkParameters() error {
 	return nil
 }
 
-// checkScoping validates the fields of a scoped class.
+// checkScoping validates a scoped class's fields.
 func (s ClassSpec) checkScoping() error {
 	if len(s.PoolPer) == 0 {
 		switch {
@@ -151,14 +139,7 @@ func (s ClassSpec) checkScoping() error {
 	if s.PoolPrefixLength == nil {
 		return Invalid("/spec/poolPrefixLength", "is required with poolPer: it sets the size of the pool of each scope.")
 	}
-	for _, f := range []struct {
-		name  string
-		value *int
-	}{
-		{"allowedPrefixLengths/min", s.MinPrefixLength},
-		{"allowedPrefixLengths/max", s.MaxPrefixLength},
-		{"defaultPrefixLength", s.DefaultPrefixLength},
-	} {
+	for _, f := range s.lengths() {
 		if f.value != nil && *f.value < *s.PoolPrefixLength {
 			return Invalid("/spec/"+f.name, "is %d, shorter than poolPrefixLength %d: such a block does not fit into the pool of a scope.", *f.value, *s.PoolPrefixLength)
 		}
@@ -167,14 +148,14 @@ func (s ClassSpec) checkScoping() error {
 }
 
 func (s ClassSpec) checkRoles() error {
-	if len(s.PoolPer) > MaxRoles {
-		return Invalid("/spec/poolPer", "has %d entries; at most %d are allowed.", len(s.PoolPer), MaxRoles)
+	if err := checkCount("/spec/poolPer", len(s.PoolPer), MaxRoles); err != nil {
+		return err
 	}
 	for i, role := range s.PoolPer {
 		at := "/spec/poolPer/" + strconv.Itoa(i)
 		switch {
 		case i == 0 && role != ScopeProject:
-			return Invalid(at, "must be %q: projects do not share the pool of a scope.", ScopeProject)
+			return Invalid(at, "must be %q, because each project gets its own pools.", ScopeProject)
 		case !ValidRole(role):
 			return Invalid(at, "must be 1 to 63 characters from [A-Za-z0-9._-], beginning and ending with a letter or digit.")
 		case slices.Contains(s.PoolPer[:i], role):

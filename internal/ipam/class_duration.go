@@ -8,7 +8,7 @@ import (
 // MaxDuration is the longest duration in a spec, a year.
 const MaxDuration = 8760 * time.Hour
 
-// CheckDuration validates an optional duration. It must be whole seconds, from 0 to MaxDuration.
+// CheckDuration validates an optional duration. The duration must be whole seconds, from 0 to MaxDuration.
 func CheckDuration(pointer string, d *time.Duration) error {
 	if d == nil {
 		return nil

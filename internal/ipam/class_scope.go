@@ -12,7 +12,7 @@ const (
 	MaxRoles = 8 // in a class's poolPer, and in a claim's scope
 )
 
-// roleRE matches the name part of a label key. It excludes "=" and ",", so that the canonical text of a scope is unambiguous.
+// roleRE matches a label key's name part. It excludes "=" and ",", so that a scope's canonical text is unambiguous.
 var roleRE = regexp.MustCompile(`^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`)
 
 // ValidRole reports whether s is a valid role in a scope.
@@ -23,8 +23,8 @@ func (c Class) roles() []string {
 	return slices.DeleteFunc(slices.Clone(c.Spec.PoolPer), func(role string) bool { return role == ScopeProject })
 }
 
-// MissingRoles returns the roles that the class requires and that the scope lacks, in the order of PoolPer. An empty value counts as missing, because
-// it is more likely an unset variable than an intended value.
+// MissingRoles returns the roles that the class requires and that the scope lacks, in PoolPer's order. An empty value counts as missing, because it
+// is more likely an unset variable than an intended value.
 func (c Class) MissingRoles(scope map[string]string) []string {
 	return slices.DeleteFunc(c.roles(), func(role string) bool { return scope[role] != "" })
 }
@@ -45,8 +45,8 @@ func (c Class) ScopeKey(scope map[string]string) (values map[string]string, key 
 	return values, strings.Join(pairs, ",")
 }
 
-// ParseScope parses the text of a scope in the format of ScopeKey, but with the roles in any order. "-" is the empty scope. pointer is the position
-// of the text in the request.
+// ParseScope parses a scope's text in ScopeKey's format, but with the roles in any order. "-" is the empty scope. pointer is the text's position in
+// the request.
 func ParseScope(pointer, text string) (map[string]string, error) {
 	if text == "-" {
 		return nil, nil //nolint:nilnil // no roles
@@ -55,20 +55,20 @@ func ParseScope(pointer, text string) (map[string]string, error) {
 	for pair := range strings.SplitSeq(text, ",") {
 		role, value, is := strings.Cut(pair, "=")
 		if _, twice := scope[role]; twice || !is || value == "" {
-			return nil, Invalid(pointer, "must be role=value pairs with different roles, separated by commas, or -.")
+			return nil, Invalid(pointer, "must be role=value pairs separated by commas, each role once; or - for no roles.")
 		}
 		scope[role] = value
 	}
 	return scope, checkScope(pointer, scope)
 }
 
-// checkScope validates a claim's scope independently of a class.
+// checkScope validates a claim's scope without a class.
 func checkScope(pointer string, scope map[string]string) error {
-	switch {
-	case len(scope) == 0: // the usual case
+	if len(scope) == 0 { // the usual case
 		return nil
-	case len(scope) > MaxRoles:
-		return Invalid(pointer, "has %d entries; at most %d are allowed.", len(scope), MaxRoles)
+	}
+	if err := checkCount(pointer, len(scope), MaxRoles); err != nil {
+		return err
 	}
 	for _, role := range slices.Sorted(maps.Keys(scope)) {
 		if !ValidRole(role) {

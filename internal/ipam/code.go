@@ -1,9 +1,9 @@
 package ipam
 
-// Code is the machine-readable kind of a refusal. Clients depend on it, so its meaning never changes.
+// Code is a refusal's machine-readable kind. Clients depend on it, so its meaning never changes.
 type Code string
 
-// The codes. A table in package api maps them to HTTP statuses. Each code has a page at /problems/<code>.
+// The codes, in the contract's order. The page docs/problems/<code>.md gives a code's HTTP status, title and meaning.
 const (
 	CodeInvalidArgument      Code = "invalid_argument"
 	CodeUnauthenticated      Code = "unauthenticated"
@@ -45,17 +45,3 @@ const (
 	CodeDeadline             Code = "deadline"
 	CodeInternal             Code = "internal"
 )
-
-// Codes lists every code once, in the order of the contract.
-func Codes() []Code {
-	return []Code{
-		CodeInvalidArgument, CodeUnauthenticated, CodePermissionDenied, CodeNotFound, CodeMethodNotAllowed,
-		CodeNotAcceptable, CodeUnsupportedMediaType, CodeAlreadyExists, CodeOverlap, CodeInUse, CodeAllocationRetained,
-		CodePoolExhausted, CodeExhaustedByCooldown, CodePoolDraining, CodeNoPoolMatches, CodeNoPoolForClass, CodeNoDefaultClass, CodeBlockTaken,
-		CodeClaimReleased, CodeQuotaExceeded, CodeLastAdmin, CodeConsumerEnded, CodeTooManyConsumers, CodeWebhooksDisabled, CodeCursorExpired,
-		CodePreconditionFailed, CodePreconditionRequired,
-		CodePayloadTooLarge, CodeNeverSatisfiable, CodePrefixLengthRejected, CodeFamilyMismatch, CodeImmutableField,
-		CodeIdempotencyMismatch, CodeRateLimited, CodeContention, CodeOutcomeUnknown, CodeUnavailable, CodeDeadline,
-		CodeInternal,
-	}
-}

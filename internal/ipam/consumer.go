@@ -1,11 +1,12 @@
 package ipam
 
 import (
+	"cmp"
 	"regexp"
 	"time"
 )
 
-// Consumer is a user of claims, such as a machine or a pod. Its name is its UID in its own system. A realm separates the UIDs of different systems. A
+// Consumer is a user of claims, such as a machine or a pod. Its name is its UID in its own system. A realm separates different systems' UIDs. A
 // consumer that has ended stays as a tombstone and can never become live again.
 type Consumer struct {
 	Metadata
@@ -33,7 +34,7 @@ type NewConsumer struct {
 	Spec ConsumerSpec `json:"spec"`
 }
 
-// ConsumerRef names a consumer of a project.
+// ConsumerRef names a project's consumer.
 type ConsumerRef struct {
 	Realm string `json:"realm"`
 	UID   string `json:"uid"`
@@ -52,7 +53,7 @@ const (
 	ReasonExpired  EndReason = "Expired"  // it was not renewed in time
 )
 
-// WhenUnused determines whether the detachment of the last consumer releases the claim.
+// WhenUnused determines whether a claim is released when its last consumer is detached.
 type WhenUnused string
 
 // The values. UnusedKeep is the default.
@@ -68,7 +69,7 @@ const (
 	MaxConsumerText  = 128
 	MinConsumerTTL   = 10 * time.Second
 	MaxConsumerTTL   = 7 * 24 * time.Hour
-	MostConsumers    = 256 // of one claim
+	MostConsumers    = 256 // attached to one claim
 	DefaultReuseLost = 5 * time.Minute
 )
 
@@ -83,7 +84,7 @@ func (c Consumer) Ref() ConsumerRef { return ConsumerRef{Realm: c.Realm, UID: c.
 // Live reports whether the consumer has not ended.
 func (c Consumer) Live() bool { return c.EndedAt.IsZero() }
 
-// Renewed returns the state of the consumer after a renewal.
+// Renewed returns the consumer as it is after a renewal.
 func (c Consumer) Renewed(at time.Time) Consumer {
 	c.RenewedAt, c.ExpiresAt = at, time.Time{}
 	if c.Spec.TTL > 0 {
@@ -92,7 +93,7 @@ func (c Consumer) Renewed(at time.Time) Consumer {
 	return c
 }
 
-// Ended returns the state of the consumer after its end.
+// Ended returns the consumer as it is after its end.
 func (c Consumer) Ended(at time.Time, because EndReason) Consumer {
 	c.EndedAt, c.Reason, c.Draining = at, because, true
 	return c
@@ -108,34 +109,31 @@ func (c NewConsumer) Check(at, uid string) error {
 	case c.Spec.TTL != 0 && (c.Spec.TTL < MinConsumerTTL || c.Spec.TTL > MaxConsumerTTL):
 		return Invalid(at+"/ttlSeconds", "must be %d to %d.", int(MinConsumerTTL.Seconds()), int(MaxConsumerTTL.Seconds()))
 	}
-	if err := CheckText(at+"/kind", c.Spec.Kind, MaxConsumerText, false); err != nil {
-		return err
-	}
-	return CheckText(at+"/name", c.Spec.Name, MaxConsumerText, false)
+	return cmp.Or(CheckText(at+"/kind", c.Spec.Kind, MaxConsumerText, false), CheckText(at+"/name", c.Spec.Name, MaxConsumerText, false))
 }
 
 // Attachment records that a consumer uses a claim.
 type Attachment struct {
-	Region     string // of the claim
+	Region     string // the claim's
 	ProjectID  ID
 	ClaimID    ID
-	Claim      string // name of the claim
+	Claim      string // the claim's name
 	Consumer   ConsumerRef
 	AttachedAt time.Time
 }
 
-// Realm is the state of the consumers in one realm.
+// Realm describes the consumers in one realm.
 type Realm struct {
 	Project string
 	Name    string
 	RealmState
-	Live    int64 // number of live consumers
-	Expired int64 // number of live consumers that have expired
+	Live    int64 // live consumers
+	Expired int64 // live consumers that have expired
 }
 
-// RealmState is the stored state of a realm. It is zero unless many consumers of the realm have expired within a short time. Then Carve holds the
-// realm, which means that it ends no expired consumers.
+// RealmState is a realm's stored state. It is zero unless many consumers in the realm have expired within a short time. Then Carve holds the realm,
+// which means that it ends no expired consumers.
 type RealmState struct {
 	HeldSince      time.Time // since when Carve holds the realm; zero: it does not
-	ConfirmedUntil time.Time // a caller has confirmed that the consumers that expired until then are gone, so Carve may end all of them
+	ConfirmedUntil time.Time // a caller has confirmed that the consumers that expired until then are gone, so Carve may end them all
 }

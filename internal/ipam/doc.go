@@ -1,5 +1,5 @@
-// Package ipam has the vocabulary of Carve. It defines the resources, such as Project, Space, Pool, Claim and Allocation, with their identities and
-// their validation. It also defines the only error type. It uses no HTTP, no SQL and no clock, and imports only the standard library.
+// Package ipam has Carve's vocabulary. It defines the resources, such as Project, Space, Pool, Claim and Allocation, with their identities and their
+// validation. It also defines the only error type. It uses no HTTP, no SQL and no clock, and imports only the standard library.
 //
 // Each word has one meaning:
 //
@@ -7,7 +7,7 @@
 //	space       a routing domain; inside one space nothing overlaps
 //	pool        a block that Carve divides; a root pool comes from its space, and a child pool comes from its parent
 //	claim       a request for one block; it exists only when it is bound
-//	allocation  the system's record of a held block
+//	allocation  the system's record for a held block
 //	block       an aligned CIDR (netip.Prefix, masked); a host address is a /32 or /128 block
 //	container   the source of blocks: a pool, or one address family of a space
 //

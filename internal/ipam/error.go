@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// Error is the only error type of Carve that clients see. The response contains all fields except the cause. The server logs the cause and never
-// sends it. An error of another type is a bug, and the server returns it as CodeInternal.
+// Error is the only error type that clients see. The response contains all fields except the cause. The server logs the cause and never sends it. An
+// error with another type is a bug, and the server returns it as CodeInternal.
 type Error struct {
 	Code       Code
 	Message    string        // public text: the problem and, if possible, a remedy
-	Fields     []Field       // the invalid parts of the request
+	Fields     []Field       // the request's invalid parts
 	Figures    Figures       // numbers that a client program needs
 	RetryAfter time.Duration // how long a client should wait before a retry; zero: not stated
 	cause      error
 }
 
-// Field names one invalid part of a request.
+// Field names one invalid part in a request.
 type Field struct {
 	Pointer string // JSON pointer (RFC 6901) into the body, or a name such as "query:limit", "header:If-Match" or "path:project"
 	Detail  string // one sentence
@@ -40,13 +40,13 @@ type Figures struct {
 	Quota, Measure         string // Quota: project/name; Measure: addresses, claims or pools
 	Limit, Used, Requested string // exact decimals, in units of Measure
 
-	Class        string    // project/name of the class that caused the refusal
+	Class        string    // the class that caused the refusal, as project/name
 	MissingRoles []string  // scope roles that the class requires and the claim lacks
-	CoolingDown  string    // number of addresses in cool-down in the tried pools, as an exact decimal
+	CoolingDown  string    // addresses in cool-down in the tried pools, as an exact decimal
 	CooledDownAt time.Time // when the first block that is large enough ends its cool-down
 	CountedAt    time.Time // when the server counted AvailableAddresses and the other counts, if it did not count for this refusal
 	Pools        *int64    // pools that block the request
-	Steps        []Step    // the steps of the decision
+	Steps        []Step    // the decision's steps
 }
 
 // Step is one step in the decision about a claim, with its outcome.
@@ -54,14 +54,14 @@ type Step struct {
 	Kind    StepKind `json:"kind"`
 	Name    string   `json:"name"` // project/name; only the project for a pool that the caller may not see
 	Outcome Outcome  `json:"outcome"`
-	Code    Code     `json:"code,omitempty"` // code of the refusal; "": the step did not refuse
+	Code    Code     `json:"code,omitempty"` // the refusal's code; "": the step did not refuse
 	Detail  string   `json:"detail"`         // one sentence
 }
 
-// StepKind is the kind of a step.
+// StepKind is a step's kind.
 type StepKind string
 
-// The kinds of steps.
+// The kinds.
 const (
 	StepClass StepKind = "class"
 	StepPool  StepKind = "pool"
@@ -69,7 +69,7 @@ const (
 	StepGrant StepKind = "grant"
 )
 
-// Outcome is the result of a step.
+// Outcome is a step's result.
 type Outcome string
 
 // The outcomes. OutcomeSkipped means that the claim does not use this pool, class or grant. OutcomeRefused means that this step refuses the claim.
@@ -80,8 +80,8 @@ const (
 	OutcomeRefused Outcome = "refused"
 )
 
-// ErrShed is the cause of a refusal by an overloaded server. The refusal does not depend on the request. Thousands of such refusals may occur in a
-// second, so the server counts them and does not log each one.
+// ErrShed is the cause if an overloaded server refuses a request. The refusal does not depend on the request. Thousands may occur in a second, so the
+// server counts them and does not log each one.
 var ErrShed = errors.New("shed")
 
 // Errorf makes an error with a public message.
@@ -89,7 +89,7 @@ func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// Invalid makes an invalid_argument error for one part of the request.
+// Invalid makes an invalid_argument error for one part in the request.
 func Invalid(pointer, format string, args ...any) *Error {
 	detail := fmt.Sprintf(format, args...)
 	return &Error{
@@ -99,7 +99,7 @@ func Invalid(pointer, format string, args ...any) *Error {
 	}
 }
 
-// At adds an invalid part of the request, and returns the error.
+// At adds an invalid part, and returns the error.
 func (e *Error) At(pointer, format string, args ...any) *Error {
 	e.Fields = append(e.Fields, Field{Pointer: pointer, Detail: fmt.Sprintf(format, args...)})
 	return e
@@ -122,7 +122,7 @@ func (e *Error) Error() string {
 // Unwrap returns the internal cause for errors.Is and errors.As.
 func (e *Error) Unwrap() error { return e.cause }
 
-// CodeOf returns the code of an error. If err is not an *Error and wraps none, the code is CodeInternal. If err is nil, the code is "".
+// CodeOf returns an error's code. If err is not an *Error and wraps none, the code is CodeInternal. If err is nil, the code is "".
 func CodeOf(err error) Code {
 	if err == nil {
 		return ""

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// OutcomeOK is the outcome of an event for a change that succeeded. The outcome of a refused attempt is the code of the refusal.
+// OutcomeOK is an event's outcome if the change succeeded. For a refused attempt, the outcome is the refusal's code.
 const OutcomeOK = "ok"
 
 // Event is one record in the audit trail. It describes a change, or an attempt without permission.
 type Event struct {
-	ID        ID // UUID version 7; sorts by time, and within a transaction by the order of recording
+	ID        ID // UUID version 7; sorts by time, and within a transaction in recording order
 	ProjectID ID // the project that owns the audit trail
 	At        time.Time
 	Subject   string
@@ -19,8 +19,8 @@ type Event struct {
 	Remote    string
 	RequestID string
 	Operation string
-	Kind      string // of the resource
-	Name      string // of the resource
+	Kind      string // the resource's
+	Name      string // the resource's
 	Outcome   string
 	Before    json.RawMessage // only the differences; nil: the resource did not exist
 	After     json.RawMessage // only the differences; nil: the resource does not exist
@@ -28,8 +28,8 @@ type Event struct {
 
 // Hold is a period in which a claim or a child pool holds or held a block.
 type Hold struct {
-	ID           ID // of the row
-	ProjectID    ID // owner of the pool
+	ID           ID // the row's
+	ProjectID    ID // the pool's owner
 	Project      string
 	Pool         Ref
 	Block        netip.Prefix
@@ -39,10 +39,10 @@ type Hold struct {
 	Holder       Ref // the claim or child pool
 	Since        time.Time
 	Until        time.Time // zero: it has not ended
-	Because      Because   // set if the detachment of a consumer released the claim
+	Because      Because   // set if a consumer's detachment released the claim
 }
 
-// Because describes the detachment of a consumer that released a claim. The zero value means no such reason.
+// Because describes the consumer's detachment that released a claim. The zero value means no such reason.
 type Because struct {
 	Reason   EndReason
 	Consumer ConsumerRef

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// ID is a UUID, 16 bytes in network order. It identifies a resource and is never reused. A name can be reused after the deletion of its resource. The
-// zero ID means "none".
+// ID is a UUID, 16 bytes in network order. It identifies a resource and is never reused. The name of a deleted resource can be reused. The zero ID
+// means "none".
 type ID [16]byte
 
 // NewID makes a random (version 4, RFC 9562) ID.
@@ -22,18 +22,24 @@ func NewID() ID {
 	return id
 }
 
-// NewTimeID makes an ID that sorts by its time (version 7, RFC 9562). It has 48 bits of milliseconds, followed by random bits.
+// NewTimeID makes an ID that sorts by its time in microseconds (version 7, RFC 9562, method 3). It has 48 bits of milliseconds and 12 bits for the
+// part of a millisecond, followed by random bits.
 func NewTimeID(at time.Time) ID {
-	id := NewID()
-	binary.BigEndian.PutUint64(id[:8], uint64(at.UnixMilli())<<16|uint64(id[6]&0x0f|0x70)<<8|uint64(id[7]))
-	return id
+	return NewID().at(at)
 }
 
 // Numbered returns an ID with another time and with the number n. The receiver comes from NewTimeID. n replaces the last 16 random bits, and the
 // other random bits stay.
 func (id ID) Numbered(at time.Time, n uint16) ID {
-	binary.BigEndian.PutUint64(id[:8], uint64(at.UnixMilli())<<16|uint64(id[6])<<8|uint64(id[7]))
+	id = id.at(at)
 	binary.BigEndian.PutUint16(id[14:], n)
+	return id
+}
+
+// at returns an ID with another time. It rounds the part of a millisecond up, so that Time returns the same microsecond.
+func (id ID) at(t time.Time) ID {
+	us := t.Nanosecond() / 1000 % 1000
+	binary.BigEndian.PutUint64(id[:8], uint64(t.UnixMilli())<<16|0x7000|uint64(us<<12+999)/1000) //nolint:gosec // us is 0 to 999
 	return id
 }
 
@@ -43,9 +49,10 @@ func (id ID) Next() ID {
 	return id
 }
 
-// Time returns the time of an ID from NewTimeID, to the millisecond.
+// Time returns the time of an ID from NewTimeID, to the microsecond.
 func (id ID) Time() time.Time {
-	return time.UnixMilli(int64(binary.BigEndian.Uint64(id[:8]) >> 16)).UTC()
+	bits := binary.BigEndian.Uint64(id[:8])
+	return time.UnixMilli(int64(bits >> 16)).Add(time.Duration(bits&0xfff*1000>>12) * time.Microsecond).UTC()
 }
 
 // FirstTimeID returns a lower bound for the IDs that NewTimeID makes at a time or later. It is greater than all IDs from earlier milliseconds.
@@ -64,7 +71,7 @@ func (id ID) String() string {
 	return string(id.AppendTo(b[:0]))
 }
 
-// AppendTo appends the result of String to a slice.
+// AppendTo appends String's result to a slice.
 func (id ID) AppendTo(to []byte) []byte {
 	var b [36]byte
 	hex.Encode(b[0:8], id[0:4])

@@ -16,7 +16,7 @@ const (
 	VisibilityShared   Visibility = "shared"
 )
 
-// Strategy determines which of the suitable free blocks a claim gets.
+// Strategy determines which suitable free block a claim gets.
 type Strategy string
 
 // The strategies. BestFit is the default.
@@ -24,7 +24,7 @@ const (
 	FirstFit Strategy = "FirstFit" // the lowest address
 	BestFit  Strategy = "BestFit"  // in the smallest suitable free block, which keeps large blocks whole
 	Random   Strategy = "Random"   // a random position
-	Sparse   Strategy = "Sparse"   // at the beginning of the largest free block, which leaves room to grow after each block
+	Sparse   Strategy = "Sparse"   // where the largest free block begins, which leaves room to grow after each block
 )
 
 // Drain stops a pool from giving out blocks. It also determines whether Carve deletes the pool when it is empty.
@@ -46,11 +46,11 @@ type Pool struct {
 	Block              netip.Prefix `json:"block"`
 	Space              Ref          `json:"space"`
 	Spec               PoolSpec     `json:"spec"`
-	Classes            []ClassRef   `json:"classes,omitempty"` // the classes for Spec.ClassNames at the time of its last change, in the same order
+	Classes            []ClassRef   `json:"classes,omitempty"` // the classes that Spec.ClassNames meant when it last changed, in the same order
 	Scope              *PoolScope   `json:"scope,omitempty"`   // the class and scope that Carve made the pool for; nil: none
 	EmptySince         time.Time    `json:"emptySince,omitzero"`
 	Stock              Stock        `json:"stock"`
-	Regional           []PoolRegion `json:"regional,omitempty"` // state in each region, in the order of Spec.Regions; empty if the pool serves only its home
+	Regional           []PoolRegion `json:"regional,omitempty"` // state in each region, in Spec.Regions' order; empty if the pool serves only its home
 
 	// At is the region in which a request uses the pool. It is "" for the home region. It is not stored.
 	At string `json:"-"`
@@ -60,7 +60,7 @@ type Pool struct {
 type PoolSpec struct {
 	CIDR         netip.Prefix  `json:"cidr,omitzero"` // root pool: its block; child pool: the exact block from the parent
 	Parent       Ref           `json:"parentRef,omitzero"`
-	PrefixLength *int          `json:"prefixLength,omitempty"` // child pool: the length of its block
+	PrefixLength *int          `json:"prefixLength,omitempty"` // child pool: its block's length
 	Space        Ref           `json:"spaceRef,omitzero"`      // root pool: the space that contains it
 	Visibility   Visibility    `json:"visibility"`
 	Allocation   Allocating    `json:"allocation"`
@@ -69,18 +69,18 @@ type PoolSpec struct {
 	Drain        Drain         `json:"drain,omitempty"`
 
 	ClassNames []string       `json:"classNames,omitempty"` // classes that the pool backs; a name means the project's class, or otherwise the platform's class
-	ReuseAfter *time.Duration `json:"reuseAfter,omitempty"` // cool-down of released blocks, unless a class sets one; nil: none
+	ReuseAfter *time.Duration `json:"reuseAfter,omitempty"` // cool-down for released blocks, unless a class sets one; nil: none
 
-	Region  string   `json:"region,omitempty"`  // the home region; "": the region of the server that creates the pool
+	Region  string   `json:"region,omitempty"`  // the home region; "": the creating server's region
 	Regions []string `json:"regions,omitempty"` // the regions that the pool serves, including its home; empty: only its home
 }
 
 // Allocating is the policy for the blocks that a pool gives out. If MinPrefixLength is unset, it is the pool's own length. If MaxPrefixLength is
-// unset, it is the length of a host address. If DefaultPrefixLength is unset, a claim must set its length.
+// unset, it is a host address's length. If DefaultPrefixLength is unset, a claim must set its length.
 type Allocating struct {
 	Strategy            Strategy `json:"strategy"`
-	MinPrefixLength     *int     `json:"minPrefixLength,omitempty"` // length of the largest block
-	MaxPrefixLength     *int     `json:"maxPrefixLength,omitempty"` // length of the smallest block
+	MinPrefixLength     *int     `json:"minPrefixLength,omitempty"` // the largest block's length
+	MaxPrefixLength     *int     `json:"maxPrefixLength,omitempty"` // the smallest block's length
 	DefaultPrefixLength *int     `json:"defaultPrefixLength,omitempty"`
 }
 
@@ -99,7 +99,7 @@ func (a Allocating) Bounds(block netip.Prefix) (lo, hi int) {
 // Root reports whether the pool is a root pool.
 func (p Pool) Root() bool { return p.Spec.Parent == Ref{} }
 
-// Family returns the family of the pool's block.
+// Family returns the family that the pool's block has.
 func (p Pool) Family() Family { return FamilyOf(p.Block.Addr()) }
 
 // Backs reports whether the pool lists a class.
@@ -110,16 +110,13 @@ func (p Pool) Backs(class ID) bool {
 // Draining reports whether the pool has stopped giving out blocks.
 func (p Pool) Draining() bool { return p.Spec.Drain != "" }
 
-// Ref returns the pool's reference.
-func (p Pool) Ref() Ref { return Ref{Project: p.Project, Name: p.Name} }
-
 // Reservation excludes a part of a pool from claims and child pools. Exactly one of CIDR, From with To, First, and Last is set.
 type Reservation struct {
 	CIDR   netip.Prefix `json:"cidr,omitzero"`
 	From   netip.Addr   `json:"from,omitzero"` // with To: both inclusive
 	To     netip.Addr   `json:"to,omitzero"`
-	First  int          `json:"first,omitempty"` // the first n addresses of the pool
-	Last   int          `json:"last,omitempty"`  // the last n addresses of the pool
+	First  int          `json:"first,omitempty"` // the pool's first n addresses
+	Last   int          `json:"last,omitempty"`  // the pool's last n addresses
 	Reason string       `json:"reason,omitempty"`
 }
 
@@ -127,7 +124,7 @@ type Reservation struct {
 const (
 	MaxReservations      = 64
 	MaxReservedAddresses = 65536 // for First and Last
-	MaxReservedBlocks    = 2048  // aligned blocks for all reservations of a pool
+	MaxReservedBlocks    = 2048  // aligned blocks for all reservations in a pool
 )
 
 // Phase returns Draining, Exhausted or Ready. A pool is Exhausted if it has no free block.

@@ -1,6 +1,7 @@
 package ipam
 
 import (
+	"cmp"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -9,7 +10,7 @@ import (
 // MaxClassNames limits the classes that one pool can back.
 const MaxClassNames = 32
 
-// Check validates the fields of a pool's spec, as far as that is possible without the parent or the space.
+// Check validates a pool's spec, as far as that is possible without the parent or the space.
 func (s PoolSpec) Check() error {
 	root := s.Parent == Ref{}
 	switch {
@@ -25,29 +26,25 @@ func (s PoolSpec) Check() error {
 	if s.PrefixLength != nil && (*s.PrefixLength < 0 || *s.PrefixLength > 128) {
 		return Invalid("/spec/prefixLength", "must be 0 to 128.")
 	}
-	switch s.Visibility {
-	case VisibilityPlatform, VisibilityConsumer, VisibilityShared:
-	default:
-		return Invalid("/spec/visibility", "must be platform, consumer or shared.")
+	if err := checkVisibility(s.Visibility); err != nil {
+		return err
 	}
 	if s.Drain != "" && s.Drain != DrainKeep && s.Drain != DrainDelete {
 		return Invalid("/spec/drain", "must be Keep or Delete, or left out.")
 	}
-	if err := CheckText("/spec/description", s.Description, MaxDescription, true); err != nil {
-		return err
-	}
-	if len(s.Reservations) > MaxReservations {
-		return Invalid("/spec/reservations", "has %d entries; at most %d are allowed.", len(s.Reservations), MaxReservations)
-	}
-	if err := s.checkClassNames(); err != nil {
-		return err
-	}
-	return CheckDuration("/spec/reuseAfter", s.ReuseAfter)
+	return cmp.Or(
+		CheckText("/spec/description", s.Description, MaxDescription, true), checkCount("/spec/reservations", len(s.Reservations), MaxReservations),
+		s.checkClassNames(), CheckDuration("/spec/reuseAfter", s.ReuseAfter),
+	)
+}
+
+func checkVisibility(v Visibility) error {
+	return checkWord("/spec/visibility", v, VisibilityPlatform, VisibilityConsumer, VisibilityShared)
 }
 
 func (s PoolSpec) checkClassNames() error {
-	if len(s.ClassNames) > MaxClassNames {
-		return Invalid("/spec/classNames", "has %d entries; at most %d are allowed.", len(s.ClassNames), MaxClassNames)
+	if err := checkCount("/spec/classNames", len(s.ClassNames), MaxClassNames); err != nil {
+		return err
 	}
 	for i, name := range s.ClassNames {
 		at := "/spec/classNames/" + strconv.Itoa(i)
@@ -63,19 +60,12 @@ func (s PoolSpec) checkClassNames() error {
 
 // CheckFor validates the policy for the pool's block. Call it when the server has chosen the block.
 func (a Allocating) CheckFor(block netip.Prefix) error {
-	switch a.Strategy {
-	case FirstFit, BestFit, Random, Sparse:
-	default:
-		return Invalid("/spec/allocation/strategy", "must be FirstFit, BestFit, Random or Sparse.")
+	if err := checkWord("/spec/allocation/strategy", a.Strategy, FirstFit, BestFit, Random, Sparse); err != nil {
+		return err
 	}
 	width := block.Addr().BitLen()
-	for _, f := range []struct {
-		name  string
-		value *int
-	}{
-		{"minPrefixLength", a.MinPrefixLength},
-		{"maxPrefixLength", a.MaxPrefixLength},
-		{"defaultPrefixLength", a.DefaultPrefixLength},
+	for _, f := range []namedLength{
+		{"minPrefixLength", a.MinPrefixLength}, {"maxPrefixLength", a.MaxPrefixLength}, {"defaultPrefixLength", a.DefaultPrefixLength},
 	} {
 		if f.value != nil && (*f.value < block.Bits() || *f.value > width) {
 			return Invalid("/spec/allocation/"+f.name, "is %d; a pool of %s can carve lengths %d to %d.", *f.value, block, block.Bits(), width)
@@ -97,8 +87,8 @@ func (a Allocating) Equal(b Allocating) bool {
 		same(a.MaxPrefixLength, b.MaxPrefixLength) && same(a.DefaultPrefixLength, b.DefaultPrefixLength)
 }
 
-// Admit checks whether the pool can give out a block with a prefix length. pointer names the field of the request that has the length. Admit returns
-// one of these errors:
+// Admit checks whether the pool can give out a block with a prefix length. pointer names the request's field with the length. Admit returns these
+// errors:
 //
 //   - never_satisfiable if the pool could not serve the length even if it were empty
 //   - prefix_length_rejected if only the pool's policy forbids the length

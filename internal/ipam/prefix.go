@@ -13,7 +13,7 @@ const (
 	IPv6 Family = "IPv6"
 )
 
-// FamilyOf returns the family of an address.
+// FamilyOf returns an address's family.
 func FamilyOf(a netip.Addr) Family {
 	if a.Is4() {
 		return IPv4
@@ -21,7 +21,7 @@ func FamilyOf(a netip.Addr) Family {
 	return IPv6
 }
 
-// Bits returns the prefix length of a host address in the family, 32 or 128.
+// Bits returns a host address's prefix length, 32 or 128.
 func (f Family) Bits() int {
 	if f == IPv4 {
 		return 32
@@ -37,7 +37,7 @@ func (f Family) Everything() netip.Prefix {
 	return netip.PrefixFrom(netip.IPv6Unspecified(), 0)
 }
 
-// mapped is the block of the IPv4-mapped IPv6 addresses. No request can name a block in it, because requests use the IPv4 form.
+// mapped is the block with the IPv4-mapped IPv6 addresses. No request can name a block in it, because requests use the IPv4 form.
 var mapped = netip.MustParsePrefix("::ffff:0:0/96")
 
 // CheckPoolBlock refuses a pool's block if it contains IPv4-mapped addresses, because no request can name them.
@@ -80,5 +80,5 @@ func ParseAddress(pointer, s string) (netip.Addr, error) {
 	return a, nil
 }
 
-// HostBlock returns the /32 or /128 of an address.
+// HostBlock returns an address's /32 or /128.
 func HostBlock(a netip.Addr) netip.Prefix { return netip.PrefixFrom(a, a.BitLen()) }

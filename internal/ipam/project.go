@@ -1,9 +1,11 @@
 package ipam
 
-// PlatformProject is the reserved project of the operators. It always exists.
+import "cmp"
+
+// PlatformProject is the operators' reserved project. It always exists.
 const PlatformProject = "platform"
 
-// DefaultSpace is the name of the space that every project has from the beginning.
+// DefaultSpace names the space that every project has from the beginning.
 const DefaultSpace = "default"
 
 // Limits for free text.
@@ -27,13 +29,12 @@ type ProjectSpec struct {
 
 // Check validates the texts.
 func (s ProjectSpec) Check() error {
-	if err := CheckText("/spec/displayName", s.DisplayName, MaxDisplayName, false); err != nil {
-		return err
-	}
-	return CheckText("/spec/description", s.Description, MaxDescription, true)
+	return cmp.Or(
+		CheckText("/spec/displayName", s.DisplayName, MaxDisplayName, false), CheckText("/spec/description", s.Description, MaxDescription, true),
+	)
 }
 
-// Space is a routing domain. It has two containers, one for the free blocks of each family.
+// Space is a routing domain. It has two containers for free blocks, one for each family.
 type Space struct {
 	Metadata
 	ProjectID   ID        `json:"projectId"`
@@ -52,7 +53,7 @@ func (s SpaceSpec) Check() error {
 	return CheckText("/spec/description", s.Description, MaxDescription, true)
 }
 
-// Container returns the id of the container for the free blocks of a family.
+// Container returns the id of a family's container.
 func (s Space) Container(f Family) ID {
 	if f == IPv4 {
 		return s.ContainerV4

@@ -12,7 +12,7 @@ type Quota struct {
 	Overdrawn bool       `json:"-"` // a limit is below the usage
 }
 
-// QuotaOwner is the owner of a quota. The limited project cannot change a quota that the platform has set.
+// QuotaOwner is a quota's owner. The limited project cannot change a quota that the platform has set.
 type QuotaOwner string
 
 // The owners.
@@ -35,34 +35,34 @@ type QuotaScope struct {
 	Family Family `json:"ipFamily,omitempty"`
 }
 
-// HoldPlace has the properties of a held block that decide which quotas count it. A zero Pool means that the block is directly in a space. A zero
-// Class means that the block has no class.
-type HoldPlace struct {
+// QuotaSubject has the properties that decide which quotas count a held block. A zero Pool means that the block is directly in a space. A zero Class
+// means that the block has no class.
+type QuotaSubject struct {
 	Pool   Ref
 	Class  Ref
 	Family Family
 }
 
 // Covers reports whether a quota with this scope counts a block.
-func (s QuotaScope) Covers(at HoldPlace) bool {
+func (s QuotaScope) Covers(at QuotaSubject) bool {
 	return (s.Pool == Ref{} || s.Pool == at.Pool) && (s.Class == Ref{} || s.Class == at.Class) && (s.Family == "" || s.Family == at.Family)
 }
 
-// QuotaLimits has the limits of a quota. nil means unlimited.
+// QuotaLimits has a quota's limits. nil means unlimited.
 type QuotaLimits struct {
 	Addresses *big.Int `json:"addresses,omitempty"`
 	Claims    *int64   `json:"claims,omitempty"`
 	Pools     *int64   `json:"pools,omitempty"`
 }
 
-// Usage has the quantities that a quota counts. Addresses counts the addresses of claims and of retained blocks.
+// Usage has the quantities that a quota counts. Addresses counts addresses in claims and in retained blocks.
 type Usage struct {
 	Addresses *big.Int `json:"addresses"` // nil: 0
 	Claims    int64    `json:"claims"`
 	Pools     int64    `json:"pools"`
 }
 
-// Add returns the sum of two usages, as a new value.
+// Add returns the sum, as a new value.
 func (u Usage) Add(v Usage) Usage {
 	return Usage{Addresses: new(big.Int).Add(u.addresses(), v.addresses()), Claims: u.Claims + v.Claims, Pools: u.Pools + v.Pools}
 }
@@ -82,11 +82,11 @@ func (u Usage) addresses() *big.Int {
 	return u.Addresses
 }
 
-// QuotaShards is the number of rows for a quota's figures in each region. Because a quota has several rows, transactions on different pools seldom
-// use the same row.
+// QuotaShards is how many rows a quota's figures have in each region. Because a quota has several rows, transactions on different pools seldom use
+// the same row.
 const QuotaShards = 16
 
-// QuotaShard is one part of a quota's figures. For each measure with a limit, the sum of the spares in all shards is the limit less the usage.
+// QuotaShard is one part in a quota's figures. For each measure with a limit, the spares in all shards add up to the limit less the usage.
 type QuotaShard struct {
 	Region  string
 	QuotaID ID

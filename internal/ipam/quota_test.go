@@ -14,12 +14,12 @@ func TestQuotaScopeCoversNamedPoolsAndClasses(t *testing.T) {
 	t.Parallel()
 	net, same, none := ipam.Ref{Project: "acme", Name: "net"}, ipam.Ref{Project: "other", Name: "net"}, ipam.Ref{}
 	std, own := ipam.Ref{Project: "platform", Name: "std"}, ipam.Ref{Project: "acme", Name: "std"}
-	at := func(pool, class ipam.Ref, f ipam.Family) ipam.HoldPlace {
-		return ipam.HoldPlace{Pool: pool, Class: class, Family: f}
+	at := func(pool, class ipam.Ref, f ipam.Family) ipam.QuotaSubject {
+		return ipam.QuotaSubject{Pool: pool, Class: class, Family: f}
 	}
 	for name, c := range map[string]struct {
 		scope ipam.QuotaScope
-		at    ipam.HoldPlace
+		at    ipam.QuotaSubject
 		want  bool
 	}{
 		"Everything":               {ipam.QuotaScope{}, at(net, none, ipam.IPv4), true},

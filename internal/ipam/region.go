@@ -1,12 +1,13 @@
 package ipam
 
 import (
+	"cmp"
 	"net/netip"
 	"slices"
 	"time"
 )
 
-// Region is a location of servers and of rows in the database.
+// Region is a location for servers and for rows in the database.
 type Region struct {
 	Name      string    `json:"name"`
 	Ordinal   int       `json:"ordinal"` // position in the order in which regions were added; 0 is the primary region
@@ -16,11 +17,11 @@ type Region struct {
 // PoolRegion is a pool's state in one of the regions that it serves.
 type PoolRegion struct {
 	Region string `json:"region"`
-	// Epoch is a version that each loan and each recall of blocks changes. The region's own rows contain it too. If both versions differ, the rows
-	// and the loan records come from different times, for example after a restore. Then servers must not use the pool in this region.
+	// Epoch is a version that changes when blocks are lent or recalled. The region's own rows contain it too. If the two copies differ, the rows and the
+	// loan records come from different times, for example after a restore. Then servers must not use the pool in this region.
 	Epoch ID `json:"epoch"`
-	// Loan is the size of the last loan, which was 2^Loan addresses. It is -1 before the first loan. LoanedAt is the time of the last loan. Lasted is
-	// how long the previous loan lasted, or 0 if there was none.
+	// Loan is the size of the last loan as a power of two: the loan had 2^Loan addresses. Loan is -1 before the first loan. LoanedAt is the last loan's
+	// time. Lasted is how long the previous loan lasted, or 0 if there was none.
 	Loan     int           `json:"loan"`
 	LoanedAt time.Time     `json:"loanedAt"`
 	Lasted   time.Duration `json:"lasted,omitempty"`
@@ -29,7 +30,7 @@ type PoolRegion struct {
 	Lent  Stock `json:"lent"`  // Free counts the blocks lent to the region, by length; empty for the home region
 }
 
-// Loan is a block that the home region of a pool has lent to another region.
+// Loan is a block that a pool's home region has lent to another region.
 type Loan struct {
 	PoolID ID
 	Region string
@@ -45,7 +46,7 @@ func (p Pool) Serves(region string) bool {
 	return region == p.Region || slices.Contains(p.Spec.Regions, region)
 }
 
-// In returns the pool with At set for a region. If the pool does not serve the region, it is used in its home region.
+// In returns the pool for use in a region, which it stores in the field At. If the pool does not serve the region, At means the home region.
 func (p Pool) In(region string) Pool {
 	p.At = ""
 	if region != p.Region && p.Serves(region) {
@@ -54,10 +55,5 @@ func (p Pool) In(region string) Pool {
 	return p
 }
 
-// Place returns the region in which the pool is used. It is At, or the home region if At is "".
-func (p Pool) Place() string {
-	if p.At != "" {
-		return p.At
-	}
-	return p.Region
-}
+// Place returns the region in which the pool is used. This is the field At, or the home region if At is "".
+func (p Pool) Place() string { return cmp.Or(p.At, p.Region) }

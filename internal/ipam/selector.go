@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// Operator is the operator of a requirement in a selector, as in Kubernetes.
+// Operator is a requirement's operator, as in Kubernetes.
 type Operator string
 
 // The operators.
@@ -29,7 +29,7 @@ type Requirement struct {
 	Values   []string `json:"values,omitempty"`
 }
 
-// Selector is a list of conditions on labels. Labels match if they satisfy all conditions. The empty selector matches everything.
+// Selector lists conditions on labels. Labels match if they satisfy all conditions. The empty selector matches everything.
 type Selector struct {
 	MatchLabels      map[string]string `json:"matchLabels,omitempty"`
 	MatchExpressions []Requirement     `json:"matchExpressions,omitempty"`

@@ -6,13 +6,13 @@ type Sized interface {
 	Size() int
 }
 
-// bareSize is the estimated size of a resource without its texts.
+// bareSize is a resource's estimated size without its texts.
 const bareSize = 512
 
 // Size implements Sized for every resource that embeds Metadata.
 func (m Metadata) Size() int { return bareSize + sizeOf(m.Labels) + sizeOf(m.Annotations) }
 
-// Size implements Sized. The reasons of reservations are the only texts in a pool's spec that may be long in total.
+// Size implements Sized. Reservations' reasons are the only texts in a pool's spec that may be long in total.
 func (p Pool) Size() int {
 	n := p.Metadata.Size()
 	for _, r := range p.Spec.Reservations {
@@ -46,7 +46,7 @@ func sizeOf(texts map[string]string) (n int) {
 	return n
 }
 
-// TextSize returns the number of bytes that encoding/json needs for a text, without the quotes.
+// TextSize returns how many bytes encoding/json needs for a text, without the quotes.
 func TextSize(s string) int {
 	n := len(s)
 	for i := range len(s) {

@@ -14,10 +14,10 @@ const (
 	noAddress = "is not an IP address such as 10.0.0.1 or 2001:db8::1."
 )
 
-// leadingZeros finds zeros before the numbers of an IPv4 address. Some programs read such a number as octal (RFC 6943, 3.1.1).
+// leadingZeros finds zeros before numbers in an IPv4 address. Some programs read such a number as octal (RFC 6943, 3.1.1).
 var leadingZeros = regexp.MustCompile(`(^|\.)0+([0-9])`)
 
-// NotABlock explains why a text is not a CIDR, and suggests a correction if possible. The result is the end of a sentence.
+// NotABlock explains why a text is not a CIDR, and suggests a correction if possible. The result ends a sentence.
 func NotABlock(text string) string {
 	if p, err := netip.ParsePrefix(strings.TrimSpace(text)); err == nil && strings.TrimSpace(text) != text {
 		return fmt.Sprintf("has blanks around it; write %s.", p)
@@ -91,7 +91,7 @@ func spelt(text string) (address netip.Addr, fault string) {
 	return netip.Addr{}, ""
 }
 
-// lengthOf parses a block's length: a number, or the mask of an IPv4 block. It returns -1 if the text is neither.
+// lengthOf parses a block's length: a number, or an IPv4 mask. It returns -1 if the text is neither.
 func lengthOf(address netip.Addr, text string) (bits int, isMask bool) {
 	if mask, err := netip.ParseAddr(text); err == nil && mask.Is4() && address.Is4() {
 		for bits := range 33 {

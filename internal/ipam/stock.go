@@ -6,14 +6,14 @@ import (
 	"math/big"
 )
 
-// Stock counts the free blocks in a pool by prefix length. Free[n] is the number of free blocks with length n. Adjacent free blocks are merged, so
-// each block is as large as possible.
+// Stock counts the free blocks in a pool by prefix length. Free[n] counts free blocks with length n. Adjacent free blocks are merged, so each block
+// is as large as possible.
 type Stock struct {
 	Free    map[int]int64 `json:"free"`
 	Cooling map[int]int64 `json:"cooling,omitempty"` // the same for blocks in cool-down
 }
 
-// LargestFree returns the prefix length of the largest free block. It returns false if no block is free.
+// LargestFree returns the largest free block's prefix length. It returns false if no block is free.
 func (s Stock) LargestFree() (int, bool) {
 	best, ok := 0, false
 	for bits, n := range s.Free {
@@ -24,7 +24,7 @@ func (s Stock) LargestFree() (int, bool) {
 	return best, ok
 }
 
-// Available returns the exact number of free addresses. hostBits is 32 for IPv4 and 128 for IPv6.
+// Available counts the free addresses exactly. hostBits is 32 for IPv4 and 128 for IPv6.
 func (s Stock) Available(hostBits int) *big.Int {
 	sum := new(big.Int)
 	for bits, n := range s.Free {
@@ -34,8 +34,8 @@ func (s Stock) Available(hostBits int) *big.Int {
 	return sum
 }
 
-// Plus returns the stock after some changes. changed has positive counts for added blocks, and negative counts for removed blocks. Plus omits lengths
-// with a count of zero. It fails if a count becomes negative.
+// Plus returns the stock after some changes. changed has positive counts for added blocks, and negative counts for removed blocks. Plus omits zero
+// counts. It fails if a count becomes negative.
 func (s Stock) Plus(changed Stock) (next Stock, err error) {
 	if next.Free, err = plus(s.Free, changed.Free); err != nil {
 		return next, fmt.Errorf("free blocks: %w", err)

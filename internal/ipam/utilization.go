@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// UsedAt is the number of addresses in a pool that were not free at a moment.
+// UsedAt counts a pool's addresses that were not free at a moment.
 type UsedAt struct {
 	At   time.Time
 	Used *big.Int

@@ -12,8 +12,8 @@ type Webhook struct {
 	Stopped     StopReason `json:"stopped,omitempty"`    // "": not stopped
 	DueAt       time.Time  `json:"dueAt,omitzero"`       // when a server should take the webhook, or when the lease expires; zero: never
 	Lease       ID         `json:"-"`                    // the server that has taken the webhook; zero: none
-	Epoch       ID         `json:"epoch"`                // version of the row; changes with every write
-	DeadLetters int64      `json:"deadLetters,omitzero"` // number of given-up deliveries at the time of the read
+	Epoch       ID         `json:"epoch"`                // the row's version; changes with every write
+	DeadLetters int64      `json:"deadLetters,omitzero"` // given-up deliveries when the webhook was read
 
 	Secret string `json:"-"` // only in the response that creates the webhook
 }
@@ -32,7 +32,7 @@ type WebhookSpec struct {
 type WebhookProgress struct {
 	Cursor      string     `json:"cursor"`             // the server has delivered or given up all changes before this position
 	Failures    int        `json:"failures,omitempty"` // since the last successful attempt
-	Error       *SendError `json:"error,omitempty"`    // of the last failure
+	Error       *SendError `json:"error,omitempty"`    // from the last failure
 	DeliveredAt time.Time  `json:"deliveredAt,omitzero"`
 }
 
@@ -43,8 +43,7 @@ type SendError struct {
 	At     time.Time `json:"at"`
 }
 
-// ReasonUnserved is the reason in a SendError for a failure of the server itself. The server could not follow the changes, or could not record an
-// outcome.
+// ReasonUnserved is the reason in a SendError if the server itself failed. The server could not follow the changes, or could not record an outcome.
 const ReasonUnserved = "unserved"
 
 // StopReason is the reason why the server has stopped a webhook.
@@ -57,7 +56,7 @@ const (
 	StoppedRestored    StopReason = "Restored"           // the database was restored from a backup, and the original installation may still send
 )
 
-// MaxDeadLetters is the number of given-up deliveries (dead letters) at which the server stops a webhook.
+// MaxDeadLetters is how many deliveries the server gives up (dead letters) before it stops a webhook.
 const MaxDeadLetters = 100
 
 // State returns Delivering, Retrying, Paused or Stopped.

@@ -1,12 +1,12 @@
 package oidc
 
 import (
-	"bytes"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json"
 )
 
 // find returns the claim with a name, or the value at a JSON pointer into the claims. It returns nil if there is none. A dot in a name does not
@@ -26,10 +26,10 @@ func find(claims map[string]any, path string) any {
 	return at
 }
 
-// unescape decodes a token of a JSON pointer (RFC 6901).
+// unescape decodes a JSON pointer's token (RFC 6901).
 var unescape = strings.NewReplacer("~1", "/", "~0", "~")
 
-// texts returns the strings of a claim. The claim may be a string or a list with strings. For any other type, texts returns nil.
+// texts returns a claim's strings. The claim may be a string or a list of strings. For any other type, texts returns nil.
 func texts(claim any) []string {
 	switch v := claim.(type) {
 	case string:
@@ -47,59 +47,38 @@ func texts(claim any) []string {
 	}
 }
 
-// decode parses claims. It keeps numbers as they are written.
-func decode(data []byte) (map[string]any, error) {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber()
-	var claims map[string]any
-	err := d.Decode(&claims)
-	return claims, err
+// object decodes a token's part: a JSON object in base64. Readers of JSON differ on which value counts for a repeated name, so the library refuses an
+// object that repeats a name.
+func object[T any](part string) (out T, err error) {
+	data, err := base64.RawURLEncoding.DecodeString(part)
+	if err != nil {
+		return out, err
+	}
+	err = json.Unmarshal(data, &out)
+	return out, err
 }
 
-// unverifiedIssuer reads the claim `iss` of a token that is not verified yet. Use the result only to select the issuer that verifies the token.
+// unverifiedIssuer reads the claim `iss` from a token that is not verified yet. Use the result only to select the issuer that verifies the token.
 func unverifiedIssuer(token string) (string, error) {
-	_, rest, _ := strings.Cut(token, ".")
-	payload, _, _ := strings.Cut(rest, ".")
-	data, err := base64.RawURLEncoding.DecodeString(payload)
-	if err != nil {
-		return "", err
-	}
-	var claims struct {
+	claims, err := object[struct {
 		Issuer string `json:"iss"`
-	}
-	err = json.Unmarshal(data, &claims)
+	}](strings.Split(token, ".")[1])
 	return claims.Issuer, err
 }
 
 // checkTimes returns an error before the token's `nbf` and after its `exp`. It also returns an error if there is no `exp`, because the token would
 // never expire.
 func checkTimes(claims map[string]any, now time.Time, skew time.Duration) error {
-	at := func(name string) (seconds float64, given bool, err error) {
-		v, given := claims[name]
-		if !given || v == nil {
-			return 0, false, nil
-		}
-		n, ok := v.(json.Number)
-		if !ok {
-			return 0, true, errors.New("has a time that is not a number: " + name)
-		}
-		seconds, err = n.Float64()
-		return seconds, true, err
-	}
-	expires, given, err := at("exp")
+	expires, known := claims["exp"].(float64)
+	begins, delayed := claims["nbf"].(float64)
 	switch {
-	case err != nil:
-		return err
-	case !given:
-		return errors.New("never expires")
+	case !known:
+		return errors.New("never expires, or has an expiry that is not a number")
+	case claims["nbf"] != nil && !delayed:
+		return errors.New("has a beginning that is not a number")
 	case expires <= seconds(now.Add(-skew)):
 		return errors.New("has expired")
-	}
-	begins, given, err := at("nbf")
-	switch {
-	case err != nil:
-		return err
-	case given && begins > seconds(now.Add(skew)):
+	case begins > seconds(now.Add(skew)):
 		return errors.New("is not valid yet")
 	}
 	return nil

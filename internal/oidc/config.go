@@ -1,6 +1,7 @@
 package oidc
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -25,8 +26,8 @@ type Config struct {
 
 // Issuer is one OpenID Connect issuer, with the rules for its tokens.
 type Issuer struct {
-	Name     string `yaml:"name"`     // a DNS label; the first part of the subjects of this issuer's users
-	URL      string `yaml:"url"`      // exactly as in `iss`; the base of the discovery URL
+	Name     string `yaml:"name"`     // a DNS label; begins the subjects of this issuer's users
+	URL      string `yaml:"url"`      // exactly as in `iss`; the discovery URL begins with it
 	Audience string `yaml:"audience"` // the token's `aud` must include it
 	// AuthorizedParties are the clients for which the issuer may have issued a token (`azp`). If the list is empty, every client is accepted, as is
 	// usual for an API that other services call.
@@ -39,12 +40,12 @@ type Issuer struct {
 	SignIn            Client        `yaml:"signIn"` // the console's client for the sign-in; without it, nobody can sign in at this issuer
 }
 
-// Client describes the console as a client of an issuer.
+// Client describes the console as an issuer's client.
 type Client struct {
-	ClientID         string   `yaml:"clientId"`         // the audience of its ID tokens
+	ClientID         string   `yaml:"clientId"`         // its ID tokens' audience
 	ClientSecretFile string   `yaml:"clientSecretFile"` // none: a public client, which only PKCE protects
 	Scopes           []string `yaml:"scopes"`           // default: openid, profile, email; every request includes openid
-	// RedirectURL is the URL of the console that is registered at the issuer. If it is empty, the console uses /console/callback at the host of the
+	// RedirectURL is the console's URL that is registered at the issuer. If it is empty, the console uses /console/callback at the host in the
 	// browser's request.
 	RedirectURL string `yaml:"redirectUrl"`
 }
@@ -53,7 +54,7 @@ type Client struct {
 const CallbackPath = "/console/callback"
 
 // Rule gives a role to a token if a claim equals Value or matches Pattern. If Pattern has groups named project and role, the matched text gives the
-// project and the role. Claim is the name of a claim or a JSON pointer (/realm_access/roles). The value must be a string or a list of strings.
+// project and the role. Claim is a claim's name or a JSON pointer (/realm_access/roles). The value must be a string or a list of strings.
 type Rule struct {
 	Claim   string `yaml:"claim"`
 	Value   string `yaml:"value"`
@@ -71,7 +72,7 @@ const (
 	largestSkew = 5 * time.Minute
 )
 
-// Load reads the configuration and checks the files that it names. A relative path starts at the folder of the configuration.
+// Load reads the configuration and checks the files that it names. A relative path starts at the configuration's folder.
 func Load(path string) (Config, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -134,19 +135,14 @@ func (is *Issuer) complete() error {
 	if len(is.Algorithms) == 0 {
 		is.Algorithms = []string{"RS256", "ES256", "EdDSA"}
 	}
-	if is.SubjectClaim == "" {
-		is.SubjectClaim = "sub"
-	}
-	if is.ClockSkew == 0 {
-		is.ClockSkew = defaultSkew
-	}
+	is.SubjectClaim, is.ClockSkew = cmp.Or(is.SubjectClaim, "sub"), cmp.Or(is.ClockSkew, defaultSkew)
 	u, err := url.Parse(is.URL)
 	switch {
 	case !ipam.ValidName(is.Name):
 		return fmt.Errorf("name %q is not a DNS label", is.Name)
 	case is.Name == "key" || is.Name == "carve":
 		return fmt.Errorf("name %q is reserved for the subjects of API keys and of the service itself; use another one", is.Name)
-	case err != nil || !secure(u) || u.RawQuery != "" || u.Fragment != "" || u.User != nil:
+	case err != nil || !plainURL(u):
 		return fmt.Errorf("url %q is not an https URL without a query (http is only for loopback addresses)", is.URL)
 	case is.Audience == "":
 		return errors.New("audience is missing: without it, this server would accept tokens for other services")
@@ -178,7 +174,7 @@ func (c *Client) complete() error {
 	}
 	c.Scopes = append([]string{"openid"}, slices.DeleteFunc(slices.Clone(c.Scopes), func(s string) bool { return s == "openid" })...)
 	u, err := url.Parse(c.RedirectURL)
-	if c.RedirectURL != "" && (err != nil || !secure(u) || u.Path != CallbackPath || u.RawQuery != "" || u.Fragment != "" || u.User != nil) {
+	if c.RedirectURL != "" && (err != nil || !plainURL(u) || u.Path != CallbackPath) {
 		return fmt.Errorf("signIn: redirectUrl %q is not an https URL of %s (http is only for loopback addresses)", c.RedirectURL, CallbackPath)
 	}
 	return nil
@@ -201,10 +197,15 @@ func (c Client) secret() (string, error) {
 	return secret, nil
 }
 
-// mark returns a hash of the settings that determine the subject and the roles of a user. If these settings change, sessions of earlier sign-ins end.
+// mark returns a hash over the settings that determine a user's subject and roles. If these settings change, sessions from earlier sign-ins end.
 func (is Issuer) mark() ipam.ID {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q %q", is.URL, is.Name, is.SubjectClaim, is.SignIn.ClientID, is.Roles))
 	return ipam.ID(sum[:16])
+}
+
+// plainURL reports whether a URL is secure and consists only of scheme, host and path.
+func plainURL(u *url.URL) bool {
+	return secure(u) && u.RawQuery == "" && u.Fragment == "" && u.User == nil
 }
 
 // secure reports whether responses from a URL can be trusted. The URL must use TLS, or its host must be this machine.

@@ -1,4 +1,4 @@
-// Package oidc authenticates JWTs of OpenID Connect issuers that the operator has configured.
+// Package oidc authenticates JWTs from OpenID Connect issuers that the operator has configured.
 //
 // # Trust
 //
@@ -9,8 +9,8 @@
 //
 // # Keys
 //
-// The server fetches the keys of an issuer when the first token of this issuer arrives. So the server can start while an issuer is down. Until the
-// issuer responds, the server refuses its tokens with the code unavailable. Tokens of other issuers are not affected.
+// The server fetches an issuer's keys when its first token arrives. So the server can start while an issuer is down. Until the issuer responds, the
+// server refuses its tokens with the code unavailable. Other issuers' tokens are not affected.
 //
 // An issuer may have published a new key after the last fetch. So a token with an unknown key waits for a fetch that begins after the token has
 // arrived. All waiting requests share this fetch, and two fetches from one issuer begin at least a second apart.

@@ -15,7 +15,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// source reads the keys of one issuer.
+// source reads one issuer's keys.
 type source struct {
 	issuer string
 	client *http.Client
@@ -60,19 +60,19 @@ func newTransport(caFile string) (http.RoundTripper, error) {
 	return t, nil
 }
 
-// bounded limits the size of a response to maxDocuments.
+// bounded limits a response's size to maxDocuments.
 type bounded struct{ next http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
-	answer, err := b.next.RoundTrip(r)
+	response, err := b.next.RoundTrip(r)
 	if err == nil {
-		answer.Body = http.MaxBytesReader(nil, answer.Body, maxDocuments)
+		response.Body = http.MaxBytesReader(nil, response.Body, maxDocuments)
 	}
-	return answer, err
+	return response, err
 }
 
-// keys reads the URL of the issuer's keys and then the keys. It reads the URL each time, because the issuer may change it.
+// keys reads the URL for the issuer's keys and then the keys. It reads the URL each time, because the issuer may change it.
 func (s *source) keys(ctx context.Context) ([]jose.JSONWebKey, error) {
 	provider, err := oidc.NewProvider(oidc.ClientContext(ctx, s.client), s.issuer)
 	if err != nil {
@@ -93,17 +93,17 @@ func (s *source) keys(ctx context.Context) ([]jose.JSONWebKey, error) {
 		return nil, err
 	}
 	request.Header.Set("Cache-Control", "no-cache")
-	answer, err := s.client.Do(request)
+	response, err := s.client.Do(request)
 	if err != nil {
 		return nil, fmt.Errorf("keys: %w", err)
 	}
-	defer answer.Body.Close()
-	data, err := io.ReadAll(answer.Body)
+	defer response.Body.Close()
+	data, err := io.ReadAll(response.Body)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("keys: %w", err)
-	case answer.StatusCode != http.StatusOK:
-		return nil, fmt.Errorf("keys: the issuer returned %s", answer.Status)
+	case response.StatusCode != http.StatusOK:
+		return nil, fmt.Errorf("keys: the issuer returned %s", response.Status)
 	}
 	return parseKeys(data)
 }

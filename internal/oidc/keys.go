@@ -1,7 +1,6 @@
 package oidc
 
 import (
-	"context"
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/rsa"
@@ -12,35 +11,24 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// Limits of an issuer's keys and documents.
+// Limits on an issuer's keys and documents.
 const (
 	maxKeys      = 100
 	smallestRSA  = 2048 // bits; NIST SP 800-131A
 	maxDocuments = 1 << 20
 )
 
-// keys are the public keys that may have signed one token. They implement oidc.KeySet, so that the library verifies a signature with them and fetches
-// no keys.
-type keys struct {
-	candidates []jose.JSONWebKey
-	algorithms []jose.SignatureAlgorithm
-}
-
-// VerifySignature implements oidc.KeySet. The caller must have checked that the token has the compact form and an allowed algorithm.
-func (k keys) VerifySignature(_ context.Context, token string) ([]byte, error) {
-	signed, err := jose.ParseSignedCompact(token, k.algorithms)
-	if err != nil {
-		return nil, err
-	}
-	for _, key := range k.candidates {
-		if key.Algorithm != "" && key.Algorithm != signed.Signatures[0].Header.Algorithm {
+// verifiedPayload returns a token's payload if one key has signed it, and nil otherwise.
+func verifiedPayload(token *jose.JSONWebSignature, candidates []jose.JSONWebKey) []byte {
+	for _, key := range candidates {
+		if key.Algorithm != "" && key.Algorithm != token.Signatures[0].Header.Algorithm {
 			continue
 		}
-		if payload, err := signed.Verify(key); err == nil {
-			return payload, nil
+		if payload, err := token.Verify(key); err == nil {
+			return payload
 		}
 	}
-	return nil, errors.New("no published key matches this signature")
+	return nil
 }
 
 // parseKeys reads a JSON Web Key Set. It returns only public keys for signatures. An issuer may publish other keys, but no published key may serve as
@@ -87,11 +75,5 @@ func named(all []jose.JSONWebKey, id string) []jose.JSONWebKey {
 	if id == "" {
 		return all
 	}
-	var out []jose.JSONWebKey
-	for _, key := range all {
-		if key.KeyID == id {
-			out = append(out, key)
-		}
-	}
-	return out
+	return (&jose.JSONWebKeySet{Keys: all}).Key(id)
 }

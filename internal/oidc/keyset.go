@@ -15,17 +15,17 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Times and limits of the fetches of keys.
+// Times and limits for fetches.
 const (
-	fetchEvery   = time.Second      // minimum interval between the beginnings of fetches from one issuer
+	fetchEvery   = time.Second      // minimum interval between two fetches from one issuer, from beginning to beginning
 	fetchTimeout = 10 * time.Second // for discovery and keys together
 	retryLatest  = 30 * time.Second // maximum wait after failures; the wait doubles with each failure
 	vainLatest   = 30 * time.Second // maximum wait after fetches without the wanted key; the wait doubles with each
-	believedFor  = 5 * time.Minute  // age at which the next use of the keys starts a fetch in the background
+	believedFor  = 5 * time.Minute  // age at which the keys' next use starts a fetch in the background
 	maxWaiting   = 1000             // requests that wait for one fetch
 )
 
-// keySet caches the keys of one issuer.
+// keySet caches one issuer's keys.
 type keySet struct {
 	issuer string // issuer's name, for the log
 	log    *slog.Logger
@@ -35,9 +35,9 @@ type keySet struct {
 
 	mu       sync.Mutex
 	known    []jose.JSONWebKey
-	readAt   time.Time // beginning of the fetch that returned the keys in known
+	readAt   time.Time // when the fetch that returned the keys in known began
 	began    time.Time // when the last fetch began
-	failures int       // number of consecutive failures
+	failures int       // consecutive failures
 	retryAt  time.Time // after a failure, no fetch begins before this time
 	failure  error
 	vain     int       // consecutive fetches that brought no new key and missed a wanted key
@@ -48,7 +48,7 @@ type keySet struct {
 // round is one fetch, with the requests that wait for it.
 type round struct {
 	waiting int
-	wanted  []string // ids of the keys that the requests want
+	wanted  []string // key ids that the requests want
 	done    chan struct{}
 	err     error // valid after done is closed
 }
@@ -57,8 +57,8 @@ func newKeySet(issuer string, log *slog.Logger, fetch func(context.Context) ([]j
 	return &keySet{issuer: issuer, log: log, every: fetchEvery, fetch: fetch, turn: make(chan struct{}, 1)}
 }
 
-// find returns the issuer's keys that have the given id. If it knows none, it waits for a fetch that begins after the call. It does not use the
-// result of a running fetch, because that fetch may have read the keys before the issuer published the wanted key.
+// find returns the issuer's keys that have the given id. If it knows none, it waits for a fetch that begins after the call. It does not use a running
+// fetch's result, because that fetch may have read the keys before the issuer published the wanted key.
 func (s *keySet) find(ctx context.Context, id string) ([]jose.JSONWebKey, error) {
 	s.mu.Lock()
 	found, old := named(s.known, id), time.Since(s.readAt) > believedFor
@@ -97,7 +97,7 @@ func (s *keySet) refresh(ctx context.Context, id string) ([]jose.JSONWebKey, err
 // join adds a request to the next fetch, and starts that fetch if necessary. While fetches for unknown keys pause, join returns nil for such a key.
 // Without the pause, every forged token would cause a fetch.
 //
-// wanted is the id of the key, or "" for a token without an id. Without wanted, join only refreshes the keys.
+// wanted is the key's id, or "" for a token without an id. Without wanted, join only refreshes the keys.
 func (s *keySet) join(wanted ...string) (*round, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,7 +119,7 @@ func (s *keySet) join(wanted ...string) (*round, error) {
 	return s.next, nil
 }
 
-// pause returns the time for which unknown keys cause no fetch. It starts at the end of the last fetch in vain. The caller holds mu.
+// pause returns the time for which unknown keys cause no fetch. This time starts when the last fetch in vain ends. The caller holds mu.
 func (s *keySet) pause() time.Duration {
 	if s.vain == 0 {
 		return 0
@@ -169,12 +169,12 @@ func (s *keySet) run(r *round) {
 	r.err = s.learn(ctx, r, began, found, err)
 }
 
-// learn records the result of a fetch. If the fetch failed, the cached keys stay valid.
+// learn records a fetch's result. If the fetch failed, the cached keys stay valid.
 func (s *keySet) learn(ctx context.Context, r *round, began time.Time, found []jose.JSONWebKey, err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err == nil {
-		s.weigh(r, found)
+		s.countVain(r, found)
 		s.known, s.readAt, s.failures, s.retryAt, s.failure = found, began, 0, time.Time{}, nil
 		return nil
 	}
@@ -185,9 +185,9 @@ func (s *keySet) learn(ctx context.Context, r *round, began time.Time, found []j
 	return unavailable(wait, err)
 }
 
-// weigh counts fetches in vain. A fetch in vain brings no new key and misses a wanted key. If the last one was long ago, the count starts again. The
-// caller holds mu.
-func (s *keySet) weigh(r *round, found []jose.JSONWebKey) {
+// countVain counts fetches in vain. A fetch in vain brings no new key and misses a wanted key. If the last one was long ago, the count starts again.
+// The caller holds mu.
+func (s *keySet) countVain(r *round, found []jose.JSONWebKey) {
 	unknown := func(id string) bool { return id == "" || len(named(found, id)) == 0 }
 	fresh := func(key jose.JSONWebKey) bool {
 		return !slices.ContainsFunc(named(s.known, key.KeyID), func(known jose.JSONWebKey) bool { return key.KeyID != "" || sameKey(key, known) })

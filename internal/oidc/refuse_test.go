@@ -60,6 +60,7 @@ func TestInvalidTokensAreRefused(t *testing.T) {
 		"ForEver":                   {good, p.token(key, map[string]any{"exp": nil})},
 		"ExpiryAsText":              {good, p.token(key, map[string]any{"exp": "tomorrow"})},
 		"NotYetValid":               {p.token(key, map[string]any{"nbf": at(-time.Minute)}), p.token(key, map[string]any{"nbf": at(time.Hour)})},
+		"BeginningAsText":           {p.token(key, map[string]any{"nbf": at(-time.Minute)}), p.token(key, map[string]any{"nbf": "tomorrow"})},
 		"AnotherAudience":           {p.token(key, map[string]any{"aud": []string{"x", audience}}), p.token(key, map[string]any{"aud": []string{"x", "y"}})},
 		"NoAudience":                {good, p.token(key, map[string]any{"aud": nil})},
 		"AnotherIssuer":             {good, p.token(key, map[string]any{"iss": "https://issuer.example"})},

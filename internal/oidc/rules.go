@@ -57,9 +57,9 @@ func (r Rule) compile() (rule, error) {
 	return out, nil
 }
 
-// grant returns the role that a value of the claim gives. ok is false if it gives none. The group of a pattern cannot select the project platform.
-// Otherwise a user who may create groups at the issuer could become platform admin. A rule gives roles in that project only if its configuration
-// names the project.
+// grant returns the role that a claim's value gives. ok is false if it gives none. A pattern's group cannot select the project platform. Otherwise a
+// user who may create groups at the issuer could become platform admin. A rule gives roles in that project only if its configuration names the
+// project.
 func (r rule) grant(value string) (project string, role tenancy.Role, ok bool) {
 	project, role = r.project, r.role
 	if r.pattern == nil {
@@ -81,7 +81,7 @@ func (r rule) grant(value string) (project string, role tenancy.Role, ok bool) {
 	return project, role, ipam.ValidName(project) && role.Valid()
 }
 
-// rolesOf returns the roles that the claims of a token give, by project.
+// rolesOf returns the roles that a token's claims give, by project.
 func rolesOf(rules []rule, claims map[string]any) map[string]tenancy.Role {
 	roles := map[string]tenancy.Role{}
 	for _, r := range rules {

@@ -1,15 +1,14 @@
 package oidc
 
 import (
+	"cmp"
 	"context"
 	"crypto/subtle"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"net/url"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
@@ -29,8 +28,7 @@ type SignIn struct {
 	as       *issuer // the issuer, with the client as its audience
 
 	asking singleflight.Group
-	mu     sync.Mutex
-	found  endpoints
+	found  endpoints // used only by asking, which runs one call at a time
 }
 
 // endpoints are an issuer's endpoints, from its discovery document.
@@ -45,11 +43,11 @@ type endpoints struct {
 // failureKept is the time for which a failed discovery is cached.
 const failureKept = 2 * time.Second
 
-// Attempt is the state of one sign-in. The browser stores it.
+// Attempt is one sign-in's state. The browser stores it.
 type Attempt struct {
 	State    string
 	Nonce    string
-	Verifier string // code verifier of PKCE
+	Verifier string // code verifier for PKCE
 	Redirect string // redirect URL, used if the configuration has none
 }
 
@@ -76,7 +74,7 @@ func (v *Verifier) SignIns() map[string]*SignIn {
 	return out
 }
 
-// Begin returns the URL of the issuer to which the browser must go.
+// Begin returns the issuer's URL to which the browser must go.
 func (s *SignIn) Begin(ctx context.Context, a Attempt) (string, error) {
 	there, err := s.endpoints(ctx)
 	if err != nil {
@@ -86,21 +84,21 @@ func (s *SignIn) Begin(ctx context.Context, a Attempt) (string, error) {
 }
 
 // End exchanges the code from the authorization response for an ID token. from is the issuer in the response, or "" if the response has none.
-func (s *SignIn) End(ctx context.Context, code, from string, a Attempt) (tenancy.Proof, error) {
+func (s *SignIn) End(ctx context.Context, code, from string, a Attempt) (p tenancy.Proof, err error) {
 	there, err := s.endpoints(ctx)
 	switch {
 	case err != nil:
-		return tenancy.Proof{}, err
+		return p, err
 	case from != "" && from != s.as.URL, from == "" && there.signs:
-		return tenancy.Proof{}, tenancy.NotValid("belongs to another issuer")
+		return p, tenancy.NotValid("belongs to another issuer")
 	}
 	secret, err := s.client.secret()
 	if err != nil {
-		return tenancy.Proof{}, ipam.Errorf(ipam.CodeUnavailable, "Sign-in at this issuer does not work now, because the server cannot read its client secret. Ask the operator.").Because(err)
+		return p, ipam.Errorf(ipam.CodeUnavailable, "Sign-in at this issuer does not work now, because the server cannot read its client secret. Ask the operator.").Because(err)
 	}
 	tokens, err := s.config(there, secret, a).Exchange(oidc.ClientContext(ctx, s.from.client), code, oauth2.VerifierOption(a.Verifier))
 	if err != nil {
-		return tenancy.Proof{}, refusedCode(err)
+		return p, refusedCode(err)
 	}
 	token, _ := tokens.Extra("id_token").(string)
 	return s.proof(ctx, token, a.Nonce)
@@ -108,76 +106,67 @@ func (s *SignIn) End(ctx context.Context, code, from string, a Attempt) (tenancy
 
 // refusedCode returns the error for a failed exchange. The error contains no secret from the request or the response.
 func refusedCode(err error) error {
-	if answer, ok := errors.AsType[*oauth2.RetrieveError](err); ok && answer.Response != nil && answer.Response.StatusCode < 500 {
-		return tenancy.NotValid(fmt.Sprintf("was not issued: the issuer returned %d %q", answer.Response.StatusCode, answer.ErrorCode))
+	refused, ok := errors.AsType[*oauth2.RetrieveError](err)
+	switch {
+	case !ok || refused.Response == nil:
+		return unavailable(0, err)
+	case refused.Response.StatusCode < 500:
+		return tenancy.NotValid(fmt.Sprintf("was not issued: the issuer returned %d %q", refused.Response.StatusCode, refused.ErrorCode))
+	default:
+		return unavailable(0, errors.New(refused.Response.Status))
 	}
-	if answer, ok := errors.AsType[*oauth2.RetrieveError](err); ok && answer.Response != nil {
-		err = errors.New(answer.Response.Status)
-	}
-	return unavailable(0, err)
 }
 
-// proof verifies an ID token and returns the identity and the roles of the user.
-func (s *SignIn) proof(ctx context.Context, token, nonce string) (tenancy.Proof, error) {
+// proof verifies an ID token and returns the user's identity and roles.
+func (s *SignIn) proof(ctx context.Context, token, nonce string) (p tenancy.Proof, err error) {
 	if len(token) > maxToken || !compact(token) {
-		return tenancy.Proof{}, tenancy.NotValid("is not an ID token")
+		return p, tenancy.NotValid("is not an ID token")
 	}
 	subject, claims, err := s.verifier.read(ctx, s.as, token)
 	if err != nil {
-		return tenancy.Proof{}, err
+		return p, err
 	}
-	if said, _ := claims["nonce"].(string); subtle.ConstantTimeCompare([]byte(said), []byte(nonce)) != 1 {
-		return tenancy.Proof{}, tenancy.NotValid("was made for another sign-in")
+	if got, _ := claims["nonce"].(string); subtle.ConstantTimeCompare([]byte(got), []byte(nonce)) != 1 {
+		return p, tenancy.NotValid("was made for another sign-in")
 	}
 	if party, given := claims["azp"]; given && party != s.client.ClientID { // OpenID Connect Core 1.0, section 3.1.3.7
-		return tenancy.Proof{}, tenancy.NotValid("was issued for another client")
+		return p, tenancy.NotValid("was issued for another client")
 	}
-	number, _ := claims["exp"].(json.Number)
-	expires, err := number.Float64()
-	if err != nil {
-		return tenancy.Proof{}, tenancy.NotValid("never expires")
-	}
+	expires, _ := claims["exp"].(float64) // read has checked that it is a number
 	return tenancy.Proof{
 		Subject: subject, Issuer: s.as.URL, Rules: s.as.mark, Roles: rolesOf(s.as.rules, claims), Expires: time.Unix(int64(expires), 0),
 	}, nil
 }
 
 func (s *SignIn) config(there endpoints, secret string, a Attempt) *oauth2.Config {
-	redirect := a.Redirect
-	if s.client.RedirectURL != "" {
-		redirect = s.client.RedirectURL
-	}
 	if secret == "" {
 		there.AuthStyle = oauth2.AuthStyleInParams
 	}
-	return &oauth2.Config{ClientID: s.client.ClientID, ClientSecret: secret, Endpoint: there.Endpoint, RedirectURL: redirect, Scopes: s.client.Scopes}
+	return &oauth2.Config{
+		ClientID: s.client.ClientID, ClientSecret: secret, Endpoint: there.Endpoint, RedirectURL: cmp.Or(s.client.RedirectURL, a.Redirect),
+		Scopes: s.client.Scopes,
+	}
 }
 
 // endpoints returns the cached endpoints. If they are too old, it asks the issuer. Concurrent calls share one request.
 func (s *SignIn) endpoints(ctx context.Context) (endpoints, error) {
 	asked := s.asking.DoChan("", func() (any, error) {
-		s.mu.Lock()
-		found := s.found
-		s.mu.Unlock()
 		kept := believedFor
-		if found.failed != nil {
+		if s.found.failed != nil {
 			kept = failureKept
 		}
-		if found.at.IsZero() || time.Since(found.at) > kept {
+		if s.found.at.IsZero() || time.Since(s.found.at) > kept {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTimeout)
 			defer cancel()
-			found = s.ask(ctx)
-			s.mu.Lock()
-			s.found = found
-			s.mu.Unlock()
+			s.found = s.ask(ctx)
 		}
-		return found, nil
+		return s.found, nil
 	})
 	select {
 	case <-ctx.Done():
 		return endpoints{}, ctx.Err()
-	case answer := <-asked:
-		found, _ := answer.Val.(endpoints)
+	case response := <-asked:
+		found, _ := response.Val.(endpoints)
 		if found.failed != nil {
 			return endpoints{}, unavailable(0, found.failed)
 		}

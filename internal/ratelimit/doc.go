@@ -1,8 +1,8 @@
-// Package ratelimit limits the rate of callers' operations. Each key, such as a caller or a client address, has a bucket of tokens. An operation
-// takes tokens from the bucket, and the bucket refills at a fixed rate. By default, a bucket holds the tokens of two seconds, so that it allows a
+// Package ratelimit limits the rate at which callers do operations. Each key, such as a caller or a client address, has a bucket with tokens. An
+// operation takes tokens from the bucket, and the bucket refills at a fixed rate. By default, a bucket holds two seconds' tokens, so that it allows a
 // short burst.
 //
-// The buckets are in the memory of this process, and their number is limited. At the limit, a new key replaces the least recently used bucket if that
+// The buckets are in this process's memory, and their number is limited. At the limit, a new key replaces the least recently used bucket if that
 // bucket holds all its tokens. This loses no state, because a new bucket also starts full. Otherwise, the new key uses the overflow bucket, which all
 // such keys share. So a caller cannot use many keys to evict a bucket that still owes tokens.
 //

@@ -8,16 +8,16 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// defaultWindow is a bucket's default capacity in seconds' worth of tokens.
+// defaultWindow is a bucket's default capacity, as the seconds in which it fills.
 const defaultWindow = 2
 
-// defaultSize is the default number of buckets in a Limiter: some 10 MB when all are in use.
+// defaultSize is a Limiter's default number of buckets: some 10 MB when all are in use.
 const defaultSize = 65536
 
 // Options configures a Limiter.
 type Options struct {
 	Size   int              // maximum number of buckets; 0: 65536
-	Window int              // bucket capacity in seconds' worth of tokens; 0: 2
+	Window int              // bucket capacity, as the seconds in which it fills; 0: 2
 	Clock  func() time.Time // nil: the system clock
 }
 
@@ -40,17 +40,17 @@ type bucket struct {
 	held   int
 }
 
-// Decision is the result of a request for tokens, and the bucket's state.
+// Decision is the result of a request for tokens, with the bucket's state.
 type Decision struct {
 	Allowed    bool
 	Policy     string
-	Quota      int           // capacity of the bucket
+	Quota      int           // the bucket's capacity
 	Window     time.Duration // time in which an empty bucket fills
 	Remaining  int           // whole tokens that remain
 	RetryAfter time.Duration // time until the next token
 }
 
-// New returns a policy of perSecond tokens a second. It returns nil, which means no limit, for 0.
+// New returns a policy with perSecond tokens a second. It returns nil, which means no limit, for 0.
 func New(name string, perSecond int, o Options) *Limiter {
 	if perSecond <= 0 {
 		return nil
@@ -74,19 +74,17 @@ func New(name string, perSecond int, o Options) *Limiter {
 func (l *Limiter) Take(key string) Decision {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := l.clock()
-	b := l.bucket(key, now)
+	b, now := l.bucket(key)
 	return l.decide(b, now, b.tokens.AllowN(now, 1))
 }
 
-// CanSpend reports whether a bucket has the tokens for the next part of an operation that has already taken some. A full bucket always suffices for the
-// first part, even if the part costs more than the bucket holds.
+// CanSpend reports whether a bucket has the tokens for an operation's next part, after earlier parts have taken some. A bucket that was full suffices
+// for all parts, even if they cost more than the bucket holds.
 func (l *Limiter) CanSpend(key string, tokens, taken int) Decision {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := l.clock()
-	b := l.bucket(key, now)
-	enough := max(min(tokens, b.tokens.Burst()-taken), 0)
+	b, now := l.bucket(key)
+	enough := min(tokens, b.tokens.Burst()-taken)
 	d := l.decide(b, now, b.free(now) >= float64(enough))
 	if !d.Allowed {
 		d.RetryAfter = l.until(b, now, enough)
@@ -94,18 +92,13 @@ func (l *Limiter) CanSpend(key string, tokens, taken int) Decision {
 	return d
 }
 
-// Debit takes tokens whether or not the bucket has them. The debt is at most a bucket's capacity: a burst of parallel operations must not block
-// later ones for long.
+// Debit takes tokens whether or not the bucket has them. The debt is at most a bucket's capacity: many parallel operations must not block later ones
+// for long.
 func (l *Limiter) Debit(key string, tokens int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := l.clock()
-	b := l.bucket(key, now)
-	b.debit(now, min(tokens, int(b.tokens.TokensAt(now))+b.tokens.Burst()))
-}
-
-// debit takes tokens whether or not the bucket has them.
-func (b *bucket) debit(now time.Time, tokens int) {
+	b, now := l.bucket(key)
+	tokens = min(tokens, int(b.tokens.TokensAt(now))+b.tokens.Burst())
 	for tokens > 0 {
 		n := min(tokens, b.tokens.Burst())
 		b.tokens.ReserveN(now, n)
@@ -122,8 +115,7 @@ func (l *Limiter) until(b *bucket, now time.Time, tokens int) time.Duration {
 func (l *Limiter) Check(key string) Decision {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := l.clock()
-	b := l.bucket(key, now)
+	b, now := l.bucket(key)
 	return l.decide(b, now, b.free(now) >= 1)
 }
 
@@ -131,8 +123,7 @@ func (l *Limiter) Check(key string) Decision {
 func (l *Limiter) Hold(key string) (release func(), d Decision) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := l.clock()
-	b := l.bucket(key, now)
+	b, now := l.bucket(key)
 	if b.free(now) < 1 {
 		return func() {}, l.decide(b, now, false)
 	}
@@ -146,20 +137,21 @@ func (l *Limiter) Hold(key string) (release func(), d Decision) {
 
 func (b *bucket) free(now time.Time) float64 { return b.tokens.TokensAt(now) - float64(b.held) }
 
-// bucket returns a key's bucket. A new key gets the place of the least recently used bucket if that one is full, and the overflow bucket otherwise.
-// All later buckets were used after that one, so a search among them would find few full ones.
-func (l *Limiter) bucket(key string, now time.Time) *bucket {
+// bucket returns a key's bucket. A new key replaces the least recently used bucket if that one is full, and otherwise uses the overflow bucket. All
+// later buckets were used after that one, so a search among them would find few full ones.
+func (l *Limiter) bucket(key string) (b *bucket, now time.Time) {
+	now = l.clock()
 	if b, ok := l.buckets.Get(key); ok {
-		return b
+		return b, now
 	}
 	if l.buckets.Len() == l.size {
 		if _, oldest, _ := l.buckets.GetOldest(); oldest.free(now) < float64(oldest.tokens.Burst()) {
-			return l.overflow
+			return l.overflow, now
 		}
 	}
-	b := l.fullBucket()
+	b = l.fullBucket()
 	l.buckets.Add(key, b)
-	return b
+	return b, now
 }
 
 func (l *Limiter) fullBucket() *bucket {

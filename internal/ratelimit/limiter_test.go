@@ -178,6 +178,9 @@ func TestDebtIsRepaidBeforeNewTokens(t *testing.T) {
 	l.Debit("b", 6)
 	require.False(t, l.CanSpend("b", 20, 0).Allowed)
 	require.True(t, l.CanSpend("b", 20, 6).Allowed, "6 of them were taken for the same thing")
+	l.Debit("b", 20)
+	require.True(t, l.CanSpend("b", 1, 26).Allowed, "the debt is its own")
+	require.False(t, l.CanSpend("b", 0, 1).Allowed, "the debt is another's")
 }
 
 func TestBucketWindowIsConfigurable(t *testing.T) {

@@ -7,19 +7,19 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// maxClasses is the largest number of classes with labels of their own. The SDK has a limit too (maxSeries), but it counts combinations of labels.
-// Series beyond that limit lose all labels. So without maxClasses, a large number of classes would hide the outcomes of claims.
+// maxClasses limits the classes that have their own label. The SDK has a limit too (maxSeries), but it counts label combinations. Series beyond that
+// limit lose all labels. So without maxClasses, many classes would hide the claims' outcomes.
 const maxClasses = 1000
 
-// otherNames replaces all names beyond the limit. It cannot be the name of a class, because classes are named project/name.
+// otherNames replaces all names beyond the limit. It cannot be a class's name, because classes are named project/name.
 const otherNames = "other"
 
-// shareOfRoom limits one project to a sixteenth of the room that is left. A tenant may create any number of classes, and later tenants still find
-// nearly as much room. Many projects together use up the room, and each of them gets less than the one before.
+// shareOfRoom limits one project to a sixteenth of the remaining room. A tenant may create many classes, and later tenants still find nearly as much
+// room. Many projects together use up the room, and each gets less than the one before.
 const shareOfRoom = 16
 
-// names limits the number of distinct names, in total and for each project. A name stays for the life of the process, because the SDK keeps its
-// series that long anyway. The platform project has no limit of its own, because only platform admins create names there.
+// names limits the distinct names, in total and for each project. A name stays until the process ends, because the SDK keeps its series that long
+// anyway. The platform project has no separate limit, because only platform admins create names there.
 type names struct {
 	limit int
 	mu    sync.Mutex

@@ -1,12 +1,8 @@
 package telemetry
 
-import (
-	"time"
+import "time"
 
-	"go.opentelemetry.io/otel/metric"
-)
-
-// Certificate is the state of one certificate file and its renewals, for the metrics.
+// Certificate is a certificate file's state with its renewals, for the metrics.
 type Certificate struct {
 	Name    string // server or client_ca
 	Expires time.Time
@@ -15,19 +11,17 @@ type Certificate struct {
 	Failed  int64 // failed attempts to read the files
 }
 
-// WatchCertificates registers the metrics of certificates. Each scrape calls read. Call WatchCertificates once.
+// WatchCertificates registers metrics about certificates. Each scrape calls the function read. Call WatchCertificates once.
 func (m *Metrics) WatchCertificates(read func() []Certificate) error {
-	k := maker{meter: m.meter}
-	expires, waiting, renewals := k.figure(ofExpiry), k.gauge(ofReloadFailed), k.count(ofReloads)
-	return k.watch("the certificates", func(o metric.Observer) {
+	return m.watch("the certificates", func(s collection) {
 		for _, now := range read() {
 			name := labelCertificate.String(now.Name)
-			o.ObserveFloat64(expires, unix(now.Expires), metric.WithAttributes(name))
-			o.ObserveInt64(waiting, oneIf(now.Waiting), metric.WithAttributes(name))
-			o.ObserveInt64(renewals, now.Taken, metric.WithAttributes(name, labelOutcome.String(wentWell)))
-			o.ObserveInt64(renewals, now.Failed, metric.WithAttributes(name, labelOutcome.String(failed)))
+			put(s, ofExpiry, unix(now.Expires), name)
+			put(s, ofReloadFailed, oneIf(now.Waiting), name)
+			put(s, ofReloads, now.Taken, name, labelOutcome.String(wentWell))
+			put(s, ofReloads, now.Failed, name, labelOutcome.String(failed))
 		}
-	})
+	}, ofExpiry, ofReloadFailed, ofReloads)
 }
 
 func oneIf(is bool) int64 {

@@ -3,29 +3,26 @@ package telemetry
 import (
 	"time"
 
-	"go.opentelemetry.io/otel/metric"
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 )
 
-// Connections is the state of the database connection pool.
+// Connections is the database connection pool's state.
 type Connections struct {
 	Used   int64 // in use
 	Idle   int64
 	Max    int64
 	Waits  int64         // waits for a connection since the start
-	Waited time.Duration // total time of the waits
+	Waited time.Duration // their total time
 }
 
-// WatchConnections registers the metrics of the connection pool. Each scrape calls read. Call WatchConnections once.
+// WatchConnections registers metrics about the connection pool. Each scrape calls the function read. Call WatchConnections once.
 func (m *Metrics) WatchConnections(read func() Connections) error {
-	k := maker{meter: m.meter}
-	open, limit, waits, waited := k.level(ofConnections), k.level(ofMaxConnections), k.count(ofWaits), k.sum(ofWaited)
-	return k.watch("the connections", func(o metric.Observer) {
+	return m.watch("the connections", func(s collection) {
 		now := read()
-		o.ObserveInt64(open, now.Used, metric.WithAttributes(semconv.DBClientConnectionStateUsed))
-		o.ObserveInt64(open, now.Idle, metric.WithAttributes(semconv.DBClientConnectionStateIdle))
-		o.ObserveInt64(limit, now.Max)
-		o.ObserveInt64(waits, now.Waits)
-		o.ObserveFloat64(waited, now.Waited.Seconds())
-	})
+		put(s, ofConnections, now.Used, semconv.DBClientConnectionStateUsed)
+		put(s, ofConnections, now.Idle, semconv.DBClientConnectionStateIdle)
+		put(s, ofMaxConnections, now.Max)
+		put(s, ofWaits, now.Waits)
+		put(s, ofWaited, now.Waited.Seconds())
+	}, ofConnections, ofMaxConnections, ofWaits, ofWaited)
 }

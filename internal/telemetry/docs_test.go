@@ -31,7 +31,7 @@ func everything(t *testing.T) map[string]*dto.MetricFamily {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, m.Shutdown(context.Background())) })
 	now := time.Unix(1_700_000_000, 0)
-	name := PoolName{"team", "net", "eu"}
+	name := ipam.Ref{Project: "team", Name: "net"}
 	figures := []PoolFigures{{name, 0.5, time.Hour}}
 	require.NoError(t, m.WatchConnections(func() Connections { return Connections{} }))
 	require.NoError(t, m.WatchLoad(func() Load {
@@ -39,12 +39,12 @@ func everything(t *testing.T) map[string]*dto.MetricFamily {
 	}))
 	require.NoError(t, m.WatchClients(func() []Clients { return []Clients{{Listener: "api", Closed: map[string]int64{"evicted": 1}}} }))
 	require.NoError(t, m.WatchCertificates(func() []Certificate { return []Certificate{{Name: "server", Expires: now}} }))
-	require.NoError(t, m.WatchPools(func() Pools {
+	require.NoError(t, m.WatchPools("eu", func() Pools {
 		return Pools{
-			Fullest: figures, Scarce: figures, Fenced: []PoolName{name}, Count: map[string]int64{"full": 1}, Closed: map[string]int64{"eu": 1}, Ended: now, Took: time.Second,
+			Fullest: figures, Scarce: figures, Fenced: []ipam.Ref{name}, Count: map[string]int64{"full": 1}, Closed: 1, Ended: now, Took: time.Second,
 		}
 	}))
-	jobs, err := m.WatchJobs([]Job{{"purge_projects", time.Second}}, now)
+	jobs, err := m.WatchJobs(map[string]time.Duration{"purge_projects": time.Second}, now)
 	require.NoError(t, err)
 	jobs.Ran(t.Context(), "purge_projects", now, time.Second, nil)
 	m.ClaimDecided(t.Context(), "team/small", ipam.CodePoolExhausted)

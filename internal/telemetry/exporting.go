@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
@@ -18,7 +17,7 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// The exported signals, spelled as in the names of OpenTelemetry's environment variables.
+// The exported signals, spelled as in OpenTelemetry's environment variables.
 const (
 	traces  = "TRACES"
 	metrics = "METRICS"
@@ -32,8 +31,8 @@ const (
 	byScrape  = "prometheus" // --metrics decides
 )
 
-// The environment variables of OpenTelemetry that this package reads itself. The SDK reads the variables of the exporters, of the batches
-// (OTEL_EXPORTER_OTLP_*, OTEL_BSP_*, OTEL_METRIC_EXPORT_*) and of the sampler.
+// OpenTelemetry's environment variables that this package reads itself. The SDK reads the variables for exporters, batches (OTEL_EXPORTER_OTLP_*,
+// OTEL_BSP_*, OTEL_METRIC_EXPORT_*) and the sampler.
 const (
 	sdkDisabled  = "OTEL_SDK_DISABLED"
 	otlpEndpoint = "OTEL_EXPORTER_OTLP_ENDPOINT"
@@ -48,8 +47,8 @@ func disabled(env func(string) string) bool {
 	return strings.EqualFold(strings.TrimSpace(env(sdkDisabled)), "true")
 }
 
-// exporters returns the exporters of a signal, which OTEL_<signal>_EXPORTER lists. If the variable is not set, but an OTLP endpoint is, the exporter
-// is OTLP. OpenTelemetry's own default is OTLP to this machine, where usually no collector listens, so exporters does not use it.
+// exporters returns a signal's exporters, which OTEL_<signal>_EXPORTER lists. If the variable is not set, but an OTLP endpoint is, the exporter is
+// OTLP. OpenTelemetry's own default is OTLP to this machine, where usually no collector listens, so exporters does not use it.
 func exporters(env func(string) string, signal string) ([]string, error) {
 	name := "OTEL_" + signal + "_EXPORTER"
 	known := []string{byOTLP, toConsole, nowhere}
@@ -102,7 +101,7 @@ func checkSampler(env func(string) string) error {
 	return nil
 }
 
-// accepts reports whether the server continues the traces of callers.
+// accepts reports whether the server continues callers' traces.
 func accepts(env func(string) string) (bool, error) {
 	text := strings.TrimSpace(env(propagators))
 	if text == "" {
@@ -124,18 +123,18 @@ func accepts(env func(string) string) (bool, error) {
 // logEvery is the minimum interval between log lines about failed exports.
 const logEvery = 30 * time.Second
 
-// outcomes counts the exported batches of one signal by result. It logs failures, but not each one. A failed export stops neither the exporter nor
-// the service.
+// outcomes counts a signal's exported batches by result. It logs failures, but not each one. A failed export stops neither the exporter nor the
+// service.
 type outcomes struct {
-	signal string
-	log    *slog.Logger
-	counts atomic.Pointer[metric.Int64Counter] // nil until the metrics exist
-	failed atomic.Int64
-	said   rate.Sometimes
+	signal   string
+	log      *slog.Logger
+	counts   atomic.Pointer[metric.Int64Counter] // nil until the metrics exist
+	failed   atomic.Int64
+	logLimit rate.Sometimes
 }
 
 func newOutcomes(signal string, log *slog.Logger) *outcomes {
-	return &outcomes{signal: strings.ToLower(signal), log: log, said: rate.Sometimes{Interval: logEvery}}
+	return &outcomes{signal: strings.ToLower(signal), log: log, logLimit: rate.Sometimes{Interval: logEvery}}
 }
 
 func (o *outcomes) note(ctx context.Context, err error) {
@@ -143,21 +142,21 @@ func (o *outcomes) note(ctx context.Context, err error) {
 	if err != nil {
 		outcome = failed
 		so := o.failed.Add(1)
-		o.said.Do(func() {
+		o.logLimit.Do(func() {
 			o.log.LogAttrs(ctx, slog.LevelWarn, "cannot export telemetry; requests continue without it",
 				slog.String("signal", o.signal), slog.Int64("failedSoFar", so), slog.String("error", shortened(err.Error())))
 		})
 	}
 	if c := o.counts.Load(); c != nil {
-		(*c).Add(ctx, 1, metric.WithAttributeSet(attribute.NewSet(labelSignal.String(o.signal), labelOutcome.String(outcome))))
+		add(ctx, *c, 1, labelSignal.String(o.signal), labelOutcome.String(outcome))
 	}
 }
 
 // shortened limits the text that a collector can write into the log.
 func shortened(s string) string {
-	const most = 300
-	if len(s) > most {
-		return s[:most] + "…"
+	const limit = 300
+	if len(s) > limit {
+		return s[:limit] + "…"
 	}
 	return s
 }

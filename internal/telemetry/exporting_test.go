@@ -11,6 +11,8 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // quiet returns a log that discards all lines.
@@ -131,8 +133,8 @@ func TestPoolNoLongerAmongTheFullestHasNoSeries(t *testing.T) {
 	t.Parallel()
 	m, err := New(t.Context(), Options{Env: environment("", "")})
 	require.NoError(t, err)
-	now := Pools{Fullest: []PoolFigures{{PoolName{"team", "gone", "eu"}, 0.5, -1}}}
-	require.NoError(t, m.WatchPools(func() Pools { return now }))
+	now := Pools{Fullest: []PoolFigures{{ipam.Ref{Project: "team", Name: "gone"}, 0.5, -1}}}
+	require.NoError(t, m.WatchPools("eu", func() Pools { return now }))
 	text := scrape(t, m)
 	require.Contains(t, text, `carve_pool_utilization_ratio{pool="gone",project="team",region="eu"} 0.5`)
 	require.NotContains(t, text, "carve_pool_runway_seconds{", "it is not known")
@@ -148,7 +150,7 @@ func TestJobMetricsExistFromTheStart(t *testing.T) {
 	m, err := New(t.Context(), Options{Env: environment("", "")})
 	require.NoError(t, err)
 	start := time.Unix(1_700_000_000, 0)
-	jobs, err := m.WatchJobs([]Job{{"purge_projects", 10 * time.Second}}, start)
+	jobs, err := m.WatchJobs(map[string]time.Duration{"purge_projects": 10 * time.Second}, start)
 	require.NoError(t, err)
 	jobs.Ran(t.Context(), "purge_projects", start.Add(time.Minute), time.Second, io.EOF)
 	text := scrape(t, m)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 )
 
@@ -24,88 +25,104 @@ type instruments struct {
 	exports  metric.Int64Counter
 }
 
-// Histogram buckets. Requests have the buckets of OpenTelemetry's conventions and two smaller ones, because a claim takes milliseconds. A group has
-// at most 64 members. Most runs of jobs take milliseconds, but with a large backlog a run takes up to a minute.
+// Histogram buckets. Requests have the buckets from OpenTelemetry's conventions and two smaller ones, because a claim takes milliseconds. A group has
+// at most 64 members. Most job runs take milliseconds, but with a large backlog a run takes up to a minute.
 var (
 	requestBuckets = []float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10}
 	groupBuckets   = []float64{1, 2, 4, 8, 16, 32, 64}
 	jobBuckets     = []float64{0.001, 0.01, 0.1, 0.5, 1, 5, 15, 60}
 )
 
-// maker creates instruments and collects the errors.
-type maker struct {
-	meter metric.Meter
-	errs  []error
-	all   []metric.Observable // instruments that each scrape reads by a callback
+// observed describes an instrument that each scrape reads by a callback. N is its values' type.
+type observed[N int64 | float64] struct {
+	of func(metric.Meter) (metric.Observable, error)
 }
 
-func made[T any](m *maker, v T, err error) T {
-	m.errs = append(m.errs, err)
-	return v
+func (o *observed[N]) create(m metric.Meter) (metric.Observable, error) { return o.of(m) }
+
+// creator is an observed instrument with values in any type.
+type creator interface {
+	create(m metric.Meter) (metric.Observable, error)
 }
 
-func (m *maker) counter(a about) metric.Int64Counter {
-	v, err := m.meter.Int64Counter(a.name, metric.WithUnit(a.unit), metric.WithDescription(a.text))
-	return made(m, v, err)
+// The kinds. A gauge, a count and a level have integer values, and a level's values may be added up over all servers. A figure is a float gauge, and
+// a sum is a float counter.
+var (
+	gauge  = kindOf[int64](metric.Meter.Int64ObservableGauge)
+	count  = kindOf[int64](metric.Meter.Int64ObservableCounter)
+	level  = kindOf[int64](metric.Meter.Int64ObservableUpDownCounter)
+	figure = kindOf[float64](metric.Meter.Float64ObservableGauge)
+	sum    = kindOf[float64](metric.Meter.Float64ObservableCounter)
+)
+
+// kindOf returns the constructor for one kind. P is the type that its options have. All such types accept a unit and a description.
+func kindOf[N int64 | float64, P any, O metric.Observable](create func(metric.Meter, string, ...P) (O, error)) func(name, unit, text string) *observed[N] {
+	return func(name, unit, text string) *observed[N] {
+		return &observed[N]{func(m metric.Meter) (metric.Observable, error) {
+			return create(m, name, any(metric.WithUnit(unit)).(P), any(metric.WithDescription(text)).(P)) //nolint:errcheck // see kindOf
+		}}
+	}
 }
 
-// gauge creates an integer gauge that a callback reads.
-func (m *maker) gauge(a about) metric.Int64ObservableGauge {
-	v, err := m.meter.Int64ObservableGauge(a.name, metric.WithUnit(a.unit), metric.WithDescription(a.text))
-	m.all = append(m.all, v)
-	return made(m, v, err)
+// collection passes instruments' values to one scrape or export.
+type collection struct {
+	to   metric.Observer
+	made map[creator]metric.Observable
 }
 
-// figure creates a float gauge that a callback reads.
-func (m *maker) figure(a about) metric.Float64ObservableGauge {
-	v, err := m.meter.Float64ObservableGauge(a.name, metric.WithUnit(a.unit), metric.WithDescription(a.text))
-	m.all = append(m.all, v)
-	return made(m, v, err)
+// put sets a value with its labels, for an instrument that watch has created.
+func put[N int64 | float64](s collection, of *observed[N], value N, labels ...attribute.KeyValue) {
+	with := metric.WithAttributes(labels...)
+	switch to := s.made[of].(type) {
+	case metric.Int64Observable:
+		s.to.ObserveInt64(to, int64(value), with)
+	case metric.Float64Observable:
+		s.to.ObserveFloat64(to, float64(value), with)
+	}
 }
 
-// count creates an integer counter that a callback reads.
-func (m *maker) count(a about) metric.Int64ObservableCounter {
-	v, err := m.meter.Int64ObservableCounter(a.name, metric.WithUnit(a.unit), metric.WithDescription(a.text))
-	m.all = append(m.all, v)
-	return made(m, v, err)
-}
-
-// sum creates a float counter that a callback reads.
-func (m *maker) sum(a about) metric.Float64ObservableCounter {
-	v, err := m.meter.Float64ObservableCounter(a.name, metric.WithUnit(a.unit), metric.WithDescription(a.text))
-	m.all = append(m.all, v)
-	return made(m, v, err)
-}
-
-// level creates an integer gauge that a callback reads. Its values may be added up over all servers.
-func (m *maker) level(a about) metric.Int64ObservableUpDownCounter {
-	v, err := m.meter.Int64ObservableUpDownCounter(a.name, metric.WithUnit(a.unit), metric.WithDescription(a.text))
-	m.all = append(m.all, v)
-	return made(m, v, err)
-}
-
-// watch registers a callback, which each scrape calls to read the maker's instruments.
-func (m *maker) watch(what string, read func(o metric.Observer)) error {
-	_, err := m.meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
-		read(o)
+// watch creates instruments, and registers a callback that each collection calls to read their values.
+func (m *Metrics) watch(what string, read func(s collection), instruments ...creator) error {
+	made := map[creator]metric.Observable{}
+	var all []metric.Observable
+	var errs []error
+	for _, of := range instruments {
+		one, err := of.create(m.meter)
+		made[of], all, errs = one, append(all, one), append(errs, err)
+	}
+	_, err := m.meter.RegisterCallback(func(_ context.Context, to metric.Observer) error {
+		read(collection{to, made})
 		return nil
-	}, m.all...)
-	if err := errors.Join(append(m.errs, err)...); err != nil {
+	}, all...)
+	if err := errors.Join(append(errs, err)...); err != nil {
 		return fmt.Errorf("cannot watch %s: %w", what, err)
 	}
 	return nil
 }
 
+// newInstruments creates the instruments that events update.
 func newInstruments(meter metric.Meter) (instruments, error) {
-	m := maker{meter: meter}
+	var errs []error
+	counter := func(a about) metric.Int64Counter {
+		v, err := meter.Int64Counter(a.name, metric.WithUnit(a.unit), metric.WithDescription(a.text))
+		errs = append(errs, err)
+		return v
+	}
 	histogram := func(a about, buckets []float64) metric.Float64Histogram {
 		v, err := meter.Float64Histogram(a.name, metric.WithUnit(a.unit), metric.WithDescription(a.text), metric.WithExplicitBucketBoundaries(buckets...))
-		return made(&m, v, err)
+		errs = append(errs, err)
+		return v
 	}
 	groups, err := meter.Int64Histogram(ofGroups.name, metric.WithDescription(ofGroups.text), metric.WithExplicitBucketBoundaries(groupBuckets...))
 	i := instruments{
-		claims: m.counter(ofClaims), groups: made(&m, groups, err), attempts: m.counter(ofAttempts), requests: histogram(ofRequests, requestBuckets),
-		loans: m.counter(ofLoans), ended: m.counter(ofEnded), held: m.counter(ofHeld), tried: m.counter(ofTried), gaveUp: m.counter(ofGaveUp), runs: m.counter(ofRuns), jobTimes: histogram(ofJobTimes, jobBuckets), exports: m.counter(ofExports),
+		claims: counter(ofClaims), groups: groups, attempts: counter(ofAttempts), requests: histogram(ofRequests, requestBuckets), loans: counter(ofLoans),
+		ended: counter(ofEnded), held: counter(ofHeld), tried: counter(ofTried), gaveUp: counter(ofGaveUp), runs: counter(ofRuns),
+		jobTimes: histogram(ofJobTimes, jobBuckets), exports: counter(ofExports),
 	}
-	return i, errors.Join(m.errs...)
+	return i, errors.Join(append(errs, err)...)
+}
+
+// add counts n events with the same labels.
+func add(ctx context.Context, to metric.Int64Counter, n int64, labels ...attribute.KeyValue) {
+	to.Add(ctx, n, metric.WithAttributeSet(attribute.NewSet(labels...)))
 }

@@ -9,46 +9,38 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
-// Outcomes of events other than claims.
+// Outcomes for other events than claims.
 const (
 	wentWell = "ok"
 	failed   = "failed"
 )
 
-// Jobs records the runs of a server's background jobs. WatchJobs makes one. It is safe for concurrent use.
+// Jobs records runs of background jobs. WatchJobs makes one. It is safe for concurrent use.
 type Jobs struct {
 	metrics *Metrics
 	mu      sync.Mutex
 	last    map[string]time.Time
 }
 
-// Job is the name and interval of one background job.
-type Job struct {
-	Name  string
-	Every time.Duration
-}
-
-// WatchJobs registers two metrics of each job: its interval and the time of its last success. Before the first success, the latter is now. Call
-// WatchJobs once.
-func (m *Metrics) WatchJobs(all []Job, now time.Time) (*Jobs, error) {
-	j := &Jobs{metrics: m, last: make(map[string]time.Time, len(all))}
-	for _, each := range all {
-		j.last[each.Name] = now
+// WatchJobs registers two metrics for each job: its interval and when it last succeeded. Before the first success, the second metric has the time
+// now. intervals has each job's interval by its name. Call WatchJobs once.
+func (m *Metrics) WatchJobs(intervals map[string]time.Duration, now time.Time) (*Jobs, error) {
+	j := &Jobs{metrics: m, last: map[string]time.Time{}}
+	for job := range intervals {
+		j.last[job] = now
 	}
-	k := maker{meter: m.meter}
-	last, interval := k.figure(ofLastSuccess), k.figure(ofInterval)
-	return j, k.watch("the background jobs", func(o metric.Observer) {
+	return j, m.watch("the background jobs", func(s collection) {
 		j.mu.Lock()
 		defer j.mu.Unlock()
-		for _, each := range all {
-			name := metric.WithAttributes(labelTask.String(each.Name))
-			o.ObserveFloat64(last, unix(j.last[each.Name]), name)
-			o.ObserveFloat64(interval, each.Every.Seconds(), name)
+		for job, every := range intervals {
+			task := labelTask.String(job)
+			put(s, ofLastSuccess, unix(j.last[job]), task)
+			put(s, ofInterval, every.Seconds(), task)
 		}
-	})
+	}, ofLastSuccess, ofInterval)
 }
 
-// Ran records a finished run of a job.
+// Ran records a finished run.
 func (j *Jobs) Ran(ctx context.Context, job string, now time.Time, took time.Duration, err error) {
 	outcome := wentWell
 	if err != nil {
@@ -58,6 +50,6 @@ func (j *Jobs) Ran(ctx context.Context, job string, now time.Time, took time.Dur
 		j.last[job] = now
 		j.mu.Unlock()
 	}
-	j.metrics.runs.Add(ctx, 1, metric.WithAttributeSet(attribute.NewSet(labelTask.String(job), labelOutcome.String(outcome))))
+	add(ctx, j.metrics.runs, 1, labelTask.String(job), labelOutcome.String(outcome))
 	j.metrics.jobTimes.Record(ctx, took.Seconds(), metric.WithAttributeSet(attribute.NewSet(labelTask.String(job))))
 }

@@ -3,50 +3,42 @@ package telemetry
 import (
 	"time"
 
-	"go.opentelemetry.io/otel/metric"
-
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Load is the server's load, with the number of requests that the server has refused because of it.
+// Load is the server's load. It also counts the requests that the server has refused because of its load.
 type Load struct {
 	InFlight    int64                     // requests in progress
-	MaxInFlight int64                     // limit of InFlight; 0: no limit
+	MaxInFlight int64                     // limit on InFlight; 0: no limit
 	AtTheDoor   int64                     // requests that wait for a slot
-	Waiting     int64                     // claims and releases in the queues of their pools
-	Longest     int64                     // length of the longest pool queue
-	Oldest      time.Duration             // age of the oldest undelivered webhook message
-	Followers   int64                     // followers of the feed
+	Waiting     int64                     // claims and releases in their pools' queues
+	Longest     int64                     // the longest pool queue's length
+	Oldest      time.Duration             // the oldest undelivered webhook message's age
+	Followers   int64                     // the feed's followers
 	Followed    int64                     // projects with followers
-	Alerts      map[ipam.AlertAbout]int64 // alerts of this region, by subject
-	AlertsLate  time.Duration             // longest delay of an alert rule's evaluation
+	Alerts      map[ipam.AlertAbout]int64 // this region's alerts, by subject
+	AlertsLate  time.Duration             // longest delay with which an alert rule is evaluated
 	Shed        map[string]int64          // refused requests since the start, by reason
 }
 
-// WatchLoad registers the metrics of the load. Each scrape calls read. Call WatchLoad once.
+// WatchLoad registers metrics about the load. Each scrape calls the function read. Call WatchLoad once.
 func (m *Metrics) WatchLoad(read func() Load) error {
-	k := maker{meter: m.meter}
-	inFlight, limit, door := k.gauge(ofInFlight), k.gauge(ofMaxInFlight), k.gauge(ofAtTheDoor)
-	waiting, longest, shed := k.gauge(ofQueue), k.gauge(ofLongest), k.count(ofShed)
-	oldest := k.figure(ofOldest)
-	followers, followed := k.gauge(ofFollowers), k.gauge(ofFollowed)
-	alerts, late := k.gauge(ofAlerts), k.figure(ofAlertsLate)
-	return k.watch("the load", func(o metric.Observer) {
+	return m.watch("the load", func(s collection) {
 		now := read()
-		o.ObserveInt64(inFlight, now.InFlight)
-		o.ObserveInt64(limit, now.MaxInFlight)
-		o.ObserveInt64(door, now.AtTheDoor)
-		o.ObserveInt64(waiting, now.Waiting)
-		o.ObserveInt64(longest, now.Longest)
-		o.ObserveFloat64(oldest, now.Oldest.Seconds())
-		o.ObserveInt64(followers, now.Followers)
-		o.ObserveInt64(followed, now.Followed)
-		o.ObserveFloat64(late, now.AlertsLate.Seconds())
+		put(s, ofInFlight, now.InFlight)
+		put(s, ofMaxInFlight, now.MaxInFlight)
+		put(s, ofAtTheDoor, now.AtTheDoor)
+		put(s, ofQueue, now.Waiting)
+		put(s, ofLongest, now.Longest)
+		put(s, ofOldest, now.Oldest.Seconds())
+		put(s, ofFollowers, now.Followers)
+		put(s, ofFollowed, now.Followed)
+		put(s, ofAlertsLate, now.AlertsLate.Seconds())
 		for what, n := range now.Alerts {
-			o.ObserveInt64(alerts, n, metric.WithAttributes(labelAbout.String(string(what))))
+			put(s, ofAlerts, n, labelAbout.String(string(what)))
 		}
 		for reason, n := range now.Shed {
-			o.ObserveInt64(shed, n, metric.WithAttributes(labelReason.String(reason)))
+			put(s, ofShed, n, labelReason.String(reason))
 		}
-	})
+	}, ofInFlight, ofMaxInFlight, ofAtTheDoor, ofQueue, ofLongest, ofOldest, ofFollowers, ofFollowed, ofAlerts, ofAlertsLate, ofShed)
 }

@@ -7,7 +7,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// LogHandler adds the ids of a request's trace and span to its log lines. A line that already has them stays as it is.
+// LogHandler adds a request's trace id and span id to its log lines. A line that already has them stays as it is.
 func LogHandler(next slog.Handler) slog.Handler { return traced{next} }
 
 type traced struct{ slog.Handler }

@@ -25,10 +25,10 @@ import (
 
 const (
 	serviceName = "carve"
-	// meterName names the meter of all instruments and the tracer of all spans.
+	// meterName names the meter for all instruments and the tracer for all spans.
 	meterName = "github.com/carve-ipam/carve"
-	// maxSeries limits the combinations of labels of one instrument. Further combinations count in one series whose only label is otel_metric_overflow.
-	// So the sum over all series stays correct, and the memory is limited, whatever the labels contain.
+	// maxSeries limits an instrument's label combinations. Further combinations count in one series whose only label is otel_metric_overflow. So the
+	// sum over all series stays correct, and the memory is limited, whatever the labels contain.
 	maxSeries = 5000
 	// maxScrapes limits how many responses Handler sends at the same time.
 	maxScrapes = 4
@@ -47,10 +47,10 @@ type Metrics struct {
 
 // Options configures Metrics and Traces.
 type Options struct {
-	Version, Commit string                   // version of this build
-	Env             func(name string) string // reads an environment variable of OpenTelemetry; nil: os.Getenv
+	Version, Commit string                   // this build's version
+	Env             func(name string) string // reads an OpenTelemetry environment variable; nil: os.Getenv
 	Log             *slog.Logger             // for failed exports; nil: no log
-	Console         io.Writer                // output of the exporter `console`; nil: stderr
+	Console         io.Writer                // output for the exporter `console`; nil: stderr
 	NoScrape        bool                     // make no Handler
 }
 
@@ -66,15 +66,15 @@ func (o *Options) complete() {
 	}
 }
 
-// New returns Metrics. If OTEL_SDK_DISABLED is set or nothing reads the metrics, New returns the result of Off. OTEL_SERVICE_NAME and
+// New returns Metrics. If OTEL_SDK_DISABLED is set or nothing reads the metrics, New returns Off's result. OTEL_SERVICE_NAME and
 // OTEL_RESOURCE_ATTRIBUTES set the service's name.
 func New(ctx context.Context, o Options) (*Metrics, error) {
 	o.complete()
 	if disabled(o.Env) {
 		return Off()
 	}
-	told := newOutcomes(metrics, o.Log)
-	readers, err := o.metricReaders(ctx, told)
+	results := newOutcomes(metrics, o.Log)
+	readers, err := o.metricReaders(ctx, results)
 	if err != nil {
 		return nil, err
 	}
@@ -111,12 +111,12 @@ func New(ctx context.Context, o Options) (*Metrics, error) {
 		return nil, errors.Join(err, provider.Shutdown(ctx))
 	}
 	m.shutdown, m.handler, m.measures = provider.Shutdown, handler, true
-	told.counts.Store(&m.exports)
+	results.counts.Store(&m.exports)
 	return m, nil
 }
 
 // metricReaders returns one reader for each configured exporter.
-func (o Options) metricReaders(ctx context.Context, told *outcomes) ([]sdk.Reader, error) {
+func (o Options) metricReaders(ctx context.Context, results *outcomes) ([]sdk.Reader, error) {
 	ways, err := exporters(o.Env, metrics)
 	if err != nil {
 		return nil, err
@@ -132,7 +132,7 @@ func (o Options) metricReaders(ctx context.Context, told *outcomes) ([]sdk.Reade
 		if err != nil {
 			return nil, fmt.Errorf("cannot set up the export of metrics (%s): %w", way, err)
 		}
-		out = append(out, sdk.NewPeriodicReader(loggedMetrics{to, told}))
+		out = append(out, sdk.NewPeriodicReader(loggedMetrics{to, results}))
 	}
 	return out, nil
 }
@@ -150,7 +150,7 @@ func (o Options) about(ctx context.Context) (*resource.Resource, error) {
 // Off returns Metrics that record nothing and have no Handler.
 func Off() (*Metrics, error) { return measure(noop.NewMeterProvider()) }
 
-// measure creates the instruments of a provider.
+// measure creates a provider's instruments.
 func measure(provider metric.MeterProvider) (*Metrics, error) {
 	meter := provider.Meter(meterName)
 	i, err := newInstruments(meter)
@@ -163,16 +163,15 @@ func measure(provider metric.MeterProvider) (*Metrics, error) {
 	}, nil
 }
 
-// build registers the metric that contains the version of this build.
+// build registers the metric with this build's version.
 func (m *Metrics) build(o Options) error {
-	k := maker{meter: m.meter}
-	info := k.gauge(ofBuild)
-	labels := metric.WithAttributes(labelVersion.String(o.Version), labelCommit.String(o.Commit), labelGo.String(runtime.Version()))
-	return k.watch("the build", func(to metric.Observer) { to.ObserveInt64(info, 1, labels) })
+	return m.watch("the build", func(s collection) {
+		put(s, ofBuild, 1, labelVersion.String(o.Version), labelCommit.String(o.Commit), labelGo.String(runtime.Version()))
+	}, ofBuild)
 }
 
-// Handler serves all metrics in the text format of Prometheus. If a scraper asks for OpenMetrics, it serves that, with exemplars. Handler is nil if
-// the metrics are off or NoScrape is set.
+// Handler serves all metrics in Prometheus' text format. If a scraper asks for OpenMetrics, it serves that, with exemplars. Handler is nil if the
+// metrics are off or NoScrape is set.
 func (m *Metrics) Handler() http.Handler { return m.handler }
 
 // Shutdown stops recording and exports the remaining metrics until ctx ends. Later events are not recorded.

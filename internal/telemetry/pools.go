@@ -3,69 +3,60 @@ package telemetry
 import (
 	"time"
 
-	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/attribute"
+
+	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Pools is the state of the pools in one region, from the server's last sample.
+// Pools describes the pools in one region, from the server's last sample.
 type Pools struct {
 	Fullest []PoolFigures    // fullest pools whose home is this region
 	Scarce  []PoolFigures    // pools with another home that have the least free space in this region
-	Fenced  []PoolName       // the first pools that cannot be used in this region; see ofFenced
+	Fenced  []ipam.Ref       // the first pools that cannot be used in this region; see ofFenced
 	Count   map[string]int64 // pools whose home is this region, by fullness; nil: no complete sample yet
-	Closed  map[string]int64 // number of pools that cannot be used, by region; nil: no complete sample yet
-	Ended   time.Time        // end of the last complete sample; zero: none
+	Closed  int64            // pools that cannot be used in this region
+	Ended   time.Time        // when the last complete sample ended; zero: none
 	Took    time.Duration
 }
 
-// PoolName names a pool in a region.
-type PoolName struct{ Project, Pool, Region string }
-
 // PoolFigures is one pool's metrics.
 type PoolFigures struct {
-	PoolName
-
+	Pool   ipam.Ref
 	Ratio  float64
 	Runway time.Duration // negative: unknown
 }
 
-func (p PoolName) labels() metric.MeasurementOption {
-	return metric.WithAttributes(labelProject.String(p.Project), labelPool.String(p.Pool), labelRegion.String(p.Region))
-}
-
-// WatchPools registers the metrics of pools. Each scrape calls read. If read no longer returns a pool, the pool has no series any more. Call
-// WatchPools once.
-func (m *Metrics) WatchPools(read func() Pools) error {
-	k := maker{meter: m.meter}
-	utilization, runway, stock, stockRunway := k.figure(ofUtilization), k.figure(ofRunway), k.figure(ofStock), k.figure(ofStockRunway)
-	fullness, fenced, fencedPool := k.gauge(ofFullness), k.gauge(ofFenced), k.gauge(ofFencedPool)
-	ended, took := k.figure(ofPassEnd), k.figure(ofPassTime)
-	return k.watch("the pools", func(o metric.Observer) {
+// WatchPools registers metrics about the pools in a region. Each scrape calls the function read. If read no longer returns a pool, the pool has no
+// series any more. Call WatchPools once.
+func (m *Metrics) WatchPools(region string, read func() Pools) error {
+	here := labelRegion.String(region)
+	labels := func(p ipam.Ref) []attribute.KeyValue {
+		return []attribute.KeyValue{labelProject.String(p.Project), labelPool.String(p.Name), here}
+	}
+	return m.watch("the pools", func(s collection) {
 		now := read()
-		tell := func(of []PoolFigures, ratio, lasts metric.Float64Observable) {
+		show := func(of []PoolFigures, ratio, lasts *observed[float64]) {
 			for _, p := range of {
-				labels := p.labels()
-				o.ObserveFloat64(ratio, p.Ratio, labels)
+				put(s, ratio, p.Ratio, labels(p.Pool)...)
 				if p.Runway >= 0 {
-					o.ObserveFloat64(lasts, p.Runway.Seconds(), labels)
+					put(s, lasts, p.Runway.Seconds(), labels(p.Pool)...)
 				}
 			}
 		}
-		tell(now.Fullest, utilization, runway)
-		tell(now.Scarce, stock, stockRunway)
+		show(now.Fullest, ofUtilization, ofRunway)
+		show(now.Scarce, ofStock, ofStockRunway)
 		for _, p := range now.Fenced {
-			o.ObserveInt64(fencedPool, 1, p.labels())
+			put(s, ofFencedPool, 1, labels(p)...)
 		}
 		for how, n := range now.Count {
-			o.ObserveInt64(fullness, n, metric.WithAttributes(labelFullness.String(how)))
-		}
-		for region, n := range now.Closed {
-			o.ObserveInt64(fenced, n, metric.WithAttributes(labelRegion.String(region)))
+			put(s, ofFullness, n, labelFullness.String(how))
 		}
 		if !now.Ended.IsZero() {
-			o.ObserveFloat64(ended, unix(now.Ended))
-			o.ObserveFloat64(took, now.Took.Seconds())
+			put(s, ofFenced, now.Closed, here)
+			put(s, ofPassEnd, unix(now.Ended))
+			put(s, ofPassTime, now.Took.Seconds())
 		}
-	})
+	}, ofUtilization, ofRunway, ofStock, ofStockRunway, ofFencedPool, ofFullness, ofFenced, ofPassEnd, ofPassTime)
 }
 
 func unix(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }

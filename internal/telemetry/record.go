@@ -5,14 +5,12 @@ import (
 	"net/http"
 	"time"
 
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/metric"
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// bound is the outcome of a claim that received a block.
+// bound is the outcome if a claim received a block.
 const bound = "bound"
 
 // ClaimDecided counts a claim. class is project/name, or "" if the claim has no class. refusal is the error code, or "" for a claim that received a
@@ -22,28 +20,28 @@ func (m *Metrics) ClaimDecided(ctx context.Context, class string, refusal ipam.C
 	if outcome == "" {
 		outcome = bound
 	}
-	m.claims.Add(ctx, 1, metric.WithAttributeSet(attribute.NewSet(labelClass.String(m.classes.bounded(class)), labelOutcome.String(outcome))))
+	add(ctx, m.claims, 1, labelClass.String(m.classes.bounded(class)), labelOutcome.String(outcome))
 }
 
-// GroupRan records the number of requests that one transaction served.
+// GroupRan records how many requests one transaction served.
 func (m *Metrics) GroupRan(ctx context.Context, members int) { m.groups.Record(ctx, int64(members)) }
 
 // LoanMoved counts a finished attempt to move a block between regions.
 func (m *Metrics) LoanMoved(ctx context.Context, move, outcome string) {
-	m.loans.Add(ctx, 1, metric.WithAttributeSet(attribute.NewSet(labelMove.String(move), labelOutcome.String(outcome))))
+	add(ctx, m.loans, 1, labelMove.String(move), labelOutcome.String(outcome))
 }
 
 // ConsumersEnded counts ended consumers.
 func (m *Metrics) ConsumersEnded(ctx context.Context, because ipam.EndReason, n int) {
-	m.ended.Add(ctx, int64(n), metric.WithAttributeSet(attribute.NewSet(labelReason.String(string(because)))))
+	add(ctx, m.ended, int64(n), labelReason.String(string(because)))
 }
 
-// RealmHeld counts a realm in which so many consumers expired at once that Carve ends none of them before a confirmation.
+// RealmHeld counts a realm in which so many consumers expired at once that Carve ends none before a confirmation.
 func (m *Metrics) RealmHeld(ctx context.Context) { m.held.Add(ctx, 1) }
 
 // WebhookTried counts a delivery attempt to a webhook, by outcome.
 func (m *Metrics) WebhookTried(ctx context.Context, outcome string) {
-	m.tried.Add(ctx, 1, metric.WithAttributeSet(attribute.NewSet(labelOutcome.String(outcome))))
+	add(ctx, m.tried, 1, labelOutcome.String(outcome))
 }
 
 // WebhookGaveUp counts a webhook delivery that the server gave up.
@@ -51,7 +49,7 @@ func (m *Metrics) WebhookGaveUp(ctx context.Context) { m.gaveUp.Add(ctx, 1) }
 
 // AttemptEnded counts one attempt at a transaction or read. sqlState is "" if the database reported no error.
 func (m *Metrics) AttemptEnded(ctx context.Context, op, end, sqlState string) {
-	m.attempts.Add(ctx, 1, metric.WithAttributeSet(attribute.NewSet(labelOp.String(op), labelEnd.String(end), labelSQLState.String(sqlState))))
+	add(ctx, m.attempts, 1, labelOp.String(op), labelEnd.String(end), labelSQLState.String(sqlState))
 }
 
 // RequestServed records a response and its duration. route is the path's template, or "" for an unknown path. operation is the operationId, or ""

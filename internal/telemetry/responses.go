@@ -8,14 +8,14 @@ import (
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 )
 
-// responseKey has the label values of a response.
+// responseKey has a response's label values.
 type responseKey struct {
 	method, route, operation string
 	status                   int
 }
 
-// responseAttributes caches the label sets of responses. Without the cache, a label set would cost more than the count itself, because it is sorted
-// and copied several times. The cache has a few hundred entries at most, because this build fixes all values.
+// responseAttributes caches label sets for responses. Without the cache, a label set would cost more than the count itself, because it is sorted and
+// copied several times. The cache has a few hundred entries at most, because this build fixes all values.
 type responseAttributes struct {
 	kept sync.Map // from responseKey to []metric.RecordOption
 }

@@ -13,23 +13,23 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Jobs that run every second usually find no work. The trace of a sampled run is kept only if the run did work, failed or was slow. Otherwise each
-// idle server would export eight spans a second, and more for each multi-region pool. Whether a run did work is known only at its end, so its spans
-// are buffered until then.
+// Jobs that run every second usually find no work. A sampled run's trace is kept only if the run did work, failed or was slow. Otherwise each idle
+// server would export eight spans a second, and more for each multi-region pool. Whether a run did work is known only at its end, so its spans are
+// buffered until then.
 const (
 	slowRun = time.Second // a run that takes at least this long is kept even if it did no work
-	maxHeld = 512         // largest number of buffered spans in one run; a run with more spans is kept, because it has done work
+	maxHeld = 512         // limit on buffered spans in one run; a run with more spans is kept, because it has done work
 )
 
-// Run is the result of one run of a background job.
+// Run is the result when a background job has run once.
 type Run struct {
-	Done    int64 // number of processed items, such as blocks, rows or pools
+	Done    int64 // processed items, such as blocks, rows or pools
 	Took    time.Duration
 	Err     error
 	Stopped bool // the server's shutdown cut the run short
 }
 
-// stopped is the outcome of a run that the shutdown cut short. Only spans have this outcome. The metrics do not count such a run.
+// stopped is the outcome if the shutdown cut a run short. Only spans have this outcome. The metrics do not count such a run.
 const stopped = "stopped"
 
 func (r Run) outcome() string {
@@ -43,7 +43,7 @@ func (r Run) outcome() string {
 	}
 }
 
-// JobBegan starts the trace of one run of a background job. The run and JobEnded get the returned context.
+// JobBegan starts the trace for one run. The run and JobEnded get the returned context.
 func (t *Traces) JobBegan(ctx context.Context, task string) context.Context {
 	ctx, span := t.tracer.Start(ctx, spanJob+task, inside, trace.WithNewRoot(), trace.WithAttributes(attrTask.String(task)))
 	if !span.IsRecording() {
@@ -72,7 +72,7 @@ func (t *Traces) JobEnded(ctx context.Context, r Run) (kept bool) {
 	return t.runs.end(span.SpanContext().TraceID(), r.Done > 0 || outcome == failed || r.Took >= slowRun)
 }
 
-// runs buffers the spans of a job's run until the run ends. It passes on all other spans at once. It implements sdktrace.SpanProcessor.
+// runs buffers a job run's spans until the run ends. It passes on all other spans at once. It implements sdktrace.SpanProcessor.
 type runs struct {
 	next []sdktrace.SpanProcessor
 	held sync.Map // *heldRun by trace.TraceID; a sync.Map, because every span that ends looks up its trace here
@@ -86,7 +86,7 @@ type heldRun struct {
 
 func (r *runs) begin(id trace.TraceID) { r.held.Store(id, &heldRun{}) }
 
-// end passes on the buffered spans of a run or, if keep is false, drops them. A run with too many spans is always kept.
+// end passes on a run's buffered spans or, if keep is false, drops them. A run with too many spans is always kept.
 func (r *runs) end(id trace.TraceID, keep bool) (kept bool) {
 	found, _ := r.held.LoadAndDelete(id)
 	run, ok := found.(*heldRun)

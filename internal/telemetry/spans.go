@@ -10,7 +10,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// tally counts the transaction attempts of a use case. The context of the use case contains it.
+// tally counts a use case's transaction attempts. The use case's context contains it.
 type tally struct{ attempts atomic.Int64 }
 
 type tallyKey struct{}
@@ -20,13 +20,13 @@ func tallyOf(ctx context.Context) *tally {
 	return of
 }
 
-// UseCaseBegan starts the span of a use case, for a sampled request.
+// UseCaseBegan starts a use case's span, for a sampled request.
 func (t *Traces) UseCaseBegan(ctx context.Context, operation string) context.Context {
 	ctx, _ = t.tracer.Start(ctx, spanUseCase+operation, inside)
 	return context.WithValue(ctx, tallyKey{}, &tally{})
 }
 
-// UseCaseEnded ends the span that UseCaseBegan has started. code is the error code of the use case, or "".
+// UseCaseEnded ends the span that UseCaseBegan has started. code is the use case's error code, or "".
 func (t *Traces) UseCaseEnded(ctx context.Context, code string) {
 	span := trace.SpanFromContext(ctx)
 	if n := tallyOf(ctx); n != nil && n.attempts.Load() > 0 {
@@ -38,7 +38,7 @@ func (t *Traces) UseCaseEnded(ctx context.Context, code string) {
 	span.End()
 }
 
-// ClaimDecided adds the result of a claim to the claim's span. A text that is not known is "", and a length that is not known is -1.
+// ClaimDecided adds a claim's result to its span. A text that is not known is "", and a length that is not known is -1.
 func (t *Traces) ClaimDecided(ctx context.Context, class, pool string, prefixLength int, outcome string) {
 	span := trace.SpanFromContext(ctx)
 	if !span.IsRecording() {
@@ -56,7 +56,7 @@ func (t *Traces) ClaimDecided(ctx context.Context, class, pool string, prefixLen
 	}
 }
 
-// served lists the sampled requests that one transaction on a pool serves. The context of the transaction contains it.
+// served lists the sampled requests that one transaction on a pool serves. The transaction's context contains it.
 type served struct {
 	tally
 	members []*tally
@@ -64,8 +64,8 @@ type served struct {
 
 type servedKey struct{}
 
-// GroupBegan starts the span of a transaction that serves a group of queued requests. The span belongs to the trace of the first sampled request. It
-// has links to the spans of the other requests, and those have links to it. waited is the time that each request has spent in the queue.
+// GroupBegan starts the span for a transaction that serves several queued requests. The span belongs to the first sampled request's trace. It has
+// links to the other requests' spans, and these have links to it. waited is the time that each request has spent in the queue.
 func (t *Traces) GroupBegan(ctx context.Context, pool string, members []context.Context, waited []time.Duration) context.Context {
 	var followed []trace.Span
 	group := &served{}
@@ -110,7 +110,7 @@ func (t *Traces) GroupEnded(ctx context.Context) {
 	span.End()
 }
 
-// AttemptBegan starts the span of one attempt at a transaction or read. number counts from 0.
+// AttemptBegan starts the span for one attempt at a transaction or read. number counts from 0.
 func (t *Traces) AttemptBegan(ctx context.Context, op string, number int, read bool) context.Context {
 	if n := tallyOf(ctx); n != nil && !read {
 		n.attempts.Add(1)
@@ -119,7 +119,7 @@ func (t *Traces) AttemptBegan(ctx context.Context, op string, number int, read b
 	return ctx
 }
 
-// failures has the ends of attempts that count as errors.
+// failures has the ends that count as errors.
 var failures = map[string]bool{"again": true, "unknown": true, "panicked": true}
 
 // AttemptEnded ends the span that AttemptBegan has started.
@@ -138,8 +138,8 @@ func (t *Traces) AttemptEnded(ctx context.Context, end, sqlState string) {
 // lengthOfSQLState distinguishes an SQLSTATE, which has five characters, from the words for other failures.
 const lengthOfSQLState = 5
 
-// StatementRan makes the span of a statement. The span has the statement's name, but neither its text nor its values. pipelined is the number of
-// statements that were sent together. failure is "" or the SQLSTATE. If the database returned no SQLSTATE, it is a word for the failure.
+// StatementRan makes a statement's span. The span has the statement's name, but neither its text nor its values. pipelined is how many statements
+// were sent together. failure is "" or the SQLSTATE. If the database returned no SQLSTATE, it is a word for the failure.
 func (t *Traces) StatementRan(ctx context.Context, name string, from, to time.Time, rows int64, pipelined int, failure string) {
 	attributes := make([]attribute.KeyValue, 0, 6)
 	attributes = append(attributes, t.database, attrStatement.String(name), attrRows.Int64(rows))

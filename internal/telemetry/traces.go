@@ -47,8 +47,8 @@ func NewTraces(ctx context.Context, o Options, m *Metrics) (*Traces, error) {
 	if err != nil {
 		return nil, err
 	}
-	told := newOutcomes(traces, o.Log)
-	told.counts.Store(&m.exports)
+	results := newOutcomes(traces, o.Log)
+	results.counts.Store(&m.exports)
 	runs := &runs{}
 	for _, way := range ways {
 		var to sdktrace.SpanExporter
@@ -60,12 +60,12 @@ func NewTraces(ctx context.Context, o Options, m *Metrics) (*Traces, error) {
 		if err != nil {
 			return nil, fmt.Errorf("cannot set up the export of traces (%s): %w", way, err)
 		}
-		runs.next = append(runs.next, sdktrace.NewBatchSpanProcessor(loggedSpans{to, told}))
+		runs.next = append(runs.next, sdktrace.NewBatchSpanProcessor(loggedSpans{to, results}))
 	}
 	return newTraces(sdktrace.NewTracerProvider(sdktrace.WithResource(about), sdktrace.WithSpanProcessor(runs)), runs, accepted), nil
 }
 
-// newTraces returns Traces for a provider. All spans of the provider must pass through runs.
+// newTraces returns Traces for a provider. All its spans must pass through runs.
 func newTraces(provider *sdktrace.TracerProvider, runs *runs, accepted bool) *Traces {
 	t := &Traces{
 		runs: runs, tracer: provider.Tracer(meterName), accept: propagation.NewCompositeTextMapPropagator(),
@@ -77,16 +77,16 @@ func newTraces(provider *sdktrace.TracerProvider, runs *runs, accepted bool) *Tr
 	return t
 }
 
-// Database sets the name of the database engine in the spans of statements. Call it before the first statement.
+// Database sets the database engine's name in statement spans. Call it before the first statement.
 func (t *Traces) Database(engine string) { t.database = attrDatabase.String(engine) }
 
 // Shutdown exports the remaining spans until ctx ends.
 func (t *Traces) Shutdown(ctx context.Context) error { return t.shutdown(ctx) }
 
-// Follows reports whether the spans of ctx are recorded.
+// Follows reports whether the spans in ctx are recorded.
 func (t *Traces) Follows(ctx context.Context) bool { return trace.SpanFromContext(ctx).IsRecording() }
 
-// IDs returns the ids of the trace and span in ctx, even if they are not sampled. It returns "" if ctx has none.
+// IDs returns the trace id and span id in ctx, even if they are not sampled. It returns "" if ctx has none.
 func (t *Traces) IDs(ctx context.Context) (traceID, spanID string) {
 	at := trace.SpanContextFromContext(ctx)
 	if !at.IsValid() {
@@ -95,26 +95,26 @@ func (t *Traces) IDs(ctx context.Context) (traceID, spanID string) {
 	return at.TraceID().String(), at.SpanID().String()
 }
 
-// Options of spans by kind, allocated once.
+// Span options by kind, allocated once.
 var (
 	asServer = []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindServer)}
 	inside   = trace.WithSpanKind(trace.SpanKindInternal)
 )
 
-// RequestBegan starts the span of a request. If the caller has sent a trace header, the span is a child of the caller's span.
+// RequestBegan starts a request's span. If the caller has sent a trace header, the caller's span is the parent.
 func (t *Traces) RequestBegan(ctx context.Context, header http.Header) context.Context {
 	ctx, _ = t.tracer.Start(t.accept.Extract(ctx, propagation.HeaderCarrier(header)), spanUnmatched, asServer...)
 	return ctx
 }
 
-// RequestRefused adds the code of an error to the request's span.
+// RequestRefused adds an error's code to the request's span.
 func (t *Traces) RequestRefused(ctx context.Context, code string) {
 	if span := trace.SpanFromContext(ctx); span.IsRecording() {
 		span.SetAttributes(attrErrorCode.String(code))
 	}
 }
 
-// RequestEnded ends the span of a request. operation is "" outside the contract, and route is "" for an unknown path.
+// RequestEnded ends a request's span. operation is "" outside the contract, and route is "" for an unknown path.
 func (t *Traces) RequestEnded(ctx context.Context, method, route, operation string, status int) {
 	span := trace.SpanFromContext(ctx)
 	if !span.IsRecording() {

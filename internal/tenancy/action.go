@@ -49,7 +49,7 @@ const (
 type reach int
 
 const (
-	inProject  reach = iota // in the project of the request
+	inProject  reach = iota // in the request's project
 	inPlatform              // in the project "platform", whichever project the request names
 	anywhere                // no role: any authenticated caller may do it
 )
@@ -60,51 +60,59 @@ type permission struct {
 	reach reach
 }
 
+// Permissions that need a role in the request's project.
+var (
+	viewer   = permission{Viewer, inProject}
+	consumer = permission{Consumer, inProject}
+	provider = permission{Provider, inProject}
+	admin    = permission{Admin, inProject}
+)
+
 // permissions is the whole policy. If the policy has no entry for an action, the action is refused to every caller.
 var permissions = map[Action]permission{
 	ProjectsList:     {reach: anywhere}, // returns only projects that the caller may see
 	ProjectsCreate:   {Admin, inPlatform},
-	ProjectsRead:     {Viewer, inProject},
-	ProjectsWrite:    {Admin, inProject},
+	ProjectsRead:     viewer,
+	ProjectsWrite:    admin,
 	ProjectsDelete:   {Admin, inPlatform},
-	SpacesRead:       {Viewer, inProject},
-	SpacesWrite:      {Provider, inProject},
-	PoolsRead:        {Viewer, inProject},
-	PoolsWrite:       {Provider, inProject},
-	ClassesRead:      {Viewer, inProject},
-	ClassesWrite:     {Provider, inProject},
-	ClaimsRead:       {Viewer, inProject},
-	ClaimsWrite:      {Consumer, inProject},
-	AllocationsRead:  {Viewer, inProject},
-	AllocationsWrite: {Provider, inProject},
-	GrantsRead:       {Provider, inProject},
-	GrantsWrite:      {Provider, inProject},
-	MembersRead:      {Admin, inProject},
-	MembersWrite:     {Admin, inProject},
-	KeysRead:         {Admin, inProject},
-	KeysWrite:        {Admin, inProject},
-	QuotasRead:       {Viewer, inProject},
-	QuotasWrite:      {Admin, inProject},
-	AuditRead:        {Admin, inProject},
-	HistoryRead:      {Viewer, inProject},
-	ChangesRead:      {Viewer, inProject},
-	ConsumersRead:    {Viewer, inProject},
-	ConsumersWrite:   {Consumer, inProject},
-	RealmsConfirm:    {Admin, inProject},
-	WebhooksRead:     {Viewer, inProject},
-	WebhooksWrite:    {Admin, inProject},
-	DeliveriesRead:   {Admin, inProject},
-	DeliveriesWrite:  {Admin, inProject},
-	AlertRulesRead:   {Viewer, inProject},
-	AlertRulesWrite:  {Provider, inProject},
-	AlertsRead:       {Viewer, inProject},
+	SpacesRead:       viewer,
+	SpacesWrite:      provider,
+	PoolsRead:        viewer,
+	PoolsWrite:       provider,
+	ClassesRead:      viewer,
+	ClassesWrite:     provider,
+	ClaimsRead:       viewer,
+	ClaimsWrite:      consumer,
+	AllocationsRead:  viewer,
+	AllocationsWrite: provider,
+	GrantsRead:       provider,
+	GrantsWrite:      provider,
+	MembersRead:      admin,
+	MembersWrite:     admin,
+	KeysRead:         admin,
+	KeysWrite:        admin,
+	QuotasRead:       viewer,
+	QuotasWrite:      admin,
+	AuditRead:        admin,
+	HistoryRead:      viewer,
+	ChangesRead:      viewer,
+	ConsumersRead:    viewer,
+	ConsumersWrite:   consumer,
+	RealmsConfirm:    admin,
+	WebhooksRead:     viewer,
+	WebhooksWrite:    admin,
+	DeliveriesRead:   admin,
+	DeliveriesWrite:  admin,
+	AlertRulesRead:   viewer,
+	AlertRulesWrite:  provider,
+	AlertsRead:       viewer,
 	Whoami:           {reach: anywhere},
 	Search:           {reach: anywhere}, // finds only resources that the caller may see
 }
 
-// Lasting reports whether the effect of an action outlives the caller's rights. Such an action gives rights to others or to another identity of the
-// caller, or it sends the project's data somewhere. For such an action, authentication does not use the caches. Otherwise a caller could use a right
-// that was just revoked to get it back.
+// Lasting reports whether an action's effect outlives the caller's rights. Such an action gives rights to others or to the caller's other identity,
+// or it sends the project's data somewhere. For such an action, authentication does not use the caches. Otherwise a caller could use a right that was
+// just revoked to get it back.
 func (a Action) Lasting() bool {
 	switch a {
 	case KeysWrite, MembersWrite, GrantsWrite, QuotasWrite, ProjectsCreate, ProjectsDelete, WebhooksWrite:

@@ -6,7 +6,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Authorize makes every authorization decision. It returns a Pass for the caller, or one of these errors:
+// Authorize makes every authorization decision. It returns a Pass for the caller, or an error:
 //
 //   - unauthenticated if the context has no caller
 //   - not_found if the caller may not know that the project exists, with the same message as for a missing project

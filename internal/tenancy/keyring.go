@@ -8,14 +8,14 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Limits of a Keyring's caches: the maximum age of an entry, and the maximum number of keys and of subjects.
+// Limits on a Keyring's caches: an entry's maximum age, and how many keys and subjects they hold.
 const (
 	knownFor  = 5 * time.Second
 	knownSize = 16384
 )
 
-// Keyring authenticates API keys and reads the roles of members. Its cached data is at most five seconds old. So a revoked key and a removed member
-// lose their rights within five seconds on every server. An expired key loses its rights at once, because the cache contains the time of expiry.
+// Keyring authenticates API keys and reads members' roles. Its cached data is at most five seconds old. So a revoked key and a removed member lose
+// their rights within five seconds on every server. An expired key loses its rights at once, because the cache contains its expiry.
 type Keyring struct {
 	store   KeyStore
 	clock   func() time.Time
@@ -30,7 +30,7 @@ type keyFacts struct {
 	who Principal
 }
 
-// dummyHash stands in for the hash of a key that does not exist, so that the refusal takes the same time. No known secret has this hash.
+// dummyHash stands in for the hash when a key does not exist, so that the refusal takes the same time. No known secret has this hash.
 var dummyHash = make([]byte, 32)
 
 // NewKeyring returns a Keyring. If clock is nil, keys expire by the database's clock. Cache entries then expire by this process's own clock, which is
@@ -90,7 +90,7 @@ func (k *Keyring) held(ctx context.Context, id ipam.ID) (who Principal, found bo
 	return facts.who, true, nil
 }
 
-// facts returns the cached state of a key, or reads it from the database.
+// facts returns a key's cached state, or reads it from the database.
 func (k *Keyring) facts(ctx context.Context, id ipam.ID, name string, hash []byte) (facts keyFacts, found bool, err error) {
 	if !skipsCache(ctx) { // get checks this too; checked here to avoid the preparations for a look-up
 		if facts, found, known := k.keys.fresh(name); known {
@@ -106,7 +106,7 @@ func (k *Keyring) facts(ctx context.Context, id ipam.ID, name string, hash []byt
 	})
 }
 
-// same compares the hash of a secret with the hash of a key. It takes the same time if the key does not exist.
+// same compares a secret's hash with a key's. It takes the same time if the key does not exist.
 func same(hash []byte, facts keyFacts, found bool) bool {
 	stored := dummyHash
 	if found {
@@ -138,7 +138,7 @@ func (k *Keyring) load(ctx context.Context, id ipam.ID) (keyFacts, bool, error) 
 	return keyFacts{key: ipam.APIKey{Hash: key.Hash, Spec: key.Spec}, who: who}, true, nil
 }
 
-// MemberRoles returns the roles of a subject as a member, by project. Callers share the map and must not change it.
+// MemberRoles returns a subject's roles as a member, by project. Callers share the map and must not change it.
 func (k *Keyring) MemberRoles(ctx context.Context, subject string) (map[string]Held, error) {
 	roles, _, err := k.members.get(ctx, subject, unlimited{}.Reserve, func(ctx context.Context) (map[string]Held, bool, error) {
 		roles, err := k.store.MemberRoles(ctx, subject)
@@ -147,8 +147,7 @@ func (k *Keyring) MemberRoles(ctx context.Context, subject string) (map[string]H
 	return roles, err
 }
 
-// Flush writes the times at which keys were last used, in one call, and returns the number of keys. If the write fails, the times stay for the next
-// call.
+// Flush writes the times at which keys were last used, in one call, and returns how many. If the write fails, the times stay for the next call.
 func (k *Keyring) Flush(ctx context.Context) (written int64, err error) {
 	return k.used.flush(ctx, k.store.KeysUsed)
 }

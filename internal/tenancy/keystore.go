@@ -11,10 +11,10 @@ import (
 type KeyStore interface {
 	// KeyByID finds a key by the id in its token. ok is false if the key does not exist.
 	KeyByID(ctx context.Context, id ipam.ID) (key ipam.APIKey, ok bool, err error)
-	// MemberRoles returns all roles of a subject, by project name.
+	// MemberRoles returns a subject's roles, by project name.
 	MemberRoles(ctx context.Context, subject string) (map[string]Held, error)
 	// KeysUsed records when keys were last used. It never replaces a time by an earlier one, and ignores deleted keys.
 	KeysUsed(ctx context.Context, used map[ipam.ID]time.Time) error
-	// Now returns the time of the database's clock, which all servers share. It sends no request to the database.
+	// Now returns the database's time, which all servers share. It sends no request to the database.
 	Now() time.Time
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// The token of an API key is carve_<id>_<secret>. The id is the key's id as 32 hexadecimal digits. The secret is 256 random bits in lower-case base32
+// An API key's token is carve_<id>_<secret>. The id is the key's id as 32 hexadecimal digits. The secret is 256 random bits in lower-case base32
 // without padding. The server finds the key by its id, and the secret proves that the caller has the key.
 const (
 	tokenPrefix  = "carve_"
@@ -20,7 +20,7 @@ const (
 
 var tokenAlphabet = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
-// Secret is the confidential part of a token. It prints as a placeholder, to keep it out of logs.
+// Secret is a token's confidential part. It prints as a placeholder, so that no log contains it.
 type Secret [32]byte
 
 // String implements fmt.Stringer.
@@ -39,7 +39,7 @@ func NewToken(id ipam.ID) (token string, secret Secret) {
 // secret.
 func ParseToken(token string) (id ipam.ID, secret Secret, ok bool) {
 	if len(token) != tokenLength || token[:len(tokenPrefix)] != tokenPrefix || token[len(tokenPrefix)+idDigits] != '_' {
-		return ipam.ID{}, Secret{}, false
+		return id, secret, false
 	}
 	// Arrays avoid allocations, because every request has a token.
 	var digits, sameDigits [idDigits]byte
@@ -63,7 +63,7 @@ func ParseToken(token string) (id ipam.ID, secret Secret, ok bool) {
 	return id, secret, true
 }
 
-// HashSecret returns the hash of a secret for the database, a SHA-256. A slow hash is not necessary, because nobody can guess 256 random bits.
+// HashSecret returns a secret's hash for the database, a SHA-256. A slow hash is not necessary, because nobody can guess 256 random bits.
 func HashSecret(secret Secret) []byte {
 	sum := sha256.Sum256(secret[:])
 	return sum[:]

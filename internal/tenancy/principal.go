@@ -12,11 +12,11 @@ import (
 // caller.
 type Principal struct {
 	Subject string  // name in createdBy and in the audit trail
-	Method  string  // method of authentication: "dev", "api-key", "oidc"
+	Method  string  // authentication method: "dev", "api-key", "oidc"
 	Key     ipam.ID // the API key, or zero; a later key with the same name has another id
 	// Roles has the roles from a configuration, by project name. Such a role applies to any project that has the name.
 	Roles map[string]Role
-	// Held has the roles of an API key or a member, by the name that the project had when the role was read. Requests share both maps and never change
+	// Held has an API key's or a member's roles, by the name that the project had when the role was read. Requests share both maps and never change
 	// them.
 	Held map[string]Held
 }
@@ -52,24 +52,24 @@ func (p Principal) RoleInThe(project ipam.ProjectKey) Role {
 	return p.Roles[project.Name]
 }
 
-// Projects returns the names of the projects in which the caller may have a role, sorted.
+// Projects returns the projects in which the caller may have a role, sorted by name.
 func (p Principal) Projects() []string {
 	names := slices.AppendSeq(slices.Collect(maps.Keys(p.Roles)), maps.Keys(p.Held))
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
-// System returns the service itself as a caller. The audit trail has this name for actions of the service at its start and in the background.
+// System returns the service itself as a caller. The audit trail has this name for the service's actions at its start and in the background.
 func System() Principal {
 	return Principal{Subject: "system", Method: "system", Roles: map[string]Role{ipam.PlatformProject: Admin}}
 }
 
-// Origin describes the source of a request, for the audit trail.
+// Origin describes a request's source, for the audit trail.
 type Origin struct {
 	RequestID string
 	Remote    string // the client's address
-	Operation string // operationId of the contract
-	Resource  string // name of the resource in the path, after the project; "" if there is none
+	Operation string // the contract's operationId
+	Resource  string // the resource's name in the path, after the project; "" if there is none
 }
 
 type (
@@ -95,7 +95,7 @@ func WithOrigin(ctx context.Context, o Origin) context.Context {
 	return context.WithValue(ctx, originKey{}, &o)
 }
 
-// OriginOf returns the origin of the request. It is zero outside a request.
+// OriginOf returns the request's origin. The origin is zero outside a request.
 func OriginOf(ctx context.Context) Origin {
 	if o, ok := ctx.Value(originKey{}).(*Origin); ok {
 		return *o

@@ -6,9 +6,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// RequestContext is the context of one request, with the facts that the server finds while it processes the request. It replaces the nested contexts
-// of WithOrigin, WithAttempts, WithoutCache and WithPrincipal. Each of those would allocate another context and, over HTTP, another copy of the
-// request.
+// RequestContext is one request's context, with the facts that the server finds while it processes the request. It replaces the nested contexts from
+// WithOrigin, WithAttempts, WithoutCache and WithPrincipal. Each would allocate another context and, over HTTP, copy the request again.
 //
 // Only the goroutine that serves the request writes it, and only before other goroutines may read it.
 type RequestContext struct {
@@ -23,24 +22,24 @@ type RequestContext struct {
 	payer     ipam.ID
 }
 
-// NewRequestContext returns the context of a request with an origin.
+// NewRequestContext returns the context for a request with an origin.
 func NewRequestContext(ctx context.Context, o Origin) RequestContext {
 	return RequestContext{Context: ctx, origin: o}
 }
 
-// SetAttempts has the effect of WithAttempts. If now is true, it also has the effect of WithoutCache.
+// SetAttempts acts like WithAttempts. If now is true, it also acts like WithoutCache.
 func (v *RequestContext) SetAttempts(a Attempts, now bool) { v.attempts, v.skipCache = a, now }
 
-// SetPrincipal has the effect of WithPrincipal. It also clears the attempts, because they are only for the authentication.
+// SetPrincipal acts like WithPrincipal. It also clears the attempts, because they are only for the authentication.
 func (v *RequestContext) SetPrincipal(p Principal) {
 	v.who, v.known = p, true
 	v.attempts, v.skipCache = nil, false
 }
 
-// SetBudget has the effect of WithBudget.
+// SetBudget acts like WithBudget.
 func (v *RequestContext) SetBudget(b Budget) { v.budget = b }
 
-// SetPayer has the effect of WithPayer.
+// SetPayer acts like WithPayer.
 func (v *RequestContext) SetPayer(project ipam.ID) { v.payer = project }
 
 // RequestContextOf returns the RequestContext inside a context. ok is false outside a request.

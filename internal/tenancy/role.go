@@ -8,7 +8,7 @@ const (
 	Viewer   Role = "viewer"   // reads
 	Consumer Role = "consumer" // also claims
 	Provider Role = "provider" // also creates pools, shares them, and releases retained blocks
-	Admin    Role = "admin"    // also manages access; an admin of the project "platform" is admin of every project
+	Admin    Role = "admin"    // also manages access; an admin of the project "platform" is admin in every project
 )
 
 // rank orders the roles. An invalid role has rank 0.
@@ -17,10 +17,10 @@ var rank = map[Role]int{Viewer: 1, Consumer: 2, Provider: 3, Admin: 4}
 // Roles lists the roles, the smallest first.
 func Roles() []Role { return []Role{Viewer, Consumer, Provider, Admin} }
 
-// Valid reports whether r is one of the roles.
+// Valid reports whether r is a role.
 func (r Role) Valid() bool { return rank[r] > 0 }
 
-// Includes reports whether r permits everything that least permits. It is false if one of them is not a role.
+// Includes reports whether r permits everything that least permits. It is false if either is not a role.
 func (r Role) Includes(least Role) bool {
 	return rank[r] > 0 && rank[least] > 0 && rank[r] >= rank[least]
 }

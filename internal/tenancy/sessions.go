@@ -10,24 +10,23 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Limits of sessions: the maximum duration, and the number of sessions for each key or subject. If a new session exceeds the number, the oldest one
-// ends.
+// Limits on sessions: the maximum duration, and how many each key or subject may have. If a new session exceeds the number, the oldest one ends.
 const (
 	sessionLasts = 12 * time.Hour
-	mostSessions = 32
+	maxSessions  = 32
 )
 
 // SessionStore has the database functions for sessions.
 type SessionStore interface {
 	// SessionByHash finds a session. ok is false if it does not exist.
 	SessionByHash(ctx context.Context, hash []byte) (session ipam.Session, ok bool, err error)
-	// SessionBegin adds a session. If its holder then has more than most sessions, SessionBegin ends the oldest ones.
-	SessionBegin(ctx context.Context, session ipam.Session, most int) error
+	// SessionBegin adds a session. If its holder then has more than limit sessions, SessionBegin ends the oldest ones.
+	SessionBegin(ctx context.Context, session ipam.Session, limit int) error
 	// SessionEnd deletes a session if it exists.
 	SessionEnd(ctx context.Context, hash []byte) error
 	// SessionsUsed records when sessions were last used, by their hashes. It never replaces a time by an earlier one, and ignores deleted sessions.
 	SessionsUsed(ctx context.Context, used map[string]time.Time) error
-	// Now returns the time of the database's clock. It sends no request to the database.
+	// Now returns the database's time. It sends no request to the database.
 	Now() time.Time
 }
 
@@ -37,7 +36,7 @@ type Issuers interface {
 	Stands(issuer string, rules ipam.ID) bool
 }
 
-// Proof has the facts from the issuer's token of a user that has signed in.
+// Proof has the facts from the token that an issuer made for a signed-in user.
 type Proof struct {
 	Subject string
 	Issuer  string  // its URL
@@ -50,13 +49,13 @@ type Proof struct {
 type SessionWays struct {
 	Keys    *Keyring
 	Issuers Issuers
-	// Members reads the roles of users that have signed in at an issuer.
+	// Members reads roles for users that have signed in at an issuer.
 	Members *Keyring
 }
 
-// Sessions authenticates the signed-in users of the console. A session is a database row that all servers read, with a cache of at most five seconds.
-// So a sign-out or the revocation of a key takes effect everywhere within that time. A session that was started with a key has the current rights of
-// the key, because it stores only the id of the key.
+// Sessions authenticates the console's signed-in users. A session is a database row that all servers read and cache for at most five seconds. So a
+// sign-out or a revoked key takes effect everywhere within that time. A session that was started with a key has the key's current rights, because it
+// stores only the key's id.
 type Sessions struct {
 	store SessionStore
 	ways  SessionWays
@@ -82,8 +81,8 @@ func (s *Sessions) Authenticate(ctx context.Context, token string) (Principal, e
 
 // Find does the same as Authenticate, and also returns when the session expires.
 func (s *Sessions) Find(ctx context.Context, token string) (who Principal, until time.Time, err error) {
-	hash, ok := hashSession(token)
-	if !ok {
+	hash := SessionHash(token)
+	if hash == nil {
 		return Principal{}, until, ended("does not have the form of a session token")
 	}
 	admit := AttemptsOf(ctx).Reserve
@@ -148,14 +147,14 @@ type Begun struct {
 // Admit returns an error if a subject may not start a session now.
 type Admit func(subject string) error
 
-// BeginWithKey starts a session for the holder of an API key. It does not store the token of the key.
-func (s *Sessions) BeginWithKey(ctx context.Context, key string, admit Admit) (Begun, error) {
+// BeginWithKey starts a session for an API key's holder. It does not store the key's token.
+func (s *Sessions) BeginWithKey(ctx context.Context, key string, admit Admit) (b Begun, err error) {
 	if s.ways.Keys == nil {
-		return Begun{}, NotValid("is an API key, and this server does not accept API keys")
+		return b, NotValid("is an API key, and this server does not accept API keys")
 	}
 	id, facts, err := s.ways.Keys.authenticate(ctx, key)
 	if err != nil {
-		return Begun{}, err
+		return b, err
 	}
 	session := ipam.Session{Holder: "key:" + id.String(), KeyID: id}
 	return s.begin(ctx, session, Begun{Subject: facts.who.Subject, Expires: facts.key.Spec.ExpiresAt}, admit)
@@ -170,9 +169,9 @@ func (s *Sessions) BeginWithProof(ctx context.Context, p Proof, admit Admit) (Be
 	return s.begin(ctx, session, Begun{Subject: p.Subject, Expires: p.Expires}, admit)
 }
 
-// begin stores a session with a new token. It never reuses a session of the browser. The session ends no later than end.Expires, which is the expiry
-// of the key or of the issuer's token.
-func (s *Sessions) begin(ctx context.Context, session ipam.Session, end Begun, admit Admit) (Begun, error) {
+// begin stores a session with a new token. It never reuses the browser's session. The session ends no later than the time in end.Expires, which is
+// when the key or the issuer's token expires.
+func (s *Sessions) begin(ctx context.Context, session ipam.Session, end Begun, admit Admit) (b Begun, err error) {
 	var secret Secret
 	_, _ = rand.Read(secret[:]) // never fails
 	now := s.clock().UTC().Truncate(time.Microsecond)
@@ -181,55 +180,50 @@ func (s *Sessions) begin(ctx context.Context, session ipam.Session, end Begun, a
 		session.ExpiresAt = end.Expires.UTC().Truncate(time.Microsecond)
 	}
 	if session.Expired(now) {
-		return Begun{}, NotValid("has expired")
+		return b, NotValid("has expired")
 	}
 	if err := admit(end.Subject); err != nil {
-		return Begun{}, err
+		return b, err
 	}
-	if err := s.store.SessionBegin(ctx, session, mostSessions); err != nil {
-		return Begun{}, err
+	if err := s.store.SessionBegin(ctx, session, maxSessions); err != nil {
+		return b, err
 	}
 	return Begun{Token: base64.RawURLEncoding.EncodeToString(secret[:]), Subject: end.Subject, Expires: session.ExpiresAt, Lasts: session.ExpiresAt.Sub(now)}, nil
 }
 
 // End ends a session. It takes effect at once on this server, and on other servers when their cache entries expire.
 func (s *Sessions) End(ctx context.Context, token string) error {
-	return s.EndByToken(ctx, EndTokenOf(token))
+	return s.EndByHash(ctx, SessionHash(token))
 }
 
-// EndTokenOf returns the hash by which EndByToken ends a session. The hash does not reveal the token. It is nil if the token cannot be from a server.
-func EndTokenOf(token string) []byte {
-	mark, _ := hashSession(token)
-	return mark
-}
-
-// EndByToken does the same as End, with the hash from EndTokenOf.
-func (s *Sessions) EndByToken(ctx context.Context, mark []byte) error {
-	if len(mark) == 0 {
-		return nil
-	}
-	if err := s.store.SessionEnd(ctx, mark); err != nil {
-		return err
-	}
-	s.known.markMissing(string(mark))
-	return nil
-}
-
-// Flush writes the times at which sessions were last used, in one call, and returns the number of sessions.
-func (s *Sessions) Flush(ctx context.Context) (written int64, err error) {
-	return s.used.flush(ctx, s.store.SessionsUsed)
-}
-
-// hashSession returns the stored hash of a session token. ok is false if the token cannot be from a server.
-func hashSession(token string) (hash []byte, ok bool) {
+// SessionHash returns the hash by which EndByHash ends a session. The hash does not reveal the token. The hash is nil if the token cannot be from a
+// server.
+func SessionHash(token string) []byte {
 	if len(token) != base64.RawURLEncoding.EncodedLen(len(Secret{})) {
-		return nil, false
+		return nil
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(token)
 	if err != nil || len(raw) != len(Secret{}) {
-		return nil, false
+		return nil
 	}
-	return HashSecret(Secret(raw)), true
+	return HashSecret(Secret(raw))
+}
+
+// EndByHash does the same as End, with the hash from SessionHash.
+func (s *Sessions) EndByHash(ctx context.Context, hash []byte) error {
+	if len(hash) == 0 {
+		return nil
+	}
+	if err := s.store.SessionEnd(ctx, hash); err != nil {
+		return err
+	}
+	s.known.markMissing(string(hash))
+	return nil
+}
+
+// Flush writes the times at which sessions were last used, in one call, and returns how many.
+func (s *Sessions) Flush(ctx context.Context) (written int64, err error) {
+	return s.used.flush(ctx, s.store.SessionsUsed)
 }
 
 // ended returns the error for an invalid session. why is only for the log.

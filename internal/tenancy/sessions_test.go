@@ -19,7 +19,7 @@ type book struct {
 	mu      sync.Mutex
 	rows    map[string]ipam.Session
 	used    map[string]time.Time
-	most    int
+	limit   int
 	lookups int
 }
 
@@ -33,10 +33,10 @@ func (b *book) SessionByHash(_ context.Context, hash []byte) (ipam.Session, bool
 	return s, ok, nil
 }
 
-func (b *book) SessionBegin(_ context.Context, s ipam.Session, most int) error {
+func (b *book) SessionBegin(_ context.Context, s ipam.Session, limit int) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.rows[string(s.Hash)], b.most = s, most
+	b.rows[string(s.Hash)], b.limit = s, limit
 	return nil
 }
 
@@ -85,7 +85,7 @@ func TestKeySessionHasTheKeysCurrentRights(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "key:acme/ci", begun.Subject)
 	require.Equal(t, h.now().Add(12*time.Hour), begun.Expires)
-	require.Equal(t, 32, b.most)
+	require.Equal(t, 32, b.limit)
 	who, err := s.Authenticate(t.Context(), begun.Token)
 	require.NoError(t, err)
 	require.Equal(t, tenancy.Principal{Subject: "key:acme/ci", Method: "api-key", Key: id, Held: held("acme", tenancy.Provider)}, who)

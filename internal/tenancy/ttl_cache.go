@@ -10,8 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// ttlCache is a cache of database reads. An entry is valid for ttl from the beginning of its read. So the data is never older than ttl, even after a
-// slow read.
+// ttlCache caches database reads. An entry is valid for ttl after its read began. So the data is never older than ttl, even after a slow read.
 //
 // Found and missing keys have separate caches. Everyone can ask for missing keys, and such requests must not evict the keys that exist.
 type ttlCache[V any] struct {
@@ -47,10 +46,10 @@ func (r *ttlCache[V]) markMissing(key string) {
 	r.missing.Add(key, r.clock())
 }
 
-// get returns the cached value, or looks it up. At most one look-up of a key runs at a time, and concurrent callers wait for its result. Since other
+// get returns the cached value, or looks it up. At most one look-up for a key runs at a time, and concurrent callers wait for its result. Since other
 // callers may wait, a look-up continues after the request that started it has ended.
 //
-// The request that starts a look-up calls admit once before it. A context from WithoutCache always starts a look-up of its own.
+// The request that starts a look-up calls admit once before it. A context from WithoutCache always starts a separate look-up.
 func (r *ttlCache[V]) get(ctx context.Context, key string, admit func() error, load loader[V]) (value V, found bool, err error) {
 	if skipsCache(ctx) {
 		got, err := r.read(ctx, key, admit, load)
@@ -63,7 +62,10 @@ func (r *ttlCache[V]) get(ctx context.Context, key string, admit func() error, l
 		mine := false
 		flight := r.flights.DoChan(key, func() (any, error) {
 			mine = true
-			return r.look(ctx, key, admit, load)
+			if value, found, known := r.fresh(key); known { // another request has looked it up meanwhile
+				return lookupResult[V]{value, found}, nil
+			}
+			return r.read(ctx, key, admit, load)
 		})
 		select {
 		case <-ctx.Done():
@@ -72,7 +74,7 @@ func (r *ttlCache[V]) get(ctx context.Context, key string, admit func() error, l
 			if !mine && ipam.IsCode(end.Err, ipam.CodeRateLimited) {
 				continue // the first caller was refused by its own limit, which does not apply here
 			}
-			if got, ok := end.Val.(answer[V]); ok && end.Err == nil {
+			if got, ok := end.Val.(lookupResult[V]); ok && end.Err == nil {
 				return got.value, got.found, nil
 			}
 			return value, false, end.Err
@@ -83,22 +85,15 @@ func (r *ttlCache[V]) get(ctx context.Context, key string, admit func() error, l
 // loader reads one value from the database. found is false if the value does not exist.
 type loader[V any] func(ctx context.Context) (value V, found bool, err error)
 
-type answer[V any] struct {
+type lookupResult[V any] struct {
 	value V
 	found bool
 }
 
-func (r *ttlCache[V]) look(ctx context.Context, key string, admit func() error, load loader[V]) (answer[V], error) {
-	if value, found, known := r.fresh(key); known { // another request has looked it up meanwhile
-		return answer[V]{value, found}, nil
-	}
-	return r.read(ctx, key, admit, load)
-}
-
 // read looks up a key and caches the result.
-func (r *ttlCache[V]) read(ctx context.Context, key string, admit func() error, load loader[V]) (answer[V], error) {
+func (r *ttlCache[V]) read(ctx context.Context, key string, admit func() error, load loader[V]) (lookupResult[V], error) {
 	if err := admit(); err != nil {
-		return answer[V]{}, err
+		return lookupResult[V]{}, err
 	}
 	at := r.clock()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.ttl)
@@ -106,7 +101,7 @@ func (r *ttlCache[V]) read(ctx context.Context, key string, admit func() error, 
 	value, found, err := load(ctx)
 	switch {
 	case err != nil:
-		return answer[V]{}, err
+		return lookupResult[V]{}, err
 	case found:
 		r.missing.Remove(key)
 		r.found.Add(key, reading[V]{value, at})
@@ -114,7 +109,7 @@ func (r *ttlCache[V]) read(ctx context.Context, key string, admit func() error, 
 		r.found.Remove(key)
 		r.missing.Add(key, at)
 	}
-	return answer[V]{value, found}, nil
+	return lookupResult[V]{value, found}, nil
 }
 
 // fresh returns the cached result for a key. known is false if there is no result or it is too old.

@@ -1,24 +1,20 @@
 package webhook
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
 	"io"
 	"net"
 	"net/http"
-	"strconv"
 	"time"
-
-	webhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
 const (
 	longestDelivery = 10 * time.Second
-	mostRead        = 4 << 10  // bytes of a response's body that are read
-	mostHeaders     = 16 << 10 // bytes of a response's headers
-	mostKept        = 32       // idle connections kept for the next delivery, at most one for each receiver
+	maxRead         = 4 << 10  // bytes that are read from a response's body
+	maxHeaders      = 16 << 10 // bytes in a response's headers
+	maxKept         = 32       // idle connections kept for the next delivery, at most one for each receiver
 	longestKept     = 30 * time.Second
 )
 
@@ -26,8 +22,8 @@ const (
 type Delivery struct {
 	URL    string
 	ID     string    // the same for every retry; contains no dot, because the signature uses the dot as a separator
-	Secret string    // the result of the function Secret
-	At     time.Time // time of this attempt; receivers refuse messages that are too old
+	Secret string    // from the function Secret
+	At     time.Time // time for this attempt; receivers refuse messages that are too old
 	Body   []byte    // JSON
 }
 
@@ -54,10 +50,10 @@ func NewClient(allowed Networks) *Client {
 			DialContext:            c.plain.DialContext,
 			DialTLSContext:         c.dialTLS,
 			DisableCompression:     true,
-			MaxIdleConns:           mostKept,
+			MaxIdleConns:           maxKept,
 			MaxIdleConnsPerHost:    1,
 			IdleConnTimeout:        longestKept,
-			MaxResponseHeaderBytes: mostHeaders,
+			MaxResponseHeaderBytes: maxHeaders,
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
@@ -76,40 +72,19 @@ func (c *Client) Send(ctx context.Context, d Delivery) Outcome {
 	if err != nil {
 		return Outcome{Reason: Unreachable}
 	}
-	answer, err := c.http.Do(request)
+	response, err := c.http.Do(request)
 	if err != nil {
 		return Outcome{Reason: reasonOf(err)}
 	}
-	defer answer.Body.Close()
-	// The body of a 101 is the connection itself, and no context ends a read of it.
-	if answer.StatusCode >= http.StatusOK {
-		_, _ = io.CopyN(io.Discard, answer.Body, mostRead) // only the status matters; reading the body allows the reuse of the connection
+	defer response.Body.Close()
+	// A 101's body is the connection itself, and no context ends its Read.
+	if response.StatusCode >= http.StatusOK {
+		_, _ = io.CopyN(io.Discard, response.Body, maxRead) // only the status matters; the transport can reuse the connection after the body was read
 	}
-	return outcomeOf(answer, d.At)
+	return outcomeOf(response, d.At)
 }
 
-func signed(ctx context.Context, d Delivery) (*http.Request, error) {
-	key, err := webhooks.NewWebhook(d.Secret)
-	if err != nil {
-		return nil, err
-	}
-	signature, err := key.Sign(d.ID, d.At, d.Body)
-	if err != nil {
-		return nil, err
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, d.URL, bytes.NewReader(d.Body))
-	if err != nil {
-		return nil, err
-	}
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("User-Agent", "carve-webhooks")
-	request.Header.Set(webhooks.HeaderWebhookID, d.ID)
-	request.Header.Set(webhooks.HeaderWebhookTimestamp, strconv.FormatInt(d.At.Unix(), 10))
-	request.Header.Set(webhooks.HeaderWebhookSignature, signature)
-	return request, nil
-}
-
-// untrusted wraps the error of a failed TLS handshake, so that reasonOf recognizes it.
+// untrusted wraps a failed TLS handshake's error, so that reasonOf recognizes it.
 type untrusted struct{ error }
 
 // dialTLS connects with TLS. It has its own timeout, because the transport may continue a dial after the request has ended.

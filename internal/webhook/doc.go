@@ -1,5 +1,5 @@
 // Package webhook sends one delivery to one receiver. It defines the addresses that a receiver may have. It signs deliveries as Standard Webhooks
-// defines, and reports the result as one of a few words. Other packages decide on content, time and retries.
+// defines, and reports the result in one word from a fixed set. Other packages decide on content, time and retries.
 //
 // # Allowed receivers
 //

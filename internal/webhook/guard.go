@@ -3,6 +3,7 @@ package webhook
 import (
 	"errors"
 	"net/netip"
+	"slices"
 	"syscall"
 
 	"code.dny.dev/ssrf"
@@ -11,6 +12,10 @@ import (
 // Networks are the private networks to which the operator allows deliveries, in addition to the public Internet. Write an IPv4 network as IPv4,
 // because an IPv4-mapped IPv6 network matches no address.
 type Networks []netip.Prefix
+
+func (n Networks) contain(address netip.Addr) bool {
+	return slices.ContainsFunc(n, func(network netip.Prefix) bool { return network.Contains(address) })
+}
 
 var errRefused = errors.New("webhooks may not be delivered to this address")
 
@@ -32,15 +37,10 @@ func guardTLS(allowed Networks) guard {
 // one link.
 func (g guard) check(address netip.Addr) error {
 	address = address.Unmap()
-	for _, network := range g.allowed {
-		if network.Contains(address) {
-			return nil
-		}
+	if g.allowed.contain(address) || g.public != nil && g.public.SafeAddr(address) == nil && !platforms.contain(address) {
+		return nil
 	}
-	if g.public == nil || g.public.SafeAddr(address) != nil || ofPlatform(address) {
-		return errRefused
-	}
-	return nil
+	return errRefused
 }
 
 // control implements net.Dialer.Control. The dialer calls it with the resolved address before it connects.

@@ -19,10 +19,10 @@ const (
 // longestRetryAfter is the longest delay that a receiver may ask for.
 const longestRetryAfter = time.Hour
 
-// Outcome is the result of a delivery.
+// Outcome is a delivery's result.
 type Outcome struct {
-	Status     int           // status of the response; 0: no response
-	Reason     string        // one of the reasons above; "": delivered
+	Status     int           // the response's status; 0: no response
+	Reason     string        // a reason above; "": delivered
 	Gone       bool          // the receiver wants no more deliveries (410)
 	RetryAfter time.Duration // the delay that the receiver asks for, at most an hour; 0: none
 }
@@ -30,9 +30,9 @@ type Outcome struct {
 // Delivered reports whether the receiver has accepted the delivery.
 func (o Outcome) Delivered() bool { return o.Status/100 == 2 }
 
-// outcomeOf returns the outcome of a response. sent is the time of the delivery.
-func outcomeOf(answer *http.Response, sent time.Time) Outcome {
-	o := Outcome{Status: answer.StatusCode}
+// outcomeOf returns a response's outcome. sent is when the delivery was sent.
+func outcomeOf(response *http.Response, sent time.Time) Outcome {
+	o := Outcome{Status: response.StatusCode}
 	switch o.Status / 100 {
 	case 2:
 		return o
@@ -42,7 +42,7 @@ func outcomeOf(answer *http.Response, sent time.Time) Outcome {
 		o.Reason = Status
 	}
 	o.Gone = o.Status == http.StatusGone
-	o.RetryAfter = retryAfter(answer.Header.Get("Retry-After"), sent)
+	o.RetryAfter = retryAfter(response.Header.Get("Retry-After"), sent)
 	return o
 }
 

@@ -4,7 +4,7 @@ import "net/netip"
 
 // platforms are addresses that clouds serve only inside their networks, although IANA's registries list them as public. The list need not contain
 // link-local, private and shared networks, such as 169.254.169.254, 100.100.100.200 and fd00:ec2::254. The guard refuses those in any case.
-var platforms = []netip.Prefix{
+var platforms = Networks{
 	// Azure: agent, DNS, health probes and DHCP of the platform. "The public IP address 168.63.129.16 is used in all regions and all national clouds."
 	// https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16
 	netip.MustParsePrefix("168.63.129.16/32"),
@@ -20,14 +20,4 @@ var platforms = []netip.Prefix{
 	// https://cloud.ibm.com/apidocs/vpc
 	netip.MustParsePrefix("161.26.0.0/16"),
 	netip.MustParsePrefix("166.8.0.0/14"),
-}
-
-// ofPlatform reports whether an address is in platforms.
-func ofPlatform(address netip.Addr) bool {
-	for _, network := range platforms {
-		if network.Contains(address) {
-			return true
-		}
-	}
-	return false
 }

@@ -13,16 +13,16 @@ import (
 const (
 	place      = "/spec/url"
 	longestURL = 2048 // bytes
-	longest    = 253  // characters of a name: RFC 1035, 2.3.4
+	longest    = 253  // characters in a name: RFC 1035, 2.3.4
 )
 
 // nameShape matches a host name whose last label is not a number in any notation. Resolvers would treat names such as 127.1 and 0x7f000001 as
 // addresses.
 var nameShape = regexp.MustCompile(`^([A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?\.)*[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$`)
 
-// CheckURL checks the URL of a webhook without resolving its name. It returns nil or an *ipam.Error that points to the field. The URL must be https.
-// If the operator allows networks, the URL may also be http, with an address in these networks or with a name. The guard checks the address of a name
-// when it connects.
+// CheckURL checks a webhook's URL without resolving its name. It returns nil or an *ipam.Error that points to the field. The URL must be https. If
+// the operator allows networks, the URL may also be http, with an address in these networks or with a name. The guard checks a name's address when it
+// connects.
 func CheckURL(raw string, allowed Networks) error {
 	if len(raw) > longestURL {
 		return ipam.Invalid(place, "must have at most %d bytes; it has %d.", longestURL, len(raw))
@@ -32,7 +32,7 @@ func CheckURL(raw string, allowed Networks) error {
 	case err != nil || u.Opaque != "" || u.Hostname() == "":
 		return ipam.Invalid(place, "must be an absolute URL, such as https://hooks.example.com/carve.")
 	case u.Scheme == "http" && len(allowed) == 0:
-		return ipam.Invalid(place, "must begin with https://; http is for private networks that the operator of the server allows, and it allows none.")
+		return ipam.Invalid(place, "must begin with https://; http is for private networks that the operator allows, and this server allows none.")
 	case u.Scheme != "https" && u.Scheme != "http":
 		return ipam.Invalid(place, "must begin with https://.")
 	case u.User != nil:

@@ -72,10 +72,10 @@ func look(t testing.TB, project string, open []*caller) (sent *atomic.Int64, lea
 // show behaves like the page of a pool (console/src/live.ts). It waits for changes and then reads the pool and its map again. It does so at most once
 // a second, or every 5 seconds after many changes.
 func (c *caller) show(ctx context.Context, project string, sent *atomic.Int64, began func()) error {
-	const most = 50
+	const limit = 50
 	live, cursor := false, ""
 	for ctx.Err() == nil {
-		query := fmt.Sprintf("?limit=%d", most)
+		query := fmt.Sprintf("?limit=%d", limit)
 		if live {
 			query += "&waitSeconds=25"
 		}
@@ -93,7 +93,7 @@ func (c *caller) show(ctx context.Context, project string, sent *atomic.Int64, b
 		changed := len(told.Items) > 0
 		live, cursor = true, told.Cursor
 		pause := time.Second
-		if len(told.Items) >= most {
+		if len(told.Items) >= limit {
 			cursor, pause = "", 5*time.Second // after many changes, the console skips them and continues from now
 		}
 		if !changed {

@@ -33,13 +33,13 @@ func (r Result) Checks() []string {
 }
 
 // write prints each violation with the log lines about it, at most the given number of lines.
-func (r Result) write(w io.Writer, l *ledger, most int) {
+func (r Result) write(w io.Writer, l *ledger, limit int) {
 	_, _ = fmt.Fprintln(w, r)
 	for _, v := range r.Violations {
 		_, _ = fmt.Fprintf(w, "\n%v\n", v)
 		lines := l.about(v.About)
 		for i, line := range lines {
-			if i == most {
+			if i == limit {
 				_, _ = fmt.Fprintf(w, "    and %d lines more\n", len(lines)-i)
 				break
 			}

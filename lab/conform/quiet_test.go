@@ -10,8 +10,11 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// most limits the requests of one kind for an operation in a round. If there are more, the seed chooses.
-const most = 3
+// limit is the maximum number of requests of one kind for an operation in a round. If there are more, the seed chooses.
+const limit = 3
+
+// otherMethod is the kind of request without a limit: each path gets each method that it does not have.
+const otherMethod = "method: none of the path"
 
 // quiet returns requests for an operation that must not write a row, some of each kind. They are changes of base, which is sensible.
 func (w *world) quiet(base *request) []*request {
@@ -25,8 +28,12 @@ func (w *world) quiet(base *request) []*request {
 		}
 		for _, kind := range sorted(byKind) {
 			of := byKind[kind]
+			n := min(limit, len(of))
+			if kind == otherMethod {
+				n = len(of)
+			}
 			w.Shuffle(len(of), func(i, j int) { of[i], of[j] = of[j], of[i] })
-			out = append(out, of[:min(most, len(of))]...)
+			out = append(out, of[:n]...)
 		}
 	}
 	return out
@@ -290,7 +297,7 @@ func (w *world) wrongMethods(base *request) (out []*request) {
 		if slices.Contains(has, method) {
 			continue
 		}
-		r := base.clone("method: none of the path", http.StatusMethodNotAllowed)
+		r := base.clone(otherMethod, http.StatusMethodNotAllowed)
 		r.method, r.op, r.allow = method, nil, has
 		if method == http.MethodHead || method == http.MethodTrace {
 			r.body = nil

@@ -31,12 +31,12 @@ func (r random) some(of obj) obj {
 	return of
 }
 
-// matching returns a text that matches a pattern and has a number of characters between least and most.
-func (r random) matching(pattern string, least, most int) string {
+// matching returns a text that matches a pattern and has a number of characters between minimum and maximum.
+func (r random) matching(pattern string, minimum, maximum int) string {
 	re := regexp.MustCompile(pattern)
 	fits := func(s string) bool {
 		n := utf8.RuneCountInString(s)
-		return n >= least && n <= most && utf8.ValidString(s) && re.MatchString(s)
+		return n >= minimum && n <= maximum && utf8.ValidString(s) && re.MatchString(s)
 	}
 	switch r.IntN(6) {
 	case 0: // the shortest text
@@ -47,7 +47,7 @@ func (r random) matching(pattern string, least, most int) string {
 		}
 	case 1: // the longest text
 		for _, each := range []string{"a", "é", "😀", "0", "9", "Z"} {
-			if s := strings.Repeat(each, most); fits(s) && (most < 2000 || r.one(4)) {
+			if s := strings.Repeat(each, maximum); fits(s) && (maximum < 2000 || r.one(4)) {
 				return s
 			}
 		}

@@ -67,14 +67,14 @@ func (r random) text(s *openapi3.Schema) string {
 	if s.Format == "date-time" {
 		return r.moment()
 	}
-	most := 40
+	limit := 40
 	if s.MaxLength != nil {
-		most = int(*s.MaxLength)
+		limit = int(*s.MaxLength)
 	}
 	if s.Pattern == "" {
-		return strings.Repeat("x", min(most, r.IntN(40)))
+		return strings.Repeat("x", min(limit, r.IntN(40)))
 	}
-	return r.matching(s.Pattern, int(s.MinLength), most)
+	return r.matching(s.Pattern, int(s.MinLength), limit)
 }
 
 // moment returns a valid time in one of the spellings of RFC 3339.
@@ -95,9 +95,9 @@ func (r random) moment() string {
 func (r random) array(s *openapi3.Schema) any {
 	n := int(s.MinItems) + r.IntN(4)
 	if s.MaxItems != nil {
-		most := int(*s.MaxItems)
-		if n = min(n, most); r.one(10) && most <= 128 {
-			n = most
+		limit := int(*s.MaxItems)
+		if n = min(n, limit); r.one(10) && limit <= 128 {
+			n = limit
 		}
 	}
 	out, seen := []any{}, map[string]bool{}

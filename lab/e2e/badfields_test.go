@@ -195,9 +195,9 @@ func badMembers(body any, schema *openapi3.Schema, p place) []wrong {
 		add("a field without a name", "", "1")
 		return out
 	}
-	if most := p.schema.MaxProps; most != nil {
+	if limit := p.schema.MaxProps; limit != nil {
 		many := obj{}
-		for i := range *most + 1 {
+		for i := range *limit + 1 {
 			many[fmt.Sprintf("k%d", i)] = "v"
 		}
 		raw, _ := json.Marshal(many)

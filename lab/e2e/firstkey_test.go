@@ -31,7 +31,7 @@ func TestFirstStartPrintsTheFirstKey(t *testing.T) {
 	require.True(t, me.PlatformAdmin)
 	root.newProject(t, project)
 	require.NoError(t, p.Stop())
-	require.Len(t, tokens.FindAllString(p.Said(), -1), 1, "once")
+	require.Len(t, tokens.FindAllString(p.Stdout(), -1), 1, "once")
 	require.NotRegexp(t, tokens, p.Log(), "never in the log")
 
 	t.Run("ALaterStartPrintsNoKey", func(t *testing.T) {
@@ -44,6 +44,6 @@ func TestFirstStartPrintsTheFirstKey(t *testing.T) {
 		other.ok(t, other.do(t, http.MethodGet, "/v1/projects/"+project, nil))
 		auditClean(t, dsn)
 		require.NoError(t, again.Stop())
-		require.NotRegexp(t, tokens, again.Said()+again.Log())
+		require.NotRegexp(t, tokens, again.Stdout()+again.Log())
 	})
 }

@@ -21,8 +21,8 @@ type ledger struct {
 	grants  chan struct{}
 }
 
-func newLedger(most int) *ledger {
-	return &ledger{granted: map[string]string{}, refused: map[string]bool{}, grants: make(chan struct{}, most)}
+func newLedger(limit int) *ledger {
+	return &ledger{granted: map[string]string{}, refused: map[string]bool{}, grants: make(chan struct{}, limit)}
 }
 
 // hoard claims blocks of a pool through one server, one after the other, until the pool is exhausted. If a request gets no response, it repeats the

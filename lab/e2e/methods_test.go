@@ -13,56 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var methods = []string{
-	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions, "PROPFIND",
-}
-
-// The test tries each path of the contract with each method. A method that the path does not have gets a 405 that lists the existing methods.
-func TestMissingMethodGetsA405WithTheAllowedMethods(t *testing.T) {
-	t.Parallel()
-	s := setupStage(t)
-	s.writesNothing(t, func() {
-		for path, item := range contract().doc.Paths.Map() {
-			has := []string{}
-			for method := range item.Operations() {
-				has = append(has, method)
-				if method == http.MethodGet {
-					has = append(has, http.MethodHead)
-				}
-			}
-			slices.Sort(has)
-			one := operation{template: strings.Split(path, "/")}
-			for _, method := range methods {
-				if slices.Contains(has, method) {
-					continue
-				}
-				a := s.do(t, method, one.path(s.names), nil)
-				require.Equal(t, http.StatusMethodNotAllowed, a.status, "%s %s", method, path)
-				require.Equal(t, has, strings.Split(a.header.Get("Allow"), ", "), "%s %s", method, path)
-			}
-		}
-	})
-}
-
-func TestHeadReturnsTheHeadersOfGet(t *testing.T) {
-	t.Parallel()
-	s := setupStage(t)
-	for _, each := range s.specimens(t) {
-		if each.op.method != http.MethodGet {
-			continue
-		}
-		get := s.ok(t, each.send(t, s.caller))
-		head := s.do(t, http.MethodHead, each.path, nil, each.always()...)
-		require.Equal(t, http.StatusOK, head.status, each.path)
-		require.Empty(t, head.body)
-		require.Equal(t, get.etag(), head.etag())
-		require.Equal(t, get.header.Get("Content-Type"), head.header.Get("Content-Type"))
-		if each.op.id == "getClaim" {
-			require.Equal(t, http.StatusNotFound, s.do(t, http.MethodHead, each.path+"-x", nil).status)
-		}
-	}
-}
-
 func TestUnknownPathIsNotFound(t *testing.T) {
 	t.Parallel()
 	s := setupStage(t)
@@ -195,26 +145,4 @@ func TestMediaTypes(t *testing.T) {
 			}
 		})
 	})
-}
-
-func TestRequestID(t *testing.T) {
-	t.Parallel()
-	w := setupEmpty(t)
-	for sent, kept := range map[string]bool{
-		"abc-123": true, "!~{}": true, strings.Repeat("x", 128): true, strings.Repeat("x", 129): false, "two words": false, "é": false,
-	} {
-		t.Run(sent, func(t *testing.T) {
-			set := func(r *http.Request) { r.Header["X-Request-Id"] = []string{sent} }
-			if !kept { // the caller does not require the header back if its spelling is not kept
-				set = func(r *http.Request) { r.Header["x-request-id"] = []string{sent} }
-			}
-			for _, path := range []string{"/healthz", "/v1/projects/nobody", "/nowhere", "/docs/", "/openapi.yaml"} {
-				a := w.do(t, http.MethodGet, path, nil, set)
-				require.Equal(t, kept, a.header.Get("X-Request-Id") == sent)
-				if p, isProblem := problemOf(a); isProblem {
-					require.Equal(t, a.header.Get("X-Request-Id"), p.TraceID)
-				}
-			}
-		})
-	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
+	"pgregory.net/rapid"
 )
 
 // place is a position in the body of an operation, with the schema of the value there.
@@ -72,8 +73,12 @@ func sample(s *openapi3.Schema) any {
 		return 1
 	case s.Type.Is(openapi3.TypeBoolean):
 		return true
-	default:
+	case s.MinLength == 0:
 		return ""
+	default:
+		return rapid.StringMatching(s.Pattern).Filter(func(text string) bool {
+			return len(text) >= int(s.MinLength) && len(text) <= int(*s.MaxLength)
+		}).Example(0)
 	}
 }
 

@@ -31,7 +31,7 @@ func serverBinary(t testing.TB) string {
 	defer built.mu.Unlock()
 	if built.users == 0 {
 		built.dir = openDir(t)
-		out, err := exec.CommandContext(t.Context(), "go", "-C", "../..", "build", "-trimpath", "-buildvcs=false", "-o", built.dir, "./cmd/server").CombinedOutput()
+		out, err := exec.CommandContext(t.Context(), "go", "-C", "../..", "build", "-buildvcs=false", "-o", built.dir, "./cmd/server").CombinedOutput()
 		require.NoError(t, err, string(out))
 	}
 	built.users++

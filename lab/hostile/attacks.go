@@ -59,7 +59,7 @@ func post(s *server, headers, body string) string {
 	return fmt.Sprintf("POST /v1/projects/bad/claims HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Bearer %s\r\n%sContent-Length: %d\r\n\r\n%s", s.badKey(), headers, len(body), body)
 }
 
-// crowd runs n attackers. Each attacker reconnects when its connection ends. crowd closes under when all attackers have connected once.
+// crowd runs n attackers. Each attacker reconnects when its connection ends. crowd closes the channel under when all attackers have connected once.
 func crowd(ctx context.Context, n int, under chan<- struct{}, each func(ctx context.Context, connected func()) error) {
 	var first, running sync.WaitGroup
 	first.Add(n)
@@ -154,7 +154,7 @@ func unread(ctx context.Context, s *server, o options, under chan<- struct{}) er
 
 // idle makes one request on each connection and then keeps the connection open.
 func idle(ctx context.Context, s *server, o options, under chan<- struct{}) error {
-	var open, most atomic.Int64
+	var open, peak atomic.Int64
 	crowd(ctx, o.idle, under, func(ctx context.Context, connected func()) error {
 		conn, err := s.dial(ctx)
 		if err != nil {
@@ -169,13 +169,13 @@ func idle(ctx context.Context, s *server, o options, under chan<- struct{}) erro
 			return err
 		}
 		connected()
-		most.Store(max(most.Load(), open.Add(1)))
+		peak.Store(max(peak.Load(), open.Add(1)))
 		defer open.Add(-1)
 		_, err = conn.Read(answer) // blocks until the server closes the connection
 		return err
 	})
-	if ctx.Err() != nil && most.Load() < int64(o.idle)*9/10 {
-		return fmt.Errorf("only %d connections were open at once", most.Load())
+	if ctx.Err() != nil && peak.Load() < int64(o.idle)*9/10 {
+		return fmt.Errorf("only %d connections were open at once", peak.Load())
 	}
 	return nil
 }

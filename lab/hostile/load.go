@@ -20,8 +20,9 @@ type tally struct {
 	anError   string
 }
 
-// load sends requests at a fixed rate, whether or not responses arrive. It runs while an attack is being prepared, and for the time during after
-// under is closed. When under closes, it calls settled, unless settled is nil. It measures each request from the moment at which the request was due.
+// load sends requests at a fixed rate, whether or not responses arrive. It runs while an attack is being prepared, and then for the duration during
+// after the channel under is closed. When under closes, load calls settled, unless settled is nil. It measures each request from the moment at which
+// the request was due.
 func (s *server) load(ctx context.Context, o options, during time.Duration, under <-chan struct{}, settled func()) (*tally, error) {
 	t := &tally{}
 	var running sync.WaitGroup

@@ -1,7 +1,7 @@
 // Package model checks all reachable states of a model of Carve's algorithm for broken promises. The model has a small pool and a few regions and
 // clients. The search covers each order of the steps, each lost response and a server crash at any point. It also covers the restore of a region to
-// an older state. docs/model/Carve.tla is the same model in TLA+. The list of names below calls it "the text". docs/model/README.md lists the
-// findings and the parts that the model omits.
+// an older state. docs/model/Carve.tla is the same model in TLA+. The list of names below calls it "the text". docs/model/README.md has the results
+// and lists the parts that the model omits.
 //
 // The steps on blocks call the product's functions for blocks, with the rows that the product would read. The promises use another method: they
 // compare sets of addresses.

@@ -57,12 +57,12 @@ func measureActive(ctx context.Context, s *server, o options) ([]memory, error) 
 	if err != nil {
 		return nil, err
 	}
-	_, most, err := procstat.Memory(s.pid)
+	_, peak, err := procstat.Memory(s.pid)
 	if err != nil {
 		return nil, err
 	}
 	return []memory{
 		{"after the closed loop", before},
-		{fmt.Sprintf("%d active connections, at most (%.0f/s served, %d shed)", o.active, r.Goodput, r.Shed), most},
+		{fmt.Sprintf("%d active connections, at most (%.0f/s served, %d shed)", o.active, r.Goodput, r.Shed), peak},
 	}, nil
 }

@@ -11,7 +11,7 @@ import (
 
 // Memory returns the resident memory of a process in bytes: the current size, and the maximum since the start or since Forget. Child processes do not
 // count.
-func Memory(pid int) (now, most int64, err error) {
+func Memory(pid int) (now, peak int64, err error) {
 	p, err := procfs.NewProc(pid)
 	if err != nil {
 		return 0, 0, err

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/carve-ipam/carve/lab/postgres"
@@ -99,6 +100,9 @@ func compare(ctx context.Context, o options) (r run, err error) {
 	all := onPostgreSQL
 	if db.Cockroach {
 		all = onCockroachDB
+	}
+	if o.only.String() != "" {
+		all = slices.Concat(all, logLines)
 	}
 	for _, w := range all {
 		if o.only.MatchString(w.title()) {

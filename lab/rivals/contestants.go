@@ -87,6 +87,9 @@ func contestants() map[string]*contestant {
 	} {
 		byName[c.name] = c
 	}
+	for _, c := range logContestants {
+		byName[c.name] = c
+	}
 	return byName
 }
 

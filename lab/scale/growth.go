@@ -70,7 +70,7 @@ func grown(axis, cell string, l *line) []growth {
 	add := func(what string, from, to float64, broken bool) {
 		out = append(out, growth{Axis: axis, Cell: cell, Operation: l.Operation, What: what, From: from, To: to, Where: culprit(l, what), Broken: broken})
 	}
-	if most := l.Smallest.Statements + sameCalls; l.Statements > most {
+	if limit := l.Smallest.Statements + sameCalls; l.Statements > limit {
 		twoWays := (l.Operation == "claim" || l.Operation == "release") && l.Statements <= longWay
 		add("statements", l.Smallest.Statements, l.Statements, !twoWays)
 	}
@@ -87,11 +87,11 @@ func grown(axis, cell string, l *line) []growth {
 
 // culprit names the cause of a growth. For rows it is the table with the most additional rows, and otherwise the statement that grew most.
 func culprit(l *line, what string) string {
-	most, name := 0.0, ""
+	largest, name := 0.0, ""
 	if what == "rows" {
 		for table, n := range l.Tables {
-			if more := n - l.Smallest.Tables[table]; more > most {
-				most, name = more, "table "+table
+			if more := n - l.Smallest.Tables[table]; more > largest {
+				largest, name = more, "table "+table
 			}
 		}
 		return name
@@ -105,8 +105,8 @@ func culprit(l *line, what string) string {
 		if what == "statements" {
 			more = p.Calls - was.Calls
 		}
-		if more > most {
-			most, name = more, p.Statement
+		if more > largest {
+			largest, name = more, p.Statement
 		}
 	}
 	return name

@@ -58,7 +58,7 @@ func newSeeder(ctx context.Context, dsn string) (*seeder, error) {
 	return s, nil
 }
 
-// clone copies the table's rows that where selects (as t), once for each row of from. change replaces some columns.
+// clone copies the table's rows (as t) that the condition where selects, once for each row of the table from. change replaces some columns.
 func (s *seeder) clone(ctx context.Context, table, where, from string, change map[string]string) error {
 	columns, err := s.columns(ctx, table)
 	if err != nil {

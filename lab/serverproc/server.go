@@ -27,8 +27,8 @@ type Options struct {
 // Server is a running Carve server.
 type Server struct {
 	*Process
-	addr string
-	said *output // its standard output
+	addr   string
+	stdout *output // its standard output
 }
 
 // Limits for the start and for the stop. Options.Limit replaces stopLimit.
@@ -59,9 +59,9 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	if o.Limit == 0 {
 		o.Limit = stopLimit
 	}
-	s := &Server{said: newOutput()}
+	s := &Server{stdout: newOutput()}
 	s.Process = &Process{cmd: exec.Command(o.Program, append(args, o.Args...)...), limit: o.Limit, ended: make(chan struct{})} //nolint:gosec,noctx // the caller's program, ended by Stop or Kill
-	s.cmd.Env, s.cmd.Dir, s.cmd.Stdout, s.cmd.Stderr = o.Env, o.Dir, s.said, o.Log
+	s.cmd.Env, s.cmd.Dir, s.cmd.Stdout, s.cmd.Stderr = o.Env, o.Dir, s.stdout, o.Log
 	if o.Log == nil {
 		s.log = newOutput()
 		s.cmd.Stderr = s.log
@@ -95,8 +95,8 @@ func (s *Server) AdminKey(ctx context.Context) (string, error) {
 	return s.await(ctx, adminKey)
 }
 
-// Said returns the server's standard output.
-func (s *Server) Said() string { return s.said.String() }
+// Stdout returns the server's standard output.
+func (s *Server) Stdout() string { return s.stdout.String() }
 
 // Log returns the server's log. It returns "" if Options.Log received the log.
 func (s *Server) Log() string { return s.log.String() }
@@ -104,7 +104,7 @@ func (s *Server) Log() string { return s.log.String() }
 // await waits until the standard output matches an expression. It returns the first group of the match.
 func (s *Server) await(ctx context.Context, what *regexp.Regexp) (string, error) {
 	for ended := false; ; {
-		text, more := s.said.now()
+		text, more := s.stdout.now()
 		if m := what.FindStringSubmatch(text); m != nil {
 			return m[1], nil
 		}

@@ -30,7 +30,7 @@ func TestServerStartsPrintsItsAddressAndStops(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, s.Pid(), group, "Ctrl-C is not for it")
 	require.NoError(t, s.Stop())
-	require.Equal(t, greeting, s.Said())
+	require.Equal(t, greeting, s.Stdout())
 	require.Equal(t, "serving with --listen=127.0.0.1:0 --auth=keys for this test in / <nil>\nending\n", s.Log())
 	require.NoError(t, s.Stop(), "twice is once")
 	require.NoError(t, s.Wait())

@@ -27,12 +27,12 @@ func Main(program string, commands ...Command) {
 	}
 }
 
-func perform(program string, commands []Command, args []string, told io.Writer) (code int) {
+func perform(program string, commands []Command, args []string, out io.Writer) (code int) {
 	chosen, there := choose(commands, args)
 	if !there {
-		_, _ = fmt.Fprintf(told, "usage: %s COMMAND [FLAGS]; COMMAND -help lists the flags\n", program)
+		_, _ = fmt.Fprintf(out, "usage: %s COMMAND [FLAGS]; COMMAND -help lists the flags\n", program)
 		for _, c := range commands {
-			_, _ = fmt.Fprintf(told, "  %-10s %s\n", c.Name, c.About)
+			_, _ = fmt.Fprintf(out, "  %-10s %s\n", c.Name, c.About)
 		}
 		return 2
 	}
@@ -42,7 +42,7 @@ func perform(program string, commands []Command, args []string, told io.Writer) 
 	if err == nil || errors.Is(err, flag.ErrHelp) { // package flag has printed the help
 		return 0
 	}
-	_, _ = fmt.Fprintf(told, "%s: %v\n", chosen.Name, err)
+	_, _ = fmt.Fprintf(out, "%s: %v\n", chosen.Name, err)
 	return 1
 }
 

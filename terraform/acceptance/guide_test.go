@@ -28,7 +28,7 @@ func TestExampleInTheGuideHasTheShownOutput(t *testing.T) {
 	f.write("main.tf", fence(t, string(page), "## A whole example", "terraform"))
 	said := f.apply()
 	f.empty()
-	promised := fence(t, string(page), "`terraform apply` prints the blocks, which can be used wherever a CIDR is wanted:", "")
+	promised := fence(t, string(page), "`terraform apply` prints the blocks:", "")
 	_, printed, _ := strings.Cut(said, "Outputs:\n\n")
 	require.Contains(t, []string{promised, strings.NewReplacer(".16.", ".20.", ".20.", ".16.").Replace(promised)}, printed)
 	f.run("fmt", "-check", "main.tf")

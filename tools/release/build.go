@@ -71,7 +71,7 @@ func newRelease(repo, out, commit string) (*release, error) {
 
 func (r *release) clean() { _ = os.RemoveAll(r.work) }
 
-// build builds the whole release. If only names a platform, it builds only the archive and packages of that platform.
+// build builds the whole release. If the parameter only names a platform, build builds only the archive and packages of that platform.
 func (r *release) build(ctx context.Context, only string) error {
 	if note := programs.OtherGo(); note != "" {
 		fmt.Println("note: " + note)

@@ -11,7 +11,7 @@ import (
 	"github.com/cockroachdb/cockroachdb-parser/pkg/sql/sem/tree"
 )
 
-// The roles that run statements, as in internal/crdb/schema/grants.go. A statement's first comments may name its roles (`-- roles: server,
+// The roles that run statements, as in internal/crdb/schema/tables.go. A statement's first comments may name its roles (`-- roles: server,
 // retention`). The default role is the server. The owner needs no grant.
 const (
 	serverRole    = "server"
@@ -155,9 +155,9 @@ func neededBy(files fs.FS, otherwise string, byRole map[string]privileges) error
 	return err
 }
 
-var grantLine = regexp.MustCompile(`\{"([a-z_]+)", "([A-Z, ]*)", "([A-Z, ]*)", "([A-Z, ]*)"\}`)
+var grantLine = regexp.MustCompile(`\{"([a-z_]+)", \w+, "([A-Z, ]*)", "([A-Z, ]*)", "([A-Z, ]*)", "`)
 
-// readGrants reads each role's grants from internal/crdb/schema/grants.go.
+// readGrants reads each role's grants from internal/crdb/schema/tables.go.
 func readGrants(source string) map[string]privileges {
 	said := map[string]privileges{serverRole: {}, retentionRole: {}, readerRole: {}}
 	for _, m := range grantLine.FindAllStringSubmatch(source, -1) {

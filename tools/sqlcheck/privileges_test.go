@@ -39,7 +39,7 @@ func TestPrivilegesOfAStatement(t *testing.T) {
 // beyond lists tables that a role needs and that no .sql file uses: the migration library reads the schema's version.
 var beyond = map[string][]string{serverRole: {"goose_db_version"}, retentionRole: {"goose_db_version"}}
 
-// internal/crdb/schema/grants.go grants each role exactly the privileges that its statements need.
+// internal/crdb/schema/tables.go grants each role exactly the privileges that its statements need.
 func TestGrantsEqualThePrivilegesOfTheStatements(t *testing.T) {
 	t.Parallel()
 	need := map[string]privileges{serverRole: {}, retentionRole: {}, readerRole: {}, ownerRole: {}}
@@ -58,7 +58,7 @@ func TestGrantsEqualThePrivilegesOfTheStatements(t *testing.T) {
 			need[role].add(table, "SELECT")
 		}
 	}
-	source, err := os.ReadFile(filepath.Join(project, "internal", "crdb", "schema", "grants.go"))
+	source, err := os.ReadFile(filepath.Join(project, "internal", "crdb", "schema", "tables.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestGrantsEqualThePrivilegesOfTheStatements(t *testing.T) {
 			t.Errorf("the statements of %s were not found", role)
 		}
 		if got, want := granted.String(), need[role].String(); got != want {
-			t.Errorf("internal/crdb/schema/grants.go gives the %s\n%s\nand its statements need\n%s", role, got, want)
+			t.Errorf("internal/crdb/schema/tables.go gives the %s\n%s\nand its statements need\n%s", role, got, want)
 		}
 	}
 }

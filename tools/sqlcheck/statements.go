@@ -88,7 +88,7 @@ func indexOwners(files fs.FS) (map[string]string, error) {
 
 var localityLine = regexp.MustCompile(`\{"([a-z_]+)", (RegionalByRow|Global|RegionalByTable), "`)
 
-// readLocalities reads each table's locality from internal/crdb/schema/locality.go and adds it to the schema.
+// readLocalities reads each table's locality from internal/crdb/schema/tables.go and adds it to the schema.
 func (s schema) readLocalities(source string) error {
 	said := map[string]string{}
 	for _, match := range localityLine.FindAllStringSubmatch(source, -1) {
@@ -97,7 +97,7 @@ func (s schema) readLocalities(source string) error {
 	for name, table := range s {
 		where, ok := said[name]
 		if !ok || (where == "RegionalByRow") != table.regional() {
-			return fmt.Errorf("internal/crdb/schema/locality.go says %q of %s", where, name)
+			return fmt.Errorf("internal/crdb/schema/tables.go says %q of %s", where, name)
 		}
 		table.primary = where == "RegionalByTable"
 		s[name] = table

@@ -22,7 +22,7 @@ func projectStatements(t *testing.T) []entry {
 	if err != nil {
 		t.Fatal(err)
 	}
-	localities, err := os.ReadFile(filepath.Join(project, "internal", "crdb", "schema", "locality.go"))
+	localities, err := os.ReadFile(filepath.Join(project, "internal", "crdb", "schema", "tables.go"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -88,8 +88,8 @@ export interface paths {
         };
         /**
          * List members
-         * @description Lists the project's members (the subjects with a role), sorted by subject. The list excludes roles that the server's
-         *     configuration derives from a token's claims, and the roles that API keys have.
+         * @description Lists the project's members (the subjects with a role), sorted by subject. The list excludes roles that the server
+         *     derives from sign-in tokens, and the roles of API keys.
          */
         get: operations["listMembers"];
         put?: never;
@@ -126,11 +126,11 @@ export interface paths {
         /**
          * Give a subject a role
          * @description Creates a member (201), or gives it another role (200). If the member has this role already, the server writes
-         *     nothing. The server does not check that the subject exists: the role applies as soon as it does. With `If-Match` the
-         *     member must exist, and the header must match its current `ETag`.
+         *     nothing. The server does not check that the subject exists: the role applies as soon as the subject exists. With
+         *     `If-Match` the member must exist, and the header must match its current `ETag`.
          *
-         *     The change takes effect on every server within 5 seconds. Fails with `last_admin` if it would leave the project
-         *     `platform` without an admin.
+         *     The change takes effect on every server within 5 seconds. Fails with `last_admin` if the change would leave the
+         *     project `platform` without an admin.
          */
         put: operations["putMember"];
         post?: never;
@@ -201,7 +201,7 @@ export interface paths {
         };
         /**
          * Read an API key
-         * @description Returns an API key without its token. `lastUsedAt` is at most a minute or two behind.
+         * @description Returns an API key without its token. `lastUsedAt` can be one or two minutes old.
          */
         get: operations["getApiKey"];
         put?: never;
@@ -429,7 +429,7 @@ export interface paths {
         };
         /**
          * Read a space grant
-         * @description Returns the grant to exactly this consumer. The grant to `*` is a separate one.
+         * @description Returns the grant to exactly this consumer. The grant to `*` is a separate grant.
          */
         get: operations["getSpaceGrant"];
         /**
@@ -437,9 +437,9 @@ export interface paths {
          * @description Lets the consumer, one project or every project (`*`), carve root pools from the space. Returns 201, or 200 if the
          *     grant exists already; a grant never changes.
          *
-         *     The response does not reveal whether the project exists. A grant counts only for the project that has the name when
-         *     the grant is made: creating or deleting a project ends all grants to its name. The project that owns the space needs
-         *     no grant and gets none (`invalid_argument`).
+         *     The response does not reveal whether the project exists. A grant applies only to the project that has the name
+         *     at that time. When a project is created or deleted, all grants to its name end. The project that owns the space
+         *     needs no grant and gets none (`invalid_argument`).
          */
         put: operations["putSpaceGrant"];
         post?: never;
@@ -479,18 +479,19 @@ export interface paths {
          *
          *     * A **root** has `cidr` and is carved from a space: the project's own, or one that was granted to it. Fails with
          *       `overlap` if it overlaps another root in its space, even another project's.
-         *     * A **child** has `parentRef` and either `prefixLength` (the parent's strategy chooses the block) or `cidr` (exactly
-         *       this block in the parent). It inherits the family and the space. Any depth is allowed. The parent must be in the
-         *       same project.
+         *     * A **child** has `parentRef` and either `prefixLength` (the parent's strategy chooses the block) or `cidr`
+         *       (exactly this block in the parent). A child inherits the parent's family and space. Children may nest to any depth.
+         *       The parent must be in the same project.
          *
-         *     With `classNames` the pool backs these classes. Each must have the pool's family, and be the project's own class or
-         *     else a shared one in `platform`. Carve looks up a class when the pool lists it; the pool keeps listing it even if
-         *     its visibility changes. At most 256 pools in a project may back one class; another one fails with
-         *     `quota_exceeded`. A pool fails with `overlap` if it overlaps another pool of a class with `uniqueWithin: Class`.
+         *     With `classNames` the pool backs these classes. Each class must have the pool's family. The class is the project's
+         *     own, or else a shared one in `platform`. Carve looks up a class by its name only when the pool starts to list
+         *     it. The pool keeps the class even if the class's visibility changes later. At most 256 pools in a project may
+         *     back one class; another one fails with `quota_exceeded`. A pool fails with `overlap` if it overlaps another pool
+         *     of a class with `uniqueWithin: Class`.
          *
          *     With `regions` these regions serve the pool. With `region` the pool has its home in that region, not in the
-         *     server's. A child has its own regions, independent of its parent. Fails with `invalid_argument` if this installation
-         *     does not have a region (the response lists the existing ones), or if `regions` lacks the home.
+         *     server's. A child has its own regions, independent of its parent. Fails with `invalid_argument` if a region does
+         *     not exist in this installation (the response lists the existing regions), or if `regions` lacks the home.
          *
          *     A child fails with the same codes as a claim:
          *
@@ -543,7 +544,7 @@ export interface paths {
          * @description Deletes a pool with its reservations, and gives its block back to its parent or its space in the same transaction.
          *
          *     Fails with `in_use` while claims or child pools hold blocks in it, and with `allocation_retained` while only
-         *     retained allocations do. Nothing changes then, and the response contains their number.
+         *     retained allocations do. A refusal changes nothing and contains the number of these objects.
          */
         delete: operations["deletePool"];
         options?: never;
@@ -554,10 +555,10 @@ export interface paths {
          *     `spec.allocation`, `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions`, `spec.drain` and
          *     `spec.description`. Requires `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
          *
-         *     The patch replaces `reservations`, `classNames` and `regions` as a whole. Space that leaves `reservations` is free
-         *     in the same transaction. A class that leaves `classNames` no longer uses this pool for later claims. A region that
-         *     is added to `regions` serves the pool from then on; a region that leaves it returns its lent blocks to the home. New
-         *     bounds and a new `reuseAfter` apply to later carving; held blocks stay.
+         *     The patch replaces `reservations`, `classNames` and `regions` as a whole. Space that you remove from
+         *     `reservations` is free in the same transaction. A class that you remove from `classNames` no longer uses this
+         *     pool for later claims. A region that you add to `regions` serves the pool from then on; a region that you remove
+         *     returns its lent blocks to the home. New bounds and a new `reuseAfter` apply to later carving; held blocks stay.
          *
          *     Fails with:
          *
@@ -567,7 +568,7 @@ export interface paths {
          *     * `not_found` if a class does not exist, and `family_mismatch` if it has the other family;
          *     * `overlap` if a class with `uniqueWithin: Class` is added, and the pool overlaps another pool of the class;
          *     * `quota_exceeded` if a class is added that 256 pools of the project back;
-         *     * `invalid_argument` if this installation does not have a region, or if `regions` lacks the home;
+         *     * `invalid_argument` if a region does not exist in this installation, or if `regions` lacks the home;
          *     * `immutable_field`, which names the field, if the patch would change anything else: the carved block and the home
          *       never change, and a class with `uniqueWithin: Class` does not leave `classNames`. A pool that was carved for a
          *       scope (`status.scope`) cannot list classes or be shared.
@@ -628,9 +629,9 @@ export interface paths {
         };
         /**
          * Show the pool as a map
-         * @description Cuts a block in the pool into cells of equal size and returns each cell's state: free, held by one block, or divided
-         *     further (`Mixed`). The map is exact. Its cost depends only on how many cells it has. To zoom in, repeat the request
-         *     with a cell's block in `within`.
+         * @description Cuts a block in the pool into cells of equal size and returns each cell's state: free, held by one block, or
+         *     divided further (`Mixed`). The map is exact. Its cost depends only on the number of cells. To zoom in, repeat
+         *     the request with a cell's block in `within`.
          *
          *     Adjacent cells with the same state form one item: cells in one held block, free cells, or `Mixed` cells. The items
          *     are sorted by address and cover every cell.
@@ -664,12 +665,11 @@ export interface paths {
         };
         /**
          * Show how the pool filled up
-         * @description Returns the pool's use over time, and estimates when it will be full. Servers record the use once an hour. They keep
-         *     each hour for 14 days, and each day's last and highest figure for 400 days.
-         *
-         *     The points are sorted by time and evenly spaced, from `since`, or the first record after it, to `until`. Each point
-         *     has the last figure recorded before it. A point is omitted if that record is more than two days old. Without `until`
-         *     the last point is the present, read during the request.
+         * @description Returns the pool's use over time, and estimates when it will be full. Servers record the use once an hour. They
+         *     keep hourly records for 14 days, and each day's last and highest figure for 400 days. The points are sorted by
+         *     time and evenly spaced, from `since` (or the first record after it) to `until`. Each point has the last figure
+         *     recorded before it. A point is omitted if that record is more than two days old. Without `until` the last point
+         *     is the current use, read during the request.
          */
         get: operations["getPoolUtilization"];
         put?: never;
@@ -736,7 +736,7 @@ export interface paths {
         };
         /**
          * Read a pool grant
-         * @description Returns the grant to exactly this consumer. The grant to `*` is a separate one.
+         * @description Returns the grant to exactly this consumer. The grant to `*` is a separate grant.
          */
         get: operations["getPoolGrant"];
         /**
@@ -744,9 +744,9 @@ export interface paths {
          * @description Lets the consumer, one project or every project (`*`), claim from the pool while its `visibility` is `shared`.
          *     Returns 201, or 200 if the grant exists already; a grant never changes.
          *
-         *     The response does not reveal whether the project exists. A grant counts only for the project that has the name when
-         *     the grant is made: creating or deleting a project ends all grants to its name. The project that owns the pool needs
-         *     no grant and gets none (`invalid_argument`).
+         *     The response does not reveal whether the project exists. A grant applies only to the project that has the name
+         *     at that time. When a project is created or deleted, all grants to its name end. The project that owns the pool
+         *     needs no grant and gets none (`invalid_argument`).
          */
         put: operations["putPoolGrant"];
         post?: never;
@@ -777,8 +777,9 @@ export interface paths {
         /**
          * List classes
          * @description Lists the classes that the project may use, sorted by name: its own and the shared ones in `platform`.
-         *     `metadata.project` is the owner. If both have a class with the same name, the project's own comes first, and claims
-         *     use that one. `status` describes the pools behind the class for this project. A class must match all filters.
+         *     `metadata.project` is the owner. If the project and `platform` have classes with the same name, the project's
+         *     own class comes first, and claims use that one. `status` describes the pools behind the class for this project.
+         *     A class must match all filters.
          */
         get: operations["listClasses"];
         put?: never;
@@ -788,16 +789,16 @@ export interface paths {
          *     `classNames`. A `shared` class in `platform` serves every project; a class in another project serves only that
          *     project.
          *
-         *     With `poolPer` claims do not draw from the pools that list the class. Instead each project has its own pool for each
-         *     combination of the other values in `scope`. The first claim carves this pool, with length `poolPrefixLength`, from
-         *     the first listed pool with room, in the transaction that binds the claim. The pool belongs to the project that owns
-         *     its parent pool, and counts in the claiming project's quotas.
+         *     With `poolPer` claims do not draw from the pools that list the class. Instead each project has its own pool for
+         *     each combination of the other values in `scope`. The first claim carves this pool, with length
+         *     `poolPrefixLength`, from the first pool that lists the class and has room, in the transaction that binds the
+         *     claim. The pool belongs to the project that owns its parent pool, and counts in the claiming project's quotas.
          *
          *     Fails with `already_exists` if the name is taken, or if `isDefault` is true and another class is the project's
-         *     default for this family. `conflictsWith` then names that class; with `moveDefault=true` the new class replaces it as
-         *     the default. Fails with `in_use` if the project's pools list a class in `platform` with this name, because claims
-         *     would then find another class than the one that the pools back. A project has at most 256 classes; another one fails
-         *     with `quota_exceeded`.
+         *     default for this family. `conflictsWith` then names that class; with `moveDefault=true` the new class replaces
+         *     it as the default. Fails with `in_use` if the project's pools list a class in `platform` with this name, because
+         *     claims by this name would then use the new class, which the pools do not back. A project has at most 256
+         *     classes; another one fails with `quota_exceeded`.
          */
         post: operations["createClass"];
         delete?: never;
@@ -836,8 +837,8 @@ export interface paths {
          * Delete a class
          * @description Deletes one of the project's own classes.
          *
-         *     Fails with `in_use` while the class is used: a pool lists it, a pool carved for one of its scopes exists, or a claim
-         *     names it. Nothing changes then, and the response contains the number of these pools and of these claims.
+         *     Fails with `in_use` while the class is used: a pool lists it, a pool carved for one of its scopes exists, or a
+         *     claim names it. A refusal changes nothing and contains the numbers of these pools and claims.
          */
         delete: operations["deleteClass"];
         options?: never;
@@ -876,9 +877,9 @@ export interface paths {
         };
         /**
          * List the pools for the project's scopes
-         * @description Lists the pools that serve the project's claims by a class with `poolPer`, one for each scope, sorted by scope,
-         *     whichever project owns them. For another project's pool the list omits the labels, the annotations, the description
-         *     and the parent. To see a pool's holdings, list the claims with the filter `pool`.
+         * @description Lists the pools that serve the project's claims by a class with `poolPer`, one for each scope, sorted by scope.
+         *     Another project may own such a pool; for it the list omits the labels, the annotations, the description and the
+         *     parent. To see a pool's holdings, list the claims with the filter `pool`.
          */
         get: operations["listScopePools"];
         put?: never;
@@ -965,18 +966,19 @@ export interface paths {
          *     1. `className`: the project's own class with this name, or else the shared one in `platform`. If neither exists, the
          *        claim fails with `not_found`.
          *     2. `allocationRef`: a retained allocation, which the claim binds again.
-         *     3. `poolRef`: exactly this pool, by the pool's own policy alone. Use it only if you know better than the classes.
-         *        Another project's pool serves the claim if it is `shared` and was granted to the project; otherwise the response
-         *        is the same as for a pool that does not exist.
-         *     4. `poolSelector`: Carve tries every pool that matches. It is deprecated: use a class.
+         *     3. `poolRef`: exactly this pool, by the pool's own policy alone. Prefer a class. Another project's pool serves
+         *        the claim if it is `shared` and was granted to the project; otherwise the response is the same as for a pool
+         *        that does not exist.
+         *     4. `poolSelector`: Carve tries every pool that matches. `poolSelector` is deprecated: use a class.
          *     5. No source: the family's default class, the project's own or else the shared one in `platform`. `cidr` or
          *        `address` decides the family, or else `ipFamily`; the default is IPv4. If there is no such class, the claim fails
          *        with `no_default_class`.
          *
-         *     The pools that list a class serve it, if their bounds admit the length. They belong to the class's project or to the
-         *     claim's. `poolSelection` decides the order: by name and then by project, or the least utilized first. If a pool is
-         *     full, the same request tries the next one. Permission to use the class is enough: its pools need no grant. A class
-         *     with `poolPer` uses the pool for the claim's project and `scope`, which the first claim carves.
+         *     The pools that list a class serve it, if their bounds admit the length. These pools belong to the class's
+         *     project or to the claim's project. `poolSelection` decides the order: by name and then by project, or the least
+         *     utilized first. If a pool is full, the same request tries the next one. Permission to use the class is enough:
+         *     its pools need no grant. A class with `poolPer` uses the pool for the claim's project and `scope`, which the
+         *     first claim carves.
          *
          *     The size is a `prefixLength`, or exactly the block in `cidr` or `address`. The default is the class's
          *     `defaultPrefixLength`, or else the pool's.
@@ -984,9 +986,9 @@ export interface paths {
          *     Errors after which a later retry can succeed: `pool_exhausted`, `exhausted_by_cooldown`, `block_taken`,
          *     `allocation_retained`, `in_use`, `no_pool_matches`, `no_pool_for_class`, `no_default_class`, `quota_exceeded`,
          *     `pool_draining`. Permanent errors: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`,
-         *     `already_exists`, and `consumer_ended` if a consumer to be attached has ended. A request that fails changes nothing.
-         *     Its error contains the figures that a program needs to react, and in `steps` how Carve decided; `explainClaim`
-         *     returns the same without a claim, and names remedies.
+         *     `already_exists`, and `consumer_ended` if a consumer to be attached has ended. A request that fails changes
+         *     nothing. Its error contains the figures and, in `steps`, the decision. `explainClaim` returns the same without
+         *     making a claim, and names remedies.
          *
          *     Send an `Idempotency-Key`: a retry then gets the first response, even if the pool is full by now. If the claim was
          *     released since, its block may belong to another claim, so the retry fails with `claim_released`.
@@ -1023,9 +1025,10 @@ export interface paths {
         get: operations["getClaim"];
         /**
          * Claim a block, or get the one claimed before
-         * @description Creates a claim under this name, or returns the existing one, so you can retry it without a key. If no claim has the
-         *     name, the server creates one as by `createClaim` (201). If a claim has the name and matches the request, the server
-         *     returns it unchanged (200), even if its pool is full by now. Labels and annotations count only at creation.
+         * @description Creates a claim under this name, or returns the existing one, so you can retry the request without a key. If no
+         *     claim has the name, the server creates one as by `createClaim` (201). If a claim has the name and matches the
+         *     request, the server returns it unchanged (200), even if its pool is full by now. Labels and annotations count
+         *     only at creation.
          *
          *     The server compares the length, the family, the block and the policy with the values that the claim has:
          *     `prefixLength: 28` matches a claim that got a /28 by default, and `address` matches a `cidr` with that one address.
@@ -1084,9 +1087,9 @@ export interface paths {
          *     and the error names the one that failed (`/claims/3/spec/prefixLength`).
          *
          *     Each claim follows the same rules as in `createClaim` and fails with the same codes. A batch does not accept
-         *     `allocationRef`, or the same name twice (`invalid_argument`). It may have at most 16 different selectors, in at most
-         *     128 different requests; claims with identical requests count once. A retry with the same `Idempotency-Key` fails
-         *     with `claim_released` if any claim in it was released since.
+         *     `allocationRef`, or the same name twice (`invalid_argument`). A batch may have at most 16 different selectors,
+         *     and at most 128 different requests by selector or scope; claims with identical requests count once. A retry with
+         *     the same `Idempotency-Key` fails with `claim_released` if any claim in the batch was released since.
          */
         post: operations["createClaimBatch"];
         delete?: never;
@@ -1234,9 +1237,9 @@ export interface paths {
          *     201, or with 200 if the consumer was attached already.
          *
          *     While a claim has consumers, `deleteClaim` fails with `in_use`. Fails with `too_many_consumers` if the claim has
-         *     `spec.maxConsumers` consumers, with `consumer_ended` if the consumer has ended: it never comes back, and with
-         *     `quota_exceeded` if the project cannot have a new consumer (see `putConsumer`). `If-Match` is compared with the
-         *     claim's `ETag`; with `If-None-Match: *` the consumer must not be attached yet.
+         *     `spec.maxConsumers` consumers, and with `quota_exceeded` if the project cannot have a new consumer (see
+         *     `putConsumer`). Fails with `consumer_ended` if the consumer has ended: an ended consumer never comes back.
+         *     `If-Match` is compared with the claim's `ETag`; with `If-None-Match: *` the consumer must not be attached yet.
          */
         put: operations["attachConsumer"];
         post?: never;
@@ -1269,10 +1272,9 @@ export interface paths {
         put?: never;
         /**
          * Renew many consumers
-         * @description Renews up to 1,000 consumers in a realm, and returns for each whether it was renewed, has ended or is unknown. The
-         *     request is a heartbeat and an inventory in one. A consumer that is not listed does not end; it ends if it is not
-         *     renewed within its time to live. A renewal never revives a consumer that has ended, however late it arrives. You can
-         *     retry the request.
+         * @description Renews up to 1,000 consumers in a realm, and returns for each whether it was renewed, has ended or is unknown.
+         *     The request does not end the consumers that it omits. A consumer ends if it is not renewed within its time to
+         *     live. A renewal never revives a consumer that has ended. You can retry the request.
          */
         post: operations["renewConsumers"];
         delete?: never;
@@ -1405,28 +1407,28 @@ export interface paths {
         };
         /**
          * Read a consumer
-         * @description Returns a consumer, or its tombstone if it has ended. Tombstones are kept for 30 days unless the operator has set
-         *     another time.
+         * @description Returns a consumer, or its tombstone: the record of a consumer that has ended. The server keeps tombstones for
+         *     30 days unless the operator has set another time.
          */
         get: operations["getConsumer"];
         /**
          * Create or renew a consumer
-         * @description Creates the consumer (201), or replaces its spec (200), and renews it. It lives for `spec.ttlSeconds` from then on,
+         * @description Creates the consumer (201), or replaces its spec (200), and renews it. The consumer lives for `spec.ttlSeconds` from then on,
          *     or until a request ends it. Every renewal gives it a new `ETag`.
          *
          *     Fails with `consumer_ended` if it has ended. A project has at most 1,000,000 consumers in a region, including
-         *     tombstones; creating another one fails with `quota_exceeded`. Each server counts them once a minute, however they
-         *     were created.
+         *     ended ones; creating a further one fails with `quota_exceeded`. Each server counts the consumers once a minute,
+         *     so a project can exceed this limit for a short time.
          */
         put: operations["putConsumer"];
         post?: never;
         /**
          * End a consumer
-         * @description Ends a consumer for good: no renewal under way and no attachment can revive it. A machine that lives on needs
-         *     another UID. The server detaches the consumer from all its claims, as by `detachConsumer`: in this request (204),
-         *     or, if the claims are too many for one request, within seconds in the background (202). An unknown UID ends as well.
-         *     You can retry the request. Fails with `quota_exceeded` for an unknown UID if the project cannot have a new consumer
-         *     (see `putConsumer`).
+         * @description Ends a consumer for good: no later renewal or attachment can revive it. A machine that lives on needs another
+         *     UID. The server detaches the consumer from all its claims, as by `detachConsumer`: in this request (204), or, if
+         *     the claims are too many for one request, within seconds in the background (202). An unknown UID ends as well.
+         *     You can retry the request. Fails with `quota_exceeded` for an unknown UID if the project cannot have a new
+         *     consumer (see `putConsumer`).
          */
         delete: operations["endConsumer"];
         options?: never;
@@ -1453,8 +1455,8 @@ export interface paths {
          *     sorted by address. An allocation must match all filters.
          *
          *     With `holder=self` it lists the blocks that the project itself holds, in any project's pools. First come the
-         *     retained blocks, which have no claim but count in the project's quotas, pool by pool, sorted by address; then the
-         *     blocks of its claims, sorted by claim name. `phase=Retained` selects only the former.
+         *     retained blocks, which have no claim but count in the project's quotas, pool by pool, sorted by address; then
+         *     the blocks of its claims, sorted by claim name. `phase=Retained` selects only the retained blocks.
          */
         get: operations["listAllocations"];
         put?: never;
@@ -1558,8 +1560,9 @@ export interface paths {
          *     holders come first, in this order, and then the past holders, the latest first. An address can have several holders
          *     at one moment: a claim within child pools, and pools in several spaces.
          *
-         *     In other projects' pools it shows only the blocks that the project itself holds there now, by claims or retained.
-         *     Earlier ones are in the history of the projects that own the pools, and in the project's own audit trail.
+         *     For other projects' pools the response contains only the blocks that the project itself holds there now, by
+         *     claims or as retained allocations. Earlier holdings are in the history of the projects that own the pools, and
+         *     in the project's own audit trail.
          */
         get: operations["getHistory"];
         put?: never;
@@ -1595,9 +1598,9 @@ export interface paths {
          *     last one has the current state. The feed may omit intermediate states and may repeat a change. The order of changes
          *     to different objects has no meaning.
          *
-         *     The feed covers the allocations that the list with `holder=self` contains. A consumer's renewal is no change, and
-         *     neither is deleting an old tombstone. Figures in the `status` of pools, classes and quotas change with every claim.
-         *     They are current when the server reads the change, and are no change themselves.
+         *     The feed covers the allocations that the list with `holder=self` contains. A consumer's renewal is no change.
+         *     Neither is the deletion of the record of an ended consumer. Figures in the `status` of pools, classes and quotas
+         *     change with every claim. They are current when the server reads the change; a new figure alone is no change.
          *
          *     **Long poll**: if there is no change, the server waits for one, up to `waitSeconds`, and then returns no `items`.
          *     `cursor` is in every response: continue from it at once.
@@ -1686,7 +1689,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a webhook
-         * @description Deletes a webhook together with its dead letters. It sends nothing more, but a request that is under way may still
+         * @description Deletes a webhook together with its dead letters. The webhook sends nothing more, but a request that is under way may still
          *     arrive.
          */
         delete: operations["deleteWebhook"];
@@ -1697,9 +1700,9 @@ export interface paths {
          * @description Changes a webhook by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`. Requires `If-Match`. A
          *     patch that changes nothing returns the same `ETag` and writes nothing.
          *
-         *     While `spec.paused` is true, the webhook sends nothing. Afterwards it continues where it was, or with a
-         *     WebhookMessage of type `resync` if that is too long ago. Changing `spec` restarts a webhook that was stopped, and
-         *     sends messages that wait for a retry at once.
+         *     While `spec.paused` is true, the webhook sends nothing. Afterwards it continues with the next change, or with a
+         *     WebhookMessage of type `resync` if it was paused for too long. Changing `spec` restarts a webhook that was
+         *     stopped, and sends messages that wait for a retry at once.
          *
          *     Fails with `immutable_field`, which names the field, if the patch would change anything else, and with
          *     `invalid_argument` if the URL is not permitted.
@@ -1832,7 +1835,7 @@ export interface paths {
          *       project in which the caller has no role is not named: the response contains its allocation, with the project in
          *       `consumer`.
          *     * a **name**, or its beginning: finds projects, spaces, pools, classes and claims, and consumers in the realm
-         *       `default` by UID. They are sorted by name, so an exact match comes first.
+         *       `default` by UID. These results are sorted by name, so an exact match comes first.
          *     * a **label**, `key=value`: finds the pools that have it, among the first 5,000. Other kinds are not searched by
          *       label.
          *
@@ -1985,7 +1988,7 @@ export interface paths {
         /**
          * List regions
          * @description Lists this installation's regions, in the order in which they were added. Pools can have their home in these regions
-         *     and be served there. One response contains all regions; except for `here`, it is the same from every server.
+         *     and be served there. One response contains all regions. It is the same from every server, except for `here`.
          */
         get: operations["listRegions"];
         put?: never;
@@ -2426,7 +2429,7 @@ export interface components {
             /** @description Child pool: the block's prefix length. The parent's strategy chooses the block. */
             prefixLength?: components["schemas"]["PrefixLength"];
             /**
-             * @description Root pool: the space to carve from. It can belong to another project that granted it to this one. Default: the project's own space
+             * @description Root pool: the space to carve from. The space can belong to another project that granted it to this one. Default: the project's own space
              *     `default`.
              */
             spaceRef?: components["schemas"]["Ref"];
@@ -2470,9 +2473,9 @@ export interface components {
              */
             region?: components["schemas"]["Name"];
             /**
-             * @description Regions that serve the pool, including its home. A claim in such a region takes a block from the region's loan and does not wait for
-             *     another region, except when the loan has no free block. A list with only the home is the same as no list: the home serves the pool, and a
-             *     claim in another region waits for it.
+             * @description Regions that serve the pool, including its home. A claim in such a region takes a block from the region's
+             *     loan and does not wait for another region, except when the loan has no free block. A list with only the home
+             *     is the same as no list: the home serves the pool, and a claim in another region waits for the home.
              * @example [
              *       "eu",
              *       "us"
@@ -2583,19 +2586,19 @@ export interface components {
              */
             loans: number;
             /**
-             * @description Prefix length of the last block that was lent to the region. Absent at home, and if the region had no loan.
+             * @description Prefix length of the last block that was lent to the region. Absent for the home region, and before a region's first loan.
              * @example 24
              */
             lastLoanPrefixLength?: number;
             /**
              * Format: date-time
-             * @description Time of the last loan to the region. Absent at home, and if the region had no loan.
+             * @description Time of the last loan to the region. Absent for the home region, and before a region's first loan.
              * @example 2026-03-02T11:00:00Z
              */
             lastLoanAt?: string;
             /**
-             * @description Estimated time until the region has used its available addresses, at the rate at which it used its last loan. At most one year. Absent at
-             *     home, and until the region had a second loan.
+             * @description Estimated time until the region has used its available addresses, at the rate at which it used its last loan. At most one year. Absent for
+             *     the home region, and before a region's second loan.
              * @example 21h30m
              */
             runway?: components["schemas"]["Duration"];
@@ -2757,8 +2760,8 @@ export interface components {
              */
             percentPerDay: number;
             /**
-             * @description Period to which the line is fitted: the last 14 days (`P14D`) or the last day (`P1D`). The server uses the period in which the pool fills
-             *     up earlier.
+             * @description Period to which the line is fitted: the last 14 days (`P14D`) or the last day (`P1D`). The server uses the line that
+             *     predicts the earlier date.
              * @enum {string}
              */
             over: "P14D" | "P1D";
@@ -2772,7 +2775,7 @@ export interface components {
             within: string;
             /** @description Prefix length of each cell. */
             cellPrefixLength: components["schemas"]["PrefixLength"];
-            /** @description All cells, ordered by address. Equal neighbours share one entry. */
+            /** @description All cells, ordered by address. Neighbouring cells in the same state share one entry. */
             cells: components["schemas"]["PoolMapCells"][];
         };
         PoolMapCells: {
@@ -2801,7 +2804,7 @@ export interface components {
         PoolMapHolder: {
             kind: components["schemas"]["IPAllocationPurpose"];
             /**
-             * @description Project that has the block, or that had it last if the state is `CoolingDown`. Absent for a reservation.
+             * @description Project that has the block. In the state `CoolingDown`: project that had it last. Absent for a reservation.
              * @example team-a
              */
             project?: string;
@@ -3079,7 +3082,7 @@ export interface components {
             nextCursor?: components["schemas"]["NextCursor"];
             changesCursor?: components["schemas"]["ListChangesCursor"];
         };
-        /** @description A request for one block, and the block. */
+        /** @description A request for one block. `status` contains the block. */
         IPClaim: {
             metadata: components["schemas"]["Metadata"];
             spec: components["schemas"]["IPClaimSpec"];
@@ -3100,7 +3103,7 @@ export interface components {
              */
             className?: components["schemas"]["Name"];
             /**
-             * @description Values for the roles that a class with `poolPer` requires, by role. The claim must set all its roles; the server ignores other roles.
+             * @description Values for the roles that a class with `poolPer` requires, by role. The claim must set all roles of its class; the server ignores other roles.
              *     Without a class the field has no effect. `project` is always the project that claims, and a value for it is refused (`invalid_argument`).
              * @example {
              *       "cluster": "web-eu"
@@ -3153,9 +3156,10 @@ export interface components {
          * @description Selects pools by label; the server tries each pool that matches. Deprecated, and still supported. Use a class instead: name it with
          *     `className`, or omit `className` for the default class.
          *
-         *     Conditions on pool labels, with Kubernetes semantics. All conditions must match. At most 32 conditions in total. The empty selector matches
-         *     every pool. The server considers the project's own pools, ordered by name, and then the shared `platform` pools that are granted to the
-         *     project. It never selects a pool in any other project, even with a grant and matching labels: to claim from such a pool, use `poolRef`.
+         *     Conditions on pool labels, with Kubernetes semantics. All conditions must match. At most 32 conditions in total.
+         *     An empty selector matches every pool. The server considers the project's own pools, ordered by name, and then
+         *     the shared `platform` pools that are granted to the project. It never selects a pool in any other project, even
+         *     with a grant and matching labels: to claim from such a pool, use `poolRef`.
          * @example {
          *       "matchLabels": {
          *         "env": "prod"
@@ -3310,9 +3314,10 @@ export interface components {
             consumer?: components["schemas"]["ConsumerSelection"];
         };
         /**
-         * @description Claims for which this consumer is the only one. The server detaches the consumer and releases the claim in the same transaction, whatever the
-         *     claim's `whenUnused` is. The consumer stays live. Claims with other consumers stay unchanged, with this consumer attached; they are not
-         *     counted. `skipped` lists them with `in_use`; a dry run lists the first 100.
+         * @description Claims whose only consumer is this one. The server detaches the consumer and releases the claim in the same
+         *     transaction, whatever the claim's `whenUnused` is. The consumer stays live. Claims with other consumers stay
+         *     unchanged, with this consumer attached; they are not counted. `skipped` lists them with `in_use`; a dry run
+         *     lists the first 100.
          */
         ConsumerSelection: {
             uid: components["schemas"]["ConsumerUID"];
@@ -3349,7 +3354,7 @@ export interface components {
             /** @description Dry run: the first 100 claims that match. */
             claims?: components["schemas"]["IPClaim"][];
             /**
-             * @description Dry run: token that stands for the counted claims.
+             * @description Only in a dry run: a token for exactly the counted claims.
              * @example eyJrIjoiY2xhaW0tcmVsZWFzZXMifQ
              */
             token?: string;
@@ -3383,7 +3388,7 @@ export interface components {
              */
             detail: string;
             /**
-             * @description Class that decides. Absent if no class does.
+             * @description Class by which the server decides. Absent if the claim has no class.
              * @example standard
              */
             className?: string;
@@ -3603,7 +3608,7 @@ export interface components {
             nextCursor?: components["schemas"]["NextCursor"];
         };
         /**
-         * @description A consumer's identifier in its realm, for example a UUID. It is not used again after the consumer has ended.
+         * @description A consumer's identifier in its realm, for example a UUID. Do not reuse it: Carve refuses the UID of an ended consumer while it keeps the consumer's record.
          * @example 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
          */
         ConsumerUID: string;
@@ -3687,12 +3692,12 @@ export interface components {
              */
             realm: string;
             /**
-             * @description The consumer's kind, if the server has to create it.
+             * @description The consumer's kind. The server uses it only to create a missing consumer.
              * @example VM
              */
             kind?: string;
             /**
-             * @description The consumer's name, if the server has to create it.
+             * @description The consumer's name. The server uses it only to create a missing consumer.
              * @example web-1
              */
             name?: string;
@@ -3807,8 +3812,9 @@ export interface components {
              */
             poolRef?: components["schemas"]["Ref"];
             /**
-             * @description Count only claims that this class served and pools that were carved for its scopes. Without `project` it means a class in the quota's own
-             *     project; for a platform class, set `project: platform`. The class must exist by the same rule as `poolRef`.
+             * @description Count only claims that this class served and pools that were carved for its scopes. Without `project` it
+             *     means a class in the quota's own project; for a platform class, set `project: platform`. As for `poolRef`, a
+             *     class in the quota's own project must exist.
              */
             classRef?: components["schemas"]["Ref"];
             /** @description Count only this address family. */
@@ -4016,7 +4022,7 @@ export interface components {
              * @example 2026-03-02T09:30:00Z
              */
             since: string;
-            /** @description Consumer whose detachment released the claim, and the reason for it. Absent if the claim was released in another way. */
+            /** @description Consumer whose detachment released the claim, and the reason for the detachment. Absent if the claim was released in another way. */
             because?: components["schemas"]["HistoryBecause"];
             /**
              * Format: date-time
@@ -4125,9 +4131,9 @@ export interface components {
         /** @description A webhook's receiver, and the changes to send. */
         WebhookSpec: {
             /**
-             * @description The receiver's URL, without a user and without a fragment. The server resolves its name for each request, and refuses an address that is
+             * @description The receiver's URL, without a user and without a fragment. The server resolves the host name for each request, and refuses an address that is
              *     not public, except in networks that the operator allows. A caller without permission to change the webhook sees only scheme, host and
-             *     port, and `/...` for a path or query, because these may contain a token. The audit trail stores the same, with a fingerprint after `#`.
+             *     port, and `/...` for a path or query, because these may contain a token. The audit trail stores this short form, with a fingerprint after `#`.
              * @example https://inventory.example.com/carve
              */
             url: string;
@@ -4244,8 +4250,9 @@ export interface components {
             nextCursor?: components["schemas"]["NextCursor"];
         };
         /**
-         * @description Body of a delivery. A message with the type `changes` has about 100 changes at most, and `cursor` is the position after them. A message with
-         *     the type `resync` reports that some changes are missing and will not come: list again, and go on with what is sent from then on.
+         * @description Body of a delivery. A message with the type `changes` has about 100 changes at most, and `cursor` is the
+         *     position after them. A message with the type `resync` reports that some changes are missing and will not come:
+         *     list again, and continue with the next messages.
          */
         WebhookMessage: {
             type: components["schemas"]["WebhookMessageType"];
@@ -4634,7 +4641,7 @@ export interface components {
          *     | `method_not_allowed` | 405 | the path has no such method |
          *     | `not_acceptable` | 406 | `Accept` permits no media type of the response |
          *     | `already_exists` | 409 | the name is taken, a claim with this name has another spec, or another class is the default; `conflictsWith` |
-         *     | `overlap` | 409 | a root pool of the space overlaps; `conflictsWith` |
+         *     | `overlap` | 409 | the pool overlaps another root pool of the space, or a pool of a class with `uniqueWithin: Class`; `conflictsWith` |
          *     | `in_use` | 409 | other objects still use or need it; `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
          *     | `allocation_retained` | 409 | a retained allocation has the block; `conflictsWith` |
          *     | `pool_exhausted` | 409 | no block that is large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; for a batch `fitting` |
@@ -4651,7 +4658,7 @@ export interface components {
          *     | `too_many_consumers` | 409 | the claim has reached its maximum number of consumers; `consumers` |
          *     | `webhooks_disabled` | 409 | the server sends no webhooks |
          *     | `cursor_expired` | 410 | the changes after this cursor are not available any more; list again, and continue from there |
-         *     | `precondition_failed` | 412 | `If-Match` is stale, or the resource of `If-None-Match: *` exists; `currentETag` |
+         *     | `precondition_failed` | 412 | `If-Match` is stale, or the resource exists although the request has `If-None-Match: *`; `currentETag` |
          *     | `payload_too_large` | 413 | the body is larger than 1 MiB |
          *     | `unsupported_media_type` | 415 | the body has an unsupported media type |
          *     | `never_satisfiable` | 422 | the request would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
@@ -4664,7 +4671,7 @@ export interface components {
          *     | `internal` | 500 | a fault of the server |
          *     | `contention` | 503 | too many writers changed the same rows or wait for the same pool; safe to repeat |
          *     | `outcome_unknown` | 503 | the result of the commit could not be read back; repeat with the same key |
-         *     | `unavailable` | 503 | the database does not respond, the server runs its maximum number of requests, or a pool's rows in a region were restored without the rest; safe to repeat |
+         *     | `unavailable` | 503 | the database does not respond, the server runs its maximum number of requests, or a pool's rows in a region were restored without the other regions' rows; safe to repeat |
          *     | `deadline` | 504 | the deadline of the request passed |
          * @enum {string}
          */
@@ -4793,7 +4800,10 @@ export interface components {
          * @example 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
          */
         ConsumerUID: components["schemas"]["ConsumerUID"];
-        /** @description Only objects to which the consumer with this UID is attached, ordered by name. An index finds them. `realm` names the consumer's realm. */
+        /**
+         * @description Only objects to which the consumer with this UID is attached, ordered by name. An index serves this filter.
+         *     `realm` names the consumer's realm.
+         */
         ConsumerFilter: components["schemas"]["ConsumerUID"];
         /** @description Only consumers in this phase. */
         ConsumerPhaseFilter: components["schemas"]["IPConsumerPhase"];
@@ -4817,8 +4827,8 @@ export interface components {
         /** @description Only events about this kind of resource. */
         ResourceKindFilter: components["schemas"]["AuditKind"];
         /**
-         * @description Only events about resources with this name. For a grant, use the name of the pool or the space. The server compares it with the recorded name,
-         *     so events about a deleted resource are found too, and it refuses no name.
+         * @description Only events about resources with this name. For a grant, use the name of the pool or the space. The server
+         *     compares this with the recorded name: it finds events about a deleted resource too, and refuses no name.
          */
         ResourceNameFilter: string;
         /** @description Only events with this outcome: `ok`, or the refusal code for a missing permission. The audit trail has no other refusals. */
@@ -4900,20 +4910,22 @@ export interface components {
          */
         VisibilityFilter: components["schemas"]["PoolVisibility"];
         /**
-         * @description Only objects that were carved from this pool, `name` or `project/name`. The server refuses a pool that the project neither has nor can use and
-         *     from which it has no block (`invalid_argument`), whether or not another project has such a pool. So an empty list means that nothing was
-         *     carved, and never that the name is wrong. A deleted pool has no blocks; the audit events for its `resourceName` show its history.
+         * @description Only objects that were carved from this pool, `name` or `project/name`. The server refuses a pool
+         *     (`invalid_argument`) that the project does not have, cannot use and has no block from. The refusal does not
+         *     reveal whether another project has such a pool. So an empty list means that nothing was carved, and never that
+         *     the name is wrong. A deleted pool has no blocks; the audit events for its `resourceName` show its history.
          */
         PoolFilter: components["schemas"]["RefFilter"];
         /**
-         * @description Only pools that list the class with this name or were carved for its scopes, or claims and allocations that it served. The class may belong to
-         *     the project or to `platform`. The server refuses a name (`invalid_argument`) if the project can use no class with this name and no such class
-         *     served a block that the project has.
+         * @description For pools: only pools that list the class with this name, or that were carved for its scopes. For claims and
+         *     allocations: only those that the class served. The class may belong to the project or to `platform`. If nothing
+         *     matches, and the project can use no class with this name, the server refuses the name (`invalid_argument`).
          */
         ClassFilter: string;
         /**
-         * @description Only claims with this `ownerRef`: its kind, name and uid, separated by `/`. Omit missing parts at the end (`Cluster/web-eu`, `//c-7781`). All
-         *     three parts must match: another `uid` is another owner. An index finds the claims.
+         * @description Only claims with this `ownerRef`: its kind, name and uid, separated by `/`. Omit missing parts at the end
+         *     (`Cluster/web-eu`, `//c-7781`). All three parts must match: another `uid` is another owner. An index serves this
+         *     filter.
          */
         OwnerFilter: string;
         /** @description Only blocks inside this CIDR, such as `10.0.0.0/8`, including the CIDR itself. */
@@ -4948,7 +4960,7 @@ export interface components {
         ReplaceIfMatch: components["schemas"]["IfMatchValue"];
         /**
          * @description `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-         *     A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
+         *     A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
          */
         CreateOnly: components["schemas"]["CreateOnlyValue"];
         /**
@@ -5310,7 +5322,7 @@ export interface operations {
                 "If-Match"?: components["parameters"]["ReplaceIfMatch"];
                 /**
                  * @description `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-                 *     A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
+                 *     A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
                  */
                 "If-None-Match"?: components["parameters"]["CreateOnly"];
             };
@@ -5641,7 +5653,7 @@ export interface operations {
                 "If-Match"?: components["parameters"]["ReplaceIfMatch"];
                 /**
                  * @description `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-                 *     A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
+                 *     A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
                  */
                 "If-None-Match"?: components["parameters"]["CreateOnly"];
             };
@@ -6046,7 +6058,7 @@ export interface operations {
                 "If-Match"?: components["parameters"]["ReplaceIfMatch"];
                 /**
                  * @description `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-                 *     A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
+                 *     A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
                  */
                 "If-None-Match"?: components["parameters"]["CreateOnly"];
             };
@@ -6162,9 +6174,9 @@ export interface operations {
                  */
                 visibility?: components["parameters"]["VisibilityFilter"];
                 /**
-                 * @description Only pools that list the class with this name or were carved for its scopes, or claims and allocations that it served. The class may belong to
-                 *     the project or to `platform`. The server refuses a name (`invalid_argument`) if the project can use no class with this name and no such class
-                 *     served a block that the project has.
+                 * @description For pools: only pools that list the class with this name, or that were carved for its scopes. For claims and
+                 *     allocations: only those that the class served. The class may belong to the project or to `platform`. If nothing
+                 *     matches, and the project can use no class with this name, the server refuses the name (`invalid_argument`).
                  */
                 class?: components["parameters"]["ClassFilter"];
                 /** @description Only blocks inside this CIDR, such as `10.0.0.0/8`, including the CIDR itself. */
@@ -6646,7 +6658,7 @@ export interface operations {
                 "If-Match"?: components["parameters"]["ReplaceIfMatch"];
                 /**
                  * @description `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-                 *     A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
+                 *     A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
                  */
                 "If-None-Match"?: components["parameters"]["CreateOnly"];
             };
@@ -7061,7 +7073,7 @@ export interface operations {
                 "If-Match"?: components["parameters"]["ReplaceIfMatch"];
                 /**
                  * @description `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-                 *     A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
+                 *     A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
                  */
                 "If-None-Match"?: components["parameters"]["CreateOnly"];
             };
@@ -7117,8 +7129,9 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only claims with this `ownerRef`: its kind, name and uid, separated by `/`. Omit missing parts at the end (`Cluster/web-eu`, `//c-7781`). All
-                 *     three parts must match: another `uid` is another owner. An index finds the claims.
+                 * @description Only claims with this `ownerRef`: its kind, name and uid, separated by `/`. Omit missing parts at the end
+                 *     (`Cluster/web-eu`, `//c-7781`). All three parts must match: another `uid` is another owner. An index serves this
+                 *     filter.
                  */
                 owner?: components["parameters"]["OwnerFilter"];
                 /** @description Conditions on labels in Kubernetes syntax, separated by commas. All must match: `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`. */
@@ -7128,22 +7141,26 @@ export interface operations {
                 /** @description Only this address family. */
                 ipFamily?: components["parameters"]["FamilyFilter"];
                 /**
-                 * @description Only objects that were carved from this pool, `name` or `project/name`. The server refuses a pool that the project neither has nor can use and
-                 *     from which it has no block (`invalid_argument`), whether or not another project has such a pool. So an empty list means that nothing was
-                 *     carved, and never that the name is wrong. A deleted pool has no blocks; the audit events for its `resourceName` show its history.
+                 * @description Only objects that were carved from this pool, `name` or `project/name`. The server refuses a pool
+                 *     (`invalid_argument`) that the project does not have, cannot use and has no block from. The refusal does not
+                 *     reveal whether another project has such a pool. So an empty list means that nothing was carved, and never that
+                 *     the name is wrong. A deleted pool has no blocks; the audit events for its `resourceName` show its history.
                  */
                 pool?: components["parameters"]["PoolFilter"];
                 /**
-                 * @description Only pools that list the class with this name or were carved for its scopes, or claims and allocations that it served. The class may belong to
-                 *     the project or to `platform`. The server refuses a name (`invalid_argument`) if the project can use no class with this name and no such class
-                 *     served a block that the project has.
+                 * @description For pools: only pools that list the class with this name, or that were carved for its scopes. For claims and
+                 *     allocations: only those that the class served. The class may belong to the project or to `platform`. If nothing
+                 *     matches, and the project can use no class with this name, the server refuses the name (`invalid_argument`).
                  */
                 class?: components["parameters"]["ClassFilter"];
                 /** @description Only blocks inside this CIDR, such as `10.0.0.0/8`, including the CIDR itself. */
                 within?: components["parameters"]["WithinFilter"];
                 /** @description Only blocks that contain this address, such as `10.20.1.7`. */
                 contains?: components["parameters"]["ContainsFilter"];
-                /** @description Only objects to which the consumer with this UID is attached, ordered by name. An index finds them. `realm` names the consumer's realm. */
+                /**
+                 * @description Only objects to which the consumer with this UID is attached, ordered by name. An index serves this filter.
+                 *     `realm` names the consumer's realm.
+                 */
                 consumer?: components["parameters"]["ConsumerFilter"];
                 /** @description The consumer's realm. */
                 realm?: components["parameters"]["RealmQuery"];
@@ -7299,7 +7316,7 @@ export interface operations {
                 "If-Match"?: components["parameters"]["ReplaceIfMatch"];
                 /**
                  * @description `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-                 *     A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
+                 *     A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
                  */
                 "If-None-Match"?: components["parameters"]["CreateOnly"];
             };
@@ -7605,7 +7622,7 @@ export interface operations {
                 "If-Match"?: components["parameters"]["ReplaceIfMatch"];
                 /**
                  * @description `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-                 *     A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
+                 *     A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
                  */
                 "If-None-Match"?: components["parameters"]["CreateOnly"];
             };
@@ -7914,7 +7931,7 @@ export interface operations {
                 "If-Match"?: components["parameters"]["ReplaceIfMatch"];
                 /**
                  * @description `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-                 *     A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
+                 *     A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
                  */
                 "If-None-Match"?: components["parameters"]["CreateOnly"];
             };
@@ -8032,15 +8049,16 @@ export interface operations {
                 /** @description Only this address family. */
                 ipFamily?: components["parameters"]["FamilyFilter"];
                 /**
-                 * @description Only objects that were carved from this pool, `name` or `project/name`. The server refuses a pool that the project neither has nor can use and
-                 *     from which it has no block (`invalid_argument`), whether or not another project has such a pool. So an empty list means that nothing was
-                 *     carved, and never that the name is wrong. A deleted pool has no blocks; the audit events for its `resourceName` show its history.
+                 * @description Only objects that were carved from this pool, `name` or `project/name`. The server refuses a pool
+                 *     (`invalid_argument`) that the project does not have, cannot use and has no block from. The refusal does not
+                 *     reveal whether another project has such a pool. So an empty list means that nothing was carved, and never that
+                 *     the name is wrong. A deleted pool has no blocks; the audit events for its `resourceName` show its history.
                  */
                 pool?: components["parameters"]["PoolFilter"];
                 /**
-                 * @description Only pools that list the class with this name or were carved for its scopes, or claims and allocations that it served. The class may belong to
-                 *     the project or to `platform`. The server refuses a name (`invalid_argument`) if the project can use no class with this name and no such class
-                 *     served a block that the project has.
+                 * @description For pools: only pools that list the class with this name, or that were carved for its scopes. For claims and
+                 *     allocations: only those that the class served. The class may belong to the project or to `platform`. If nothing
+                 *     matches, and the project can use no class with this name, the server refuses the name (`invalid_argument`).
                  */
                 class?: components["parameters"]["ClassFilter"];
                 /** @description Only blocks inside this CIDR, such as `10.0.0.0/8`, including the CIDR itself. */
@@ -8189,8 +8207,8 @@ export interface operations {
                 /** @description Only events about this kind of resource. */
                 resourceKind?: components["parameters"]["ResourceKindFilter"];
                 /**
-                 * @description Only events about resources with this name. For a grant, use the name of the pool or the space. The server compares it with the recorded name,
-                 *     so events about a deleted resource are found too, and it refuses no name.
+                 * @description Only events about resources with this name. For a grant, use the name of the pool or the space. The server
+                 *     compares this with the recorded name: it finds events about a deleted resource too, and refuses no name.
                  */
                 resourceName?: components["parameters"]["ResourceNameFilter"];
                 /** @description Only events with this outcome: `ok`, or the refusal code for a missing permission. The audit trail has no other refusals. */

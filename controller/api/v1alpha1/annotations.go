@@ -1,16 +1,16 @@
 package v1alpha1
 
-// Annotations of pods.
+// Annotations on pods.
 const (
 	// ClaimsAnnotation requests claims: a JSON list of entries, each with a name and a template or a claim.
 	ClaimsAnnotation = "ipam.carve.dev/claims"
 	// StatusAnnotation has the results: a JSON object that maps each entry's name to its claim, cidr and address. The controller always writes it whole.
 	StatusAnnotation = "ipam.carve.dev/claims-status"
-	// NetworkStatusAnnotation has the state of a pod's interfaces. Multus writes it.
+	// NetworkStatusAnnotation has a pod's network interfaces. Multus writes it.
 	NetworkStatusAnnotation = "k8s.v1.cni.cncf.io/network-status"
 )
 
-// Annotations of IPClaims.
+// Annotations on IPClaims.
 const (
 	// EntryAnnotation names the pod's entry for which a claim was created.
 	EntryAnnotation = "ipam.carve.dev/entry"
@@ -24,5 +24,5 @@ const (
 	AbandonAnnotation = "ipam.carve.dev/abandon"
 )
 
-// ClaimLabel is a label on IPClaims: the UID of the claim in Carve that has the block in [BlockAnnotation].
+// ClaimLabel is a label on IPClaims. Its value is the UID of the claim in Carve that holds the block in [BlockAnnotation].
 const ClaimLabel = "ipam.carve.dev/claim"

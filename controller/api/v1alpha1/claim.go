@@ -73,11 +73,11 @@ type IPClaimSpec struct {
 	// +kubebuilder:validation:Enum=Delete;Retain
 	ReclaimPolicy string `json:"reclaimPolicy,omitempty"`
 	// bindingMode selects the time of allocation: immediately (Immediate, the default), or when the first pod that uses the claim has a node
-	// (WaitForFirstConsumer). A claim for several pods with WaitForFirstConsumer releases its block with the last pod, and waits again.
+	// (WaitForFirstConsumer). With WaitForFirstConsumer, a claim for several pods releases its block when the last pod leaves, and waits again.
 	// +optional
 	// +kubebuilder:validation:Enum=Immediate;WaitForFirstConsumer
 	BindingMode string `json:"bindingMode,omitempty"`
-	// nodeRole is the scope's role that gets the UID of the pod's node, as in a NodeSlicePool: the block comes from the node's slice.
+	// nodeRole names the role in the scope whose value is the UID of the pod's node. The block comes from that node's slice (see NodeSlicePool).
 	// +optional
 	NodeRole Name `json:"nodeRole,omitempty"`
 	// maxConsumers is the maximum number of pods that can use the claim at the same time, if no pod owns it. 1 by default.
@@ -165,7 +165,7 @@ type PodReference struct {
 	UID types.UID `json:"uid"`
 }
 
-// IPClaimList is a list of claims.
+// IPClaimList lists claims.
 //
 // +kubebuilder:object:root=true
 type IPClaimList struct {

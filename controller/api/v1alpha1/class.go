@@ -133,7 +133,7 @@ type IPClassStatus struct {
 	Utilization string `json:"utilization,omitempty"`
 }
 
-// IPClassList is a list of classes.
+// IPClassList lists classes.
 //
 // +kubebuilder:object:root=true
 type IPClassList struct {

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// GroupVersion is the API group and version of the objects.
+// GroupVersion is the objects' API group and version.
 var GroupVersion = schema.GroupVersion{Group: "ipam.carve.dev", Version: "v1alpha1"}
 
 // AddToScheme adds the objects to a scheme.

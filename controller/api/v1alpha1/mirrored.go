@@ -47,7 +47,7 @@ type Description string
 // Mirror returns the status fields that pools and classes share.
 func (p *IPPool) Mirror() *Mirrored { return &p.Status.Mirrored }
 
-// Shows returns the name of the existing pool that the object only shows, or an empty name if the controller creates the pool.
+// Shows returns the existing pool's name if the object only shows it, or an empty name if the controller creates the pool.
 func (p *IPPool) Shows() Name { return p.Spec.Existing }
 
 // Called returns the pool's name in Carve.
@@ -56,7 +56,7 @@ func (p *IPPool) Called() string { return called(p.Spec.Existing, p.Spec.Name, p
 // Mirror returns the status fields that pools and classes share.
 func (c *IPClass) Mirror() *Mirrored { return &c.Status.Mirrored }
 
-// Shows returns the name of the existing class that the object only shows, or an empty name if the controller creates the class.
+// Shows returns the existing class's name if the object only shows it, or an empty name if the controller creates the class.
 func (c *IPClass) Shows() Name { return c.Spec.Existing }
 
 // Called returns the class's name in Carve.
@@ -73,7 +73,7 @@ func called(existing, chosen Name, own string) string {
 	}
 }
 
-// Reasons in the conditions of mirrored objects.
+// Reasons in mirrored objects' conditions.
 const (
 	ReasonPoolCreated = "PoolCreated"
 	ReasonPoolUpdated = "PoolUpdated"
@@ -84,7 +84,7 @@ const (
 // class stays there.
 const AbandonRemote = "ipam.carve.dev/abandon"
 
-// Annotations of IPClaims whose block the controller writes into another object.
+// Annotations on IPClaims whose block the controller writes into another object.
 const (
 	// PublishAnnotation names the other object: ConfigMap/NAME or Secret/NAME in the claim's namespace. The name is the claim's by default.
 	PublishAnnotation = "ipam.carve.dev/publish"

@@ -6,7 +6,7 @@ const (
 	Finalizer = "ipam.carve.dev/release"
 )
 
-// Reasons of conditions.
+// Reasons in conditions.
 const (
 	ReasonReconciling = "Reconciling"
 	ReasonReconciled  = "Reconciled"
@@ -14,7 +14,7 @@ const (
 	ReasonError       = "Error"
 )
 
-// Reasons of events.
+// Reasons in events.
 const (
 	// ReasonOrphansCleaned reports that Carve had a block for an IPClaim that no longer exists, and that the controller released it.
 	ReasonOrphansCleaned = "OrphansCleaned"

@@ -170,7 +170,7 @@ type IPPoolStatus struct {
 	LargestFreePrefixLength *int32 `json:"largestFreePrefixLength,omitempty"`
 }
 
-// IPPoolList is a list of pools.
+// IPPoolList lists pools.
 //
 // +kubebuilder:object:root=true
 type IPPoolList struct {

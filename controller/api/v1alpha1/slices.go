@@ -45,7 +45,7 @@ type NodeSlicePoolSpec struct {
 	// +optional
 	// +kubebuilder:validation:MaxProperties=8
 	Scope map[string]ScopeValue `json:"scope,omitempty"`
-	// prefixLength is the expected prefix length of a slice. The class sets the length: the status shows a different value here as an error, and no slice changes.
+	// prefixLength is the expected prefix length of a slice. The class decides the real length. If the two differ, the status reports an error, and no slice changes.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=128
@@ -105,13 +105,13 @@ type SliceAssignment struct {
 	State string `json:"state"`
 }
 
-// States of a slice.
+// States that a slice can have.
 const (
 	SliceAssigned = "Assigned"
 	SliceDraining = "Draining"
 )
 
-// NodeSlicePoolList is a list of NodeSlicePools.
+// NodeSlicePoolList lists NodeSlicePools.
 //
 // +kubebuilder:object:root=true
 type NodeSlicePoolList struct {

@@ -36,7 +36,7 @@ type TemplateMetadata struct {
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
-// IPClaimTemplateList is a list of templates.
+// IPClaimTemplateList lists templates.
 //
 // +kubebuilder:object:root=true
 type IPClaimTemplateList struct {

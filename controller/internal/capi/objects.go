@@ -1,5 +1,5 @@
-// Package capi implements Cluster API's contract for IPAM providers. For each IPAddressClaim whose pool is an IPPool or IPClass of Carve it creates
-// an IPClaim, and an IPAddress with the claim's address. The IPClaim holds the address. This package keeps no state.
+// Package capi implements Cluster API's contract for IPAM providers. For each IPAddressClaim whose pool is an IPPool or IPClass it creates an
+// IPClaim, and an IPAddress with the claim's address. The IPClaim holds the address. This package keeps no state.
 package capi
 
 import (
@@ -47,7 +47,7 @@ func text(o *unstructured.Unstructured, path ...string) string {
 	return value
 }
 
-// poolOf returns the pool of an IPAddressClaim or an IPAddress. It also returns whether the pool is an IPPool or an IPClass of Carve.
+// poolOf returns the pool that an IPAddressClaim or an IPAddress names. ours is true if the pool is an IPPool or an IPClass.
 func poolOf(claim *unstructured.Unstructured) (ref poolRef, ours bool) {
 	ref = poolRef{kind: text(claim, "spec", "poolRef", "kind"), name: text(claim, "spec", "poolRef", "name")}
 	ours = text(claim, "spec", "poolRef", "apiGroup") == ipam.GroupVersion.Group && (ref.kind == kindPool || ref.kind == kindClass)
@@ -57,7 +57,7 @@ func poolOf(claim *unstructured.Unstructured) (ref poolRef, ours bool) {
 // pool is an IPPool or an IPClass.
 type pool struct {
 	object client.Object
-	// called is the name in Carve. project is the project of an IPPool that exists in Carve, else "". v6 means that the addresses are IPv6.
+	// called is the name in Carve. project is an IPPool's project if the pool exists in Carve, else "". v6 means that the addresses are IPv6.
 	called  string
 	project string
 	v6      bool
@@ -126,9 +126,9 @@ func isOf(address, claim *unstructured.Unstructured) bool {
 	return text(address, "spec", "claimRef", name) == claim.GetName()
 }
 
-// former reports whether an object belonged to an earlier claim with the same name. Its controller is then an IPAddressClaim with this name and
-// another UID. That claim is gone, because two IPAddressClaims cannot have the same name at the same time. An object without a controller also
-// counts, because a backup does not keep owners.
+// former reports whether an object belonged to an earlier claim with the same name. The owner that controls the object is then an IPAddressClaim with
+// this name and another UID. That claim is gone, because two IPAddressClaims cannot have the same name at the same time. An object without such an
+// owner also counts, because a backup does not keep owners.
 func former(o client.Object, claim *unstructured.Unstructured) bool {
 	owner := meta.GetControllerOf(o)
 	if owner == nil {

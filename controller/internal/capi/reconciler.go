@@ -30,20 +30,20 @@ import (
 
 // Reconciler serves IPAddressClaims.
 type Reconciler struct {
-	// Client reads IPClaims from the cache. It reads objects of Cluster API from the API server, because they have no Go types here. It also writes.
+	// Client reads IPClaims from the cache. It reads Cluster API's objects from the API server, because they have no Go types here. It also writes.
 	Client client.Client
 	// Live reads from the API server.
 	Live client.Reader
-	// Carve provides the prefix lengths of pools.
+	// Carve provides the pools' prefix lengths.
 	Carve *carve.Carve
-	// Project is the project of the pools.
+	// Project is the pools' project.
 	Project string
 }
 
 // again is the pause before the next reconciliation of a claim whose cluster is paused or whose pool is not ready.
 const again = 15 * time.Second
 
-// Setup adds the reconciler to a manager. The cluster must have the kinds of Cluster API.
+// Setup adds the reconciler to a manager. The cluster must have Cluster API's kinds.
 func (r *Reconciler) Setup(manager ctrl.Manager, workers int) error {
 	return ctrl.NewControllerManagedBy(manager).Named("cluster-api").For(of(claimKind)).Owns(&ipam.IPClaim{}).Owns(of(addressKind)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers, RateLimiter: claims.Patience()}).Complete(telemetry.Traced("cluster-api", r))
@@ -71,7 +71,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	return r.ensureIPClaim(ctx, claim, ref)
 }
 
-// ensureIPClaim creates the IPClaim of an IPAddressClaim. When the IPClaim has an address, it creates the IPAddress.
+// ensureIPClaim creates the IPClaim for an IPAddressClaim. When the IPClaim has an address, it creates the IPAddress.
 func (r *Reconciler) ensureIPClaim(ctx context.Context, claim *unstructured.Unstructured, ref poolRef) (ctrl.Result, error) {
 	if err := r.guard(ctx, claim); err != nil {
 		return ctrl.Result{}, err
@@ -105,7 +105,7 @@ func (r *Reconciler) ensureIPClaim(ctx context.Context, claim *unstructured.Unst
 	return ctrl.Result{}, r.setReadyCondition(ctx, claim, "", "")
 }
 
-// findIPClaim returns the IPClaim of an IPAddressClaim, and creates it if it does not exist. An IPAddressClaim that was moved or restored already has an
+// findIPClaim returns the IPClaim for an IPAddressClaim, and creates it if it does not exist. An IPAddressClaim that was moved or restored already has an
 // IPAddress. Its IPClaim then requests that address.
 func (r *Reconciler) findIPClaim(ctx context.Context, claim *unstructured.Unstructured, ref poolRef, from *pool) (*ipam.IPClaim, error) {
 	length := int32(32)
@@ -154,12 +154,12 @@ func (r *Reconciler) findIPClaim(ctx context.Context, claim *unstructured.Unstru
 	return there, r.own(ctx, there, claim)
 }
 
-// heldName returns the name of a claim's IPClaim. It does not contain the claim's UID, so a moved or restored claim finds the same IPClaim.
+// heldName returns the IPClaim's name. The name does not contain the claim's UID, so a moved or restored claim finds the same IPClaim.
 func heldName(claim *unstructured.Unstructured) string {
 	return entries.ClaimName(claim.GetName(), "", "address", 0)
 }
 
-// adoptIPAddress returns the block of a claim's existing IPAddress, or "". It makes the claim the owner of the IPAddress.
+// adoptIPAddress returns the block in a claim's existing IPAddress, or "". It makes the claim the owner.
 func (r *Reconciler) adoptIPAddress(ctx context.Context, claim *unstructured.Unstructured) (block string, err error) {
 	there := of(addressKind)
 	err = r.Live.Get(ctx, client.ObjectKeyFromObject(claim), there)
@@ -173,7 +173,7 @@ func (r *Reconciler) adoptIPAddress(ctx context.Context, claim *unstructured.Uns
 	return netip.PrefixFrom(address, address.BitLen()).String(), r.own(ctx, there, claim)
 }
 
-// reconcileAddress creates the IPAddress of a claim under the claim's name, or returns the reason why it cannot.
+// reconcileAddress creates the IPAddress under the claim's name, or returns the reason why it cannot.
 func (r *Reconciler) reconcileAddress(ctx context.Context, claim *unstructured.Unstructured, from *pool, held *ipam.IPClaim) (why string, err error) {
 	there := of(addressKind)
 	err = r.Client.Get(ctx, client.ObjectKeyFromObject(claim), there)
@@ -202,10 +202,10 @@ func (r *Reconciler) reconcileAddress(ctx context.Context, claim *unstructured.U
 	return "", nil
 }
 
-// errGoes reports that an object of an earlier claim with this name is being deleted.
+// errGoes reports that Kubernetes is still deleting an earlier claim's object with this name.
 var errGoes = errors.New("an object of an earlier claim with this name is being deleted")
 
-// own makes a claim the controller of an object that an earlier claim with the same name controlled.
+// own gives a claim control of an object that an earlier claim with the same name controlled.
 func (r *Reconciler) own(ctx context.Context, o client.Object, claim *unstructured.Unstructured) error {
 	if ownedBy(o, claim) {
 		return nil
@@ -220,7 +220,7 @@ func (r *Reconciler) own(ctx context.Context, o client.Object, claim *unstructur
 	return r.Client.Patch(ctx, o, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 }
 
-// desiredIPAddress returns the IPAddress of a claim. Its prefix is the prefix length of the pool in Carve.
+// desiredIPAddress returns the IPAddress for a claim. The IPAddress has the pool's prefix length in Carve.
 func (r *Reconciler) desiredIPAddress(ctx context.Context, claim *unstructured.Unstructured, from *pool, held *ipam.IPClaim) (*unstructured.Unstructured, error) {
 	project, name, _ := strings.Cut(held.Status.Pool, "/")
 	got, err := r.Carve.GetPool(ctx, project, name)
@@ -246,7 +246,7 @@ func (r *Reconciler) desiredIPAddress(ctx context.Context, claim *unstructured.U
 	return a, nil
 }
 
-// release deletes the IPAddress and the IPClaim of a claim, in this order. Afterwards it removes the claim's finalizer.
+// release deletes the claim's IPAddress and then its IPClaim. Afterwards it removes the claim's finalizer.
 func (r *Reconciler) release(ctx context.Context, claim *unstructured.Unstructured) error {
 	if !controllerutil.ContainsFinalizer(claim, finalizer) {
 		return nil

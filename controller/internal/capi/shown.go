@@ -12,11 +12,10 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/claims"
 )
 
-// page is the maximum number of objects in one response to a list request.
+// page limits the objects in one response to a list request.
 const page = 500
 
-// Shown returns the addresses in all IPAddresses of Carve's pools, with the UIDs of the claims that own them. A machine may use any of these
-// addresses.
+// Shown returns the addresses in all IPAddresses from Carve's pools, with the UIDs of the claims that own them. A machine may use any such address.
 func (r *Reconciler) Shown(ctx context.Context) (map[claims.Place][]types.UID, error) {
 	shown, names := map[claims.Place][]types.UID{}, map[poolRef]string{}
 	for more, at := true, ""; more; more = at != "" {
@@ -54,7 +53,7 @@ func (r *Reconciler) Shown(ctx context.Context) (map[claims.Place][]types.UID, e
 	return shown, nil
 }
 
-// called returns the name of a class in Carve, or "project/name" of a pool.
+// called returns a class's name in Carve, or a pool's "project/name".
 func (r *Reconciler) called(ctx context.Context, ref poolRef) (string, error) {
 	found, err := r.find(ctx, ref)
 	if err != nil {
@@ -73,7 +72,7 @@ func (r *Reconciler) called(ctx context.Context, ref poolRef) (string, error) {
 	return project + "/" + name, nil
 }
 
-// forget removes the finalizer of an IPAddress that is being deleted and whose claim is gone. That happens if the API server deletes the claim while
+// forget removes the finalizer from an IPAddress that is being deleted and whose claim is gone. That happens if the API server deletes the claim while
 // the controller creates the address, or if a user removes the claim's finalizer.
 func (r *Reconciler) forget(ctx context.Context, name types.NamespacedName) error {
 	a := of(addressKind)

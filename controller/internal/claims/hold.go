@@ -40,7 +40,7 @@ func (r *Reconciler) hold(ctx context.Context, claim *ipam.IPClaim, user *meta.O
 	wanted.Spec.WhenUnused = carve.WhenUnusedDelete
 	wanted.Spec.Consumers = []carve.ClaimConsumer{r.Realm.Pod(types.NamespacedName{Namespace: claim.Namespace, Name: user.Name}, user.UID)}
 	if claim.Annotations[ipam.InterfaceAnnotation] != "" {
-		wanted.Spec.MaxConsumers = 2 // the pod and the consumer that replaces it if its network status lacks the address
+		wanted.Spec.MaxConsumers = 2 // the pod, and the consumer that replaces the pod if the pod's network status lacks the address (realm.Yield)
 	}
 	result, err := r.take(ctx, claim, wanted)
 	if err == nil && claim.Status.Claim != nil {
@@ -71,8 +71,8 @@ func (r *Reconciler) nodeFor(ctx context.Context, claim *ipam.IPClaim, pod *core
 	return "", r.waits(ctx, claim, "there is no node "+pod.Spec.NodeName)
 }
 
-// take claims a block, or finds the block that an earlier attempt claimed. The API server may have deleted the IPClaim meanwhile, although it has
-// accepted the finalizer. In that case take releases the block.
+// take claims a block, or finds the block that an earlier attempt claimed. The API server can delete an IPClaim although it has just accepted the
+// finalizer. Then take releases the block.
 func (r *Reconciler) take(ctx context.Context, claim *ipam.IPClaim, wanted carve.IPClaimPut) (ctrl.Result, error) {
 	name := client.ObjectKeyFromObject(claim)
 	r.begun.add(name, claim.UID, remoteName(claim), wanted.Spec.Consumers)
@@ -92,7 +92,8 @@ func (r *Reconciler) take(ctx context.Context, claim *ipam.IPClaim, wanted carve
 	return ctrl.Result{}, err
 }
 
-// writeStatus writes a claim's block into the IPClaim's metadata, and then into the status. A backup keeps only the metadata.
+// writeStatus writes a claim's block into the IPClaim's status. If the claim is durable, it first writes the block into the metadata, because a
+// backup does not keep the status.
 func (r *Reconciler) writeStatus(ctx context.Context, claim *ipam.IPClaim, held *carve.IPClaim) error {
 	if err := r.record(ctx, claim, held); err != nil {
 		return err
@@ -112,8 +113,8 @@ const remotePrefix = "k8s-"
 
 const kindIPClaim = "IPClaim"
 
-// remoteName returns a claim's name in Carve. It contains the IPClaim's UID, so that a later IPClaim with the same name gets another claim in Carve.
-// If the IPClaim has taken over a block, the name contains the UID of that block's first IPClaim.
+// remoteName returns a claim's name in Carve. The name contains the IPClaim's UID, so that a later IPClaim with the same name gets another claim in
+// Carve. If the IPClaim has taken over a block, the name contains the UID of that block's first IPClaim.
 func remoteName(claim *ipam.IPClaim) string {
 	if claim.Status.Claim != nil {
 		return claim.Status.Claim.Name

@@ -23,7 +23,7 @@ import (
 )
 
 // A claim in Carve names its cluster and its IPClaim. The UID annotation names the current IPClaim. The ownerRef names the IPClaim that created the
-// claim. They differ if the current IPClaim has taken over the block.
+// claim. The two IPClaims differ if the current one has taken over the block.
 const (
 	realmLabel          = "ipam.carve.dev/realm"
 	clusterAnnotation   = "ipam.carve.dev/cluster"

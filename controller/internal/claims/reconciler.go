@@ -39,7 +39,7 @@ type Reconciler struct {
 	// Events records events for users.
 	Events events.EventRecorder
 	// Shown returns the addresses that objects of other kinds, such as Cluster API's IPAddress, show to their users. For each address it returns the
-	// UIDs of these objects' controllers (owner references). It is nil if no such kind exists.
+	// UIDs of these objects' controllers (owner references). Shown is nil if no such kind exists.
 	Shown func(context.Context) (map[Place][]types.UID, error)
 
 	feed  *feed

@@ -21,7 +21,7 @@ import (
 const inUse = "the block is in use; Carve releases it when its consumers have ended"
 
 // release releases the block of a claim that is being deleted, and removes the finalizer afterwards. It waits while the block has consumers. It keeps
-// the block if another IPClaim has taken it over.
+// the block if another IPClaim has taken over the block.
 func (r *Reconciler) release(ctx context.Context, claim *ipam.IPClaim) (ctrl.Result, error) {
 	if !controllerutil.ContainsFinalizer(claim, ipam.Finalizer) {
 		return ctrl.Result{}, nil

@@ -8,7 +8,7 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/telemetry"
 )
 
-// Report is the body of /readyz.
+// Report is the response body at /readyz.
 type Report struct {
 	// Ready means that the controller can work, or take over from the leader.
 	Ready bool `json:"ready"`
@@ -30,7 +30,7 @@ type Checks struct {
 	Carve func() telemetry.Reach
 }
 
-// Handler serves /healthz and /readyz. A failure of /healthz means that the process must be restarted. /readyz returns the report. While Carve is
+// Handler serves /healthz and /readyz. If /healthz fails, the process must be restarted. /readyz returns the report. While Carve is
 // unreachable, the controller stays ready, because no other replica could do more. No block is released in that time.
 func (c Checks) Handler() http.Handler {
 	mux := http.NewServeMux()

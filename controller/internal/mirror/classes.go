@@ -41,13 +41,13 @@ func Classes(o Options) *Reconciler[*ipam.IPClass, carve.IPClass] {
 	}}
 }
 
-// classSpec converts the specification of an IPClass to Carve's type. The fields have the same names.
+// classSpec converts an IPClass's specification to Carve's type. The fields have the same names.
 func classSpec(c *ipam.IPClass) (spec carve.IPClassSpec, err error) {
 	err = reread(c.Spec, &spec)
 	return spec, err
 }
 
-// applyClass copies the mutable fields of a class. An unset field becomes Carve's default.
+// applyClass copies a class's mutable fields. An unset field becomes Carve's default.
 func applyClass(c *ipam.IPClass, remote *carve.IPClass) error {
 	spec, err := classSpec(c)
 	if err != nil {
@@ -78,7 +78,7 @@ func applyClass(c *ipam.IPClass, remote *carve.IPClass) error {
 	return nil
 }
 
-// showClass writes the figures of a class into the status. It never reports that a class is full, because only pools can be full.
+// showClass writes a class's figures into the status. It never reports that a class is full, because only pools can be full.
 func showClass(c *ipam.IPClass, remote *carve.IPClass) (full string) {
 	from, s := &remote.Status, &c.Status
 	s.IPFamily, s.BackingPools = string(remote.Spec.IPFamily), from.BackingPools

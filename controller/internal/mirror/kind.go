@@ -22,7 +22,7 @@ import (
 // Object is a Kubernetes object that stands for one object in Carve.
 type Object interface {
 	client.Object
-	// Mirror returns the common part of the status.
+	// Mirror returns the status fields that all kinds share.
 	Mirror() *ipam.Mirrored
 	// Shows returns the name of an existing object in Carve that this object only shows. It returns "" if this object creates its own object in
 	// Carve.
@@ -51,7 +51,7 @@ type kind[O Object, R any] struct {
 	drain func(*R)
 }
 
-// Reconciler reconciles the objects of one kind.
+// Reconciler reconciles one kind's objects.
 type Reconciler[O Object, R any] struct {
 	Options
 	kind kind[O, R]
@@ -64,13 +64,13 @@ type Options struct {
 	Client client.Client
 	// Carve is the client for Carve.
 	Carve *carve.Carve
-	// Project is the project of the pools and classes.
+	// Project is the pools' and classes' project.
 	Project string
-	// Realm names the cluster in the labels of the objects in Carve.
+	// Realm names the cluster in the labels that objects have in Carve.
 	Realm string
 	// Events records events for users.
 	Events events.EventRecorder
-	// Every is the interval between two lists from Carve. One list serves all objects of a kind.
+	// Every is the interval between two lists from Carve. One list serves all objects.
 	Every time.Duration
 }
 

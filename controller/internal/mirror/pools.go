@@ -49,7 +49,7 @@ func Pools(o Options) *Reconciler[*ipam.IPPool, carve.IPPool] {
 	}}
 }
 
-// poolSpec converts the specification of an IPPool to Carve's type. The fields have the same names.
+// poolSpec converts an IPPool's specification to Carve's type. The fields have the same names.
 func poolSpec(p *ipam.IPPool) (spec carve.IPPoolSpec, err error) {
 	err = reread(p.Spec, &spec)
 	return spec, err
@@ -64,7 +64,7 @@ func reread(from, to any) error {
 	return json.Unmarshal(text, to)
 }
 
-// applyPool copies the mutable fields of a pool. An unset field becomes Carve's default.
+// applyPool copies a pool's mutable fields. An unset field becomes Carve's default.
 func applyPool(p *ipam.IPPool, remote *carve.IPPool) error {
 	spec, err := poolSpec(p)
 	if err != nil {

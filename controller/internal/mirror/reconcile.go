@@ -46,7 +46,7 @@ var errForeign = errors.New("exists in Carve and was not created for this object
 // errGone reports that an object in Carve has disappeared.
 var errGone = errors.New("was deleted in Carve, or replaced by another one with its name; delete this object and create another one")
 
-// outcome writes the result of a reconciliation into the status.
+// outcome writes a reconciliation's result into the status.
 func (r *Reconciler[O, R]) outcome(ctx context.Context, o O, remote *R, reason string, err error) error {
 	problem, refused := carve.AsProblem(err)
 	switch {
@@ -127,7 +127,7 @@ func (r *Reconciler[O, R]) have(ctx context.Context, o O) (remote *R, reason str
 	return remote, reason, err
 }
 
-// takeOver makes o the owner of an object in Carve that belonged to an earlier object with the same name.
+// takeOver makes o own an object in Carve that belonged to an earlier object with the same name.
 func (r *Reconciler[O, R]) takeOver(ctx context.Context, o O) (*R, error) {
 	return r.kind.resource(o.Called()).Change(ctx, func(remote *R) error {
 		if !r.inherits(o, remote) {

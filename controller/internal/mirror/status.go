@@ -64,7 +64,7 @@ func (r *Reconciler[O, R]) free(ctx context.Context, o O) error {
 	return client.IgnoreNotFound(patch.Change(ctx, r.Client, o, func() { controllerutil.RemoveFinalizer(o, ipam.Finalizer) }))
 }
 
-// settle writes the state of the object in Carve into the status.
+// settle writes the object's state in Carve into the status.
 func (r *Reconciler[O, R]) settle(ctx context.Context, o O, remote *R, reason string) error {
 	var fields []string
 	if o.Shows() == "" {

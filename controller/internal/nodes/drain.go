@@ -70,7 +70,7 @@ func (r *Reconciler) drain(ctx context.Context, p *ipam.NodeSlicePool, v *view) 
 // missed identifies a node that a NodeSlicePool no longer selects or that is gone.
 type missed struct{ pool, node types.UID }
 
-// left returns the remaining time before the slice of a missing node is drained. The time begins when the controller first misses the node.
+// left returns the remaining time before a missing node's slice is drained. The time begins when the controller first misses the node.
 func (r *Reconciler) left(m missed) time.Duration {
 	if r.gone == nil {
 		r.gone = map[missed]time.Time{}

@@ -24,7 +24,7 @@ import (
 	"github.com/carve-ipam/carve/controller/patch"
 )
 
-// most is the maximum number of assignments in a status.
+// most limits the assignments in a status.
 const most = 100
 
 // show writes the nodes' slices into the status.
@@ -95,7 +95,7 @@ func inSlices(class *carve.IPClass, addresses string) string {
 	return n.Rsh(n, uint(bits-*class.Spec.PoolPrefixLength)).String()
 }
 
-// some returns the first ten names of a list as text.
+// some returns the first ten names in a list as text.
 func some(names []string) string {
 	const few = 10
 	if len(names) > few {

@@ -22,10 +22,10 @@ import (
 type view struct {
 	wanted  []*meta.PartialObjectMetadata             // nodes that need a slice, by name
 	known   map[types.UID]*meta.PartialObjectMetadata // all nodes in the cache
-	slices  map[types.UID]*carve.IPPool               // the slices of the class, by the UIDs of their nodes
+	slices  map[types.UID]*carve.IPPool               // the class's slices, by their nodes' UIDs
 	without []string                                  // nodes without a slice
 	full    string                                    // the reason why Carve had no room for a slice, or ""
-	stays   []string                                  // slices of another project, which the controller cannot drain
+	stays   []string                                  // slices in another project, which the controller cannot drain
 	changed bool                                      // whether slices were created or deleted since the controller read the class
 	wait    time.Duration                             // the time until the next missing node's slice may be drained, at most Every
 }
@@ -59,7 +59,7 @@ func (r *Reconciler) readView(ctx context.Context, p *ipam.NodeSlicePool, select
 	return v, nil
 }
 
-// selectorOf returns the selector for the nodes of a NodeSlicePool.
+// selectorOf returns the selector for a NodeSlicePool's nodes.
 func selectorOf(p *ipam.NodeSlicePool) (labels.Selector, error) {
 	if p.Spec.NodeSelector == nil {
 		return labels.Everything(), nil
@@ -87,7 +87,7 @@ func within(values map[string]string, scope map[string]ipam.ScopeValue) bool {
 	return true
 }
 
-// scopeOf returns the scope of a node's slice in Carve's notation.
+// scopeOf returns the scope for a node's slice in Carve's notation.
 func scopeOf(spec *ipam.NodeSlicePoolSpec, uid types.UID) string {
 	all := []string{string(spec.Role) + "=" + string(uid)}
 	for role, value := range spec.Scope {

@@ -51,8 +51,8 @@ func fill(object client.Object, facts map[string]string) {
 	}
 }
 
-// facts returns the properties of a claim's block, for programs that read files or the environment. It contains no gateway, because Carve does not
-// know gateways.
+// facts returns the properties of a claim's block, for programs that read files or the environment. There is no gateway, because Carve does not know
+// gateways.
 func facts(claim *ipam.IPClaim) map[string]string {
 	all := map[string]string{"cidr": claim.Status.CIDR, "pool": claim.Status.Pool}
 	if claim.Status.Address != "" {

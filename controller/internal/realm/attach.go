@@ -10,7 +10,7 @@ import (
 	carve "github.com/carve-ipam/carve/client"
 )
 
-// Attach makes a pod a consumer of a claim. A repetition changes nothing.
+// Attach attaches a pod to a claim as a consumer. A repetition changes nothing.
 func (r *Realm) Attach(ctx context.Context, claim string, name types.NamespacedName, uid types.UID) error {
 	pod := r.Pod(name, uid)
 	_, err := r.Carve.AttachConsumer(ctx, r.Project, claim, pod.UID,
@@ -18,17 +18,16 @@ func (r *Realm) Attach(ctx context.Context, claim string, name types.NamespacedN
 	return err
 }
 
-// Detach ends a pod's use of a claim. The pod keeps its other claims. A repetition changes nothing.
+// Detach detaches a pod from a claim. The pod keeps its other claims. A repetition changes nothing.
 func (r *Realm) Detach(ctx context.Context, claim string, uid types.UID) error {
 	return r.Carve.DetachConsumer(ctx, r.Project, claim, string(uid), carve.DetachConsumerParams{Realm: &r.Name})
 }
 
-// kindLost is the kind of the consumer with which Yield replaces a live pod.
+// kindLost is the kind for the consumer with which Yield replaces a live pod.
 const kindLost = "Lost"
 
-// Yield takes a claim from a live pod whose network lacks the claim's address. It replaces the pod by a consumer that nobody renews, which therefore
-// expires after some seconds. The block then cools down like the blocks of other lost consumers. The pod keeps its other claims. A repetition changes
-// nothing.
+// Yield takes a claim from a live pod whose network lacks the claim's address. It replaces the pod by a consumer without renewals, which expires after
+// some seconds. The block then cools down like any lost consumer's block. The pod keeps its other claims. A repetition changes nothing.
 func (r *Realm) Yield(ctx context.Context, claim string, uid types.UID) error {
 	for c, err := range r.Carve.ClaimConsumers(ctx, r.Project, claim) {
 		if carve.IsNotFound(err) {

@@ -12,7 +12,7 @@ import (
 
 const kindNode = "Node"
 
-// HaveNode makes a node a consumer under its UID. The node needs no claim. It does not revive a node that has ended.
+// HaveNode makes a node a consumer under its UID. The node needs no claim. HaveNode does not revive a node that has ended.
 func (r *Realm) HaveNode(ctx context.Context, name string, uid types.UID) error {
 	ttl := int64(r.TTL / time.Second)
 	spec := carve.IPConsumerSpec{Kind: kindNode, Name: Shown(types.NamespacedName{Name: name}), TTLSeconds: &ttl}
@@ -23,7 +23,7 @@ func (r *Realm) HaveNode(ctx context.Context, name string, uid types.UID) error 
 	return err
 }
 
-// HadNode reports whether a UID belongs to a node of this cluster, even if the node has ended.
+// HadNode reports whether a UID belongs to a node in this cluster, even if the node has ended.
 func (r *Realm) HadNode(ctx context.Context, uid types.UID) (bool, error) {
 	found, err := r.Carve.GetConsumer(ctx, r.Project, r.Name, string(uid))
 	if carve.IsNotFound(err) {

@@ -1,5 +1,5 @@
-// Package realm manages the consumers of one cluster in Carve. A realm is a namespace for consumers' UIDs. The pods and nodes of a cluster are
-// consumers in the cluster's realm.
+// Package realm manages one cluster's consumers in Carve. A realm is a namespace for consumers' UIDs. A cluster's pods and nodes are consumers in the
+// cluster's realm.
 package realm
 
 import (
@@ -28,7 +28,7 @@ type Realm struct {
 	TTL time.Duration
 }
 
-// NameOf returns a cluster's identity, which is the UID of its namespace kube-system. It is also the realm's default name.
+// NameOf returns a cluster's identity: the UID of the namespace kube-system. This UID is also the realm's default name.
 func NameOf(ctx context.Context, reader client.Reader) (string, error) {
 	var system core.Namespace
 	if err := reader.Get(ctx, types.NamespacedName{Name: "kube-system"}, &system); err != nil {
@@ -53,7 +53,7 @@ func Shown(name types.NamespacedName) string {
 	return text[:min(len(text), most)]
 }
 
-// HadPod reports whether Carve knows a UID as the UID of a pod with this name, even if the pod has ended.
+// HadPod reports whether a UID belongs to a pod with this name in Carve, even if the pod has ended.
 func (r *Realm) HadPod(ctx context.Context, name types.NamespacedName, uid types.UID) (bool, error) {
 	found, err := r.Carve.GetConsumer(ctx, r.Project, r.Name, string(uid))
 	if carve.IsNotFound(err) {
@@ -71,7 +71,7 @@ func (r *Realm) End(ctx context.Context, uid types.UID) error {
 	return err
 }
 
-// atOnce is the maximum number of consumers in one renewal.
+// atOnce limits the consumers in one renewal.
 const atOnce = 1000
 
 // Renew renews live pods. It returns the pods that Carve has not renewed, because they have ended or are unknown.
@@ -91,8 +91,8 @@ func (r *Realm) Renew(ctx context.Context, uids []string) (refused []string, err
 // lapse is Carve's shortest time to live, in seconds.
 const lapse int64 = 10
 
-// Lapse lets a pod expire that is probably gone. After some seconds, Carve releases the blocks that only this pod used. They cool down like the
-// blocks of other lost consumers. A repetition does not renew the pod.
+// Lapse lets a pod expire that is probably gone. After some seconds, Carve releases the blocks that only this pod used. These blocks cool down like
+// any lost consumer's blocks. A repetition does not renew the pod.
 func (r *Realm) Lapse(ctx context.Context, uid types.UID) error {
 	found, err := r.Carve.GetConsumer(ctx, r.Project, r.Name, string(uid))
 	if carve.IsNotFound(err) {

@@ -120,7 +120,7 @@ func (o *object) allocations(source string) (records []Record) {
 	return records
 }
 
-// offset returns the address at an offset from a range's address. It returns an invalid address if the range does not contain it.
+// offset returns the address at an offset from a range's address. If that address is outside the range, offset returns an invalid address.
 func offset(at netip.Prefix, key string) netip.Addr {
 	n, ok := new(big.Int).SetString(key, 10)
 	if !ok || n.Sign() < 0 {

@@ -13,7 +13,7 @@ import (
 const BootstrapKey = "bootstrap"
 
 // EnsureBootstrap makes sure that the installation has an admin, because without one it is unusable. If the project "platform" has no permanent
-// admin, EnsureBootstrap makes a key with the role admin. It returns the token of this key. Otherwise made is false.
+// admin, EnsureBootstrap makes a key with the role admin. It returns this key's token. Otherwise made is false.
 func (s *Keys) EnsureBootstrap(ctx context.Context) (token string, made bool, err error) {
 	platform, err := s.of.Store.ProjectGet(ctx, ipam.PlatformProject)
 	if err != nil {

@@ -12,13 +12,13 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Grants has the use cases for grants of pools and spaces.
+// Grants contains the use cases for grants on pools and spaces.
 type Grants struct{ *usecase.Core }
 
-// granting describes the differences between grants of pools and spaces.
+// granting describes how grants on pools differ from grants on spaces.
 type granting struct {
 	kind string // in the audit trail
-	op   string // prefix of the transactions' names
+	op   string // prefix for the transactions' names
 	of   func(ctx context.Context, read storage.Reader, in storage.ProjectKey, name string) (storage.GrantSubject, error)
 }
 
@@ -45,12 +45,12 @@ func (s *Grants) ListSpaceGrants(ctx context.Context, project, space string, lim
 	return s.list(ctx, spaceGrants, project, space, limit, cursor, r)
 }
 
-// GetPoolGrant reads the grant of a pool to one consumer.
+// GetPoolGrant reads a pool's grant to one consumer.
 func (s *Grants) GetPoolGrant(ctx context.Context, project, pool, consumer string) (ipam.Grant, error) {
 	return s.get(ctx, poolGrants, project, pool, consumer)
 }
 
-// GetSpaceGrant reads the grant of a space to one consumer.
+// GetSpaceGrant reads a space's grant to one consumer.
 func (s *Grants) GetSpaceGrant(ctx context.Context, project, space, consumer string) (ipam.Grant, error) {
 	return s.get(ctx, spaceGrants, project, space, consumer)
 }
@@ -77,7 +77,7 @@ func (s *Grants) DeleteSpaceGrant(ctx context.Context, project, space, consumer 
 	return s.remove(ctx, spaceGrants, project, space, consumer, r)
 }
 
-// grants returns the kind.Kind that describes the grants of one pool or space.
+// grants returns the kind.Kind that describes the grants on one pool or space.
 func (s *Grants) grants(g granting, name string, of storage.GrantSubject) kind.Kind[ipam.Grant] {
 	return kind.Kind[ipam.Grant]{
 		Core: s.Core, Name: g.kind, Op: g.op, RecordedAs: name,
@@ -140,7 +140,7 @@ func (s *Grants) put(ctx context.Context, g granting, project, name, consumer st
 	if err != nil {
 		return none, err
 	}
-	made := ipam.Grant{Metadata: s.Fresh(ipam.Metadata{Name: consumer}, project, "", who), Kind: of.Kind, SubjectID: of.ID}
+	made := ipam.Grant{Metadata: s.NewMetadata(ipam.Metadata{Name: consumer}, project, "", who), Kind: of.Kind, SubjectID: of.ID}
 	grants, granted := s.grants(g, name, of), error(nil)
 	grants.Find = func(read storage.Reader) kind.Finder[ipam.Grant] {
 		return func(ctx context.Context, in storage.ProjectKey, consumer string) (ipam.Grant, error) {
@@ -156,13 +156,13 @@ func (s *Grants) put(ctx context.Context, g granting, project, name, consumer st
 	}
 	locks := storage.Locks{Shared: []ipam.ID{of.ID}} // so that no other transaction deletes the pool or space meanwhile
 	same := func(was ipam.Grant) ipam.Grant { return was }
-	answer, err := grants.Put(ctx, in, made, r, locks, same, func(context.Context, storage.Tx, *ipam.Grant, *ipam.Grant) (storage.Changes, error) {
+	result, err := grants.Put(ctx, in, made, r, locks, same, func(context.Context, storage.Tx, *ipam.Grant, *ipam.Grant) (storage.Changes, error) {
 		return storage.Changes{}, granted // if the pool or space was not found, fail with that error
 	})
 	if granted != nil && ipam.IsCode(err, ipam.CodePreconditionFailed) {
 		return none, granted
 	}
-	return answer, err
+	return result, err
 }
 
 func (s *Grants) remove(ctx context.Context, g granting, project, name, consumer string, r usecase.Request) error {

@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Keys has the use cases for API keys.
+// Keys contains the use cases for API keys.
 type Keys struct{ of kind.Kind[ipam.APIKey] }
 
 func newKeys(core *usecase.Core) *Keys {
@@ -39,7 +39,7 @@ func (s *Keys) GetKey(ctx context.Context, project, name string) (ipam.APIKey, e
 }
 
 // CreateKey makes an API key. The token is in this response only. A repeat with the same idempotency key and a dry run return no token, because Carve
-// never stores it. Only an admin of the project may make keys, so a key never has more rights than its maker.
+// never stores it. Only a project's admin may make keys, so a key never has more rights than its maker.
 func (s *Keys) CreateKey(ctx context.Context, project string, k ipam.APIKey, r usecase.Request) (usecase.Result[ipam.APIKey], error) {
 	none := usecase.Result[ipam.APIKey]{}
 	who, in, err := s.of.Enter(ctx, tenancy.KeysWrite, project)
@@ -49,7 +49,7 @@ func (s *Keys) CreateKey(ctx context.Context, project string, k ipam.APIKey, r u
 	if err := usecase.CheckNew(&k.Metadata, s.check(&k.Spec)); err != nil {
 		return none, err
 	}
-	k.Metadata = s.of.Fresh(k.Metadata, project, "", who)
+	k.Metadata = s.of.NewMetadata(k.Metadata, project, "", who)
 	k.ProjectID, k.LastUsedAt = in.ID, time.Time{}
 	token, secret := tenancy.NewToken(k.UID)
 	k.Hash, k.Token = tenancy.HashSecret(secret), ""
@@ -72,7 +72,7 @@ func (s *Keys) CreateKey(ctx context.Context, project string, k ipam.APIKey, r u
 // MaxKeys limits the API keys in a project. Without this limit, a project could evade the rate limits, which treat each key as a separate caller.
 const MaxKeys = 256
 
-// check validates a key's spec, and truncates its expiry to the precision of the database.
+// check validates a key's spec, and truncates its expiry to the database's precision.
 func (s *Keys) check(spec *ipam.APIKeySpec) error {
 	if err := checkRole(spec.Role); err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Members has the use cases for members.
+// Members contains the use cases for members.
 type Members struct{ of kind.Kind[ipam.Member] }
 
 func newMembers(core *usecase.Core) *Members {
@@ -38,7 +38,7 @@ func newMembers(core *usecase.Core) *Members {
 	}}
 }
 
-// ListMembers lists the members of a project, by subject.
+// ListMembers lists a project's members, by subject.
 func (s *Members) ListMembers(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Member], error) {
 	return s.of.List(ctx, project, "members", storage.Reader.MemberList, limit, cursor, r)
 }
@@ -60,12 +60,12 @@ func (s *Members) PutMember(ctx context.Context, project string, m ipam.Member, 
 		return none, ipam.Invalid("path:subject", "must be 1 to 255 characters from A-Z a-z 0-9 . _ : @ | + = -.")
 	}
 	if issuer, name, _ := strings.Cut(m.Name, ":"); issuer == "" || issuer == "key" || name == "" {
-		return none, ipam.Invalid("path:subject", "must be the name of an OIDC issuer, a colon and the issuer's name for the subject, as in corp:alice@example.com; keys have a role of their own.")
+		return none, ipam.Invalid("path:subject", "must be the name of an OIDC issuer, a colon and the issuer's name for the subject, as in corp:alice@example.com. An API key is not a member: its own spec has its role.")
 	}
 	if err := checkRole(m.Spec.Role); err != nil {
 		return none, err
 	}
-	made := ipam.Member{Metadata: s.of.Fresh(ipam.Metadata{Name: m.Name}, project, "", who), ProjectID: in.ID, Spec: m.Spec}
+	made := ipam.Member{Metadata: s.of.NewMetadata(ipam.Metadata{Name: m.Name}, project, "", who), ProjectID: in.ID, Spec: m.Spec}
 	over := func(was ipam.Member) ipam.Member {
 		was.Spec = m.Spec
 		return was
@@ -85,8 +85,8 @@ func (s *Members) DeleteMember(ctx context.Context, project, subject string, r u
 	})
 }
 
-// staysGoverned refuses to remove the last admin of the project "platform". It counts the admins in the transaction that removes one. So if two
-// removals run concurrently, one of them runs again and sees the other.
+// staysGoverned refuses to remove the last admin from the project "platform". It counts the admins in the transaction that removes one. So if two
+// removals run concurrently, one runs again and sees the other.
 func staysGoverned(ctx context.Context, tx storage.Tx, key storage.ProjectKey, takenAway string) error {
 	if key.Name != ipam.PlatformProject || takenAway != string(tenancy.Admin) {
 		return nil

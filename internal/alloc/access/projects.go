@@ -16,7 +16,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Projects has the use cases for projects.
+// Projects contains the use cases for projects.
 type Projects struct{ *usecase.Core }
 
 // enter authorizes an action on a project. The returned kind.Kind finds a project only if the caller has access to it.
@@ -57,7 +57,7 @@ func (s *Projects) projects() kind.Kind[ipam.Project] {
 }
 
 // trailOfProject returns the project whose audit trail records a change. A project's own trail records its updates. The trail of "platform" records
-// the creation and deletion of projects, because a project's own trail exists only between the two. The project "platform" records everything in its
+// when projects are created and deleted, because a project's own trail exists only between the two. The project "platform" records everything in its
 // own trail.
 func trailOfProject(ctx context.Context, tx storage.Tx, was, now *ipam.Project) (ipam.ID, error) {
 	p := now
@@ -80,20 +80,20 @@ func (s *Projects) CreateProject(ctx context.Context, p ipam.Project, r usecase.
 	if err := usecase.CheckNew(&p.Metadata, p.Spec.Check()); err != nil {
 		return usecase.Result[ipam.Project]{}, err
 	}
-	p.Metadata = s.Fresh(p.Metadata, "", "", pass.Principal)
+	p.Metadata = s.NewMetadata(p.Metadata, "", "", pass.Principal)
 	sp := ipam.Space{
-		Metadata:  s.Fresh(ipam.Metadata{Name: ipam.DefaultSpace}, p.Name, s.Region, pass.Principal),
+		Metadata:  s.NewMetadata(ipam.Metadata{Name: ipam.DefaultSpace}, p.Name, s.Region, pass.Principal),
 		ProjectID: p.UID, ContainerV4: ipam.NewID(), ContainerV6: ipam.NewID(),
 		Spec: ipam.SpaceSpec{Description: "Made with the project."},
 	}
-	// The idempotency keys of POST /projects belong to the zero project, because the new project does not exist yet.
+	// The idempotency keys for POST /projects belong to the zero project, because the new project does not exist yet.
 	with := func(context.Context, storage.Tx, *ipam.Project, *ipam.Project) (storage.Changes, error) {
 		return storage.Changes{SpaceInsert: []ipam.Space{sp}, Free: wholeSpace(sp)}, nil
 	}
 	return s.projects().Create(ctx, storage.ProjectKey{}, p, r, storage.Locks{}, with)
 }
 
-// EnsurePlatform creates the project "platform" on the first start of an installation.
+// EnsurePlatform creates the project "platform" when an installation starts for the first time.
 func (s *Projects) EnsurePlatform(ctx context.Context) error {
 	if _, err := s.Store.ProjectGet(ctx, ipam.PlatformProject); !ipam.IsCode(err, ipam.CodeNotFound) {
 		return err
@@ -139,7 +139,7 @@ func (s *Projects) DeleteProject(ctx context.Context, name string, r usecase.Req
 	}
 	locks := func(p ipam.Project) (storage.Locks, error) {
 		sp, err := s.Store.SpaceGet(ctx, storage.Key(p), ipam.DefaultSpace)
-		return storage.Locks{Alone: append(spaceLocks(sp), p.UID)}, err
+		return storage.Locks{Exclusive: append(spaceLocks(sp), p.UID)}, err
 	}
 	with := func(ctx context.Context, tx storage.Tx, p, _ *ipam.Project) (storage.Changes, error) {
 		if err := holdsNothing(ctx, tx, *p); err != nil {
@@ -192,18 +192,19 @@ func holdsNothing(ctx context.Context, tx storage.Tx, p ipam.Project) error {
 		return err
 	}
 	if holds != (storage.Holdings{}) {
-		e := ipam.Errorf(ipam.CodeInUse, "Project %q still holds %s, %s and %s in addition to %q; delete them first.", p.Name,
+		e := ipam.Errorf(ipam.CodeInUse, "Project %q still holds %s, %s and %s; delete them first. Its space %q does not count.", p.Name,
 			usecase.CountOf(holds.Pools, "pool"), usecase.CountOf(holds.Claims, "claim"), usecase.CountOf(holds.Spaces, "space"), ipam.DefaultSpace)
 		e.Figures.Pools, e.Figures.Claims, e.Figures.Spaces = &holds.Pools, &holds.Claims, &holds.Spaces
 		return e
 	}
-	// A project without pools and claims may still use addresses in other projects. They are retained blocks, or empty pools for its scopes.
+	// A project without pools and claims may still use addresses in other projects. These are in retained blocks, or in empty pools for the project's
+	// scopes.
 	left, err := tx.UsageCount(ctx, storage.Key(p), ipam.QuotaScope{})
 	if err != nil || left.IsZero() {
 		return err
 	}
 	if left.Pools > 0 {
-		e := ipam.Errorf(ipam.CodeInUse, "Project %q still has %s in other projects, for its scopes of shared classes. Carve deletes an empty one after the emptyPoolTTL of its class; its owner can delete it earlier.",
+		e := ipam.Errorf(ipam.CodeInUse, "Project %q still has %s in other projects, which Carve made for its scopes of shared classes. Carve deletes an empty pool after the emptyPoolTTL of its class; the owner of the pool can delete it earlier.",
 			p.Name, usecase.CountOf(left.Pools, "pool"))
 		e.Figures.Pools = &left.Pools
 		return e
@@ -213,7 +214,6 @@ func holdsNothing(ctx context.Context, tx storage.Tx, p ipam.Project) error {
 		p.Name, retainedAddresses(left.Addresses))
 }
 
-// retainedAddresses formats a number of retained addresses.
 func retainedAddresses(n *big.Int) string {
 	if n.IsInt64() && n.Int64() == 1 {
 		return "1 retained address"

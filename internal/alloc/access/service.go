@@ -4,7 +4,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 )
 
-// Access has the use cases for projects and spaces, and for access to them by members, API keys and grants.
+// Access contains the use cases for projects and spaces, and for access to them by members, API keys and grants.
 type Access struct {
 	*Projects
 	*Spaces

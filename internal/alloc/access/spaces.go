@@ -12,17 +12,17 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Spaces has the use cases for spaces.
+// Spaces contains the use cases for spaces.
 type Spaces struct {
 	of  kind.Kind[ipam.Space]
 	max int
 }
 
-func newSpaces(core *usecase.Core, most int) *Spaces {
-	if most <= 0 {
-		most = DefaultMaxSpaces
+func newSpaces(core *usecase.Core, limit int) *Spaces {
+	if limit <= 0 {
+		limit = DefaultMaxSpaces
 	}
-	return &Spaces{max: most, of: kind.Kind[ipam.Space]{
+	return &Spaces{max: limit, of: kind.Kind[ipam.Space]{
 		Core: core, Name: trail.KindSpace, Op: "space", Reads: tenancy.SpacesRead, Writes: tenancy.SpacesWrite,
 		Head: func(sp *ipam.Space) *ipam.Metadata { return &sp.Metadata },
 		Find: func(read storage.Reader) kind.Finder[ipam.Space] { return read.SpaceGet },
@@ -42,7 +42,7 @@ func newSpaces(core *usecase.Core, most int) *Spaces {
 	}}
 }
 
-// CreateSpace makes a space. Both address families of the new space are entirely free.
+// CreateSpace makes a space. Both address families in the new space are entirely free.
 func (s *Spaces) CreateSpace(ctx context.Context, project string, sp ipam.Space, r usecase.Request) (usecase.Result[ipam.Space], error) {
 	who, key, err := s.of.Enter(ctx, tenancy.SpacesWrite, project)
 	if err != nil {
@@ -51,9 +51,9 @@ func (s *Spaces) CreateSpace(ctx context.Context, project string, sp ipam.Space,
 	if err := usecase.CheckNew(&sp.Metadata, sp.Spec.Check()); err != nil {
 		return usecase.Result[ipam.Space]{}, err
 	}
-	sp.Metadata = s.of.Fresh(sp.Metadata, project, s.of.Region, who)
+	sp.Metadata = s.of.NewMetadata(sp.Metadata, project, s.of.Region, who)
 	sp.ProjectID, sp.ContainerV4, sp.ContainerV6 = key.ID, ipam.NewID(), ipam.NewID()
-	locks := storage.Locks{Alone: []ipam.ID{SpacesOf(key.ID)}, Shared: []ipam.ID{key.ID}}
+	locks := storage.Locks{Exclusive: []ipam.ID{SpacesOf(key.ID)}, Shared: []ipam.ID{key.ID}}
 	return s.of.Create(ctx, key, sp, r, locks, func(ctx context.Context, tx storage.Tx, _, _ *ipam.Space) (storage.Changes, error) {
 		return storage.Changes{}, s.room(ctx, tx, key)
 	})
@@ -62,7 +62,7 @@ func (s *Spaces) CreateSpace(ctx context.Context, project string, sp ipam.Space,
 // DefaultMaxSpaces is the default limit for spaces in a project.
 const DefaultMaxSpaces = 256
 
-// SpacesOf returns the key of the lock that protects the number of spaces in a project.
+// SpacesOf returns the lock id that protects the number of spaces in a project.
 func SpacesOf(projectID ipam.ID) ipam.ID { return ipam.DerivedID(projectID, "spaces") }
 
 // room refuses a new space above the maximum. Quotas do not count spaces, and each space adds rows, so the number needs its own limit.
@@ -97,7 +97,7 @@ func (s *Spaces) DeleteSpace(ctx context.Context, project, name string, r usecas
 	if name == ipam.DefaultSpace {
 		return ipam.Errorf(ipam.CodeInUse, "The space %q belongs to its project and is deleted with it.", name)
 	}
-	locks := func(sp ipam.Space) (storage.Locks, error) { return storage.Locks{Alone: spaceLocks(sp)}, nil }
+	locks := func(sp ipam.Space) (storage.Locks, error) { return storage.Locks{Exclusive: spaceLocks(sp)}, nil }
 	return s.of.Delete(ctx, key, name, r, locks, func(ctx context.Context, tx storage.Tx, was, _ *ipam.Space) (storage.Changes, error) {
 		free, err := emptySpace(ctx, tx, *was)
 		of := storage.GrantsOfSpace(*was)
@@ -105,7 +105,7 @@ func (s *Spaces) DeleteSpace(ctx context.Context, project, name string, r usecas
 	})
 }
 
-// spaceLocks returns the lock keys for a space and for its two containers. Changes to the grants of the space also lock the first key.
+// spaceLocks returns the lock ids for a space and for its two containers. Changes to the space's grants also lock the first id.
 func spaceLocks(sp ipam.Space) []ipam.ID { return []ipam.ID{sp.UID, sp.ContainerV4, sp.ContainerV6} }
 
 // emptySpace returns the changes that delete a space's free rows. It refuses a space with root pools. A space without root pools has one free block

@@ -22,22 +22,22 @@ const (
 	checkEvery     = 30 * time.Second
 	planEvery      = 10 * time.Minute // how often a server checks a rule with a forecast, because a forecast reads all hourly records
 	poolsPerStep   = 200              // pools that one step checks; a rule about more pools continues in the next step
-	maxAlerts      = 500              // maximum of alerts for one rule; one transaction ends all of them if a user deletes the rule
+	maxAlerts      = 500              // maximum number of alerts for one rule; one transaction ends them all if a user deletes the rule
 	dueAtOnce      = 20
 	maxRounds      = 5               // rounds in one run, each with dueAtOnce rules; then other jobs can run
 	maxRetryPause  = 5 * time.Minute // longest pause after a failed step
 	failureExpires = 24 * time.Hour  // after this time, the server forgets a failure: another server checks the rule, or it was deleted
 )
 
-// EvaluateAlerts runs the next step of each due alert rule in this region. It returns how many alerts have begun or ended. A step checks some of a
-// rule's pools, or all its quotas. Several servers may run EvaluateAlerts at the same time, and it may stop at any time. Each step is one
+// EvaluateAlerts runs the next step for each due alert rule in this region. It returns the number of alerts that have begun or ended. A step checks
+// some of a rule's pools, or all its quotas. Several servers may run EvaluateAlerts at the same time, and it may stop at any time. Each step is one
 // transaction, and only one server can commit it.
 func (s *Alerts) EvaluateAlerts(ctx context.Context) (changed int64, err error) {
 	var errs []error
 	var d due
 	for range maxRounds {
 		if d, err = s.due(ctx); err == nil {
-			s.waits(d.late)
+			s.setDueAt(d.late)
 			var n int64
 			n, err = s.evaluateAll(ctx, d.next)
 			changed += n
@@ -54,12 +54,12 @@ func (s *Alerts) EvaluateAlerts(ctx context.Context) (changed int64, err error) 
 		}
 	}
 	if errors.Join(errs...) == nil && len(d.next) < dueAtOnce {
-		s.waits(d.left)
+		s.setDueAt(d.left)
 	}
 	return changed, errors.Join(append(errs, s.countAlerts(ctx, changed > 0))...)
 }
 
-// failure describes the failed steps of a rule since its last success. at is the time of the last failure, by the process's own clock.
+// failure describes a rule's failed steps since its last success. at is the time of the last failure, by the process's own clock.
 type failure struct {
 	at    time.Time
 	times int
@@ -70,12 +70,11 @@ func (f failure) over(now time.Time) bool {
 	return now.Sub(f.at) >= min(checkEvery<<min(f.times-1, 10), maxRetryPause)
 }
 
-// due contains the rules that are due.
 type due struct {
 	next  []ipam.AlertRule // rules to check
 	again []ipam.AlertRule // rules to check after the others, because their last step failed; they stay due, and would delay all other rules
 	late  time.Time        // due time of the rule that waits longest
-	left  time.Time        // the same among the rules that failed and whose retry is not due yet
+	left  time.Time        // the same among the failed rules with a retry that is not due yet
 }
 
 func (s *Alerts) due(ctx context.Context) (d due, err error) {
@@ -103,8 +102,8 @@ func (s *Alerts) due(ctx context.Context) (d due, err error) {
 	return d, err
 }
 
-// waits records the due time of the rule that waits longest.
-func (s *Alerts) waits(since time.Time) {
+// setDueAt records the due time of the rule that waits longest.
+func (s *Alerts) setDueAt(since time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.dueAt = since
@@ -130,7 +129,7 @@ func (s *Alerts) countAlerts(ctx context.Context, changed bool) error {
 	return err
 }
 
-// evaluateAll runs one step of each rule. It takes the rules in random order, so that concurrent servers seldom work on the same rule.
+// evaluateAll runs one step for each rule. It takes the rules in random order, so that concurrent servers seldom work on the same rule.
 func (s *Alerts) evaluateAll(ctx context.Context, due []ipam.AlertRule) (changed int64, err error) {
 	if len(due) == 0 {
 		return 0, nil
@@ -164,7 +163,7 @@ func (s *Alerts) evaluateAll(ctx context.Context, due []ipam.AlertRule) (changed
 	return changed, errors.Join(errs...)
 }
 
-// evaluate runs one step of a rule. It checks some of the rule's subjects and writes the result. It writes nothing if another server has already run
+// evaluate runs one step for a rule. It checks some of the rule's subjects and writes the result. It writes nothing if another server has already run
 // this step, or if the rule has changed.
 func (s *Alerts) evaluate(ctx context.Context, in storage.ProjectKey, rule ipam.AlertRule) (changed int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, usecase.GroupDeadline)
@@ -205,20 +204,20 @@ func checkInterval(spec ipam.AlertRuleSpec) time.Duration {
 	return checkEvery
 }
 
-// assessment is the result of the checks in one step of a rule.
+// assessment contains the results from one step for a rule.
 type assessment struct {
 	found map[string]subject  // the checked pools or quotas that match the rule
 	asked map[string]struct{} // the names that this step checked; nil: all names
 	next  string              // the name after which the next step continues; "": this step is the last one
 }
 
-// assess reads the next subjects of a rule. The first step also reads all subjects with alerts, because a subject may have been deleted since.
+// assess reads a rule's next subjects. The first step also reads all subjects with alerts, because a subject may have been deleted since.
 func (s *Alerts) assess(ctx context.Context, in storage.ProjectKey, rule ipam.AlertRule) (l assessment, err error) {
 	if rule.Spec.About == ipam.AboutQuotas {
 		l.found, err = quotas(ctx, s.Store, in, rule.Spec.Name)
 		return l, err
 	}
-	as := standings
+	as := fillStates
 	if rule.Spec.Runway != nil {
 		now := s.Now()
 		as = func(ctx context.Context, read storage.Reader, pools []ipam.Pool) (map[ipam.ID]ipam.Standing, error) {
@@ -255,7 +254,7 @@ func (s *Alerts) assess(ctx context.Context, in storage.ProjectKey, rule ipam.Al
 	return l, err
 }
 
-// alerted reads the pools that have an alert of the rule, except the pools in asked. It adds their names to asked.
+// alerted reads the pools that have an alert from the rule, except the pools in asked. It adds their names to asked.
 func (s *Alerts) alerted(ctx context.Context, in storage.ProjectKey, rule ipam.AlertRule, asked map[string]struct{}) ([]ipam.Pool, error) {
 	have, err := s.Store.AlertsOf(ctx, rule)
 	if err != nil {

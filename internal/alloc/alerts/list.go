@@ -31,7 +31,7 @@ func (s *Alerts) ListAlerts(ctx context.Context, project string, limit int, curs
 	return page, complete(ctx, read, in, page.Items)
 }
 
-// Named returns the alerts in a project whose names are in refs.
+// Named returns the alerts in a project with the names in refs.
 func Named(ctx context.Context, read storage.Reader, in storage.ProjectKey, refs []storage.AlertRef) ([]ipam.Alert, error) {
 	found, err := read.AlertsNamed(ctx, in, refs)
 	if err != nil {
@@ -40,7 +40,7 @@ func Named(ctx context.Context, read storage.Reader, in storage.ProjectKey, refs
 	return found, complete(ctx, read, in, found)
 }
 
-// complete fills in the fields of alerts that their rows do not have. These are the rule's spec and labels, and the current usage.
+// complete fills in the fields of alerts that their rows do not have: the rule's spec and labels, and the current usage.
 func complete(ctx context.Context, read storage.Reader, in storage.ProjectKey, alerts []ipam.Alert) error {
 	if len(alerts) == 0 {
 		return nil
@@ -59,7 +59,7 @@ func complete(ctx context.Context, read storage.Reader, in storage.ProjectKey, a
 	}
 	used := map[ipam.AlertAbout]map[string]subject{}
 	if pools := names[ipam.AboutPools]; len(pools) > 0 {
-		if used[ipam.AboutPools], err = poolsNamed(ctx, read, in, pools, standings, func(*ipam.Pool) bool { return true }); err != nil {
+		if used[ipam.AboutPools], err = poolsNamed(ctx, read, in, pools, fillStates, func(*ipam.Pool) bool { return true }); err != nil {
 			return err
 		}
 	}
@@ -97,7 +97,7 @@ func quotas(ctx context.Context, read storage.Reader, in storage.ProjectKey, nam
 }
 
 // quotaShare returns the used share of the limit that is closest to full. A limit of 0 counts as fully used as soon as the usage is above 0.
-func quotaShare(q ipam.Quota) (most ipam.Share) {
+func quotaShare(q ipam.Quota) (fullest ipam.Share) {
 	for _, m := range quota.Measures {
 		limit := m.Limit(q.Spec.Limits)
 		if limit == nil {
@@ -110,18 +110,18 @@ func quotaShare(q ipam.Quota) (most ipam.Share) {
 			}
 			one.Of = one.Used
 		}
-		if most.Of == nil || new(big.Int).Mul(one.Used, most.Of).Cmp(new(big.Int).Mul(most.Used, one.Of)) > 0 {
-			most = one
+		if fullest.Of == nil || new(big.Int).Mul(one.Used, fullest.Of).Cmp(new(big.Int).Mul(fullest.Used, one.Of)) > 0 {
+			fullest = one
 		}
 	}
-	return most
+	return fullest
 }
 
-// poolAssessor computes the usage of some pools. The caller must have read the Stock of the pools, which counts their blocks.
+// poolAssessor computes the usage of some pools. The caller must have read each pool's Stock, which counts its blocks.
 type poolAssessor func(ctx context.Context, read storage.Reader, pools []ipam.Pool) (map[ipam.ID]ipam.Standing, error)
 
-// standings is a poolAssessor without a forecast.
-func standings(_ context.Context, _ storage.Reader, pools []ipam.Pool) (map[ipam.ID]ipam.Standing, error) {
+// fillStates is a poolAssessor without a forecast.
+func fillStates(_ context.Context, _ storage.Reader, pools []ipam.Pool) (map[ipam.ID]ipam.Standing, error) {
 	found := make(map[ipam.ID]ipam.Standing, len(pools))
 	for _, p := range pools {
 		found[p.UID] = ipam.Standing{Share: ipam.PoolShare(p)}

@@ -41,7 +41,6 @@ func (s *Alerts) rules() kind.Kind[ipam.AlertRule] {
 	}
 }
 
-// recordedRule returns the event record for an alert rule.
 func recordedRule(r ipam.AlertRule) *trail.Record {
 	return trail.Recorded(r.Metadata, struct {
 		ipam.AlertRuleSpec
@@ -49,7 +48,6 @@ func recordedRule(r ipam.AlertRule) *trail.Record {
 	}{r.Spec, usecase.DurationText(r.Spec.Runway)})
 }
 
-// check validates a rule's spec.
 func check(spec ipam.AlertRuleSpec) error {
 	switch {
 	case spec.Percent == 0 && spec.Runway == nil:
@@ -92,9 +90,9 @@ func (s *Alerts) CreateAlertRule(ctx context.Context, project string, rule ipam.
 	if err := usecase.CheckNew(&rule.Metadata, check(rule.Spec)); err != nil {
 		return none, err
 	}
-	rule.Metadata = s.Fresh(rule.Metadata, project, s.Region, who)
+	rule.Metadata = s.NewMetadata(rule.Metadata, project, s.Region, who)
 	rule.ProjectID, rule.Epoch, rule.DueAt = in.ID, ipam.NewID(), rule.CreatedAt
-	locks := storage.Locks{Alone: []ipam.ID{ipam.DerivedID(in.ID, "alert-rules")}, Shared: []ipam.ID{in.ID}}
+	locks := storage.Locks{Exclusive: []ipam.ID{ipam.DerivedID(in.ID, "alert-rules")}, Shared: []ipam.ID{in.ID}}
 	return s.rules().Create(ctx, in, rule, r, locks, func(ctx context.Context, tx storage.Tx, _, now *ipam.AlertRule) (storage.Changes, error) {
 		if err := usecase.CheckProjectExists(ctx, tx, in); err != nil {
 			return storage.Changes{}, err

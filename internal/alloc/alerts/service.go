@@ -8,7 +8,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Alerts has the use cases for alert rules and alerts, and the job that checks the rules.
+// Alerts contains the use cases for alert rules and alerts, and the job that checks the rules.
 type Alerts struct {
 	*usecase.Core
 

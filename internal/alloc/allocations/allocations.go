@@ -18,8 +18,8 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// GetAllocation reads one allocation. The allocation is in a pool of the project, or the project holds it in another project's pool. Its name is its
-// id.
+// GetAllocation returns one allocation. The allocation is in one of the project's pools, or the project holds it in another project's pool. Its name
+// is its id.
 func (s *Allocations) GetAllocation(ctx context.Context, project, name string, r usecase.Reading) (ipam.Allocation, error) {
 	_, key, err := s.Enter(ctx, tenancy.AllocationsRead, project)
 	if err != nil {
@@ -29,8 +29,8 @@ func (s *Allocations) GetAllocation(ctx context.Context, project, name string, r
 	return seenBy(key, a), err
 }
 
-// allocationOfBoth finds an allocation for the owner of its pool or for its holder. An allocation in cool-down has no holder any more, so only the
-// owner finds it.
+// allocationOfBoth finds an allocation for its holder or for the project that owns its pool. During a cool-down, the allocation has no holder any
+// more, so only the pool's owner finds it.
 func allocationOfBoth(ctx context.Context, read storage.Reader, key storage.ProjectKey, name string) (ipam.Allocation, error) {
 	id, err := ipam.ParseID(name)
 	if err != nil {
@@ -47,8 +47,8 @@ func allocationOfBoth(ctx context.Context, read storage.Reader, key storage.Proj
 	return a, nil
 }
 
-// seenBy hides fields of an allocation that a project may not see. If another project has claimed the block, the owner of the pool sees the block and
-// the other project. It does not see the name, the owner and the creator of the claim.
+// seenBy removes the fields that a project may not see. If another project has claimed the block, the pool's owner sees the block and that project.
+// The owner does not see the claim's name, owner and creator.
 func seenBy(project storage.ProjectKey, a ipam.Allocation) ipam.Allocation {
 	if a.Purpose == ipam.PurposeClaim && a.HolderProjectID != project.ID {
 		a.Holder.Name, a.OwnerRef, a.CreatedBy = "", nil, ""
@@ -56,13 +56,13 @@ func seenBy(project storage.ProjectKey, a ipam.Allocation) ipam.Allocation {
 	return a
 }
 
-// AllocationNotFound returns the error for an allocation id that the project does not have.
+// AllocationNotFound returns the error for an allocation that the project does not have.
 func AllocationNotFound(key storage.ProjectKey, name string) error {
 	return ipam.Errorf(ipam.CodeNotFound, "Allocation %q was not found in project %q.", name, key.Name)
 }
 
-// DeleteAllocation releases a retained block, or ends the cool-down of a released block. The owner of the pool and the holder may release a retained
-// block. Only the owner may end a cool-down. DeleteAllocation refuses a bound allocation, because that ends with its claim or pool.
+// DeleteAllocation releases a retained block, or ends a released block's cool-down. Both the pool's owner and the holder may release a retained
+// block. Only the owner may end a cool-down. DeleteAllocation refuses a bound allocation, because a bound allocation ends with its claim or pool.
 func (s *Allocations) DeleteAllocation(ctx context.Context, project, name string, r usecase.Request) error {
 	_, key, err := s.Enter(ctx, tenancy.AllocationsWrite, project)
 	if err != nil {
@@ -72,11 +72,11 @@ func (s *Allocations) DeleteAllocation(ctx context.Context, project, name string
 	if err != nil {
 		return err
 	}
-	_, err = usecase.Placed(ctx, s.Core, func() (none struct{}, err error) { return none, s.deleteLocked(ctx, key, first, name, r) })
+	_, err = usecase.RetryUnlocked(ctx, s.Core, func() (none struct{}, err error) { return none, s.deleteLocked(ctx, key, first, name, r) })
 	return err
 }
 
-// deleteLocked deletes an allocation while it holds the container's lock in this process.
+// deleteLocked deletes an allocation under the container's lock in this process.
 func (s *Allocations) deleteLocked(ctx context.Context, key storage.ProjectKey, first ipam.Allocation, name string, r usecase.Request) error {
 	in := AllocationLocks(first)
 	release, err := s.Locks.Acquire(ctx, in...)
@@ -85,9 +85,9 @@ func (s *Allocations) deleteLocked(ctx context.Context, key storage.ProjectKey, 
 	}
 	defer release()
 	revision, now := ipam.NewID(), s.Now()
-	// The event goes to the audit trail of the caller's project. The other project must not learn the name of the caller.
+	// The event goes to the audit trail of the caller's project. The other project must not learn the caller's name.
 	event := trail.Attempt(ctx, now, key.ID, trail.KindAllocation, name)
-	locks := storage.Locks{Alone: in, Shared: []ipam.ID{first.HolderProjectID}, InTurn: true}
+	locks := storage.Locks{Exclusive: in, Shared: []ipam.ID{first.HolderProjectID}, TryShared: true}
 	_, err = usecase.RunWithReadBack(ctx, s.Core, "allocation_delete", locks, r.DryRun, func(ctx context.Context, tx storage.Tx) (struct{}, error) {
 		var none struct{}
 		a, err := allocationOfBoth(ctx, tx, key, name)
@@ -114,16 +114,16 @@ func (s *Allocations) deleteLocked(ctx context.Context, key storage.ProjectKey, 
 	return err
 }
 
-// AllocationLocks returns the lock ids of an allocation's container. The id is different in the home region and in other regions. The allocation does
-// not show which region is the home region, so AllocationLocks returns both ids.
+// AllocationLocks returns the lock ids of an allocation's container. A container has one lock id in its home region and another in other regions. The
+// allocation does not show its home region, so AllocationLocks returns both ids.
 func AllocationLocks(a ipam.Allocation) []ipam.ID {
 	return []ipam.ID{a.ContainerID, storage.AwayLock(a.ContainerID, a.Region)}
 }
 
-// PoolOwner is the subject in the holder's audit trail if the owner of the pool releases the holder's retained block.
+// PoolOwner is the subject in the holder's audit trail when the pool's owner releases the holder's retained block.
 const PoolOwner = "system:pool-owner"
 
-// ownerReleaseEvent returns the event for the holder's audit trail if the owner of the pool releases the holder's retained block.
+// ownerReleaseEvent returns the event for the holder's audit trail when the pool's owner releases the holder's retained block.
 func ownerReleaseEvent(e ipam.Event, a ipam.Allocation) ipam.Event {
 	return ipam.Event{
 		ID: e.ID, ProjectID: a.HolderProjectID, At: e.At, Subject: PoolOwner, Operation: e.Operation,
@@ -131,9 +131,9 @@ func ownerReleaseEvent(e ipam.Event, a ipam.Allocation) ipam.Event {
 	}
 }
 
-// planDelete plans the deletion of an allocation. If the holder releases a retained block, the block must cool down like other released blocks.
-// Otherwise a holder could avoid the cool-down by retaining the block first. If the owner of the pool releases it, the block is free at once, because
-// the owner may end a cool-down anyway.
+// planDelete plans the changes that delete an allocation. If the holder releases a retained block, the block must cool down like other released
+// blocks. Otherwise a holder could avoid the cool-down: it would retain the block first. If the pool's owner releases the block, it is free at once,
+// because the owner may end a cool-down anyway.
 func planDelete(ctx context.Context, tx storage.Tx, key storage.ProjectKey, a ipam.Allocation, event ipam.Event, revision ipam.ID) (storage.Changes, error) {
 	switch {
 	case a.Phase == ipam.PhaseCoolingDown:
@@ -153,7 +153,7 @@ func planDelete(ctx context.Context, tx storage.Tx, key storage.ProjectKey, a ip
 	return coolRetained(ctx, tx, a, event, after, revision)
 }
 
-// releaseRetained plans the release of a retained block. It also reduces the usage in the quotas of the holding project.
+// releaseRetained plans a retained block's release. The release also reduces the usage in the holding project's quotas.
 func releaseRetained(ctx context.Context, tx storage.Tx, a ipam.Allocation, event ipam.Event) (storage.Changes, error) {
 	pool, err := tx.PoolGetByID(ctx, a.ContainerID)
 	if err != nil {
@@ -177,7 +177,7 @@ func releaseRetained(ctx context.Context, tx storage.Tx, a ipam.Allocation, even
 		return storage.Changes{}, err
 	}
 	l := quota.NewLedger(tx, facts.Quotas)
-	l.Give(a.HolderProjectID, quota.AllocationPlace(a), ipam.Usage{Addresses: freespace.Size(a.Block)})
+	l.Give(a.HolderProjectID, quota.AllocationSubject(a), ipam.Usage{Addresses: freespace.Size(a.Block)})
 	ch := storage.Changes{
 		Free: []storage.FreeChange{k.Change()}, AllocationDelete: []ipam.Allocation{a},
 		Events: []ipam.Event{e}, History: []ipam.Hold{trail.EndedHold(a, event.At)},
@@ -186,7 +186,7 @@ func releaseRetained(ctx context.Context, tx storage.Tx, a ipam.Allocation, even
 	return ch, nil
 }
 
-// coolRetained plans the start of the cool-down of a retained block.
+// coolRetained plans the start of a retained block's cool-down.
 func coolRetained(ctx context.Context, tx storage.Tx, a ipam.Allocation, event ipam.Event, after time.Duration, revision ipam.ID) (storage.Changes, error) {
 	quotas, err := tx.QuotaParts(ctx, []ipam.ID{a.HolderProjectID}, quota.ShardOf(a.ContainerID))
 	if err != nil {
@@ -200,7 +200,7 @@ func coolRetained(ctx context.Context, tx storage.Tx, a ipam.Allocation, event i
 	next.Phase, next.Since, next.CoolUntil = ipam.PhaseCoolingDown, ended.Until, event.At.Add(after)
 	next.Revision, next.UpdatedAt = revision, event.At
 	l := quota.NewLedger(tx, quotas)
-	l.Give(a.HolderProjectID, quota.AllocationPlace(a), ipam.Usage{Addresses: freespace.Size(a.Block)})
+	l.Give(a.HolderProjectID, quota.AllocationSubject(a), ipam.Usage{Addresses: freespace.Size(a.Block)})
 	ch := storage.Changes{
 		AllocationUpdate: &storage.AllocationUpdate{Was: a.Revision, Now: next},
 		Events:           []ipam.Event{e}, History: []ipam.Hold{ended},
@@ -209,7 +209,7 @@ func coolRetained(ctx context.Context, tx storage.Tx, a ipam.Allocation, event i
 	return ch, nil
 }
 
-// stillBound returns the refusal to delete a bound allocation. It names the object to delete instead.
+// stillBound returns the refusal to delete a bound allocation. The refusal names the object to delete instead.
 func stillBound(key storage.ProjectKey, a ipam.Allocation) error {
 	if a.Purpose == ipam.PurposeClaim && a.HolderProjectID != key.ID {
 		return ipam.Errorf(ipam.CodeInUse, "Allocation %s (%s) is bound: project %q has claimed it, and only that project can release it.", a.ID, a.Block, a.Holder.Project)
@@ -234,8 +234,8 @@ func holderWord(a ipam.Allocation) string {
 	}
 }
 
-// reuseAfterOf returns the cool-down of a retained block that its holder releases. The cool-down comes from the class that served the claim, even if
-// the visibility of the class has changed. Otherwise it comes from the pool.
+// reuseAfterOf returns the cool-down for a retained block that its holder releases. The cool-down comes from the class that served the claim, even if
+// the class's visibility has changed. Without such a class, it comes from the pool.
 func reuseAfterOf(ctx context.Context, read storage.Reader, a ipam.Allocation) (time.Duration, error) {
 	pool, err := read.PoolGetByID(ctx, a.ContainerID)
 	if err != nil || a.Class.IsZero() {

@@ -11,7 +11,8 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// ListAllocations lists the allocations in a project's pools by pool and address, or the allocations that the project itself holds.
+// ListAllocations lists the allocations in a project's pools, by pool and address. With Filter.Own, it lists the allocations that the project itself
+// holds.
 func (s *Allocations) ListAllocations(ctx context.Context, project string, f paging.Filter, limit int, cursor string, r usecase.Reading,
 ) (paging.Page[ipam.Allocation], error) {
 	_, key, err := s.Enter(ctx, tenancy.AllocationsRead, project)

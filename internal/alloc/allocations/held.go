@@ -8,8 +8,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// heldCursor is a position in the list of a project's own allocations. The retained allocations come first. The allocations of the project's claims
-// follow, by the name of the claim.
+// heldCursor is a position in the list of a project's own allocations. The list has the retained allocations first. Then it has the claims'
+// allocations, by claim name.
 type heldCursor struct {
 	Retained storage.RetainedCursor `json:"r,omitzero"`
 	Claim    string                 `json:"c,omitempty"`
@@ -18,8 +18,8 @@ type heldCursor struct {
 // kindHeld is the kind of this list in cursors.
 const kindHeld = "holdings"
 
-// listHeld lists the allocations that a project's claims hold and the allocations that the project has retained, in pools of any project. It reads
-// only the project's own rows.
+// listHeld lists the allocations that a project's claims hold and those that the project has retained, in pools of any project. It reads only the
+// project's own rows.
 func (s *Allocations) listHeld(ctx context.Context, read storage.Reader, key storage.ProjectKey, f paging.Filter, limit int, cursor string,
 ) (paging.Page[ipam.Allocation], error) {
 	match := func(a *ipam.Allocation) bool {
@@ -59,7 +59,7 @@ func cursorOf(a ipam.Allocation) heldCursor {
 	return heldCursor{Retained: storage.RetainedCursor{ProjectID: a.ProjectID, ContainerID: a.ContainerID, Base: a.Block.Addr()}}
 }
 
-// boundAfter returns the allocations of the first n claims of a project after a name. It returns fewer than n only at the end.
+// boundAfter returns the allocations for a project's first n claims after a name. It returns fewer than n only at the end.
 func boundAfter(ctx context.Context, read storage.Reader, key storage.ProjectKey, name string, n int) ([]ipam.Allocation, error) {
 	claims, err := read.ClaimList(ctx, key, name, n)
 	bound := make([]ipam.Allocation, len(claims))

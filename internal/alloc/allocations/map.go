@@ -15,14 +15,15 @@ import (
 // MaxMapDepth is the greatest difference between the prefix lengths of a map's cells and its block.
 const MaxMapDepth = 8
 
-// Map shows a block of a pool, cut into cells of equal size.
+// Map shows a block in a pool, divided into cells of equal size.
 type Map struct {
 	Within netip.Prefix
 	Bits   int // the prefix length of the cells
 	Runs   []Run
 }
 
-// Run is a range of adjacent cells with the same state. Either one block holds all of them, or all are free, or each contains smaller held blocks.
+// Run is a range of adjacent cells with the same state. Either one block holds all these cells, or all are free, or each contains smaller held
+// blocks.
 type Run struct {
 	First, Count int
 	By           *ipam.Allocation // the block that holds all cells; nil otherwise
@@ -34,7 +35,7 @@ type Run struct {
 //
 // A cell inside a free block is free. For the other cells, GetPoolMap reads the first held block that begins in each cell, and the last held block
 // before all cells. This is enough, because held blocks do not overlap. If a held block covers several cells, it is the first block that begins in
-// the first of these cells.
+// the first covered cell.
 func (s *Allocations) GetPoolMap(ctx context.Context, project, name string, within netip.Prefix, depth int, r usecase.Reading) (Map, error) {
 	_, key, err := s.Enter(ctx, tenancy.AllocationsRead, project)
 	if err != nil {
@@ -69,7 +70,7 @@ func (s *Allocations) GetPoolMap(ctx context.Context, project, name string, with
 	})
 }
 
-// outside returns the cells that are in none of the blocks. Both lists must be sorted by address.
+// outside returns the cells that are in no block. Both lists must be sorted by address.
 func outside(cells, blocks []netip.Prefix) (rest []netip.Prefix) {
 	for _, cell := range cells {
 		for len(blocks) > 0 && freespace.Last(blocks[0]).Less(cell.Addr()) {
@@ -82,7 +83,7 @@ func outside(cells, blocks []netip.Prefix) (rest []netip.Prefix) {
 	return rest
 }
 
-// cellsOf cuts a block into cells, in the order of their addresses.
+// cellsOf divides a block into cells, in address order.
 func cellsOf(within netip.Prefix, depth int) []netip.Prefix {
 	bits := min(within.Bits()+depth, freespace.Width(within))
 	cells := make([]netip.Prefix, 1<<(bits-within.Bits()))
@@ -92,8 +93,8 @@ func cellsOf(within netip.Prefix, depth int) []netip.Prefix {
 	return cells
 }
 
-// runsOf determines the state of each cell, and joins adjacent cells with the same state. held contains the first held block that begins in each
-// cell, and the last held block before all cells. It must be sorted by address.
+// runsOf determines each cell's state, and joins adjacent cells with the same state. held contains the first held block that begins in each cell, and
+// the last held block before all cells. held must be sorted by address.
 func runsOf(cells []netip.Prefix, held []ipam.Allocation) []Run {
 	var runs []Run
 	last := -1

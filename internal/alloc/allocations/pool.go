@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// InPool describes a list of rows in one pool, ordered by address.
+// InPool describes a list of one pool's rows in address order.
 type InPool[T ipam.Sized] struct {
 	Kind   string
 	Of     ipam.ID // the project that owns the list
@@ -19,10 +19,10 @@ type InPool[T ipam.Sized] struct {
 	Filter paging.Filter
 	Match  func(*T) bool
 	Begins func(T) netip.Addr
-	Fetch  func(ctx context.Context, read storage.Reader, c storage.Container, within netip.Prefix, after netip.Addr, n int) ([]T, error) // reads the rows of the pool in one region
+	Fetch  func(ctx context.Context, read storage.Reader, c storage.Container, within netip.Prefix, after netip.Addr, n int) ([]T, error) // reads the pool's rows in one region
 }
 
-// PageInPool returns one page of the list. All rows of the page are read at one moment.
+// PageInPool returns one page of the list. It reads all rows on the page at one moment.
 func PageInPool[T ipam.Sized](ctx context.Context, s *usecase.Core, view storage.View, key storage.ProjectKey, l InPool[T], limit int, cursor string,
 ) (paging.Page[T], error) {
 	these, unknown := paging.ListOf(l.Kind, l.Of, l.Filter), usecase.Unknown(ctx, view, key, l.Filter)
@@ -33,7 +33,7 @@ func PageInPool[T ipam.Sized](ctx context.Context, s *usecase.Core, view storage
 
 func pageOfPool[T ipam.Sized](ctx context.Context, s *usecase.Core, view storage.View, l InPool[T], limit int, cursor string) (paging.Page[T], error) {
 	if l.Filter.Searches() {
-		leave, err := s.Searching.Acquire(ctx, l.Of)
+		leave, err := s.Searching.AcquireForWork(ctx, l.Of)
 		if err != nil {
 			return paging.Page[T]{}, err
 		}
@@ -60,8 +60,7 @@ func pageOfPool[T ipam.Sized](ctx context.Context, s *usecase.Core, view storage
 	return page, err
 }
 
-// startingIn returns the part of a pool in which the matching blocks can begin. Blocks in a pool do not overlap, so at most one block contains an
-// address.
+// startingIn returns the part of a pool in which the matching blocks can begin. Held blocks do not overlap, so at most one block contains an address.
 func startingIn(ctx context.Context, read storage.Reader, f paging.Filter, pool ipam.Pool) (netip.Prefix, error) {
 	block := pool.Block
 	if f.Contains.IsValid() && block.Contains(f.Contains) {

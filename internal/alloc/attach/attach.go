@@ -9,9 +9,9 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Users contains the consumers that one transaction attaches to claims, and their changes. It writes each consumer exactly once, even if it attaches
-// the consumer to several claims. It also writes an unchanged consumer. So a concurrent transaction that ends the consumer conflicts with the same
-// row.
+// Users contains the consumers that one transaction attaches to claims, and their changes. It writes each consumer exactly once, even if several
+// claims get the same consumer. It also writes a consumer whose fields do not change. So a concurrent transaction that ends the consumer conflicts on
+// the same row.
 type Users struct {
 	read map[key]ipam.Consumer
 	done map[key]bool
@@ -19,7 +19,7 @@ type Users struct {
 	ch   storage.ConsumerChanges
 }
 
-// written is a consumer to write. If the consumer is new, event is the beginning of its event.
+// written is a consumer to write. For a new consumer, event is the start of its creation event.
 type written struct {
 	now   ipam.Consumer
 	event ipam.Event
@@ -38,7 +38,7 @@ func (u *Users) ReadAdmitted(ctx context.Context, read storage.Reader, projectID
 	return u.Admit(projectID, wanted)
 }
 
-// Read reads the consumers that the transaction will attach. It keeps the rows of earlier calls.
+// Read reads the consumers that the transaction will attach. It keeps the rows from earlier calls.
 func (u *Users) Read(ctx context.Context, read storage.Reader, projectID ipam.ID, wanted []ipam.NewConsumer) error {
 	if len(wanted) == 0 {
 		return nil
@@ -59,7 +59,7 @@ func (u *Users) Read(ctx context.Context, read storage.Reader, projectID ipam.ID
 	return err
 }
 
-// Admit returns an error if one of the consumers has ended.
+// Admit returns an error if any consumer has ended.
 func (u *Users) Admit(projectID ipam.ID, wanted []ipam.NewConsumer) error {
 	for _, n := range wanted {
 		if c, there := u.read[key{projectID, n.Ref}]; there && !c.Live() {
@@ -74,11 +74,11 @@ func Ended(c ipam.Consumer) error {
 	return ipam.Errorf(ipam.CodeConsumerEnded, "Consumer %s has ended and cannot come back. Use another UID for a new consumer of this name.", c.Ref())
 }
 
-// By contains the project, the region, the caller's event and the time of an attachment.
+// By contains an attachment's project, region, time and caller.
 type By struct {
 	Project storage.ProjectKey
-	Region  string     // of new consumers
-	Event   ipam.Event // beginning of the event, which names the caller
+	Region  string     // for new consumers
+	Event   ipam.Event // the start of an event, which names the caller
 	At      usecase.Timestamp
 }
 
@@ -112,7 +112,7 @@ func (u *Users) next(c *ipam.Claim, at key, n ipam.NewConsumer, by By) ipam.Cons
 	return next.Renewed(by.At)
 }
 
-// Into adds the changes of the consumers to ch.
+// Into adds the consumers' changes to ch.
 func (u *Users) Into(ch *storage.Changes) error {
 	for _, w := range u.list {
 		was, there := u.read[key{w.now.ProjectID, w.now.Ref()}]

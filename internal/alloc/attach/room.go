@@ -8,8 +8,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Room refuses new consumers if the project has reached its limit of consumers. at points to the consumers in the request. If the project has not
-// reached the limit, Room reads nothing.
+// Room refuses new consumers if the project has reached its limit for consumers. The JSON pointer at refers to the consumers in the request. While
+// the project is below the limit, Room reads nothing.
 func Room(ctx context.Context, s *usecase.Core, projectID ipam.ID, at string, wanted ...ipam.NewConsumer) error {
 	if len(wanted) == 0 || !s.ConsumerLimits.Reached(projectID) {
 		return nil

@@ -33,7 +33,7 @@ func CutReservations(pool netip.Prefix, list []ipam.Reservation) ([]Reserved, er
 			return nil, err
 		}
 		if len(out)+len(blocks) > ipam.MaxReservedBlocks {
-			return nil, ipam.Invalid("/spec/reservations", "contain more than %d aligned blocks; use aligned ranges.", ipam.MaxReservedBlocks)
+			return nil, ipam.Invalid("/spec/reservations", "need more than %d aligned blocks in total; use fewer ranges, or ranges that are aligned blocks.", ipam.MaxReservedBlocks)
 		}
 		for _, b := range blocks {
 			if _, ok := whole.Take(freespace.BlockRequest{Exact: b}); !ok {

@@ -15,29 +15,29 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// atomicBatch serves batches that belong to one request. It binds all claims of the batch in one transaction, or none.
+// atomicBatch serves batches that belong to one request. It binds all the batch's claims in one transaction, or none.
 type atomicBatch struct {
 	*usecase.Core
 
-	loans  loans
-	shares *resolve.Shares
+	borrower batchBorrower
+	shares   *resolve.Shares
 }
 
-// bind binds all claims of a batch, or returns the first refusal. If blocks are missing, it borrows them from other regions.
+// bind binds all the batch's claims, or returns the first refusal. If blocks are missing, it borrows them from other regions.
 func (s *atomicBatch) bind(ctx context.Context, b *batch) ([]ipam.Claim, error) {
 	return s.bindWithRegions(ctx, b, -1)
 }
 
 // bindWithRegions retries the batch while other regions can supply missing blocks. furthest is the highest index that the batch has reached so far.
-// When an attempt gets beyond furthest, the count of rounds starts again, because the batch made progress.
+// When an attempt gets beyond furthest, the rounds start again from 0, because the batch made progress.
 func (s *atomicBatch) bindWithRegions(ctx context.Context, b *batch, furthest int) ([]ipam.Claim, error) {
 	return usecase.Rounds(func(int) (bound []ipam.Claim, again bool, err error) {
-		if err := s.loans.locateExact(ctx, b); err != nil {
+		if err := s.borrower.locateExact(ctx, b); err != nil {
 			return nil, false, err
 		}
-		bound, err = usecase.Placed(ctx, s.Core, func() ([]ipam.Claim, error) { return s.run(ctx, b) })
+		bound, err = usecase.RetryUnlocked(ctx, s.Core, func() ([]ipam.Claim, error) { return s.run(ctx, b) })
 		lack, lacking := errors.AsType[*refusals.Lacking](err)
-		if again, err = s.loans.borrowMissing(ctx, b, err); again && lacking && lack.Item > furthest {
+		if again, err = s.borrower.borrowMissing(ctx, b, err); again && lacking && lack.Item > furthest {
 			bound, err = s.bindWithRegions(ctx, b, lack.Item)
 			again = false
 		}
@@ -48,10 +48,10 @@ func (s *atomicBatch) bindWithRegions(ctx context.Context, b *batch, furthest in
 // run runs the transaction for a batch. The pools are already chosen.
 func (s *atomicBatch) run(ctx context.Context, b *batch) ([]ipam.Claim, error) {
 	locks, onlyLooks := b.locks(), b.dryRun() && len(s.Store.KnownRegions()) <= 1
-	if onlyLooks { // a dry run reads a snapshot of the pools, and locks none of them
+	if onlyLooks { // a dry run reads a snapshot of the pools, and locks no pool
 		locks = storage.Locks{}
 	} else {
-		release, err := s.Locks.AcquireFor(ctx, b.lockKind, locks.Alone...)
+		release, err := s.Locks.AcquireFor(ctx, b.lockKind, locks.Exclusive...)
 		if err != nil {
 			return nil, err
 		}
@@ -71,7 +71,7 @@ func (s *atomicBatch) run(ctx context.Context, b *batch) ([]ipam.Claim, error) {
 		return s.readBack(ctx, b)
 	})
 	if usecase.NameTaken(err) && b.opensScope() {
-		// If a claim's name is taken, the write returns a conflict that lists the name. So this error is about the name of a scope's pool. Another request
+		// If a claim's name is taken, the write returns a conflict that lists the name. So this error is about a scope pool's name. Another request
 		// has carved that pool, and the look-up must be repeated.
 		return nil, &storage.Conflict{}
 	}
@@ -81,17 +81,17 @@ func (s *atomicBatch) run(ctx context.Context, b *batch) ([]ipam.Claim, error) {
 	return bound, err
 }
 
-// locks returns the batch's locks. A choice contains the pools to try for all claims with the same spec. The first pool of each choice and the new
-// scopes are locked exclusively. If the transaction opens another pool, it waits for the lock of that pool. The project and the classes that carve
-// pools get shared locks. These prevent the deletion of the project and the classes meanwhile.
+// locks returns the batch's locks. A choice contains the pools to try for all claims with the same spec. Each choice's first pool and the new scopes
+// are locked exclusively. If the transaction opens another pool, it waits for that pool's lock. The project and the classes that carve pools get
+// shared locks, which keep other transactions from deleting them.
 func (b *batch) locks() storage.Locks {
-	locks := storage.Locks{Shared: []ipam.ID{b.key().ID}, InTurn: true}
+	locks := storage.Locks{Shared: []ipam.ID{b.key().ID}, TryShared: true}
 	for _, c := range b.choices {
 		if len(c.room) > 0 {
-			locks.Alone = append(locks.Alone, storage.PoolContainer(c.room[0]).Lock())
+			locks.Exclusive = append(locks.Exclusive, storage.PoolContainer(c.room[0]).Lock())
 		}
 		if c.First != nil {
-			locks.Alone = append(locks.Alone, c.First.ID())
+			locks.Exclusive = append(locks.Exclusive, c.First.ID())
 			locks.Shared = append(locks.Shared, c.First.Class.UID)
 		}
 	}
@@ -114,8 +114,8 @@ func plan(ctx context.Context, tx storage.Tx, b *batch, region string) ([]ipam.C
 	return a.bound, ch, err
 }
 
-// free returns a conflict if a name of the batch is in use, like the write would do. A dry run must not write. The written rows would stay locked
-// until the rollback, and other claims in the pool would wait.
+// free returns a conflict if one of the batch's names is in use, like the write would do. A dry run must not write. The written rows would stay
+// locked until the rollback, and other claims in the pool would wait.
 func (b *batch) free(ctx context.Context, tx storage.Tx) error {
 	names := make([]storage.NameRef, len(b.orders))
 	for i, o := range b.orders {
@@ -149,7 +149,7 @@ func (s *atomicBatch) updateShares(b *batch, bound []ipam.Claim) {
 }
 
 // readBack reports whether the batch was committed. A batch commits as a whole or not at all. So one claim that is found by its id proves the commit.
-// If a claim of a committed batch is already gone, readBack returns that claim as it was prepared, without a block.
+// If a claim in a committed batch is already gone, readBack returns that claim as it was prepared, without a block.
 func (s *atomicBatch) readBack(ctx context.Context, b *batch) ([]ipam.Claim, bool, error) {
 	out := make([]ipam.Claim, len(b.orders))
 	var committed atomic.Bool
@@ -172,5 +172,4 @@ func (s *atomicBatch) readBack(ctx context.Context, b *batch) ([]ipam.Claim, boo
 	return out, committed.Load(), err
 }
 
-// readBackParallel is the number of claims that readBack reads concurrently.
 const readBackParallel = 8

@@ -14,18 +14,18 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// attempt is one run of a transaction that serves a batch. Each order of the batch binds or releases one claim. A choice contains the pools to try
+// attempt is one run of a transaction that serves a batch. Each of the batch's orders binds or releases one claim. A choice contains the pools to try
 // for all orders with the same spec. The attempt opens each pool once, when the first order needs the pool. All orders use the quota shard of the
 // first opened pool.
 type attempt struct {
 	tx        storage.Tx
 	batch     *batch
-	region    string // region of this server
+	region    string // this server's region
 	fromCache bool   // the pools come from the cache; the attempt then serves all orders, or refuses all for lack of room
 	readAll   bool   // read every free row that can matter, not only the first few
 
 	opened map[ipam.ID]*openPool // by the pool's lock id in its region
-	drawn  []*openPool           // the pools from which an order may take a block, in the order of their opening
+	drawn  []*openPool           // the pools from which an order may take a block, in the order in which they were opened
 	scoped map[ipam.ID]*openPool // the scope pools that this transaction carves, by scope
 	ledger *quota.Ledger         // nil until the first pool is opened
 
@@ -49,7 +49,7 @@ func newAttempt(tx storage.Tx, b *batch, region string) *attempt {
 type openPool struct {
 	pool    ipam.Pool
 	granted map[string]bool     // the projects that a grant allows to use the pool, by name
-	epochs  map[ipam.ID]ipam.ID // the versions of the classes, by project
+	epochs  map[ipam.ID]ipam.ID // the class versions, by project
 	missing bool                // the pool does not exist any more
 	stock   *ipam.Stock         // the pool's free space, if known
 	away    bool                // the pool no longer serves this region; a repeated look-up finds its home region
@@ -165,8 +165,8 @@ func (a *attempt) reads(c storage.Container, wishes []freespace.BlockRequest) (r
 	return carve.Reads(c, a.batch.released(c), wishes), false
 }
 
-// poolRequests contains the block requests for one pool. all[n] is the request of order owners[n]. The requests for scope pools follow at the end of
-// all.
+// poolRequests contains the block requests for one pool. all[n] is the request from order owners[n]. The requests for scope pools follow at the end
+// of all.
 type poolRequests struct {
 	all    []freespace.BlockRequest
 	owners []int

@@ -21,7 +21,6 @@ import (
 // MaxBatch is the largest number of claims in one batch.
 const MaxBatch = 1000
 
-// batches creates many claims in one request.
 type batches struct {
 	*usecase.Core
 
@@ -37,9 +36,9 @@ type batches struct {
 // CreateClaimBatch binds all claims in one transaction, or none. It serves the claims in their order. Each claim gets its block from the first
 // eligible pool that has room.
 func (s *batches) CreateClaimBatch(ctx context.Context, project string, claims []ipam.Claim, r usecase.Request) (usecase.Result[[]ipam.Claim], error) {
-	answer, err := s.create(ctx, project, claims, r)
-	reporter{s.Core}.recordBatch(ctx, answer, r, err)
-	return answer, err
+	result, err := s.create(ctx, project, claims, r)
+	reporter{s.Core}.recordBatch(ctx, result, r, err)
+	return result, err
 }
 
 func (s *batches) create(ctx context.Context, project string, claims []ipam.Claim, r usecase.Request) (usecase.Result[[]ipam.Claim], error) {
@@ -63,18 +62,17 @@ func (s *batches) create(ctx context.Context, project string, claims []ipam.Clai
 			return none, inItem(err, i)
 		}
 	}
-	leave, err := s.slots.Acquire(ctx, key.ID)
+	leave, err := s.slots.AcquireForWork(ctx, key.ID)
 	if err != nil {
 		return none, err
 	}
 	defer leave()
-	read := func(a storage.Answer) ([]ipam.Claim, error) { return madeBy(orders, a) }
+	read := func(a storage.StoredResponse) ([]ipam.Claim, error) { return decodeResponse(orders, a) }
 	return usecase.RunIdempotent(ctx, s.Core, key, r, nil, read, func(ctx context.Context) ([]ipam.Claim, error) {
 		return s.bind(ctx, key, orders)
 	})
 }
 
-// orders prepares the claims of a request.
 func (s *batches) orders(ctx context.Context, key storage.ProjectKey, who tenancy.Principal, claims []ipam.Claim, r usecase.Request) (_ []*order, err error) {
 	orders, all, names := make([]*order, len(claims)), make([]order, len(claims)), make(map[string]int, len(claims))
 	event := trail.Attempt(ctx, s.Now(), key.ID, trail.KindClaim, "")
@@ -102,15 +100,15 @@ func (s *batches) bind(ctx context.Context, key storage.ProjectKey, orders []*or
 		return nil, err
 	}
 	bound, err := s.atomic.bind(ctx, newBatch(batchTx, orders))
-	// If an idempotency key is in use, RunIdempotent repeats the look-up of that key.
-	if c, ok := storage.AsConflict(err); ok && len(c.AnswerKeys) == 0 && len(c.ClaimRefs) > 0 {
+	// If an idempotency key is in use, RunIdempotent repeats the key's look-up.
+	if c, ok := storage.AsConflict(err); ok && len(c.IdempotencyKeys) == 0 && len(c.ClaimRefs) > 0 {
 		err = s.nameTaken(ctx, key, orders, c)
 	}
 	return bound, s.refusals.WithFigures(ctx, err)
 }
 
-// nameTaken returns the refusal for a claim whose name is in use. For a generated name, it generates another name and returns the conflict. The
-// caller then retries the batch.
+// nameTaken returns the refusal for a claim with a name in use. For a generated name, it generates another name and returns the conflict. The caller
+// then retries the batch.
 func (s *batches) nameTaken(ctx context.Context, key storage.ProjectKey, orders []*order, c *storage.Conflict) error {
 	if err := usecase.CheckProjectExists(ctx, s.Store, key); err != nil {
 		return err
@@ -132,7 +130,7 @@ func (s *batches) nameTaken(ctx context.Context, key storage.ProjectKey, orders 
 
 func itemPointer(i int) string { return "/claims/" + strconv.Itoa(i) }
 
-// inItem changes an error's field pointers so that they name item i of the batch.
+// inItem changes an error's field pointers so that they name the batch's item i.
 func inItem(err error, i int) error {
 	e, ok := err.(*ipam.Error) //nolint:errorlint // only the refusal itself is re-pointed
 	if !ok {
@@ -152,8 +150,8 @@ func inItem(err error, i int) error {
 	return &c
 }
 
-// inBatch is inItem for a refusal by a pool or a quota in a batch of n claims. It adds the number of claims that fit, because the earlier items may
-// have caused the refusal.
+// inBatch works like inItem, for a refusal by a pool or a quota in a batch with n claims. It adds the number of claims that fit, because the earlier
+// items may have caused the refusal.
 func inBatch(err error, i, n int) error {
 	err = inItem(err, i)
 	e, ok := err.(*ipam.Error) //nolint:errorlint // see inItem
@@ -176,7 +174,7 @@ func inBatch(err error, i, n int) error {
 	return err
 }
 
-// fits returns the sentence that names the number of claims that fit, for a batch that does not fit as a whole.
+// fits returns the sentence that gives the number of claims that fit, for a batch that does not fit as a whole.
 func fits(i, n int) string {
 	first := "first " + strconv.Itoa(i) + " fit"
 	if i == 1 {

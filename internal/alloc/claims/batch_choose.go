@@ -26,7 +26,7 @@ type chooser struct {
 	key      storage.ProjectKey
 
 	choices  map[string]*choice
-	selected map[string][]ipam.Pool             // the pools of each selector, by the selector's JSON text
+	selected map[string][]ipam.Pool             // each selector's pools, by the selector's JSON text
 	facts    map[batchSource]storage.ClaimFacts // the facts about each named pool and class
 	asks     int
 	scopes   map[ipam.ID]bool
@@ -36,7 +36,7 @@ type chooser struct {
 type batchSource struct {
 	pool   ipam.Ref
 	class  string
-	family ipam.Family // the family of the default class; empty with poolRef
+	family ipam.Family // the default class's family; empty with poolRef
 }
 
 // all chooses the pools for all claims in a request.

@@ -48,7 +48,7 @@ func (s *binder) serve(ctx context.Context, o *order, facts storage.ClaimFacts) 
 	return bound, res.Explained(err)
 }
 
-// bind tries the pools in turn. If every pool is full, it returns one refusal with the figures of all pools. If a quota is too small, bind skips the
+// bind tries the pools in turn. If every pool is full, it returns one refusal with figures for all pools. If a quota is too small, bind skips the
 // pools that the quota covers. It returns the quota's refusal if no other pool serves the claim.
 func (s *binder) bind(ctx context.Context, o *order) (ipam.Claim, error) {
 	res := &o.choice.Resolved
@@ -63,7 +63,7 @@ func (s *binder) bind(ctx context.Context, o *order) (ipam.Claim, error) {
 		}
 		p, room := t.pools[0], t.pools[:1:1]
 		t.pools = t.pools[1:]
-		if w, err := res.Ask.BlockSpec(p); err == nil && t.lacks.Stop(quota.ClaimPlace(p, res.Ask.ClassRef()), quota.ClaimUsage(p, w.Bits)) {
+		if w, err := res.Ask.BlockSpec(p); err == nil && t.lacks.Stop(quota.ClaimSubject(p, res.Ask.ClassRef()), quota.ClaimUsage(p, w.Bits)) {
 			continue
 		}
 		bound, err := s.bindIn(ctx, o, room)
@@ -110,13 +110,13 @@ func (s *binder) refuse(ctx context.Context, t *trial) error {
 	case len(t.all) == 0:
 		return res.NoPoolLeft()
 	case full(t.last) && len(res.Pools) > 1:
-		return s.refusals.Exhausted(ctx, res.Telling(), t.all, res.Bits(t.all[len(t.all)-1]), 0)
+		return s.refusals.Exhausted(ctx, res.Viewer(), t.all, res.Bits(t.all[len(t.all)-1]), 0)
 	default:
 		return res.Unnamed(t.last)
 	}
 }
 
-// trial records the progress of a claim through the pools that may serve it.
+// trial records a claim's progress through the pools that may serve it.
 type trial struct {
 	order     *order
 	all       []ipam.Pool // pools that a refusal may name
@@ -147,7 +147,7 @@ func (t *trial) failed(p ipam.Pool, err error) (more bool) {
 		return true
 	}
 	res.SkippedPool(p, err)
-	// If the pool must not be used in a region, it is unknown whether this pool has room. Another pool may serve the claim.
+	// If a region must not use the pool, it is unknown whether this pool has room. Another pool may serve the claim.
 	if regions.IsFence(err) && len(t.all) > 1 {
 		t.closed = err
 		return true
@@ -181,13 +181,13 @@ func (s *binder) bindIn(ctx context.Context, o *order, room []ipam.Pool) (ipam.C
 		case err != nil:
 			return bound, false, err
 		case more == nil && (lack.Request.Exact.IsValid() || len(o.choice.Pools) == 1):
-			err := s.refusals.Refusal(ctx, o.choice.Telling(), lack, resolve.ExactPointer(o.claim.Spec))
-			if freed || !roomSince(err, lack.Request) {
+			err := s.refusals.Refusal(ctx, o.choice.Viewer(), lack, resolve.ExactPointer(o.claim.Spec))
+			if freed || !hasRoomAgain(err, lack.Request) {
 				return bound, false, err
 			}
 			freed = true // retry once, so that a refusal does not contain figures that show room
 			return bound, true, nil
-		// bind reads the figures of all pools once, after it has tried all pools.
+		// bind reads the figures for all pools once, after it has tried all pools.
 		case more == nil:
 			return bound, false, noneFree(room[0], lack.Request.Bits)
 		}
@@ -196,9 +196,9 @@ func (s *binder) bindIn(ctx context.Context, o *order, room []ipam.Pool) (ipam.C
 	})
 }
 
-// roomSince reports whether the pool has room again after a refusal. The refusal's figures are counted after the refusal itself, so they may show a
-// block that is large enough.
-func roomSince(err error, wish freespace.BlockRequest) bool {
+// hasRoomAgain reports whether the pool has room again after a refusal. The refusal's figures are counted after the refusal itself, so they may show
+// a large enough block.
+func hasRoomAgain(err error, wish freespace.BlockRequest) bool {
 	e, ok := errors.AsType[*ipam.Error](err)
 	if !ok || !full(err) || wish.Exact.IsValid() {
 		return false
@@ -223,8 +223,8 @@ func noneFree(p ipam.Pool, bits int) error {
 	return ipam.Errorf(ipam.CodePoolExhausted, "Pool %s has no free block of length /%d.", p.Ref(), bits)
 }
 
-// bindFirst binds the first claim of a scope. A scope is one combination of values for which a class has its own pool. One transaction carves the
-// scope's pool and the claim's block, or changes nothing. If a second claim runs at the same time, it finds this pool and takes its block from there.
+// bindFirst binds a scope's first claim. A scope is one combination of values for which a class has its own pool. One transaction carves the scope's
+// pool and the claim's block, or changes nothing. If a second claim runs at the same time, it finds this pool and takes its block from there.
 func (s *binder) bindFirst(ctx context.Context, o *order) (bound ipam.Claim, err error) {
 	c := o.choice
 	if c.room = c.Pools; len(c.Pools) > 1 && !c.Ask.Spec.Exact().IsValid() {
@@ -252,7 +252,7 @@ func full(err error) bool {
 	return ipam.IsCode(err, ipam.CodePoolExhausted) || ipam.IsCode(err, ipam.CodeExhaustedByCooldown)
 }
 
-// mayTryNextPool reports whether a refusal by one pool permits a try of the next pool.
+// mayTryNextPool reports whether the binder may try the next pool after a refusal by one pool.
 func mayTryNextPool(err error) bool {
 	switch ipam.CodeOf(err) {
 	case ipam.CodeBlockTaken, ipam.CodeAllocationRetained, ipam.CodePrefixLengthRejected, ipam.CodeNeverSatisfiable, ipam.CodePoolDraining:

@@ -14,15 +14,15 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// loans finds blocks in other regions for batches. It finds an exact CIDR in any region, and it borrows missing blocks if their position does not
-// matter.
-type loans struct {
+// batchBorrower finds blocks in other regions for batches. It finds an exact CIDR in any region, and it borrows missing blocks if their position does
+// not matter.
+type batchBorrower struct {
 	*usecase.Core
 
 	regions *regions.Regions
 }
 
-// inTransitError is the refusal of a batch with an exact CIDR that is not free in its presumed region. Regions lend blocks to each other, so the
+// inTransitError is the refusal for a batch with an exact CIDR that is not free in its presumed region. Regions lend blocks to each other, so the
 // block may be on its way between two regions.
 type inTransitError struct {
 	block   netip.Prefix
@@ -55,9 +55,9 @@ func (a *attempt) holds(pool ipam.ID, block netip.Prefix) bool {
 	})
 }
 
-// locateExact makes each exact CIDR available in one region. It recalls the lent parts of the CIDR to its home region. Then it sets the region of the
+// locateExact makes each exact CIDR available in one region. It recalls the CIDR's lent parts to the home region. Then it sets the region for the
 // orders' pools to the region that holds the CIDR.
-func (s loans) locateExact(ctx context.Context, b *batch) error {
+func (s batchBorrower) locateExact(ctx context.Context, b *batch) error {
 	for _, c := range b.choices {
 		block := c.Ask.Spec.Exact()
 		if block.IsValid() && c.First != nil {
@@ -80,7 +80,7 @@ func (s loans) locateExact(ctx context.Context, b *batch) error {
 
 // borrowMissing tries to resolve a batch's refusal with blocks from other regions. again means that the batch must run again. Otherwise the error is
 // the refusal, and no region could have served the batch at that moment.
-func (s loans) borrowMissing(ctx context.Context, b *batch, refused error) (again bool, err error) {
+func (s batchBorrower) borrowMissing(ctx context.Context, b *batch, refused error) (again bool, err error) {
 	if there, ok := errors.AsType[*inTransitError](refused); ok {
 		for _, p := range there.pools {
 			free, failed := s.regions.InTransit(ctx, p, there.block, false)
@@ -100,7 +100,7 @@ func (s loans) borrowMissing(ctx context.Context, b *batch, refused error) (agai
 // moveMissing checks in one transaction whether the batch still has no room, and whether all regions together have the missing blocks. If they have,
 // moveMissing moves these blocks to this region. again means that the batch must run again. Otherwise the error is the refusal, which is true in
 // every region at that moment.
-func (s loans) moveMissing(ctx context.Context, b *batch) (again bool, err error) {
+func (s batchBorrower) moveMissing(ctx context.Context, b *batch) (again bool, err error) {
 	short, err := usecase.InTx(ctx, s.Core, "region_look", storage.Locks{}, true, func(ctx context.Context, tx storage.Tx) (*regions.Demand, error) {
 		a := newAttempt(tx, b, s.Region)
 		a.readAll = true // only all free rows together show the missing blocks

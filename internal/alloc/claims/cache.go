@@ -11,15 +11,15 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Limits of the cache, in entries. An entry has about half a kilobyte.
+// These limits are in entries. An entry has about 500 bytes.
 const (
 	maxCachedPools  = 16384
 	maxCachedClaims = 16384
 )
 
-// conflictAge is the time after a conflict during which a project's claims are looked up before they are created. A conflict means that a claim met a
-// name or key in use. A conflict in a transaction makes its whole group of requests retry. So a client that repeats names pays with a look-up, and
-// other clients do not wait.
+// conflictAge is the time for which a project's claims skip the cache after a conflict. A conflict means that a claim met a name or key in use. A
+// conflict in a transaction makes its whole group of requests retry. So a client that repeats names pays with a look-up, and other clients do not
+// wait.
 const conflictAge = 10 * time.Second
 
 // Cache is the server's cache of projects, and of the pools that served their claims. No result depends on the cache alone. A request that begins
@@ -27,9 +27,9 @@ const conflictAge = 10 * time.Second
 // the request begins again with facts from the database. It also does so before any refusal. So the cache saves round trips and changes no result.
 type Cache struct {
 	sources   *lru.Cache[poolKey, ipam.Pool]
-	pools     *lru.Cache[ipam.ID, ipam.Pool]          // pools of released claims
+	pools     *lru.Cache[ipam.ID, ipam.Pool]          // pools for released claims
 	claims    *lru.Cache[storage.NameRef, ipam.Claim] // claims created by this server
-	conflicts *lru.Cache[ipam.ID, time.Time]          // time of the last conflict, by project
+	conflicts *lru.Cache[ipam.ID, time.Time]          // the last conflict's time, by project
 }
 
 // poolKey identifies a pool by its name and the project that uses it. The project in the key keeps other projects from learning that the pool exists.
@@ -53,12 +53,12 @@ func (m Cache) putPool(key storage.ProjectKey, p ipam.Pool) {
 	m.sources.Add(poolKey{key.ID, p.Ref()}, slim(p))
 }
 
-// maxClaimText limits the texts in a cached claim, in bytes. A claim with longer texts is not cached.
+// maxClaimText limits the texts in a cached claim, in bytes. Claims with longer texts are not cached.
 const maxClaimText = 1024
 
 // putClaim caches a claim that this server created, until its release. The release deletes the claim at the cached revision. If the revision has
-// changed, the release reads the claim again. putClaim does not cache a claim with consumers. The release of such a claim is refused, and only a read
-// may decide a refusal.
+// changed, the release reads the claim again. putClaim does not cache a claim with consumers. A release refuses such a claim, and only a read may
+// decide a refusal.
 func (m Cache) putClaim(c ipam.Claim) {
 	if c.Consumers == 0 && c.Spec.PoolSelector == nil && textOf(c.Labels)+textOf(c.Annotations)+textOf(c.Spec.Scope) <= maxClaimText {
 		m.claims.Add(storage.NameRef{ProjectID: c.ProjectID, Name: c.Name}, c)
@@ -72,7 +72,6 @@ func textOf(m map[string]string) (n int) {
 	return n
 }
 
-// removeClaim removes a claim that has changed.
 func (m Cache) removeClaim(key storage.ProjectKey, name string) {
 	m.claims.Remove(storage.NameRef{ProjectID: key.ID, Name: name})
 }
@@ -112,7 +111,7 @@ func (s *creator) fromCache(o *order) (facts storage.ClaimFacts) {
 	case conflicted && s.Ticks().Sub(since) < conflictAge, spec.AllocationRef != "", spec.PoolSelector != nil:
 	case spec.ByClass():
 		facts.Class, known = s.classes.Cached(o.key, *resolve.ClassQuery(spec))
-		known = known && !facts.Class.Found.Scoped() // the first claim of a scope carves a pool, in another kind of transaction
+		known = known && !facts.Class.Found.Scoped() // a scope's first claim carves a pool, in another kind of transaction
 	default:
 		var p ipam.Pool
 		p, known = s.cache.sources.Get(poolKey{o.key.ID, spec.PoolRef})

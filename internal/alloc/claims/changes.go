@@ -13,8 +13,8 @@ import (
 
 // changes returns the changes for the orders that were served: first the releases, then the claims, then the pools.
 //
-// All changes have the transaction's time, and the transaction holds the locks of the pools. So if two claims hold a block one after the other, the
-// second hold never begins before the first one ends. This is true for any waiting time and any server.
+// All changes have the transaction's time, and the transaction holds the pools' locks. So if two claims hold a block one after the other, the second
+// hold never begins before the first one ends. This is true for any waiting time and any server.
 func (a *attempt) changes() (ch storage.Changes, err error) {
 	n, at := len(a.batch.orders), a.tx.Now()
 	ch.Events = make([]ipam.Event, 0, n)
@@ -52,13 +52,13 @@ func (a *attempt) changes() (ch storage.Changes, err error) {
 		}
 		if !a.batch.indexed {
 			ch.ClaimInsert = append(ch.ClaimInsert, *c)
-			answerInto(&ch, at, []*order{o}, a.bound[i:i+1])
+			addStoredResponse(&ch, at, []*order{o}, a.bound[i:i+1])
 		}
 	}
-	// A list of claims binds all of its orders.
+	// A list of claims binds all its orders.
 	if a.batch.indexed {
 		ch.ClaimInsert = a.bound
-		answerInto(&ch, at, a.batch.orders, a.bound)
+		addStoredResponse(&ch, at, a.batch.orders, a.bound)
 	}
 	for _, src := range a.drawn {
 		if err := src.into(&ch); err != nil {
@@ -70,22 +70,22 @@ func (a *attempt) changes() (ch storage.Changes, err error) {
 	return ch, err
 }
 
-// answerInto adds the stored response for repeats of a request, if the request stores a response.
-func answerInto(ch *storage.Changes, at usecase.Timestamp, orders []*order, made []ipam.Claim) {
-	if o := orders[0]; o.request.StoresAnswer() {
-		ch.Answers = append(ch.Answers, usecase.Answer(o.key.ID, o.request, at, answerOf(orders, made)))
+// addStoredResponse adds the stored response for a request's repeats, if the request stores a response.
+func addStoredResponse(ch *storage.Changes, at usecase.Timestamp, orders []*order, made []ipam.Claim) {
+	if o := orders[0]; o.request.StoresResponse() {
+		ch.StoredResponses = append(ch.StoredResponses, usecase.StoredResponse(o.key.ID, o.request, at, encodeResponse(orders, made)))
 	}
 }
 
 // release gives order i's block back to its pool.
 func (a *attempt) release(i int, src *openPool) {
 	o := a.batch.orders[i]
-	a.ledger.Give(o.key.ID, quota.ClaimPlace(src.pool, o.claim.Class), quota.ReleasedUsage(o.claim))
+	a.ledger.Give(o.key.ID, quota.ClaimSubject(src.pool, o.claim.Class), quota.ReleasedUsage(o.claim))
 	a.bound[i], a.from[i] = o.claim, src
 }
 
-// releaseInto adds the release of a claim to the changes. The claim's reclaim policy and cool-down decide about the allocation. The allocation ends
-// with the claim, cools down, or is retained.
+// releaseInto adds a claim's release to the changes. The claim's reclaim policy and cool-down determine whether the allocation ends with the claim,
+// cools down, or is retained.
 func releaseInto(ch *storage.Changes, o *order, at usecase.Timestamp) error {
 	e, err := o.releaseEvent()
 	if err != nil {
@@ -93,7 +93,7 @@ func releaseInto(ch *storage.Changes, o *order, at usecase.Timestamp) error {
 	}
 	held := o.claim.Allocation()
 	ended := trail.EndedHold(held, at)
-	ended.ID = o.revision // identifies this release if the result of the COMMIT is unknown
+	ended.ID = o.revision // identifies this release if the COMMIT has an unknown result
 	if ended.Because = o.because; o.because.IsSet() {
 		ch.AttachmentDelete = append(ch.AttachmentDelete, ipam.Attachment{
 			Region: o.claim.Region, ProjectID: o.claim.ProjectID, ClaimID: o.claim.UID, Consumer: o.because.Consumer,

@@ -14,7 +14,6 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// creator creates single claims.
 type creator struct {
 	*usecase.Core
 
@@ -35,16 +34,15 @@ func (s *creator) PutClaim(ctx context.Context, project string, c ipam.Claim, r 
 	return s.createAndReport(ctx, project, c, r, true)
 }
 
-func (s *creator) createAndReport(ctx context.Context, project string, c ipam.Claim, r usecase.Request, put bool) (answer usecase.Result[ipam.Claim], err error) {
+func (s *creator) createAndReport(ctx context.Context, project string, c ipam.Claim, r usecase.Request, put bool) (result usecase.Result[ipam.Claim], err error) {
 	m, err := s.begin(ctx, project, c, r, put)
 	if err == nil {
-		answer, err = usecase.RetryConflicts(func(round int) (usecase.Result[ipam.Claim], error) { return m.try(ctx, round) })
+		result, err = usecase.RetryConflicts(func(round int) (usecase.Result[ipam.Claim], error) { return m.try(ctx, round) })
 	}
-	reporter{s.Core}.recordClaim(ctx, c.Spec, answer, m.class(), r, err)
-	return answer, err
+	reporter{s.Core}.recordClaim(ctx, c.Spec, result, m.class(), r, err)
+	return result, err
 }
 
-// creation is a claim during its creation.
 type creation struct {
 	*creator
 
@@ -71,7 +69,7 @@ func (s *creator) begin(ctx context.Context, project string, c ipam.Claim, r use
 	return m, nil
 }
 
-// class returns the class of the claim, as far as it is resolved.
+// class returns the claim's class, as far as it is resolved.
 func (m *creation) class() ipam.ClassRef {
 	if m.order == nil || m.order.choice == nil {
 		return ipam.ClassRef{}
@@ -81,7 +79,7 @@ func (m *creation) class() ipam.ClassRef {
 
 // try runs one attempt. The first attempt uses cached facts if they exist, and then waits only for the transaction. Later attempts read the facts
 // from the database.
-func (m *creation) try(ctx context.Context, round int) (answer usecase.Result[ipam.Claim], err error) {
+func (m *creation) try(ctx context.Context, round int) (result usecase.Result[ipam.Claim], err error) {
 	o := m.order
 	var facts storage.ClaimFacts
 	if o.cached = false; round == 0 && !m.put && !o.request.DryRun {
@@ -89,21 +87,21 @@ func (m *creation) try(ctx context.Context, round int) (answer usecase.Result[ip
 	}
 	if !o.cached {
 		var done bool
-		if facts, done, answer, err = m.lookUp(ctx); done {
+		if facts, done, result, err = m.lookUp(ctx); done {
 			if ipam.IsCode(err, ipam.CodeAlreadyExists) && o.claim.Rename() {
 				err = &storage.Conflict{} // the generated name is taken, so draw another one
 			}
-			return answer, err
+			return result, err
 		}
 	}
 	bound, err := m.binder.serve(ctx, o, facts)
 	// A conflict means one of two things. Another request has created this claim or used this key since the look-up, or the project is gone.
 	if _, conflict := storage.AsConflict(err); conflict {
-		return answer, m.handleConflict(ctx, err)
+		return result, m.handleConflict(ctx, err)
 	}
 	if err != nil && !storage.Shed(err) {
-		if done, answer, met := m.findConcurrentCreate(ctx); done {
-			return answer, met
+		if done, result, met := m.findConcurrentCreate(ctx); done {
+			return result, met
 		}
 	}
 	if err == nil && !o.request.DryRun {
@@ -127,11 +125,11 @@ func (m *creation) handleConflict(ctx context.Context, conflict error) error {
 }
 
 // lookUp reads the facts that a claim needs before its transaction, and caches them. done means that the request needs no transaction.
-func (m *creation) lookUp(ctx context.Context) (facts storage.ClaimFacts, done bool, answer usecase.Result[ipam.Claim], err error) {
+func (m *creation) lookUp(ctx context.Context) (facts storage.ClaimFacts, done bool, result usecase.Result[ipam.Claim], err error) {
 	o := m.order
 	if m.cachedProject { // a cached fact must not decide a refusal
 		if o.key, err = m.ProjectKey(ctx, m.pass); err != nil {
-			return facts, true, answer, err
+			return facts, true, result, err
 		}
 		m.cachedProject, o.claim.ProjectID, o.event.ProjectID = false, o.key.ID, o.key.ID
 	}
@@ -150,72 +148,72 @@ func (m *creation) lookUp(ctx context.Context) (facts storage.ClaimFacts, done b
 // findConcurrentCreate looks up the claim and the key again after a refusal. If two identical requests run at once, the first one may take the last
 // block. The second request must then return the first one's result, and not a refusal for lack of room. In the same situation, a PUT with the
 // precondition "must not exist" must fail with that precondition.
-func (m *creation) findConcurrentCreate(ctx context.Context) (done bool, answer usecase.Result[ipam.Claim], err error) {
+func (m *creation) findConcurrentCreate(ctx context.Context) (done bool, result usecase.Result[ipam.Claim], err error) {
 	o := m.order
 	if o.request.Key == "" && !m.put {
-		return false, answer, nil
+		return false, result, nil
 	}
-	_, done, answer, err = m.findEarlier(ctx, func(ctx context.Context) (storage.ClaimFacts, error) {
+	_, done, result, err = m.findEarlier(ctx, func(ctx context.Context) (storage.ClaimFacts, error) {
 		return m.Store.ClaimLookup(ctx, storage.ClaimQuery{Project: o.key, Name: o.claim.Name, Key: o.request.Key, Now: m.Now()})
 	})
-	met := usecase.Answered(err) || ipam.IsCode(err, ipam.CodePreconditionFailed) || ipam.IsCode(err, ipam.CodeOutcomeUnknown)
-	return done && met, answer, err
+	met := usecase.Settled(err) || ipam.IsCode(err, ipam.CodePreconditionFailed) || ipam.IsCode(err, ipam.CodeOutcomeUnknown)
+	return done && met, result, err
 }
 
 // findEarlier looks up the facts before a claim is created. It settles two kinds of requests that need no transaction: a request with a repeated key,
 // and a request for a name that exists.
 //
-// It returns the result of an earlier request only after that result is durable. This includes the refusal that the name exists. From this refusal, a
+// It returns an earlier request's result only after that result is durable. This includes the refusal that the name exists. From this refusal, a
 // client without a key learns that its first request succeeded.
-func (m *creation) findEarlier(ctx context.Context, lookUp func(context.Context) (storage.ClaimFacts, error)) (facts storage.ClaimFacts, done bool, answer usecase.Result[ipam.Claim], err error) {
-	var told error
+func (m *creation) findEarlier(ctx context.Context, lookUp func(context.Context) (storage.ClaimFacts, error)) (facts storage.ClaimFacts, done bool, result usecase.Result[ipam.Claim], err error) {
+	var refusal error
 	err = m.Durably(ctx, func(ctx context.Context) (_ bool, err error) {
-		done, answer, told = false, usecase.Result[ipam.Claim]{}, nil
+		done, result, refusal = false, usecase.Result[ipam.Claim]{}, nil
 		if facts, err = lookUp(ctx); err != nil {
 			return false, err
 		}
-		done, answer, told = m.settleFromEarlier(ctx, facts)
-		if !usecase.Answered(told) && !ipam.IsCode(told, ipam.CodeAlreadyExists) && !ipam.IsCode(told, ipam.CodePreconditionFailed) {
-			return false, told
+		done, result, refusal = m.settleFromEarlier(ctx, facts)
+		if !usecase.Settled(refusal) && !ipam.IsCode(refusal, ipam.CodeAlreadyExists) && !ipam.IsCode(refusal, ipam.CodePreconditionFailed) {
+			return false, refusal
 		}
 		return done && !m.order.request.DryRun, nil
 	})
 	if err != nil {
 		return facts, true, usecase.Result[ipam.Claim]{}, err
 	}
-	return facts, done, answer, told
+	return facts, done, result, refusal
 }
 
-func (m *creation) settleFromEarlier(ctx context.Context, facts storage.ClaimFacts) (done bool, answer usecase.Result[ipam.Claim], err error) {
+func (m *creation) settleFromEarlier(ctx context.Context, facts storage.ClaimFacts) (done bool, result usecase.Result[ipam.Claim], err error) {
 	have, c, r := facts.Claim, m.order.claim, m.order.request
-	if facts.Answer != nil {
-		made, err := usecase.Replayed(ctx, r, *facts.Answer, func(a storage.Answer) ([]ipam.Claim, error) { return madeBy([]*order{m.order}, a) })
+	if facts.StoredResponse != nil {
+		made, err := usecase.Replayed(ctx, r, *facts.StoredResponse, func(a storage.StoredResponse) ([]ipam.Claim, error) { return decodeResponse([]*order{m.order}, a) })
 		// The name was read before the key, so read the claim again.
 		if err == nil && (have == nil || have.UID != made[0].UID) {
 			err = m.StillHeld(ctx, made)
 		}
 		if err != nil {
-			return true, answer, err
+			return true, result, err
 		}
 		return true, usecase.Result[ipam.Claim]{Value: made[0], Replayed: true}, nil
 	}
 	if have == nil {
 		err = r.CheckPut(false, ipam.ID{})
-		return err != nil, answer, err
+		return err != nil, result, err
 	}
 	if have.UID == c.UID { // this request's own claim: an earlier COMMIT succeeded without a response
 		return true, usecase.Result[ipam.Claim]{Value: *have}, nil
 	}
 	if !m.put {
-		return true, answer, claimExists(c, "/metadata/name")
+		return true, result, claimExists(c, "/metadata/name")
 	}
 	if err := r.CheckPut(true, have.Revision); err != nil {
-		return true, answer, err
+		return true, result, err
 	}
 	if diff := differing(*have, c); len(diff) > 0 {
 		e := ipam.Errorf(ipam.CodeAlreadyExists, "Claim %s exists with another spec. Request the existing values, or use another name.", c.Ref())
 		e.Fields = diff
-		return true, answer, e
+		return true, result, e
 	}
 	return true, usecase.Result[ipam.Claim]{Value: *have, Existed: true}, nil
 }
@@ -224,7 +222,6 @@ func claimExists(c ipam.Claim, pointer string) error {
 	return ipam.Errorf(ipam.CodeAlreadyExists, "Claim %s exists already.", c.Ref()).At(pointer, "is taken; choose another name, or use PUT: it returns the existing claim if the spec is the same.")
 }
 
-// preparer prepares claims for their creation.
 type preparer struct {
 	*usecase.Core
 
@@ -236,7 +233,7 @@ func (s preparer) claim(c ipam.Claim, key storage.ProjectKey, who tenancy.Princi
 	if err := usecase.CheckNew(&c.Metadata, c.Spec.CheckNew()); err != nil {
 		return c, err
 	}
-	c.Metadata = s.Fresh(c.Metadata, key.Name, s.Region, who)
+	c.Metadata = s.NewMetadata(c.Metadata, key.Name, s.Region, who)
 	s.regions.NameHere(&c.Metadata)
 	c.ProjectID = key.ID
 	c.AllocationID, c.Consumers = allocationOf(c.UID), len(c.Spec.Consumers)

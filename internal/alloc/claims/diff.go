@@ -13,8 +13,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// differing returns the fields in which an existing claim differs from a request. It compares the request with the values that the claim has now,
-// even if defaults set them. It ignores labels and annotations, because other clients may have changed them since.
+// differing returns the fields in which an existing claim differs from a request. It compares the request with the claim's current values, even if
+// defaults set them. It ignores labels and annotations, because other clients may have changed them since.
 func differing(have, want ipam.Claim) []ipam.Field {
 	d := claimComparison{have: have, want: want}
 	d.source()
@@ -55,8 +55,8 @@ func (d *claimComparison) add(pointer, there, asked string) {
 	d.fields = append(d.fields, ipam.Field{Pointer: pointer, Detail: detail})
 }
 
-// source compares the sources of the blocks: class, scope, pool, selector and allocation. If a default class served the existing claim, the request
-// may name that class.
+// source compares the blocks' sources: class, scope, pool, selector and allocation. If a default class served the existing claim, the request may
+// name that class.
 func (d *claimComparison) source() {
 	have, want := d.have.Spec, d.want.Spec
 	byDefault := have.ByClass() && have.ClassName == "" && want.ClassName == d.have.Class.Ref.Name
@@ -80,7 +80,7 @@ func (d *claimComparison) source() {
 	}
 }
 
-// length compares the lengths of the blocks. A request without a length wants the default length. The existing claim may have another length.
+// length compares the blocks' lengths. A request without a length wants the default length. The existing claim may have another length.
 func (d *claimComparison) length() {
 	have, want := d.have.Spec, d.want.Spec
 	there := fmt.Sprintf("/%d", d.have.Block.Bits())
@@ -138,12 +138,12 @@ func ownerText(o *ipam.OwnerRef) string {
 // sameReclaim reports whether a requested reclaim policy is the same as in an existing claim. If the existing claim's spec sets no policy, a request
 // for its effective policy is the same. If the existing claim has no class and its spec sets Delete, a request without a policy is the same.
 func sameReclaim(have ipam.Claim, want ipam.ReclaimPolicy) bool {
-	switch said := have.Spec.ReclaimPolicy; said {
+	switch policy := have.Spec.ReclaimPolicy; policy {
 	case want:
 		return true
 	case "":
 		return want == have.ReclaimPolicy
 	default:
-		return want == "" && said == ipam.ReclaimDelete && have.Class.IsZero()
+		return want == "" && policy == ipam.ReclaimDelete && have.Class.IsZero()
 	}
 }

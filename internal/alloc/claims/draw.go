@@ -14,14 +14,14 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// poolDecision is the decision whether and how a pool serves a choice. It is made and encoded once for all orders of the choice.
+// poolDecision is the decision whether and how a pool serves a choice. It is made and encoded once for all the choice's orders.
 type poolDecision struct {
 	refused error // the reason why the pool cannot or may not serve the choice
 	want    resolve.BlockSpec
 	usage   ipam.Usage
-	at      ipam.HoldPlace
+	at      ipam.QuotaSubject
 
-	// The record of a claim in the trail consists of head, the block, and tail.
+	// The trail's record for a claim consists of head, the block, and tail.
 	head []byte // the spec; not used for a claim with an owner, labels or annotations
 	tail []byte // pool and class
 }
@@ -73,7 +73,7 @@ func (a *attempt) decide(c *choice, src *openPool) *poolDecision {
 	if !c.Ask.MayDraw(o.key, src.pool, src.granted[o.key.Name]) { // the choice may not use the pool any more
 		d.refused = storage.PoolNotFound(src.pool.Ref())
 	} else if d.want, d.refused = c.Ask.BlockSpec(src.pool); d.refused == nil { // an error means that the policy has changed since the look-up
-		d.usage, d.at = quota.ClaimUsage(src.pool, d.want.Bits), quota.ClaimPlace(src.pool, c.Ask.ClassRef())
+		d.usage, d.at = quota.ClaimUsage(src.pool, d.want.Bits), quota.ClaimSubject(src.pool, c.Ask.ClassRef())
 	}
 	if src.draws == nil {
 		src.draws = map[*choice]*poolDecision{}

@@ -28,7 +28,6 @@ type Explanation struct {
 	Remedies []Remedy // changes that would make a refused claim succeed, the smallest first
 }
 
-// explainer explains decisions about claims.
 type explainer struct {
 	*usecase.Core
 
@@ -38,8 +37,7 @@ type explainer struct {
 	places  chan struct{} // one slot for each running explanation
 }
 
-// ExplainClaim decides a claim in a transaction that is always rolled back. It runs the same code as the creation of a claim, so it returns the same
-// result.
+// ExplainClaim decides a claim in a transaction that is always rolled back. It runs the same code as CreateClaim, so it returns the same result.
 func (s *explainer) ExplainClaim(ctx context.Context, project string, c ipam.Claim) (Explanation, error) {
 	who, key, err := s.Enter(ctx, tenancy.ClaimsRead, project)
 	if err != nil {
@@ -106,7 +104,7 @@ func (s *explainer) allowing(ctx context.Context, key storage.ProjectKey, out *E
 	if err != nil {
 		return err
 	}
-	at := ipam.HoldPlace{Pool: bound.Pool, Class: bound.Class.Ref, Family: ipam.FamilyOf(bound.Block.Addr())}
+	at := ipam.QuotaSubject{Pool: bound.Pool, Class: bound.Class.Ref, Family: ipam.FamilyOf(bound.Block.Addr())}
 	for _, q := range quotas {
 		if !q.Spec.Scope.Covers(at) {
 			continue
@@ -117,7 +115,7 @@ func (s *explainer) allowing(ctx context.Context, key storage.ProjectKey, out *E
 	return nil
 }
 
-// quotaLeft returns the text about the use of a quota.
+// quotaLeft returns the text about a quota's use.
 func quotaLeft(q ipam.Quota) string {
 	var parts []string
 	for _, m := range quota.Measures {
@@ -130,7 +128,7 @@ func quotaLeft(q ipam.Quota) string {
 
 // Remedy is one change that would make a refused claim succeed.
 type Remedy struct {
-	Pointer string // the field of the claim to change; empty if the change is elsewhere
+	Pointer string // the claim's field to change; empty if the change is elsewhere
 	Value   string // the value to set, if only one value helps
 	Detail  string // one sentence
 }
@@ -162,8 +160,8 @@ func (s *explainer) largestNow(ctx context.Context, res resolve.Resolved) (*int,
 		}
 		lo, hi := p.Spec.Allocation.Bounds(p.Block)
 		if res.Ask.Class != nil {
-			least, most := res.Ask.Class.Spec.Bounds()
-			lo, hi = max(lo, least), min(hi, most)
+			shortest, longest := res.Ask.Class.Spec.Bounds()
+			lo, hi = max(lo, shortest), min(hi, longest)
 		}
 		if bits := max(free, lo); bits <= hi && (best == nil || bits < *best) {
 			best = &bits

@@ -18,7 +18,7 @@ import (
 )
 
 // groups serves several orders on one pool in one transaction. An order binds or releases one claim. A member is an order in a group. The orders that
-// arrive during a transaction of the pool form the next group.
+// arrive during the pool's transaction form the next group.
 type groups struct {
 	*usecase.Core
 
@@ -27,13 +27,13 @@ type groups struct {
 	excluded *lru.Cache[ipam.ID, time.Time] // pools that could not be served in one round trip, with the time of the last failure
 }
 
-// join adds an order to the pool's next group and waits for the outcome of the order. A group drops an order if the region is not yet recorded for
-// the order's project. Then join records the region and joins the next group.
+// join adds an order to the pool's next group and waits for the order's outcome. A group drops an order if the region is not yet recorded for the
+// order's project. Then join records the region and joins the next group.
 func (s *groups) join(ctx context.Context, pool ipam.Pool, o *order) (ipam.Claim, error) {
-	return usecase.Placed(ctx, s.Core, func() (ipam.Claim, error) { return s.joinOne(ctx, pool, o) })
+	return usecase.RetryUnlocked(ctx, s.Core, func() (ipam.Claim, error) { return s.joinOne(ctx, pool, o) })
 }
 
-// joinOne joins one group. If no transaction of the pool runs, the order starts at once. Otherwise it joins the next group.
+// joinOne joins one group. If the pool has no running transaction, the order starts at once. Otherwise it joins the next group.
 func (s *groups) joinOne(ctx context.Context, pool ipam.Pool, o *order) (ipam.Claim, error) {
 	m := &member{order: o, ctx: ctx, lock: storage.PoolContainer(pool).Lock()}
 	if s.Tracer != nil {
@@ -117,7 +117,7 @@ func (s *groups) run(ctx context.Context, pool *ipam.Pool, members []*member) {
 	finish(waiting, err)
 }
 
-// dropEnded finishes the members whose request has ended, and returns the other members.
+// dropEnded finishes the members with a request that has ended, and returns the other members.
 func dropEnded(members []*member) []*member {
 	return dropFailed(members, func(m *member) error {
 		if m.ctx.Err() == nil {
@@ -141,7 +141,7 @@ func dropFailed(members []*member, failure func(*member) error) []*member {
 // round runs one transaction, and returns the members that still have no outcome.
 func (s *groups) round(ctx context.Context, pool *ipam.Pool, members []*member) []*member {
 	members, doubles := splitRepeats(members)
-	defer finish(doubles, &storage.Conflict{}) // a repeat then reads the outcome of the first member
+	defer finish(doubles, &storage.Conflict{}) // a repeat then reads the first member's outcome
 	a, err := s.transact(ctx, members, *pool)
 	if c, ok := storage.AsConflict(err); ok {
 		return s.dropConflicts(ctx, members, c)
@@ -207,7 +207,7 @@ func (s *groups) refresh(pool *ipam.Pool, members []*member, a *attempt) {
 	*pool = now
 }
 
-// refills caches the results of the probes for room, by prefix length.
+// refills caches the results from the probes for room, by prefix length.
 type refills map[int]bool
 
 // refilled reports whether the pool now has a block for a request that it refused a moment ago. It makes one probe for each length.

@@ -19,8 +19,8 @@ type member struct {
 	waited time.Duration // the time until the first transaction began, for traces
 
 	done          chan struct{}
-	finished      bool // only the worker of the group uses this field, and after it the next worker
-	commitUnknown bool // the result of an earlier COMMIT with this member is unknown; that COMMIT may still take effect
+	finished      bool // only the group's worker uses this field, and after it the next worker
+	commitUnknown bool // an earlier COMMIT with this member has an unknown result; that COMMIT may still take effect
 	outcome       ipam.Claim
 	err           error
 }
@@ -35,7 +35,7 @@ func (s *groups) traceGroup(ctx context.Context, pool ipam.Pool, members []*memb
 		if m.waited < 0 {
 			m.waited = s.Ticks().Sub(m.joined)
 		}
-		contexts[i], waited[i] = m.ctx, m.waited //nolint:fatcontext // a list of contexts, none of which contains another
+		contexts[i], waited[i] = m.ctx, m.waited //nolint:fatcontext // a list of contexts; no context contains another
 	}
 	ctx = s.Tracer.GroupBegan(ctx, pool.Ref().String(), contexts, waited)
 	return ctx, func() { s.Tracer.GroupEnded(ctx) }
@@ -53,7 +53,7 @@ func (m *member) finish(c ipam.Claim, err error) {
 		return
 	}
 	if m.commitUnknown && storage.RetryLater(err) {
-		err = storage.OutcomeUnknown(err) // the error says that nothing was changed, and this may now be false
+		err = storage.OutcomeUnknown(err) // the error means that nothing was changed, and this may now be false
 	}
 	m.finished, m.outcome, m.err = true, c, err
 	if m.done != nil {
@@ -61,7 +61,7 @@ func (m *member) finish(c ipam.Claim, err error) {
 	}
 }
 
-// splitRepeats separates the members that repeat an earlier member of the group. A repeat has the same name to create, the same claim to release, or
+// splitRepeats separates the members that repeat an earlier member in the group. A repeat has the same name to create, the same claim to release, or
 // the same key. The repeats must not be in the same statement, because a statement cannot distinguish equal rows in its input.
 func splitRepeats(members []*member) (singles, doubles []*member) {
 	type subject struct {
@@ -70,7 +70,7 @@ func splitRepeats(members []*member) (singles, doubles []*member) {
 	}
 	seen := make(map[subject]bool, len(members))
 	for _, m := range members {
-		name, key := subject{"release", m.name()}, subject{"key", m.answerKey()}
+		name, key := subject{"release", m.name()}, subject{"key", m.keyRef()}
 		if m.binds() {
 			name.what = "create"
 		}
@@ -89,5 +89,5 @@ func splitRepeats(members []*member) (singles, doubles []*member) {
 
 // conflictsWith reports whether a conflict is about this member.
 func (m *member) conflictsWith(c *storage.Conflict) bool {
-	return slices.Contains(c.ClaimRefs, m.name()) || m.request.Key != "" && slices.Contains(c.AnswerKeys, m.answerKey())
+	return slices.Contains(c.ClaimRefs, m.name()) || m.request.Key != "" && slices.Contains(c.IdempotencyKeys, m.keyRef())
 }

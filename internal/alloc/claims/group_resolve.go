@@ -10,9 +10,9 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// resolveCommit reads back each member of a group if the result of a COMMIT is unknown. A member binds or releases one claim. If a member took
+// resolveCommit reads back each member in a group after a COMMIT with an unknown result. A member binds or releases one claim. If a member took
 // effect, resolveCommit finishes it. The other members go into the next round with the same ids. resolveCommit has its own time limit, because the
-// time limit of the group is often nearly over.
+// group's time limit is often nearly over.
 func (s *groups) resolveCommit(ctx context.Context, members []*member) []*member {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), usecase.ReadBackLimit)
 	defer cancel()
@@ -44,7 +44,7 @@ func (s *groups) resolveCommit(ctx context.Context, members []*member) []*member
 	return again
 }
 
-// committed reads back whether the request of a member has taken effect.
+// committed reads back whether a member's request has taken effect.
 func (s *groups) committed(ctx context.Context, m *member) (ipam.Claim, bool, error) {
 	if !m.binds() {
 		released, err := s.released(ctx, m.order)
@@ -54,9 +54,9 @@ func (s *groups) committed(ctx context.Context, m *member) (ipam.Claim, bool, er
 	return got, found && got.UID == m.claim.UID, err
 }
 
-// released searches for the history row of this release. A missing claim is not enough, because another request may have released the claim.
+// released searches for this release's history row. A missing claim is not enough, because another request may have released the claim.
 func (s *groups) released(ctx context.Context, o *order) (bool, error) {
-	const page = 100 // the number of earlier holds of this block to read; usually the claim's own hold is the only one
+	const page = 100 // the number of earlier holds on this block to read; usually the claim's own hold is the only one
 	owner := storage.ProjectKey{ID: o.claim.PoolProjectID, Name: o.claim.Pool.Project}
 	for before := (storage.HistoryCursor{}); ; {
 		ended, err := s.Store.HistoryList(ctx, owner, []netip.Prefix{o.claim.Block}, before, page)
@@ -115,7 +115,7 @@ func (s *groups) dropConflicts(ctx context.Context, members []*member, c *storag
 	return rest
 }
 
-// unrecorded returns the error for a claim of a project without a recorded use of the region. The other members do not wait for the record.
+// unrecorded returns the error for a claim if the region is not yet recorded for its project. The other members do not wait for the record.
 func (m *member) unrecorded(u *storage.RegionNotRecorded) error {
 	if !m.binds() || !slices.Contains(u.Projects, m.key.ID) {
 		return nil
@@ -123,7 +123,8 @@ func (m *member) unrecorded(u *storage.RegionNotRecorded) error {
 	return &storage.RegionNotRecorded{Projects: []ipam.ID{m.key.ID}, Region: u.Region}
 }
 
-// locked returns the error for a member of a project whose lock another transaction holds exclusively. It waits for the lock without the pool's lock.
+// locked returns the error for a member if another transaction exclusively holds its project's lock. The member waits for the lock without the pool's
+// lock.
 func (m *member) locked(o *storage.LockBusy) error {
 	if m.key.ID != o.ID {
 		return nil

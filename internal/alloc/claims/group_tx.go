@@ -12,8 +12,8 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// transact runs the transaction of a round. A member is an order of the group: it binds or releases one claim. The trace of the transaction ends
-// before a member gets its outcome.
+// transact runs a round's transaction. A member is an order in the group: it binds or releases one claim. The transaction's trace ends before a
+// member gets its outcome.
 func (s *groups) transact(ctx context.Context, members []*member, pool ipam.Pool) (*attempt, error) {
 	if !members[0].request.DryRun && !slices.ContainsFunc(members, (*member).consumes) { // a dry run has no group
 		remembered := s.Store.HasCached(storage.PoolContainer(pool))
@@ -51,8 +51,8 @@ func (s *groups) transactFromCache(ctx context.Context, members []*member, pools
 	})
 }
 
-// excludePools excludes the pools that refuse members from shared transactions. Otherwise the retries of these members would delay other pools. It
-// reports whether any pool refuses a member.
+// excludePools excludes the pools that refuse members from shared transactions. Otherwise the retries of these members would delay other pools.
+// excludePools reports whether any pool refuses a member.
 func (s *groups) excludePools(members []*member, refused []error) (some bool) {
 	for i, err := range refused {
 		if err != nil && !(some && members[i].lock == members[i-1].lock) {
@@ -63,8 +63,8 @@ func (s *groups) excludePools(members []*member, refused []error) (some bool) {
 	return some
 }
 
-// allLackRoom reports whether every member is refused because the pool has no block of the requested length, and the free space is known. If an
-// earlier COMMIT of a member may still take effect, it returns false. Only the lock of the pool can exclude such a COMMIT.
+// allLackRoom reports whether every member is refused because the pool has no block with the requested length, and the free space is known. If a
+// member's earlier COMMIT may still take effect, it returns false. Only the pool's lock can exclude such a COMMIT.
 func allLackRoom(members []*member, refused []error) bool {
 	for i, m := range members {
 		lack, is := errors.AsType[*regions.NoRoom](refused[i])
@@ -75,8 +75,8 @@ func allLackRoom(members []*member, refused []error) bool {
 	return true
 }
 
-// account returns the project that pays for a group's transaction. If all members have the same project, that project pays. Otherwise the project of
-// the pool pays.
+// account returns the project that pays for a group's transaction. If all members have the same project, that project pays. Otherwise the pool's
+// project pays.
 func account(pool ipam.Pool, members []*member) ipam.ID {
 	payer := tenancy.PayerOf(members[0].ctx)
 	for _, m := range members[1:] {
@@ -98,16 +98,16 @@ func groupOf(members []*member) *batch {
 // groupLocks returns the exclusive locks on the pools and the shared locks on the projects. The locks on the projects keep their quotas from
 // changing.
 func (b *batch) groupLocks(pools []ipam.Pool) storage.Locks {
-	locks := storage.Locks{Shared: b.projects(), InTurn: true}
+	locks := storage.Locks{Shared: b.projects(), TryShared: true}
 	for _, p := range pools {
-		locks.Alone = append(locks.Alone, storage.PoolContainer(p).Lock())
+		locks.Exclusive = append(locks.Exclusive, storage.PoolContainer(p).Lock())
 	}
 	return locks
 }
 
-// serveEach serves the orders of a group one by one. The releases come first, so that their blocks can serve the claims. The claims follow in the
-// order of their arrival. If an order cannot be served, serveEach refuses it and goes on. several means that the installation has several regions, so
-// another region may have a claim of the same name.
+// serveEach serves a group's orders one by one. The releases come first, so that their blocks can serve the claims. The claims follow in arrival
+// order. If an order cannot be served, serveEach refuses it and goes on. several means that the installation has several regions, so another region
+// may have a claim with the same name.
 func (a *attempt) serveEach(ctx context.Context, members []*member, pools []ipam.Pool, several bool) error {
 	for _, pool := range pools {
 		src, err := a.open(ctx, pool)
@@ -155,7 +155,7 @@ func (a *attempt) serveEach(ctx context.Context, members []*member, pools []ipam
 	return a.tx.Write(ctx, ch)
 }
 
-// readUsers reads the consumers of the new claims.
+// readUsers reads the new claims' consumers.
 func (a *attempt) readUsers(ctx context.Context) error {
 	wanted := map[ipam.ID][]ipam.NewConsumer{}
 	for _, o := range a.batch.orders {
@@ -174,7 +174,7 @@ func (a *attempt) readUsers(ctx context.Context) error {
 	return nil
 }
 
-// markTaken checks the names and keys of refused orders that began with cached facts. If a name or key is in use, the order gets a conflict instead
+// markTaken checks the names and keys in refused orders that began with cached facts. If a name or key is in use, the order gets a conflict instead
 // of its refusal. The order then repeats its look-up, which returns the right refusal.
 func (a *attempt) markTaken(ctx context.Context, several bool) error {
 	var unseen []int
@@ -184,13 +184,13 @@ func (a *attempt) markTaken(ctx context.Context, several bool) error {
 		if a.refused[i] == nil || looks || !o.cached {
 			continue
 		}
-		if several { // another region may have a claim of this name: the look-up finds it
+		if several { // another region may have a claim with this name: the look-up finds it
 			a.refused[i] = &storage.Conflict{}
 			continue
 		}
 		unseen, claims = append(unseen, i), append(claims, o.name())
 		if o.request.Key != "" {
-			keys = append(keys, o.answerKey())
+			keys = append(keys, o.keyRef())
 		}
 	}
 	if len(unseen) == 0 {
@@ -201,7 +201,7 @@ func (a *attempt) markTaken(ctx context.Context, several bool) error {
 		return err
 	}
 	for _, i := range unseen {
-		if o := a.batch.orders[i]; taken[o.name()] || o.request.Key != "" && used[o.answerKey()] {
+		if o := a.batch.orders[i]; taken[o.name()] || o.request.Key != "" && used[o.keyRef()] {
 			a.refused[i] = &storage.Conflict{}
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// poolGroup is the next group of a pool.
+// poolGroup is a pool's next group.
 type poolGroup struct {
 	pool    ipam.Pool
 	lock    ipam.ID
@@ -29,8 +29,8 @@ func (s *groups) needsOwnTransaction(pool ipam.Pool, lock ipam.ID) bool {
 	return alone && s.Ticks().Sub(since) < excludedFor || !s.Store.HasCached(storage.PoolContainer(pool))
 }
 
-// runWorker is the shared worker. It serves the ready pools, many in one transaction, until no pool is ready. It never waits for the lock of a pool.
-// A locked pool gets its own worker.
+// runWorker is the shared worker. It serves the ready pools, many in one transaction, until no pool is ready. It never waits for a pool's lock. A
+// locked pool gets its own worker.
 func (s *groups) runWorker() {
 	for poolGroups := s.waiting.next(); poolGroups != nil; poolGroups = s.waiting.next() {
 		var ours []*poolGroup
@@ -96,7 +96,7 @@ func (s *groups) tryOneTransaction(ctx context.Context, poolGroups []*poolGroup)
 		for i, m := range singles {
 			m.finish(a.bound[i], a.refused[i])
 		}
-		finish(doubles, &storage.Conflict{}) // a repeat reads the outcome of the first member
+		finish(doubles, &storage.Conflict{}) // a repeat reads the first member's outcome
 		return true
 	case ipam.IsCode(err, ipam.CodeOutcomeUnknown):
 		s.resolveCommit(ctx, singles)

@@ -20,7 +20,7 @@ type order struct {
 	choice  *choice    // how to bind the claim; nil for a release
 
 	random   ipam.ID // the seed for the block's position, if the pool's strategy is random
-	revision ipam.ID // for a release: the id of its history row, and the revision of an allocation that stays
+	revision ipam.ID // for a release: its history row's id, and the revision of an allocation that stays
 
 	because ipam.Because // the consumer whose end causes the release; if set, the release also detaches the consumer
 
@@ -39,17 +39,15 @@ func (o *order) frees() bool {
 // consumes reports whether the order attaches or detaches consumers.
 func (o *order) consumes() bool { return len(o.claim.Spec.Consumers) > 0 || o.because.IsSet() }
 
-// name returns the claim's name in its project.
 func (o *order) name() storage.NameRef {
 	return storage.NameRef{ProjectID: o.key.ID, Name: o.claim.Name}
 }
 
-// answerKey returns the request's idempotency key in its project.
-func (o *order) answerKey() storage.NameRef {
+func (o *order) keyRef() storage.NameRef {
 	return storage.NameRef{ProjectID: o.key.ID, Name: o.request.Key}
 }
 
-// choice is the decision how to bind all orders of a batch with the same spec.
+// choice is the decision how to bind all the batch's orders with the same spec.
 type choice struct {
 	resolve.Resolved
 	room  []ipam.Pool // the pools to try; they had room at the last scan
@@ -59,13 +57,13 @@ type choice struct {
 
 // txOptions describes how the three kinds of transactions that serve orders differ.
 type txOptions struct {
-	op        string // name of the transaction
+	op        string // the transaction's name
 	lockKind  locks.WorkKind
-	allOrNone bool // the orders belong to one request, and the transaction serves all of them or none
+	allOrNone bool // the orders belong to one request, and the transaction serves them all or none
 	indexed   bool // the request is a list of claims, and a refusal names an index in the list
 }
 
-// The kinds of transactions:
+// These are the kinds of transactions:
 //   - claim_group serves orders from many requests on one pool. Each order has its own outcome.
 //   - claim_first serves a scope's first claim, and carves the scope's pool.
 //   - claim_batch serves a list of claims in one request.
@@ -84,7 +82,6 @@ type batch struct {
 	byPool  map[ipam.ID][]*choice // the choices that may use each pool
 }
 
-// newBatch creates a batch of orders with chosen pools.
 func newBatch(m txOptions, orders []*order) *batch {
 	b := &batch{txOptions: m, orders: orders, byPool: map[ipam.ID][]*choice{}}
 	for _, o := range orders {
@@ -108,13 +105,12 @@ func newBatch(m txOptions, orders []*order) *batch {
 	return b
 }
 
-// key returns the project of a batch that belongs to one request.
+// key returns the project that a batch for one request belongs to.
 func (b *batch) key() storage.ProjectKey { return b.orders[0].key }
 
 // dryRun reports whether the batch must change nothing. A dry run never shares a transaction with other requests.
 func (b *batch) dryRun() bool { return b.orders[0].request.DryRun }
 
-// projects returns the distinct projects of the orders.
 func (b *batch) projects() (ids []ipam.ID) {
 	for _, o := range b.orders {
 		if !slices.Contains(ids, o.key.ID) {

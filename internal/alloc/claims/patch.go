@@ -11,15 +11,14 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// patcher changes claims.
 type patcher struct {
 	*usecase.Core
 
 	cache Cache
 }
 
-// PatchClaim changes the labels, annotations and reclaimPolicy of a claim with mutate. mutate must be pure, because PatchClaim may call it again
-// after a conflict. If mutate changes nothing, PatchClaim writes nothing.
+// PatchClaim changes a claim's labels, annotations and reclaimPolicy with mutate. mutate must be pure, because PatchClaim may call it again after a
+// conflict. If mutate changes nothing, PatchClaim writes nothing.
 func (s *patcher) PatchClaim(ctx context.Context, project, name string, r usecase.Request, mutate func(ipam.Claim) (ipam.Claim, error)) (ipam.Claim, error) {
 	_, key, err := s.Enter(ctx, tenancy.ClaimsWrite, project)
 	if err != nil {

@@ -14,30 +14,30 @@ import (
 // defaultWaiting is the default limit for the members that wait for one pool. It is sixteen full groups.
 const defaultWaiting = 16 * usecase.MaxGroup
 
-// Queue contains the members that wait for the next group of their pool. A member is a claim to bind or to release.
+// Queue contains the members that wait for their pool's next group. A member is a claim to bind or to release.
 type Queue struct {
 	limit   int // limit for the members that wait for one pool
 	mu      sync.Mutex
 	pending map[ipam.ID][]*member // by the pool's lock; a pool with an entry is ready, or a worker serves it
-	ready   []ipam.Pool           // the pools that wait for a worker, in the order of their arrival
+	ready   []ipam.Pool           // the pools that wait for a worker, in arrival order
 	workers int                   // the number of running shared workers
-	refused int64                 // the number of members that were refused because the queue was full
+	refused int64                 // the number of members refused because of a full queue
 }
 
-// NewQueue creates a queue. most limits the members that wait for one pool. 0 means the default.
-func NewQueue(most int) *Queue {
-	if most <= 0 {
-		most = defaultWaiting
+// NewQueue creates a queue. limit is the maximum number of members that wait for one pool. 0 means the default.
+func NewQueue(limit int) *Queue {
+	if limit <= 0 {
+		limit = defaultWaiting
 	}
-	return &Queue{limit: most, pending: map[ipam.ID][]*member{}}
+	return &Queue{limit: limit, pending: map[ipam.ID][]*member{}}
 }
 
 // maxWorkers limits the shared workers. A shared worker serves many pools in one transaction. If all shared workers are busy, the pools that become
 // ready wait and share the next transaction.
 var maxWorkers = max(2, runtime.GOMAXPROCS(0))
 
-// add puts a member into the next group of its pool. first means that the caller must start a worker. With carry, this is a shared worker. Without
-// carry, this is a worker for the pool alone, because alone returned true.
+// add puts a member into its pool's next group. first means that the caller must start a worker. With carry, this is a shared worker. Without carry,
+// this is a worker for the pool alone, because alone returned true.
 //
 // If the queue is full, add refuses the member. Otherwise the member would be served after its deadline, and would delay all members behind it.
 func (q *Queue) add(pool ipam.Pool, m *member, alone func(pool ipam.Pool, lock ipam.ID) bool) (first, carry bool, err error) {
@@ -108,8 +108,8 @@ func (q *Queue) withdraw(id ipam.ID, m *member) bool {
 	return i >= 0
 }
 
-// take removes up to n members of a pool from the queue and returns them. If no member is left, the pool's own worker must end. The next member then
-// makes the pool ready.
+// take removes up to n of a pool's members from the queue and returns them. If no member is left, the pool's own worker must end. The next member
+// then makes the pool ready.
 func (q *Queue) take(id ipam.ID, n int) []*member {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -128,14 +128,13 @@ func (q *Queue) collect(id ipam.ID, n int) []*member {
 	return members
 }
 
-// Queues contains figures about the queues of all pools.
+// Queues contains figures about all pools' queues.
 type Queues struct {
 	Waiting int64 // claims and releases that wait
 	Longest int64 // length of the longest queue
 	Refused int64 // refusals because of a full queue, since the start
 }
 
-// queues returns the figures about the queues.
 func (q *Queue) queues() Queues {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -171,8 +170,8 @@ func (q *Queue) Pools() int {
 }
 
 // SetLimit sets the limit for the members that wait for one pool.
-func (q *Queue) SetLimit(most int) {
+func (q *Queue) SetLimit(limit int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.limit = most
+	q.limit = limit
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// reader reads claims.
 type reader struct{ *usecase.Core }
 
 // GetClaim reads one claim.
@@ -25,9 +24,9 @@ func (s *reader) GetClaim(ctx context.Context, project, name string, r usecase.R
 	return c, err
 }
 
-// find reads a claim of a project. The project's key may come from the cache. A claim under the cached project id is always right. The id and the
-// name of a project never change, and no claim outlives its project. If find finds no claim, it reads the project again, because a new project may
-// now have the name.
+// find reads a project's claim. The project's key may come from the cache. A claim under the cached project id is always right. A project's id and
+// name never change, and no claim outlives its project. If find finds no claim, it reads the project again, because a new project may now have the
+// name.
 func (s *reader) find(ctx context.Context, read storage.Reader, pass tenancy.Pass, key storage.ProjectKey, remembered bool, name string,
 ) (ipam.Claim, storage.ProjectKey, error) {
 	c, err := read.ClaimGet(ctx, key, name)
@@ -49,8 +48,8 @@ func notFoundClaim(key storage.ProjectKey, name string) error {
 	return ipam.Errorf(ipam.CodeNotFound, "Claim %s/%s was not found.", key.Name, name)
 }
 
-// ListClaims lists the claims of a project by name. If the filter names one of the project's pools and no owner, it lists them by address. If the
-// filter names a pool of another project, it searches the project's own claims. So the caller learns nothing about that pool.
+// ListClaims lists a project's claims by name. If the filter names one of the project's pools and no owner, it lists them by address. If the filter
+// names another project's pool, it searches the project's own claims. So the caller learns nothing about that pool.
 func (s *reader) ListClaims(ctx context.Context, project string, f paging.Filter, limit int, cursor string, r usecase.Reading,
 ) (paging.Page[ipam.Claim], error) {
 	_, key, err := s.Enter(ctx, tenancy.ClaimsRead, project)

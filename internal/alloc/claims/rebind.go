@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// rebind creates a claim for a retained allocation. An earlier claim of the same project left this allocation under ReclaimRetain. The quotas already
+// rebind creates a claim for a retained allocation. An earlier claim in the same project left this allocation under ReclaimRetain. The quotas already
 // count its addresses, so rebind charges only the claim. Like every new claim, it needs a grant to the pool.
 func rebind(ctx context.Context, s *usecase.Core, o *order) (ipam.Claim, error) {
 	key, c, r := o.key, o.claim, o.request
@@ -29,7 +29,7 @@ func rebind(ctx context.Context, s *usecase.Core, o *order) (ipam.Claim, error) 
 	}
 	locks := storage.Locks{Shared: []ipam.ID{key.ID}}
 	if found {
-		locks.Alone = allocations.AllocationLocks(known)
+		locks.Exclusive = allocations.AllocationLocks(known)
 	}
 	return usecase.RunWithReadBack(ctx, s, "claim_rebind", locks, r.DryRun, func(ctx context.Context, tx storage.Tx) (ipam.Claim, error) {
 		a, err := retainedFor(ctx, tx, key, id, c.Spec.AllocationOf)
@@ -53,7 +53,7 @@ func rebind(ctx context.Context, s *usecase.Core, o *order) (ipam.Claim, error) 
 			return c, err
 		}
 		l := quota.NewLedger(tx, quotas)
-		if err := l.Take(ctx, key, quota.AllocationPlace(a), ipam.Usage{Claims: 1}); err != nil {
+		if err := l.Take(ctx, key, quota.AllocationSubject(a), ipam.Usage{Claims: 1}); err != nil {
 			return c, err
 		}
 		bound.Spec.Consumers = nil
@@ -66,7 +66,7 @@ func rebind(ctx context.Context, s *usecase.Core, o *order) (ipam.Claim, error) 
 			Events:      []ipam.Event{e},
 			History:     []ipam.Hold{trail.EndedHold(a, bound.CreatedAt)},
 		}
-		answerInto(&ch, bound.CreatedAt, []*order{o}, []ipam.Claim{bound})
+		addStoredResponse(&ch, bound.CreatedAt, []*order{o}, []ipam.Claim{bound})
 		l.Into(&ch)
 		if err := users.Into(&ch); err != nil {
 			return bound, err
@@ -90,8 +90,8 @@ func boundTo(ctx context.Context, tx storage.Tx, key storage.ProjectKey, c ipam.
 }
 
 // retainedFor returns a retained allocation. The allocation must be retained for the project, and the project must still be allowed to claim from its
-// pool. For any other project, including the pool's owner, retainedFor returns not found. If of is set, it also returns not found for a pool outside
-// that project.
+// pool. For any other project, including the pool's owner, retainedFor returns not found. If the parameter of names a project, it also returns not
+// found for a pool outside that project.
 func retainedFor(ctx context.Context, tx storage.Tx, key storage.ProjectKey, id ipam.ID, of string) (ipam.Allocation, error) {
 	const field = "/spec/allocationRef/name"
 	a, found, err := storage.IgnoreNotFound(tx.AllocationGetByID(ctx, key, id))
@@ -148,7 +148,7 @@ func classOf(ctx context.Context, read storage.Reader, key storage.ProjectKey, r
 	return nil, nil //nolint:nilnil // documented above
 }
 
-// policyOf returns the reclaim policy and the cool-down for a block that is bound again. They follow from the claim, the allocation's policy, the
+// policyOf returns the reclaim policy and the cool-down for a block that is bound again. Both follow from the claim, the allocation's policy, the
 // current class and the current pool.
 func policyOf(ctx context.Context, read storage.Reader, key storage.ProjectKey, spec ipam.ClaimSpec, a ipam.Allocation) (ipam.ReclaimPolicy, time.Duration, error) {
 	pool, err := read.PoolGetByID(ctx, a.ContainerID)

@@ -11,7 +11,6 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// releaser releases claims.
 type releaser struct {
 	*reader
 
@@ -88,8 +87,8 @@ func (s *releaser) ReleaseUnused(ctx context.Context, key storage.ProjectKey, c 
 // ForgetClaim removes a claim from the cache after another part of this server has changed the claim.
 func (s *releaser) ForgetClaim(key storage.ProjectKey, name string) { s.cache.removeClaim(key, name) }
 
-// ReleaseAsRead releases a claim that was read a moment ago. If because names the claim's only consumer, the release also removes the attachment of
-// that consumer. If the claim has changed since, it is not released.
+// ReleaseAsRead releases a claim that was read a moment ago. If because names the claim's only consumer, the release also removes that consumer's
+// attachment. If the claim has changed since, it is not released.
 func (s *releaser) ReleaseAsRead(ctx context.Context, key storage.ProjectKey, c ipam.Claim, because ipam.Because) error {
 	if c.Consumers > 0 && !because.IsSet() {
 		return Used(c)

@@ -7,33 +7,33 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Outcomes of a claim that was not refused, for traces.
+// These are the outcomes for a claim that was not refused, for traces.
 const (
 	outcomeBound    = "bound"
 	outcomeRepeated = "repeated" // bound before, by the same request
 )
 
-// reporter reports the outcomes of claims to metrics and traces.
+// reporter reports claim outcomes to metrics and traces.
 type reporter struct{ *usecase.Core }
 
 // recordClaim reports a claim's outcome. class is the class to which the claim was resolved.
-func (s reporter) recordClaim(ctx context.Context, asked ipam.ClaimSpec, answer usecase.Result[ipam.Claim], class ipam.ClassRef, r usecase.Request, err error) {
-	repeated := answer.Replayed || answer.Existed
+func (s reporter) recordClaim(ctx context.Context, asked ipam.ClaimSpec, result usecase.Result[ipam.Claim], class ipam.ClassRef, r usecase.Request, err error) {
+	repeated := result.Replayed || result.Existed
 	s.recordDecision(ctx, class, r, repeated, err)
-	s.trace(ctx, asked, answer.Value, class, repeated, err)
+	s.trace(ctx, asked, result.Value, class, repeated, err)
 }
 
-// recordBatch reports the outcome of a batch. A refused batch counts as one refusal without a class, for any number of claims. The spans of a batch
-// contain no class and no pool, because its claims may have different ones.
-func (s reporter) recordBatch(ctx context.Context, answer usecase.Result[[]ipam.Claim], r usecase.Request, err error) {
+// recordBatch reports a batch's outcome. A refused batch counts as one refusal without a class, for any number of claims. A batch's spans contain no
+// class and no pool, because its claims may have different ones.
+func (s reporter) recordBatch(ctx context.Context, result usecase.Result[[]ipam.Claim], r usecase.Request, err error) {
 	if err != nil {
-		s.recordDecision(ctx, ipam.ClassRef{}, r, answer.Replayed, err)
+		s.recordDecision(ctx, ipam.ClassRef{}, r, result.Replayed, err)
 	} else {
-		for i := range answer.Value {
-			s.recordDecision(ctx, answer.Value[i].Class, r, answer.Replayed, nil)
+		for i := range result.Value {
+			s.recordDecision(ctx, result.Value[i].Class, r, result.Replayed, nil)
 		}
 	}
-	s.trace(ctx, ipam.ClaimSpec{}, ipam.Claim{}, ipam.ClassRef{}, answer.Replayed, err)
+	s.trace(ctx, ipam.ClaimSpec{}, ipam.Claim{}, ipam.ClassRef{}, result.Replayed, err)
 }
 
 // recordDecision counts a decision. A repeat of an earlier response and a dry run decide nothing, so they are not counted.

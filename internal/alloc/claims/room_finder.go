@@ -21,7 +21,7 @@ type roomFinder struct {
 }
 
 type fullPool struct {
-	bits int // no block of this prefix length was free
+	bits int // no block with this prefix length was free
 	at   time.Time
 }
 
@@ -31,8 +31,8 @@ const (
 	maxFulls = 16384
 )
 
-// withRoom returns the pools with a free block that is large enough. It checks all pools in one query. Otherwise a claim would open a transaction on
-// each full pool, and there may be a thousand of them.
+// withRoom returns the pools with a large enough free block. It checks all pools in one query. Otherwise a claim would open a transaction on each
+// full pool, and there may be a thousand such pools.
 func (s *roomFinder) withRoom(ctx context.Context, res *resolve.Resolved, pools []ipam.Pool) ([]ipam.Pool, error) {
 	ask := make([]storage.RoomQuery, 0, len(pools))
 	for _, p := range pools {
@@ -69,7 +69,7 @@ func (s *roomFinder) withRoom(ctx context.Context, res *resolve.Resolved, pools 
 
 func (s *roomFinder) recordFull(p ipam.Pool, bits int) { s.full.Add(p.UID, fullPool{bits, s.Ticks()}) }
 
-// likelyFull reports whether a pool had no room for a block of this length a moment ago.
+// likelyFull reports whether a pool had no room for a block with this length a moment ago.
 func (s *roomFinder) likelyFull(p ipam.Pool, bits int) bool {
 	k, known := s.full.Get(p.UID)
 	return known && bits <= k.bits && s.Ticks().Sub(k.at) < fullAge

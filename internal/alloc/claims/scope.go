@@ -39,12 +39,12 @@ func (a *attempt) openScope(ctx context.Context, i int, known ipam.Pool) (*openP
 	}
 	uid, now := ipam.DerivedID(o.claim.UID, "scoped pool"), a.tx.Now()
 	like := sc.Pool(parent.pool, netip.PrefixFrom(parent.pool.Block.Addr(), wish.Bits), uid, now)
-	if err := a.ledger.Take(ctx, o.key, quota.PoolPlace(like), pools.OnePool); err != nil {
+	if err := a.ledger.Take(ctx, o.key, quota.PoolSubject(like), pools.OnePool); err != nil {
 		return nil, err
 	}
 	block, ok := parent.carver.Take(wish)
 	if !ok {
-		a.ledger.Give(o.key.ID, quota.PoolPlace(like), pools.OnePool)
+		a.ledger.Give(o.key.ID, quota.PoolSubject(like), pools.OnePool)
 		return nil, nil //nolint:nilnil // documented above
 	}
 	parent.taken = append(parent.taken, grantedBlock{wish, block})
@@ -67,7 +67,7 @@ func scopedPoolEvent(p ipam.Pool) (ipam.Event, error) {
 	return trail.Effected(pools.KeeperEvent(p, p.CreatedAt), nil, trail.RecordedPool(p))
 }
 
-// occupied returns the change that clears EmptySince of a scope's pool. It returns the change only if one of these claims is in the pool.
+// occupied returns the change that clears EmptySince in a scope's pool. It returns the change only if one of these claims is in the pool.
 func occupied(p ipam.Pool, claims []ipam.Claim) []storage.ScopedMark {
 	if p.Scope == nil || p.EmptySince.IsZero() {
 		return nil

@@ -22,7 +22,7 @@ type scopes struct {
 	classes pools.ClassCache
 }
 
-// PutScopePool returns the pool of a scope. If no pool exists yet, it carves the pool like the scope's first claim would do.
+// PutScopePool returns a scope's pool. If no pool exists yet, it carves the pool like the scope's first claim would do.
 func (s *scopes) PutScopePool(
 	ctx context.Context, project, class string, scope map[string]string, r usecase.Request,
 ) (usecase.Result[ipam.Pool], error) {
@@ -30,7 +30,7 @@ func (s *scopes) PutScopePool(
 	if err != nil {
 		return usecase.Result[ipam.Pool]{}, err
 	}
-	fresh := s.Fresh(ipam.Metadata{Name: "scope-" + ipam.NewID().String()}, key.Name, s.Region, who)
+	fresh := s.NewMetadata(ipam.Metadata{Name: "scope-" + ipam.NewID().String()}, key.Name, s.Region, who)
 	event := trail.Attempt(ctx, fresh.CreatedAt, key.ID, trail.KindPool, "")
 	return usecase.RetryConflicts(func(int) (usecase.Result[ipam.Pool], error) {
 		res, err := s.resolve(ctx, s.Store, key, class, scope)
@@ -82,7 +82,7 @@ func (s *scopes) GetScopePool(ctx context.Context, project, class string, scope 
 	return s.shown(ctx, s.Store, key, p)
 }
 
-// ListScopePools lists the pools for the project's scopes in a class, ordered by scope.
+// ListScopePools lists the pools for the project's scopes in a class, in scope order.
 func (s *scopes) ListScopePools(
 	ctx context.Context, project, class string, limit int, cursor string, r usecase.Reading,
 ) (paging.Page[ipam.Pool], error) {
@@ -109,7 +109,7 @@ func (s *scopes) ListScopePools(
 	return page, err
 }
 
-// scopePlace is a position in the list of a class's scope pools. The text of a scope may be empty, so After marks that the position is set.
+// scopePlace is a position in the list of a class's scope pools. A scope's text may be empty, so After marks that the position is set.
 type scopePlace struct {
 	Scope string `json:"s"`
 	After bool   `json:"a"`

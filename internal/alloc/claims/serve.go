@@ -15,7 +15,7 @@ import (
 // errFewRead ends an attempt that has read only a few free rows, and found no room in them for a random block request.
 var errFewRead = errors.New("too few free rows were read")
 
-// serveAll binds all orders of a batch that belongs to one request, or returns the first refusal. Each order is one claim to bind.
+// serveAll binds all orders in a batch for one request, or returns the first refusal. Each order is one claim to bind.
 func (a *attempt) serveAll(ctx context.Context) error {
 	if err := a.readUsers(ctx); err != nil {
 		return err
@@ -31,14 +31,14 @@ func (a *attempt) serveAll(ctx context.Context) error {
 	return nil
 }
 
-// serve binds order i in the first of its pools that has room, within the quotas. If no pool serves the order, serve returns the refusal.
+// serve binds order i in its first pool that has room, within the quotas. If no pool serves the order, serve returns the refusal.
 func (a *attempt) serve(ctx context.Context, i int) error {
 	c := a.batch.orders[i].choice
 	var lacks quota.QuotaLacks
 	var overQuota error
 	for _, p := range c.room {
 		if len(lacks) > 0 && c.First == nil {
-			if w, err := c.Ask.BlockSpec(p); err == nil && lacks.Stop(quota.ClaimPlace(p, c.Ask.ClassRef()), quota.ClaimUsage(p, w.Bits)) {
+			if w, err := c.Ask.BlockSpec(p); err == nil && lacks.Stop(quota.ClaimSubject(p, c.Ask.ClassRef()), quota.ClaimUsage(p, w.Bits)) {
 				continue
 			}
 		}
@@ -76,7 +76,7 @@ func (a *attempt) serve(ctx context.Context, i int) error {
 	return a.refusal(ctx, i)
 }
 
-// at adds the steps of order i to a refusal. For a list of claims, it also adds the index i.
+// at adds order i's steps to a refusal. For a list of claims, it also adds the index i.
 func (b *batch) at(err error, i int) error {
 	err = b.orders[i].choice.Explained(err)
 	if b.indexed {
@@ -85,7 +85,7 @@ func (b *batch) at(err error, i int) error {
 	return err
 }
 
-// refusal returns the reason why order i is not served. Its figures count the blocks of earlier orders as free, because the refused transaction takes
+// refusal returns the reason why order i is not served. Its figures count the earlier orders' blocks as free, because the refused transaction takes
 // nothing.
 func (a *attempt) refusal(ctx context.Context, i int) error {
 	var (
@@ -122,16 +122,16 @@ func (a *attempt) refusal(ctx context.Context, i int) error {
 	case len(fit) == 0:
 		return a.batch.at(c.Unnamed(refused), i)
 	case last.Exact.IsValid():
-		err := a.batch.at(refusals.TakenRefusal(ctx, a.tx, c.Telling(), fit[len(fit)-1], last.Exact, resolve.ExactPointer(c.Ask.Spec)), i)
+		err := a.batch.at(refusals.TakenRefusal(ctx, a.tx, c.Viewer(), fit[len(fit)-1], last.Exact, resolve.ExactPointer(c.Ask.Spec)), i)
 		return a.refuseUnlessInTransit(err, fit, last.Exact)
 	}
 	return a.lacking(i, fit, last.Bits)
 }
 
-// lacking returns the refusal of order i for lack of room in every pool.
+// lacking returns the refusal for order i when every pool lacks room.
 func (a *attempt) lacking(i int, fit []ipam.Pool, bits int) error {
 	return &refusals.Lacking{
-		Tell: a.batch.orders[i].choice.Telling(), Pools: fit, Bits: bits, With: func(err error) error { return a.batch.at(err, i) },
+		Viewer: a.batch.orders[i].choice.Viewer(), Pools: fit, Bits: bits, With: func(err error) error { return a.batch.at(err, i) },
 		Item: i, Demands: a.demands(i, fit),
 	}
 }

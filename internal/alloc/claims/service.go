@@ -24,15 +24,15 @@ type Claims struct {
 	*releaser // embeds the reader
 
 	Refusals *refusals.Refusals
-	Waiting  *Queue // claims and releases that wait for the next group of their pool
+	Waiting  *Queue // claims and releases that wait for their pool's next group
 }
 
-// New creates the use cases. At most mostWaiting claims and releases wait for one pool; 0 means 1024.
-func New(core *usecase.Core, r *regions.Regions, f *refusals.Refusals, mostWaiting int) *Claims {
+// New creates the use cases. At most maxWaiting claims and releases wait for one pool; 0 means 1024.
+func New(core *usecase.Core, r *regions.Regions, f *refusals.Refusals, maxWaiting int) *Claims {
 	resolver, classes, memory := resolve.New(core, r), pools.NewClassCache(), NewCache()
 	prepare, around := preparer{core, r}, &roomFinder{core, usecase.NewLRU[ipam.ID, fullPool](maxFulls)}
-	group := &groups{Core: core, waiting: NewQueue(mostWaiting), cache: memory, excluded: usecase.NewLRU[ipam.ID, time.Time](maxCachedPools)}
-	all := &atomicBatch{Core: core, loans: loans{core, r}, shares: &resolver.Shares}
+	group := &groups{Core: core, waiting: NewQueue(maxWaiting), cache: memory, excluded: usecase.NewLRU[ipam.ID, time.Time](maxCachedPools)}
+	all := &atomicBatch{Core: core, borrower: batchBorrower{core, r}, shares: &resolver.Shares}
 	bind := &binder{Core: core, regions: r, resolver: resolver, refusals: f, rooms: around, groups: group, atomic: all}
 	return &Claims{
 		Core:    core,

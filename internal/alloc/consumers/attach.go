@@ -39,7 +39,7 @@ func (s *Consumers) AttachConsumer(ctx context.Context, project, claim string, n
 		}
 		defer release()
 		locks := s.locks(in, n.Ref)
-		locks.Alone = append(locks.Alone, first.UID)
+		locks.Exclusive = append(locks.Exclusive, first.UID)
 		return usecase.RunWithReadBack(ctx, s.Core, "consumer_attach", locks, r.DryRun, func(ctx context.Context, tx storage.Tx) (usecase.Result[ipam.Claim], error) {
 			return a.try(ctx, tx, first)
 		}, func(ctx context.Context) (usecase.Result[ipam.Claim], bool, error) {
@@ -53,7 +53,6 @@ func (s *Consumers) AttachConsumer(ctx context.Context, project, claim string, n
 	})
 }
 
-// attaching is one request to attach a consumer to a claim.
 type attaching struct {
 	*Consumers
 
@@ -91,9 +90,9 @@ func (a *attaching) try(ctx context.Context, tx storage.Tx, first ipam.Claim) (u
 		}
 		return usecase.Result[ipam.Claim]{Value: was, Existed: true}, a.renewed(ctx, tx)
 	}
-	if most := was.Spec.MostConsumers(); was.Consumers >= most {
+	if limit := was.Spec.MostConsumers(); was.Consumers >= limit {
 		e := ipam.Errorf(ipam.CodeTooManyConsumers, "Claim %s is used by %s, and its maxConsumers is %d. Detach one first, or make a claim with a larger maxConsumers.",
-			was.Ref(), usecase.CountOf(int64(was.Consumers), "consumer"), most)
+			was.Ref(), usecase.CountOf(int64(was.Consumers), "consumer"), limit)
 		e.Figures.Consumers = new(int64(was.Consumers))
 		return none, e
 	}

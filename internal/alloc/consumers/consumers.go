@@ -27,7 +27,6 @@ func (s *Consumers) of(realm string) kind.Kind[ipam.Consumer] {
 	}
 }
 
-// find reads one consumer.
 func find(ctx context.Context, read storage.Reader, in storage.ProjectKey, ref ipam.ConsumerRef) (ipam.Consumer, error) {
 	found, err := read.ConsumersNamed(ctx, in.ID, []ipam.ConsumerRef{ref})
 	if err != nil {
@@ -57,7 +56,7 @@ func (s *Consumers) ListConsumers(ctx context.Context, project, realm string, f 
 	return s.of(realm).Page(ctx, in, paging.ListOf("consumers", in.ID, realm, f), rows, match, limit, cursor, r)
 }
 
-// GetConsumer reads one consumer, or the tombstone of an ended one.
+// GetConsumer reads one consumer, or an ended consumer's tombstone.
 func (s *Consumers) GetConsumer(ctx context.Context, project string, ref ipam.ConsumerRef) (ipam.Consumer, error) {
 	return s.of(ref.Realm).Get(ctx, project, ref.UID)
 }
@@ -76,7 +75,7 @@ func (s *Consumers) PutConsumer(ctx context.Context, project string, n ipam.NewC
 	if err := attach.Room(ctx, s.Core, in.ID, "path:uid", n); err != nil {
 		return none, err
 	}
-	made := ipam.Consumer{Metadata: s.Fresh(ipam.Metadata{Name: n.Ref.UID}, in.Name, s.Region, who), ProjectID: in.ID, Realm: n.Ref.Realm, Spec: n.Spec}
+	made := ipam.Consumer{Metadata: s.NewMetadata(ipam.Metadata{Name: n.Ref.UID}, in.Name, s.Region, who), ProjectID: in.ID, Realm: n.Ref.Realm, Spec: n.Spec}
 	event := trail.Attempt(ctx, made.CreatedAt, in.ID, trail.KindConsumer, n.Ref.String())
 	release, err := s.Locks.Acquire(ctx, lockOf(in, n.Ref))
 	if err != nil {
@@ -91,7 +90,7 @@ func (s *Consumers) PutConsumer(ctx context.Context, project string, n ipam.NewC
 		if found && !was.Live() {
 			return none, attach.Ended(was)
 		}
-		if was.Revision != made.Revision { // otherwise an earlier attempt of this request, with an indeterminate COMMIT, wrote it
+		if was.Revision != made.Revision { // otherwise this request's earlier attempt, with an indeterminate COMMIT, wrote it
 			if err := r.CheckPut(found, was.Revision); err != nil {
 				return none, err
 			}
@@ -112,7 +111,7 @@ func (s *Consumers) PutConsumer(ctx context.Context, project string, n ipam.NewC
 	})
 }
 
-// put returns the changes that create or renew a consumer. The trail records a change of the spec, but not a renewal.
+// put returns the changes that create or renew a consumer. The trail records a change to the spec, but not a renewal.
 func put(was ipam.Consumer, found bool, made ipam.Consumer, event ipam.Event, at usecase.Timestamp) (next ipam.Consumer, ch storage.Changes, err error) {
 	if !found {
 		made.CreatedAt, made.UpdatedAt = at, at
@@ -137,7 +136,6 @@ func put(was ipam.Consumer, found bool, made ipam.Consumer, event ipam.Event, at
 	return next, ch, nil
 }
 
-// locks returns the locks for a transaction on a consumer.
 func (s *Consumers) locks(in storage.ProjectKey, ref ipam.ConsumerRef) storage.Locks {
-	return storage.Locks{Shared: []ipam.ID{in.ID}, Alone: []ipam.ID{lockOf(in, ref)}}
+	return storage.Locks{Shared: []ipam.ID{in.ID}, Exclusive: []ipam.ID{lockOf(in, ref)}}
 }

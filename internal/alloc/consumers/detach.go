@@ -27,10 +27,9 @@ func (s *Consumers) DetachConsumer(ctx context.Context, project, claim string, r
 	})
 }
 
-// detachment is one request to detach a consumer from a claim.
 type detachment struct {
 	claim   string
-	id      ipam.ID // UID of the claim; zero: any claim with that name
+	id      ipam.ID // the claim's UID; zero: any claim with that name
 	because ipam.Because
 	event   ipam.Event // names the caller
 	request usecase.Request
@@ -89,7 +88,7 @@ func (s *Consumers) attached(ctx context.Context, in storage.ProjectKey, d detac
 	return c, attached, err
 }
 
-// release detaches the last consumer of a claim through an ordinary release of the claim.
+// release detaches a claim's last consumer through an ordinary release.
 func (s *Consumers) release(ctx context.Context, in storage.ProjectKey, c ipam.Claim, d detachment) error {
 	var cooling time.Duration
 	if d.because.Reason == ipam.ReasonExpired && c.ReclaimPolicy == ipam.ReclaimDelete {
@@ -101,13 +100,13 @@ func (s *Consumers) release(ctx context.Context, in storage.ProjectKey, c ipam.C
 	return s.claims.ReleaseUnused(ctx, in, c, d.because, cooling, d.event, d.request)
 }
 
-// coolingLost returns the cool-down for a block whose last consumer is lost, which means that the consumer has expired. The block needs a cool-down,
-// because the consumer may still exist and use it.
+// coolingLost returns the cool-down for a block after its last consumer is lost, which means that the consumer has expired. The block needs a
+// cool-down, because the consumer may still exist and use it.
 func (s *Consumers) coolingLost(ctx context.Context, in storage.ProjectKey, c ipam.Claim) (time.Duration, error) {
 	if c.Class.IsZero() {
 		return ipam.DefaultReuseLost, nil
 	}
-	if c.Class.Ref.Project != in.Name { // a shared class of another project; the project may have a class of the same name
+	if c.Class.Ref.Project != in.Name { // another project's shared class; the project may have a class with the same name
 		in = storage.ProjectKey{Name: c.Class.Ref.Project}
 	}
 	found, err := s.Store.ClassesNamed(ctx, in, []string{c.Class.Ref.Name})
@@ -121,7 +120,7 @@ func (s *Consumers) coolingLost(ctx context.Context, in storage.ProjectKey, c ip
 
 // detachOnly detaches a consumer from a claim, and does not release the claim.
 func (s *Consumers) detachOnly(ctx context.Context, in storage.ProjectKey, first ipam.Claim, d detachment, revision ipam.ID) error {
-	locks := storage.Locks{Shared: []ipam.ID{in.ID}, Alone: []ipam.ID{first.UID}}
+	locks := storage.Locks{Shared: []ipam.ID{in.ID}, Exclusive: []ipam.ID{first.UID}}
 	_, err := usecase.RunWithReadBack(ctx, s.Core, "consumer_detach", locks, d.request.DryRun, func(ctx context.Context, tx storage.Tx) (none struct{}, err error) {
 		was, err := tx.ClaimGet(ctx, in, d.claim)
 		if err != nil {

@@ -1,2 +1,3 @@
-// Package consumers contains the use cases on consumers, which are the users of claims. They create, renew, attach, detach and end consumers.
+// Package consumers contains the use cases on consumers, which are the users of claims. The use cases create, renew, attach, detach and end
+// consumers.
 package consumers

@@ -14,8 +14,8 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Limits for the work that detaches an ended consumer from its claims. drainPage is the number of claims in one read. drainParallel is the number of
-// concurrent transactions, each for one claim. drainLimit is the time that a request may spend on this work.
+// These limits apply to the work that detaches an ended consumer from its claims. drainPage is the number of claims in one read. drainParallel is the
+// number of concurrent transactions, each for one claim. drainLimit is the time that a request may spend on this work.
 const (
 	drainPage     = 64
 	drainParallel = 8
@@ -25,7 +25,7 @@ const (
 // EndConsumer ends a consumer for ever. A request that is still in transit cannot revive it. For an unknown UID, EndConsumer writes a tombstone, so
 // that a late request cannot attach a consumer with this UID.
 //
-// EndConsumer detaches the consumer from its claims within a time limit. It returns the number of claims that are left for the background worker.
+// EndConsumer detaches the consumer from its claims within a time limit. It returns the number of claims that remain for the background worker.
 func (s *Consumers) EndConsumer(ctx context.Context, project string, ref ipam.ConsumerRef, r usecase.Request) (left int64, err error) {
 	who, in, err := s.Enter(ctx, tenancy.ConsumersWrite, project)
 	if err != nil {
@@ -38,7 +38,7 @@ func (s *Consumers) EndConsumer(ctx context.Context, project string, ref ipam.Co
 	if err := attach.Room(ctx, s.Core, in.ID, "path:uid", n); err != nil {
 		return 0, err
 	}
-	made := ipam.Consumer{Metadata: s.Fresh(ipam.Metadata{Name: ref.UID}, in.Name, s.Region, who), ProjectID: in.ID, Realm: ref.Realm}
+	made := ipam.Consumer{Metadata: s.NewMetadata(ipam.Metadata{Name: ref.UID}, in.Name, s.Region, who), ProjectID: in.ID, Realm: ref.Realm}
 	event := trail.Attempt(ctx, made.CreatedAt, in.ID, trail.KindConsumer, ref.String())
 	ended, err := s.end(ctx, in, made, event, r)
 	if err != nil || r.DryRun || !ended.Draining {
@@ -55,7 +55,7 @@ func (s *Consumers) EndConsumer(ctx context.Context, project string, ref ipam.Co
 	return s.Store.AttachmentCount(ctx, in.ID, ref) // the background worker retries the claims that failed
 }
 
-// end writes the tombstone of a consumer. It does not change a consumer that has already ended.
+// end writes a consumer's tombstone. It does not change a consumer that has already ended.
 func (s *Consumers) end(ctx context.Context, in storage.ProjectKey, made ipam.Consumer, event ipam.Event, r usecase.Request) (ipam.Consumer, error) {
 	ref := made.Ref()
 	release, err := s.Locks.Acquire(ctx, lockOf(in, ref))

@@ -15,9 +15,9 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// The breaker protects a realm against a mass loss of consumers. Such a loss is more often a fault of the clients than a real loss. The breaker holds
-// a realm that loses more than breakerLost consumers, and at least one in breakerShare, within breakerWindow. This means that Carve ends no more
-// consumers in this realm. The hold ends when an admin confirms the loss, or when the clients renew the consumers.
+// The breaker protects a realm against the loss of many consumers at once. Such a loss is more often a fault of the clients than a real loss. The
+// breaker holds a realm that loses more than breakerLost consumers, and at least one in breakerShare, within breakerWindow. This means that Carve
+// ends no more consumers in this realm. The hold ends when an admin confirms the loss, or when the clients renew the consumers.
 //
 // The breaker counts over a window and not over one pass, because consumers expire spread over time, as their renewals were.
 const (
@@ -32,7 +32,7 @@ const countExpiredEvery = 10 * time.Second
 // expirePage is the largest number of consumers that one transaction ends.
 const expirePage = 200
 
-// Expiries is the result of a pass.
+// Expiries is a pass's result.
 type Expiries struct {
 	Expired int                // expired consumers that were ended
 	Drained int                // ended consumers that no longer have attachments
@@ -73,7 +73,7 @@ func (s *Consumers) ExpireConsumers(ctx context.Context) (done Expiries, err err
 	return done, errors.Join(append(errs, err)...)
 }
 
-// countEvery is the interval between two counts of the consumers in projects that may have reached the maximum.
+// countEvery is the interval between two counts in projects that may have reached the maximum number of consumers.
 const countEvery = time.Minute
 
 func (s *Consumers) countFullProjects(ctx context.Context) error {
@@ -89,7 +89,7 @@ func (s *Consumers) countFullProjects(ctx context.Context) error {
 	return err
 }
 
-// expireRealm ends the expired consumers of a realm, unless the breaker holds the realm.
+// expireRealm ends a realm's expired consumers, unless the breaker holds the realm.
 func (s *Consumers) expireRealm(ctx context.Context, realm storage.RealmKey, by storage.Expiry) (ended int, opened bool, err error) {
 	state, err := s.Store.RealmGet(ctx, realm.ProjectID, realm.Name)
 	if err != nil {
@@ -102,7 +102,7 @@ func (s *Consumers) expireRealm(ctx context.Context, realm storage.RealmKey, by 
 	}
 	var left int64
 	held := !state.HeldSince.IsZero()
-	if held { // count all expired consumers, even those that this server may not end yet, because all of them must decide about the hold
+	if held { // count all expired consumers, even those that this server may not end yet, because they all must decide about the hold
 		if _, lately := s.judged[realm]; lately {
 			return ended, false, nil
 		}

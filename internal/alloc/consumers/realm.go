@@ -13,10 +13,10 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// realmKept is how long the database keeps the confirmation of a realm.
+// realmKept is how long the database keeps a realm's confirmation.
 const realmKept = 30 * 24 * time.Hour
 
-// GetRealm counts the live and the expired consumers of a realm in this server's region. It also reports whether the breaker holds the realm.
+// GetRealm counts a realm's live and expired consumers in this server's region. It also reports whether the breaker holds the realm.
 func (s *Consumers) GetRealm(ctx context.Context, project, realm string) (ipam.Realm, error) {
 	_, in, err := s.Enter(ctx, tenancy.ConsumersRead, project)
 	if err != nil {
@@ -40,10 +40,10 @@ func (s *Consumers) realm(ctx context.Context, in storage.ProjectKey, realm stri
 
 // realmLocks returns the locks for a transaction that reads and stores a realm's state. They keep other transactions from a change in between.
 func realmLocks(realm storage.RealmKey) storage.Locks {
-	return storage.Locks{Shared: []ipam.ID{realm.ProjectID}, Alone: []ipam.ID{ipam.DerivedID(realm.ProjectID, "realm "+realm.Name)}}
+	return storage.Locks{Shared: []ipam.ID{realm.ProjectID}, Exclusive: []ipam.ID{ipam.DerivedID(realm.ProjectID, "realm "+realm.Name)}}
 }
 
-// ConfirmExpiry confirms that all consumers of a realm that have expired by now really are gone. Carve then ends them, even if they are many.
+// ConfirmExpiry confirms that all the realm's consumers that have expired by now really are gone. Carve then ends them, even if they are many.
 func (s *Consumers) ConfirmExpiry(ctx context.Context, project, realm string, r usecase.Request) (ipam.Realm, error) {
 	_, in, err := s.Enter(ctx, tenancy.RealmsConfirm, project)
 	if err != nil {
@@ -122,7 +122,7 @@ func (s *Consumers) closeBreaker(ctx context.Context, realm storage.RealmKey) er
 	return err
 }
 
-// changeRealm replaces the stored state of a realm, and reports whether it did. It does nothing if the project no longer exists.
+// changeRealm replaces a realm's stored state, and reports whether it did. It does nothing if the project no longer exists.
 func (s *Consumers) changeRealm(ctx context.Context, realm storage.RealmKey, change func(was ipam.RealmState) (ipam.RealmState, *ipam.Event, error)) (did bool, err error) {
 	return usecase.InTx(ctx, s.Core, "realm_change", realmLocks(realm), false, func(ctx context.Context, tx storage.Tx) (did bool, err error) {
 		if there, err := tx.ProjectKeys(ctx, []ipam.ID{realm.ProjectID}); err != nil || len(there) == 0 {

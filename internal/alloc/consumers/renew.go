@@ -23,7 +23,7 @@ type Renewals struct {
 	UIDs  []string
 }
 
-// Renewed is the result of Renewals. Each UID is in exactly one of the lists. Each list is sorted by UID.
+// Renewed is the result of a Renewals request. Each UID is in exactly one list. Each list is sorted by UID.
 type Renewed struct{ Renewed, Ended, Unknown []string }
 
 func (w Renewals) check() error {
@@ -44,7 +44,7 @@ func (w Renewals) check() error {
 }
 
 // RenewConsumers renews many consumers at once. For each consumer, it returns whether the consumer was renewed, has ended or is unknown. A renewal
-// does not revive an ended consumer. If the list lacks a consumer, that consumer stays live until its own TTL is over.
+// does not revive an ended consumer. A consumer that is not in the list stays live until its own TTL is over.
 func (s *Consumers) RenewConsumers(ctx context.Context, project string, w Renewals, r usecase.Request) (Renewed, error) {
 	_, in, err := s.Enter(ctx, tenancy.ConsumersWrite, project)
 	if err != nil {
@@ -75,7 +75,7 @@ func (w Renewals) refs() []ipam.ConsumerRef {
 	return refs
 }
 
-// outcome sorts the UIDs into the lists of the result, by the consumers found.
+// outcome sorts the UIDs into the result's lists, by the consumers found.
 func (w Renewals) outcome(found []ipam.Consumer) (out Renewed) {
 	known := make(map[string]bool, len(found))
 	for _, c := range found {

@@ -6,7 +6,7 @@ import "time"
 // zero again.
 const longestGap = 10 * time.Second
 
-// margin is twice the largest clock difference between two nodes of a database. A server waits for this time after a consumer's expiry.
+// margin is twice the largest clock difference between two database nodes. A server waits for this time after a consumer's expiry.
 const margin = time.Second
 
 // uptime is the time span in which this server has served without a gap. The server may end a consumer as lost only after it has served for the

@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Change is a change to an object, with the current state of the object.
+// Change is a change to an object, with the object's current state.
 type Change struct {
 	Kind, Name string
 	Object     ipam.Resource // nil: no object has this name
@@ -61,8 +61,9 @@ func (p *changePosition) cursorBy(s *sealer) string {
 	return p.cursor
 }
 
-// gone returns the change without its object. A follower by labels gets it if the object no longer matches the labels but may have matched before.
-func (c *Change) gone() *Change {
+// withoutObject returns the change without its object. A follower by labels gets it if the object no longer matches the labels but may have matched
+// before.
+func (c *Change) withoutObject() *Change {
 	g := &Change{Kind: c.Kind, Name: c.Name, At: c.At, Operation: c.Operation, event: c.event, row: c.row, commit: c.commit}
 	g.behind.position, g.ends.position = c.behind.position, c.ends.position
 	return g
@@ -83,7 +84,7 @@ func (f Filter) of(c *Change) *Change {
 	case f.Labels == nil || c.Object == nil || f.Labels.Matches(c.Object.Meta().Labels):
 		return c
 	case c.relabelled:
-		return c.gone()
+		return c.withoutObject()
 	default:
 		return nil
 	}
@@ -102,7 +103,7 @@ func readRecord(text []byte) (r recorded) {
 	return r
 }
 
-// relabels reports whether an object may have had other labels before an event. That is so if the event changed the labels. It is also so if the
+// relabels reports whether an object may have had other labels before an event. This is true if the event changed the labels. It is also true if the
 // event deleted the object, because another object may now have the same name.
 func relabels(e *ipam.Event) bool {
 	if len(e.Before) == 0 {

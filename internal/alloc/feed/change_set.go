@@ -26,7 +26,7 @@ type changeSet struct {
 	changes map[object]*Change
 }
 
-// gather returns a change for each object that the rows changed, with the current state of the object. It sorts the changes by their last events.
+// gather returns a change for each object that the rows changed, with the object's current state. It sorts the changes by their last events.
 func gather(ctx context.Context, read storage.Reader, in storage.ProjectKey, rows []storage.FeedRow) ([]*Change, error) {
 	g := changeSet{changes: map[object]*Change{}}
 	for _, row := range rows {
@@ -76,7 +76,7 @@ func (g *changeSet) touch(kind, name string, e eventRow, relabelled bool) {
 	c.relabelled = c.relabelled || relabelled
 }
 
-// read reads the current state of the objects. It also adds a change for the allocation of each claim, because an allocation changes with its claim.
+// read reads the objects' current state. It also adds a change for each claim's allocation, because an allocation changes with its claim.
 func (g *changeSet) read(ctx context.Context, read storage.Reader, in storage.ProjectKey) error {
 	names := map[string][]string{}
 	for at := range g.changes {

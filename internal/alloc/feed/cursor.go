@@ -15,7 +15,7 @@ import (
 // position is a follower's position in the feed. The follower has all changes committed before From.
 //
 // A pass reads the rows from one position to the next, in several parts. In the middle of a pass, Next is set. Then the follower also has the changes
-// committed before Next, but only from the rows up to the event After. At the end of the pass, Next becomes From.
+// committed before Next, but only from the rows up to the event After. When the pass ends, Next becomes From.
 type position struct {
 	From  storage.FeedPosition  `json:"f"`
 	Next  *storage.FeedPosition `json:"n,omitempty"`
@@ -31,8 +31,8 @@ func (p position) has(c *Change) bool {
 }
 
 // sealer converts between cursors and positions in a project. It encrypts a cursor with a secret from the database. So a cursor does not reveal how
-// much other projects write. A restore changes the secret. So the server refuses a cursor from another database, or from this database before a
-// restore. Equal positions have equal cursors.
+// much other projects write. A restore changes the secret, and so does a failover to another PostgreSQL server. So the server refuses a cursor from
+// another project, from another database, or from this database before such a change. Equal positions have equal cursors.
 type sealer struct {
 	aead    cipher.AEAD
 	key     []byte
@@ -72,10 +72,10 @@ func (s *sealer) open(cursor string) (p position, err error) {
 	n := s.aead.NonceSize()
 	text, err := s.aead.Open(nil, raw[:n], raw[n:], s.project)
 	if err != nil {
-		return p, errExpired
+		return p, errOtherSecret
 	}
 	if err := json.Unmarshal(text, &p); err != nil {
-		return p, errExpired
+		return p, errOtherSecret
 	}
 	return p, nil
 }
@@ -84,6 +84,8 @@ var (
 	errNoCursor = ipam.Invalid("query:after", "is not a cursor; pass changesCursor of a list, or cursor of an earlier response.")
 	errExpired  = ipam.Errorf(ipam.CodeCursorExpired,
 		"The server has deleted changes after this cursor. List again, and follow from the changesCursor of the list.")
+	errOtherSecret = ipam.Errorf(ipam.CodeCursorExpired,
+		"The cursor belongs to another project or database, or the database was restored or failed over since. List again, and follow from the changesCursor of the list.")
 	errStopping = ipam.Errorf(ipam.CodeUnavailable, "The server shuts down. Connect again and continue from the last cursor.")
 	errSlow     = ipam.Errorf(ipam.CodeRateLimited,
 		"The client reads too slowly. Connect again and continue from the last cursor, or follow fewer changes.")

@@ -18,15 +18,15 @@ type Follower struct {
 	filter Filter
 	leave  func()
 
-	at     position // the follower's position
-	joined bool     // the follower reads the hub's parts; otherwise it reads the database in a pass of its own
-	part   int      // number of the next part to read
-	gone   int      // how many matching changes in that part it has already examined
-	idle   bool     // it has examined all available parts
-	pass   int      // how many parts existed when its own pass began; -1: no own pass runs
-	caught int      // the first part that its own pass may not cover; -1: none
-	fresh  bool     // the hub has ended a read that began after the call of Next; a call without a wait always needs a new read
-	behind bool     // it has read the hub's parts before, and then fell behind
+	at       position // the follower's position
+	joined   bool     // the follower reads the hub's parts; otherwise it reads the database in a pass of its own
+	part     int      // number of the next part to read
+	examined int      // how many matching changes in that part it has already examined
+	idle     bool     // it has examined all available parts
+	pass     int      // how many parts existed when its own pass began; -1: no own pass runs
+	caught   int      // the first part that its own pass may not cover; -1: none
+	fresh    bool     // the hub has ended a read that began after the call to Next; a call without a wait always needs a new read
+	behind   bool     // it has read the hub's parts before, and then fell behind
 
 	reserved func(bytes int) // reduces the memory reserved for the last call's changes to this many bytes; nil: none is reserved, the hub owns the changes
 
@@ -62,11 +62,11 @@ func (f *Follower) CursorAfter(c, next *Change) string {
 
 // Close ends the follower.
 func (f *Follower) Close() {
-	f.release()
+	f.Release()
 	f.leave()
 }
 
-// Reserve reserves memory for a copy of the changes from the last call of Next. The next call or Close releases this memory.
+// Reserve reserves memory for a copy of the changes from the last call to Next. The next call or Close releases this memory.
 func (f *Follower) Reserve(ctx context.Context, changes []*Change) error {
 	if f.reserved != nil {
 		return nil // Next has already reserved memory for these changes
@@ -80,8 +80,8 @@ func (f *Follower) Reserve(ctx context.Context, changes []*Change) error {
 	return err
 }
 
-// release releases the memory for the changes that Next returned in its last call.
-func (f *Follower) release() {
+// Release releases the memory for the changes that Next returned in its last call.
+func (f *Follower) Release() {
 	if f.reserved != nil {
 		f.reserved(0)
 		f.reserved = nil
@@ -103,7 +103,7 @@ func (f *Follower) May(ctx context.Context) error {
 // If the hub no longer has the changes, Next reads them from the database. It reserves memory for these changes from the budget in ctx, and releases
 // the memory in the next call. If the follower falls behind a second time, Next returns an error.
 func (f *Follower) Next(ctx context.Context, wait time.Duration, limit int) ([]*Change, error) {
-	f.release()
+	f.Release()
 	f.fresh = f.fresh && wait > 0
 	over := time.NewTimer(wait)
 	defer over.Stop()
@@ -169,7 +169,7 @@ func (f *Follower) step(ctx context.Context, limit int) ([]*Change, error) {
 	h.mu.Lock()
 	parts, first, end, err := h.parts, h.first, h.end, h.err
 	if f.idle { // the hub announces each part that may have a match, so the follower skips the others
-		f.part, f.gone = first+len(parts), 0
+		f.part, f.examined = first+len(parts), 0
 		if f.pending >= 0 {
 			f.part = f.pending
 		}
@@ -182,9 +182,9 @@ func (f *Follower) step(ctx context.Context, limit int) ([]*Change, error) {
 	}
 	for f.part-first < len(parts) {
 		all := parts[f.part-first].of(f.filter)
-		taken, n := f.take(all[f.gone:], limit)
-		if f.gone += n; f.gone == len(all) {
-			f.part, f.gone = f.part+1, 0
+		taken, n := f.take(all[f.examined:], limit)
+		if f.examined += n; f.examined == len(all) {
+			f.part, f.examined = f.part+1, 0
 		}
 		if len(taken) > 0 {
 			return taken, nil
@@ -197,23 +197,23 @@ func (f *Follower) step(ctx context.Context, limit int) ([]*Change, error) {
 	return nil, err
 }
 
-// take returns changes that the filter matches and the follower does not have yet, up to a limit. gone is the number of changes that take has
+// take returns changes that the filter matches and the follower does not have yet, up to a limit. examined is the number of changes that take has
 // examined.
 //
 // take sets the follower's position to the position after the last change that it returns. A client that resumes from there may get some of the
 // returned changes again.
-func (f *Follower) take(changes []*Change, limit int) (taken []*Change, gone int) {
+func (f *Follower) take(changes []*Change, limit int) (taken []*Change, examined int) {
 	var row ipam.ID
 	has, bytes := f.at.has, 0
 	for i, c := range changes {
-		told := f.filter.of(c)
-		if told == nil || has(c) {
+		visible := f.filter.of(c)
+		if visible == nil || has(c) {
 			continue
 		}
 		if (len(taken) >= limit || bytes >= takenBytes) && c.row != row {
 			return taken, i
 		}
-		row, f.at, taken, bytes = c.row, c.ends.position, append(taken, told), bytes+told.Size()
+		row, f.at, taken, bytes = c.row, c.ends.position, append(taken, visible), bytes+visible.Size()
 	}
 	return taken, len(changes)
 }
@@ -254,7 +254,7 @@ func (f *Follower) catchUp(ctx context.Context, limit int) (taken []*Change, err
 	}
 	defer func() {
 		if f.reserved = reserved; len(taken) == 0 {
-			f.release()
+			f.Release()
 		}
 	}()
 	leave, err := h.feed.Searching.Acquire(ctx, h.in.ID)
@@ -284,8 +284,8 @@ func (f *Follower) catchUp(ctx context.Context, limit int) (taken []*Change, err
 	}
 	setPositions(changes, at, more)
 	tenancy.BudgetOf(ctx).Add(tenancy.Work{Rows: len(changes)})
-	taken, gone := f.take(changes, limit)
-	done := gone == len(changes)
+	taken, examined := f.take(changes, limit)
+	done := examined == len(changes)
 	switch {
 	case done && !more:
 		f.at, f.caught, f.pass = position{From: *at.Next}, f.pass, -1

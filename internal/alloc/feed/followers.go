@@ -1,7 +1,7 @@
 package feed
 
-// followers contains a hub's followers, by the name in their filter. The empty name means all names. A follower of one name is not woken for changes
-// to other names.
+// followers contains a hub's followers, by the name in their filter. The empty name means all names. A change to one name does not wake the followers
+// that wait for other names.
 type followers struct {
 	count int
 	named map[string]map[*Follower]bool
@@ -22,7 +22,7 @@ func (all *followers) remove(f *Follower) {
 	}
 }
 
-// publish announces a part to each follower that may match one of its changes.
+// publish announces a part to each follower that may match any of its changes.
 func (all *followers) publish(p part, number int) {
 	for f := range all.named[""] {
 		f.offer(number)

@@ -14,7 +14,7 @@ const (
 	quietInterval     = 250 * time.Millisecond // pause between two reads if this process changes nothing
 	minPause          = 20 * time.Millisecond  // shortest pause between two reads
 	lookShare         = 10                     // shortest pause as a multiple of the last read's time: a hub uses at most a tenth of a connection
-	eachPause         = 200 * time.Microsecond // extra pause for each follower of all names, because each needs a wake-up and a write
+	eachPause         = 200 * time.Microsecond // extra pause for each follower with all names, because each needs a wake-up and a write
 	maxPause          = 250 * time.Millisecond // limits the pause that minPause, lookShare and eachPause give
 	retryPause        = time.Second            // pause after a failed read
 	lingerFor         = 10 * time.Second       // how long a hub without followers waits for one to reconnect
@@ -27,7 +27,7 @@ const (
 
 // part contains the changes from one read. A pass from one position to the next consists of one part or several.
 type part struct {
-	next    storage.FeedPosition // the position at the end of the pass
+	next    storage.FeedPosition // the position after the pass
 	read    string               // the commit position at the time of the read
 	changes []*Change
 	bytes   int // size of the changes
@@ -153,8 +153,8 @@ func (h *hub) checkProject(ctx context.Context) error {
 	return err
 }
 
-// readChanges reads the changes after the hub's end position, and publishes them in parts. It skips the rows in seen, which are the rows of the
-// previous read. It returns the rows of this read.
+// readChanges reads the changes after the hub's end position, and publishes them in parts. It skips the rows in seen, which are the previous read's
+// rows. It returns this read's rows.
 func (h *hub) readChanges(ctx context.Context, seen map[ipam.ID]bool) (now map[ipam.ID]bool, err error) {
 	h.mu.Lock()
 	from := h.end
@@ -238,13 +238,17 @@ func lastEvent(rows []storage.FeedRow) ipam.ID {
 	return events[len(events)-1].ID
 }
 
-// fits returns an error if the cursors belong to another database. It also returns an error if the audit trail no longer has the events after the
-// position.
+// fits returns an error if the secret has changed, after the database was restored or failed over. It also returns an error if the audit trail no
+// longer has the events after the position.
 func (h *hub) fits(now storage.FeedState, from storage.FeedPosition) error {
-	if now.Secret != h.secret || from.Since.Before(now.KeptFrom) {
+	switch {
+	case now.Secret != h.secret:
+		return errOtherSecret
+	case from.Since.Before(now.KeptFrom):
 		return errExpired
+	default:
+		return nil
 	}
-	return nil
 }
 
 func (h *hub) publish(p part, last bool) {

@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Limits for the clients that follow changes at one server. The server's own followers, which serve the webhooks, do not count.
+// These limits apply to the clients that follow changes at one server. The server's own followers, which serve the webhooks, do not count.
 const (
 	maxFollowers  = 10_000
 	maxPerProject = maxFollowers / 4 // so that one project cannot take all
@@ -120,7 +120,7 @@ func (f *Feed) follow(ctx context.Context, in storage.ProjectKey, cursor string,
 	return follower, nil
 }
 
-// admit counts one more follower for the caller, the project and the server. It fails if one of them has reached its limit.
+// admit counts one more follower for the caller, the project and the server. It fails if any of the three has reached its limit.
 func (f *Feed) admit(caller, project string) (leave func(), err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -165,8 +165,8 @@ func (f *Feed) hubOf(ctx context.Context, in storage.ProjectKey, one *Follower) 
 	return h, nil
 }
 
-// joined adds a follower to the project's hub. If the project has no hub, joined starts the hub made and uses it. It returns nil if the project has
-// no hub and made is nil, or if the server shuts down.
+// joined adds a follower to the project's hub. If the project has no hub, joined starts the hub in the parameter made and uses that hub. If made is
+// nil too, or if the server shuts down, joined returns nil.
 func (f *Feed) joined(project ipam.ID, one *Follower, made *hub) *hub {
 	f.mu.Lock()
 	defer f.mu.Unlock()

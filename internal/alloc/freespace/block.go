@@ -47,7 +47,7 @@ func Halves(p netip.Prefix) (low, high netip.Prefix) {
 	return low, Buddy(low)
 }
 
-// Contains reports whether outer contains every address of inner. A block contains itself. For blocks in different families and for invalid blocks,
+// Contains reports whether outer contains every address in inner. A block contains itself. For blocks in different families and for invalid blocks,
 // Contains returns false.
 func Contains(outer, inner netip.Prefix) bool {
 	return outer.Bits() <= inner.Bits() && outer.Contains(inner.Addr())
@@ -73,13 +73,13 @@ func Compare(a, b netip.Prefix) int {
 	return cmp.Or(a.Addr().Compare(b.Addr()), cmp.Compare(a.Bits(), b.Bits()))
 }
 
-// NthAddress returns the lowest address of p plus n. If p does not contain this address, it returns false.
+// NthAddress returns p's lowest address plus n. If p does not contain this address, it returns false.
 func NthAddress(p netip.Prefix, n uint64) (netip.Addr, bool) {
 	host, ok := NthBlock(p, Width(p), n)
 	return host.Addr(), ok
 }
 
-// NthBlock returns the block at index n (from 0) among the blocks of p with prefix length bits. If p has no such block, it returns false.
+// NthBlock returns the block at index n (from 0) among p's blocks with prefix length bits. If p has no such block, it returns false.
 func NthBlock(p netip.Prefix, bits int, n uint64) (netip.Prefix, bool) {
 	width := Width(p)
 	if !p.IsValid() || bits < p.Bits() || bits > width {
@@ -92,11 +92,10 @@ func NthBlock(p netip.Prefix, bits int, n uint64) (netip.Prefix, bool) {
 	return block(numberOf(First(p)).or(index.shiftLeft(width-bits)), bits, width), true
 }
 
-// Sub returns a block inside p with prefix length bits. random selects the position of the block. If random is uniform, all positions are equally
-// likely.
+// Sub returns a block inside p with prefix length bits. random selects the block's position. If random is uniform, all positions are equally likely.
 //
-// Bit i of the block's address (0 is the highest) is bit i of random, for i in p.Bits()..bits-1. So the same random bits select the same address bits
-// in a p of any size. Sub panics if bits is not in p.Bits()..Width(p).
+// Bit i of the block's address (0 is the highest) is bit i of random, for i in p.Bits()..bits-1. So the same random bits select the same address
+// bits, whatever p's size is. Sub panics if bits is not in p.Bits()..Width(p).
 func Sub(p netip.Prefix, bits int, random [16]byte) netip.Prefix {
 	width := Width(p)
 	if !p.IsValid() || bits < p.Bits() || bits > width {

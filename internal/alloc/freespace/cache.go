@@ -5,22 +5,22 @@ import (
 	"slices"
 )
 
-// FreeListCache caches rows of a container's free list between transactions. For each prefix length, it has all rows that begin in one range of
-// addresses. It serves reads without the store while no other process has changed the free list. Its owner must verify this. One goroutine may use it
-// at a time.
+// FreeListCache caches rows from a container's free list between transactions. For each prefix length, it has all rows that begin in one address
+// range. It serves reads without the store while no other process has changed the free list. Its owner must verify this. One goroutine may use it at
+// a time.
 type FreeListCache struct {
 	container netip.Prefix
 	lengths   []cachedRange
 }
 
-// cachedRange contains all free blocks with one length that begin in a range of addresses. The range includes both ends.
+// cachedRange contains all free blocks with one length that begin in an address range. The range includes both ends.
 type cachedRange struct {
 	bounded  bool
 	from, to uint128
 	bases    []uint128 // ascending
 }
 
-// MaxCachedBlocks limits the cached rows of one container. If there are more rows, trim shortens the range with the most rows.
+// MaxCachedBlocks limits the cached rows for one container. If there are more rows, trim shortens the range with the most rows.
 const MaxCachedBlocks = 1024
 
 // NewFreeListCache returns an empty cache for a container.
@@ -28,8 +28,8 @@ func NewFreeListCache(container netip.Prefix) *FreeListCache {
 	return &FreeListCache{container: container, lengths: make([]cachedRange, Width(container)+1)}
 }
 
-// Fill caches the result of reads. rows must have all rows that the reads request, and may have more. The reads must have seen the version of the
-// free list that is in the cache.
+// Fill caches the rows that reads returned. rows must have all rows that the reads request, and may have more. The reads must have seen the same
+// version of the free list as the cache.
 func (k *FreeListCache) Fill(reads Reads, rows []netip.Prefix) {
 	byLength := make([][]uint128, len(k.lengths))
 	for _, p := range slices.SortedFunc(slices.Values(rows), Compare) {
@@ -74,7 +74,7 @@ func (k *FreeListCache) fill(scan Scan, rows [][]uint128) {
 	}
 }
 
-// lengths yields the prefix lengths in the order of the scan. LowestFirst orders only by address, so lengths then yields the longest length first.
+// lengths yields the prefix lengths in the scan's order. LowestFirst orders only by address, so lengths then yields the longest length first.
 func (s Scan) lengths(yield func(int) bool) {
 	for n := range s.MaxBits - s.MinBits + 1 {
 		bits := s.MaxBits - n
@@ -123,7 +123,7 @@ func (s *cachedRange) join(from, to uint128, rows []uint128) {
 	}
 }
 
-// Read returns the requested rows from the cache, in the form that Fill takes. If the cache does not cover all of them, Read returns false.
+// Read returns the requested rows from the cache, in the form that Fill takes. If the cache does not cover them all, Read returns false.
 func (k *FreeListCache) Read(reads Reads) (rows []netip.Prefix, ok bool) {
 	for _, key := range reads.Keys {
 		s, base := &k.lengths[key.Bits()], numberOf(key.Addr())
@@ -142,7 +142,6 @@ func (k *FreeListCache) Read(reads Reads) (rows []netip.Prefix, ok bool) {
 	return rows, true
 }
 
-// read appends one scan's rows.
 func (k *FreeListCache) read(scan Scan, rows []netip.Prefix) (_ []netip.Prefix, ok bool) {
 	from, end, width, left := numberOf(scan.From), lastOf(k.container), Width(k.container), scan.Limit
 	if scan.Order == LowestFirst {
@@ -170,7 +169,7 @@ func (k *FreeListCache) read(scan Scan, rows []netip.Prefix) (_ []netip.Prefix, 
 	return rows, left <= 0 || end == lastOf(k.container)
 }
 
-// horizon returns the last address up to which the cache covers all lengths of a scan. The result is at most end.
+// horizon returns the last address up to which the cache covers all the scan's lengths. The result is at most end.
 func (k *FreeListCache) horizon(scan Scan, end uint128) uint128 {
 	for bits := range scan.lengths {
 		if s := &k.lengths[bits]; s.to.less(end) {
@@ -185,7 +184,7 @@ func (s *cachedRange) covers(base uint128) bool {
 	return s.bounded && !base.less(s.from) && !s.to.less(base)
 }
 
-// Apply makes the same change in the cache that was made to the free list.
+// Apply makes the same change in the cache as in the free list.
 func (k *FreeListCache) Apply(remove, insert []netip.Prefix) {
 	for _, p := range remove {
 		s, base := &k.lengths[p.Bits()], numberOf(p.Addr())

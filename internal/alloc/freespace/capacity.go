@@ -5,8 +5,8 @@ import (
 	"net/netip"
 )
 
-// Histogram counts the free blocks of a container by prefix length. A missing length counts as zero. If no two free blocks can merge, the histogram
-// is enough to compute which blocks the container can grant. The work depends on the number of lengths, not on the number of blocks.
+// Histogram counts a container's free blocks by prefix length. A missing length counts as zero. If no two free blocks can merge, the histogram is
+// enough to compute which blocks the container can grant. The work depends on the number of lengths, not on the number of blocks.
 type Histogram map[int]int64
 
 // HistogramOf returns the histogram of blocks.

@@ -7,12 +7,12 @@
 // has a 4-byte address, never an IPv4-mapped one. A block below ::ffff:0:0/96 is an ordinary IPv6 block here, because blocks could not cover the IPv6
 // space without it. Other packages refuse pools that contain such a block.
 //
-// A container is the block that is divided: a whole address family, or a pool. The buddy of a block is the other half of the block that is twice as
-// large. A BlockRequest is a request for one block. The free list contains the free blocks of a container.
+// A container is the block that is divided: a whole address family, or a pool. A block's buddy is the other half of the block that is twice as large.
+// A BlockRequest is a request for one block. The free list contains a container's free blocks.
 //
 // # Invariant
 //
-// Each address of a container is in exactly one free block or held block. So the blocks tile the container. The free list is also maximal: no two
+// Each address in a container is in exactly one free block or held block. So the blocks tile the container. The free list is also maximal: no two
 // free blocks are buddies, because buddies are always merged. So a free block is as large as it can be. The container can grant a block if and only
 // if it has a free block that is at least as large.
 //
@@ -31,7 +31,7 @@
 //
 // # Reading little
 //
-// A free list can have millions of rows, and a plan must not read all of them. ReadsFor returns the rows that a batch of requests needs. The lemma in
+// A free list can have millions of rows, and a plan must not read them all. ReadsFor returns the rows that a batch of requests needs. The lemma in
 // reads.go proves that a plan from these rows grants the same blocks as a plan from the whole list. MergeCandidates returns the rows that a release
 // needs.
 //
@@ -40,8 +40,7 @@
 // Every function is pure: it uses no clock, no I/O, no shared state and no random source. Callers pass the random bits. Only one goroutine may use a
 // FreeSet.
 //
-// A BlockRequest comes from a client and may have any value. An impossible request is not granted. Rows from the store are checked if a wrong row
-// could grant an address twice: NewFreeSet refuses rows that overlap or are outside the container. Clients and rows cannot break the other
-// preconditions, such as Buddy of a whole family. Only a bug can. Then the function panics, so that the transaction ends before address space is
-// lost.
+// A BlockRequest comes from a client and may have any value. An impossible request is not granted. A wrong row from the store could grant an address
+// twice, so NewFreeSet refuses rows that overlap or are outside the container. Other preconditions, such as Buddy's, cannot fail because of a client
+// or a row. Only a bug can break them. Then the function panics, so that the transaction ends before address space is lost.
 package freespace

@@ -7,13 +7,13 @@ import (
 	"slices"
 )
 
-// maxPlaces is the number of random positions that a batch draws for its Random requests. The lengths share this number.
+// maxPlaces is the number of random positions that a batch draws for its Random requests. All prefix lengths together share this number.
 const maxPlaces = 16
 
 // DrawTogether lets the Random requests in a large batch share a few random positions. For each length, the first requests keep their own positions.
 // The other requests take the neighbouring positions, also in a random order. Call DrawTogether before ShareStart.
 //
-// Without it, each request carves at its own position. In a /8, a host block then costs 25 look-ups and leaves 24 remaining blocks. A batch of a
+// Without it, each request carves at its own position. In a /8, a host block then costs 25 look-ups and leaves 24 remaining blocks. A batch with a
 // thousand hosts would change 14,000 free rows under the pool's lock, and the next batch would read as many. Neighbouring requests use up the
 // remaining blocks.
 func DrawTogether(container netip.Prefix, wishes []BlockRequest) {
@@ -37,8 +37,8 @@ func DrawTogether(container netip.Prefix, wishes []BlockRequest) {
 	}
 }
 
-// beside changes random bits so that they select the nth neighbour of their position. length is the prefix length of the block. Each n gives a
-// different position. The second draw (placeIn) uses other bits of random, and beside changes these bits in the same way if it can.
+// beside changes random bits so that they select the nth neighbour of their position. length is the block's prefix length. Each n gives a different
+// position. The second draw (placeIn) uses other bits in random, and beside changes these bits in the same way if it can.
 func beside(random [16]byte, length, n int) [16]byte {
 	flip := func(bit int) { random[bit/8] ^= 0x80 >> (bit % 8) }
 	for i := range bits.Len(uint(n)) {

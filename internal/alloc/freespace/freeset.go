@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// FreeSet plans a batch of block requests. It contains the free blocks of a container as they were read from the store. ReadsFor lists the necessary
-// rows. FreeSet grants one request after another from the blocks that are still free. At the end, it returns the changes to the store's rows. Only
-// one goroutine may use it.
+// FreeSet plans a batch of block requests. It contains a container's free blocks that were read from the store. ReadsFor lists the necessary rows.
+// FreeSet grants one request after another from the blocks that are still free. At the end, it returns the changes to the store's rows. Only one
+// goroutine may use it.
 type FreeSet struct {
 	container netip.Prefix
 	width     int
@@ -15,9 +15,8 @@ type FreeSet struct {
 	deleted   []netip.Prefix    // rows in the store from which blocks were carved
 }
 
-// NewFreeSet creates a set from the free blocks of container, in any order. Several reads may return the same block. NewFreeSet refuses blocks that
-// are not canonical (*NotBlockError), are outside the container (*OutsideError), or overlap (*OverlapError). Such blocks could cause an address to be
-// granted twice.
+// NewFreeSet creates a set from container's free blocks, in any order. Several reads may return the same block. NewFreeSet refuses blocks that are
+// not canonical (*NotBlockError), are outside the container (*OutsideError), or overlap (*OverlapError). Such blocks could grant an address twice.
 func NewFreeSet(container netip.Prefix, free []netip.Prefix) (*FreeSet, error) {
 	distinct := slices.Compact(slices.SortedFunc(slices.Values(free), Compare))
 	sorted, err := disjointInside(container, distinct)
@@ -51,9 +50,9 @@ func (s *FreeSet) Take(w BlockRequest) (netip.Prefix, bool) {
 	return target, true
 }
 
-// Changes returns the changes of the batch to the store's free rows. remove has the rows to delete, and all of them were read. insert has the
-// remaining blocks to insert. Both are sorted. A remaining block that the batch used up later is in neither. The inserted blocks and the granted
-// blocks together cover exactly the deleted blocks.
+// Changes returns the batch's changes to the store's free rows. remove has the rows to delete, and all were read. insert has the remaining blocks to
+// insert. Both are sorted. A remaining block that the batch used up later is in neither. The inserted blocks and the granted blocks together cover
+// exactly the deleted blocks.
 func (s *FreeSet) Changes() (remove, insert []netip.Prefix) {
 	for bits, blocks := range &s.lengths {
 		for _, b := range blocks {
@@ -74,10 +73,10 @@ type freeBlock struct {
 }
 
 // sortedBlocks contains the free blocks with one length in ascending order. A slice is fast enough. A batch with a thousand requests leaves at most a
-// few thousand blocks with one length. To shift them costs less than to follow the pointers of a tree.
+// few thousand blocks with one length. To shift them costs less than to follow a tree's pointers.
 type sortedBlocks []freeBlock
 
-// from returns the index of the first block whose base address is at least base.
+// from returns the index of the first block at or after base.
 func (l sortedBlocks) from(base uint128) int {
 	low, high := 0, len(l)
 	for low < high {

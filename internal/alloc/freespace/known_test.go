@@ -93,11 +93,11 @@ func TestCachedFreeRowsServeManyGroups(t *testing.T) {
 			known.Apply(remove, insert)
 			free = slices.Concat(minus(free, remove), insert)
 		}
-		most := 1
+		largest := 1
 		if strategy == freespace.Random || strategy == freespace.Sparse { // each request leaves rows of all lengths, more than the cache keeps
-			most = 50
+			largest = 50
 		}
-		require.LessOrEqual(t, reads, most, "%v", strategy)
+		require.LessOrEqual(t, reads, largest, "%v", strategy)
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 // MergeCandidates returns every block that could merge with a released block or with its enclosing blocks. These blocks are the buddies of the
-// released blocks, of their parents, and so on up to the halves of container. One point look-up in the store shows which of them are free. The caller
+// released blocks, of their parents, and so on up to container's halves. One point look-up in the store shows which candidates are free. The caller
 // passes the free ones to Merge. The list is sorted and has no duplicates. It has at most p.Bits()-container.Bits() blocks for each released p.
 //
 // If several blocks are released, the list omits the released blocks and the blocks that contain one. They cannot be free rows yet. Merge itself
@@ -44,11 +44,11 @@ func MergeCandidates(released []netip.Prefix, container netip.Prefix) []netip.Pr
 // Merge releases blocks. As long as two buddies are free, it merges them into their parent, up to container. It returns the change to the free list:
 // the rows to delete and the rows to insert. Both are sorted.
 //
-// freeBuddies must contain the blocks from MergeCandidates(released, container) that are free in the store. It may also contain other blocks of a
+// freeBuddies must contain the blocks from MergeCandidates(released, container) that are free in the store. It may also contain other blocks from a
 // maximal free list. The released blocks must not overlap each other or any free block.
 //
-// The change is minimal. remove has only blocks from freeBuddies, and insert has only new blocks. A block that is created by one merge and used up by
-// the next is in neither. Merge keeps the free list maximal. Only a newly freed block can have a free buddy, and Merge checks each newly freed block.
+// The change is minimal. remove has only blocks from freeBuddies, and insert has only new blocks. A block that one merge creates and the next uses up
+// is in neither. Merge keeps the free list maximal. Only a newly freed block can have a free buddy, and Merge checks each newly freed block.
 //
 // Merge panics if a released block is not inside container.
 func Merge(released, freeBuddies []netip.Prefix, container netip.Prefix) (remove, insert []netip.Prefix) {

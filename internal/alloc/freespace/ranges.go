@@ -2,8 +2,8 @@ package freespace
 
 import "net/netip"
 
-// FromRange returns the smallest list of blocks that has exactly the addresses from..to, both included. The blocks are in ascending order, and there
-// are at most 2*width-2 of them. FromRange returns nil if the range does not exist:
+// FromRange returns the shortest block list that has exactly the addresses from..to, both included. It has at most 2*width-2 blocks, in ascending
+// order. FromRange returns nil if the range does not exist:
 //   - An address is invalid or has a zone.
 //   - The addresses have different families.
 //   - to is before from.
@@ -15,19 +15,19 @@ func FromRange(from, to netip.Addr) []netip.Prefix {
 	var blocks []netip.Prefix
 	next, last := numberOf(from), numberOf(to)
 	for {
-		// This is the largest block that starts at next. The alignment of next and the end of the range limit its size.
+		// This is the largest block that starts at next. Its size is limited by next's alignment and by the range's end.
 		host := min(next.trailingZeros(), log2OfSuccessor(last.sub(next)))
 		blocks = append(blocks, block(next, width-host, width))
 		end := next.or(lowOnes(host))
 		if end == last {
-			return blocks // checked before the addition of 1, which would overflow at the last address of the family
+			return blocks // checked before the addition of 1, which would overflow at the family's last address
 		}
 		next = end.add(uint128{lo: 1})
 	}
 }
 
-// FirstN returns the smallest list of blocks that has exactly the n lowest addresses of container. If container has at most n addresses, it returns
-// the whole container.
+// FirstN returns the shortest block list that has exactly container's n lowest addresses. If container has at most n addresses, it returns the whole
+// container.
 func FirstN(container netip.Prefix, n uint64) []netip.Prefix {
 	if !container.IsValid() || n == 0 {
 		return nil
@@ -39,8 +39,8 @@ func FirstN(container netip.Prefix, n uint64) []netip.Prefix {
 	return FromRange(First(container), last)
 }
 
-// LastN returns the smallest list of blocks that has exactly the n highest addresses of container. If container has at most n addresses, it returns
-// the whole container.
+// LastN returns the shortest block list that has exactly container's n highest addresses. If container has at most n addresses, it returns the whole
+// container.
 func LastN(container netip.Prefix, n uint64) []netip.Prefix {
 	if !container.IsValid() || n == 0 {
 		return nil

@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// Order is the order in which a Scan returns its rows. One index on (plen, base) serves all three orders. For each prefix length of the scan, a
-// lateral join reads the first Limit rows from From on. The scan then takes the first Limit rows of the result.
+// Order is the order in which a Scan returns its rows. One index on (plen, base) serves all three orders. For each prefix length in the scan, a
+// lateral join reads the first Limit rows from From on. The scan then takes the first Limit rows from the result.
 //
 // A single ORDER BY plen DESC, base over all lengths would be slow, because no direction of the index has this order. PostgreSQL 15 then sorts every
-// free row of the pool. Measured with a million rows and LIMIT 1, this cost 7,480 pages and 200 ms. The reads by length cost 76 pages and 0.1 ms.
+// free row in the pool. Measured with a million rows and LIMIT 1, this cost 7,480 pages and 200 ms. The reads by length cost 76 pages and 0.1 ms.
 type Order uint8
 
-// The orders of a scan.
+// These are the orders for a scan.
 const (
 	LowestFirst   Order = iota // by base address
 	TightestFirst              // by prefix length, the longest first; then by base address
@@ -33,7 +33,7 @@ func (o Order) String() string {
 }
 
 // Scan requests the first Limit free blocks in Order, with MinBits <= plen <= MaxBits and base >= From. If there are fewer such blocks, it requests
-// all of them.
+// them all.
 type Scan struct {
 	Order            Order
 	MinBits, MaxBits int
@@ -41,34 +41,34 @@ type Scan struct {
 	Limit            int
 }
 
-// Reads lists the rows of a container's free list that are necessary to plan a batch of block requests.
+// Reads lists the free rows that are necessary to plan a batch of block requests in a container.
 type Reads struct {
 	Keys  []netip.Prefix // blocks to look up; a block is returned if it is a free row. Sorted, without duplicates.
 	Scans []Scan         // scans to run; no two have the same Order, MaxBits and From
 }
 
 // ReadsFor returns the rows that a FreeSet needs. From these rows, the FreeSet grants the same blocks as from the container's whole free list. The
-// caller may take any of the requests, in any order, each at most once. All reads must see the same snapshot.
+// caller may take any requests, in any order, each at most once. All reads must see the same snapshot.
 //
 // Lemma. Let F be the whole free list. Let N be the number of requests that the container could grant if it were all free. Each request has a total
 // order on the blocks that are large enough for it (a prefix length of at most Bits), and takes the first free one. The order depends only on the
-// request. Let S be the rows that are read. For every request, S includes the first N blocks of F in its order, or all of them if F has fewer. Then a
-// plan from S grants the same blocks as a plan from F.
+// request. Let S be the rows that are read. For every request, S includes F's first N blocks in its order, or all blocks if F has fewer. Then a plan
+// from S grants the same blocks as a plan from F.
 //
-// Proof, by induction on the number of granted blocks. Each granted block was carved from one block: an original of F, or a block that remained from
-// an earlier carve of this batch. So the first k grants have used up a set D of at most k originals, and have left a set R of remaining blocks. By
-// induction, D and R are the same in both plans. The next request is one of N, so k <= N-1. In the plan from F, it takes the first block of (F\D) ∪ R
-// in its order. If F\D has a block for it, let f be the first one. Only blocks of D precede f, so f is among the first k+1 blocks of F. So f is in S.
-// It is also the first block of S\D, because S ⊆ F. Hence (S\D) ∪ R has the same first block, or neither set has one. ∎ A rollback only makes D
-// smaller.
+// Proof, by induction on the number of granted blocks. Each granted block was carved from one block: an original in F, or a block that remained from
+// an earlier carve in this batch. So the first k grants have used up a set D with at most k originals, and have left a set R with the remaining
+// blocks. By induction, D and R are the same in both plans. The next request is one among N, so k <= N-1. In the plan from F, it takes the first
+// block of (F\D) ∪ R in its order. If F\D has a block for it, let f be the first one. Only blocks in D precede f, so f is among F's first k+1 blocks.
+// So f is in S. It is also the first block of S\D, because S ⊆ F. Hence (S\D) ∪ R has the same first block, or neither set has one. ∎ A rollback only
+// makes D smaller.
 //
-// It remains to show that the reads include the first N blocks of each order:
+// It remains to show that the reads include the first N blocks in each order:
 //
 //   - FirstFit orders by base. LowestFirst is this order.
-//   - BestFit orders by length descending, then by base. TightestFirst is this order. With a Start, the blocks of one length begin at Start and wrap
-//     around to the lowest. So there are two scans, one from Start and one from the beginning. The number of blocks before a given block is never
-//     higher in its scan than in the order. For a block at or after Start, this is the first scan, and for a block before Start the second. So the
-//     first N blocks of the order are among the first N of one of the scans.
+//   - BestFit orders by length descending, then by base. TightestFirst is this order. With a Start, the blocks with one length begin at Start and
+//     wrap around to the lowest. So there are two scans, one from Start and one from the beginning. For a block at or after Start, consider the first
+//     scan. For a block before Start, consider the second. In that scan, the block never has more blocks before it than in the order. So each of the
+//     order's first N blocks is among the first N in its scan.
 //   - Sparse orders by length ascending, then by base. LargestFirst is this order. The first N blocks with plen <= 20 are among the first N with plen
 //     <= 24, so one scan serves all lengths.
 //   - Random takes the block that covers the drawn position. Then it orders by base, from Start on and then from the lowest. The keys include the
@@ -84,10 +84,10 @@ func ReadsFor(container netip.Prefix, wishes []BlockRequest) Reads {
 	return reads
 }
 
-// Few is the largest number of rows for each length that FewFor reads in a scan for Random requests.
+// Few is the largest number of rows per length that FewFor reads in a scan for Random requests.
 const Few = 64
 
-// FewFor returns the reads of ReadsFor, but with at most Few rows in a scan that only Random requests need. bounded reports whether it reduced a
+// FewFor returns the same reads as ReadsFor, but with at most Few rows in a scan that only Random requests need. bounded reports whether it reduced a
 // scan.
 //
 // A Random request nearly always finds its drawn position free, and a key reads that position. Any other free block serves the request too. So a plan
@@ -102,7 +102,7 @@ func readsFor(container netip.Prefix, wishes []BlockRequest, few int) (reads Rea
 		return Reads{}, false
 	}
 	keys := make(map[netip.Prefix]bool)
-	scans := make(map[Scan]bool) // true for a scan that needs all rows of ReadsFor
+	scans := make(map[Scan]bool) // true for a scan that needs all rows as in ReadsFor
 	sparse, count := -1, 0
 	for _, w := range wishes {
 		if !w.satisfiable(container) {
@@ -178,7 +178,7 @@ func (r Reads) Ahead(rows int) Reads {
 	return r
 }
 
-// Whole returns the keys, and one scan that reads up to rows rows of the whole free list. The keys alone would leave nothing to cache.
+// Whole returns the keys, and one scan that reads up to rows rows from the whole free list. The keys alone would leave nothing to cache.
 func (r Reads) Whole(container netip.Prefix, rows int) Reads {
 	return Reads{Keys: r.Keys, Scans: []Scan{{Order: LowestFirst, MinBits: container.Bits(), MaxBits: Width(container), From: container.Addr(), Limit: rows}}}
 }

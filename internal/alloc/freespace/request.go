@@ -7,17 +7,17 @@ type Strategy uint8
 
 const (
 	// BestFit takes the smallest free block that is large enough, so that large blocks stay whole. Among equal blocks, it takes the lowest one. With
-	// BlockRequest.Start, it takes the first one at or after Start. It grants the lowest part of the block.
+	// BlockRequest.Start, it takes the first one at or after Start. It grants the block's lowest part.
 	BestFit Strategy = iota
 	// FirstFit takes the lowest address at which a block with the requested length is free.
 	FirstFit
 	// Random draws a position from BlockRequest.Rand. All positions in the container are equally likely. If the position is not free, Random searches
 	// for the first free block that is large enough. The search begins at BlockRequest.Start, or at the drawn position if there is no Start. It wraps
-	// around at the end of the container. Random grants a random part of the block that it finds.
+	// around at the container's end. Random grants a random part of the block that it finds.
 	Random
-	// Sparse takes the lowest part of the largest free block, and among equal blocks of the lowest one. So each granted block has as much room as
-	// possible to grow. In an empty container with eight blocks, the order is 0 4 2 6 1 3 5 7. This is the leftmost assignment of RFC 3531, except for
-	// the order among equal blocks.
+	// Sparse takes the lowest part of the largest free block. Among equal blocks, it uses the lowest one. So each granted block has as much room as
+	// possible to grow. In an empty container with eight blocks, the order is 0 4 2 6 1 3 5 7. This is the leftmost assignment from RFC 3531, except
+	// for the order among equal blocks.
 	Sparse
 )
 
@@ -81,11 +81,11 @@ func (w BlockRequest) start(container netip.Prefix) netip.Addr {
 	return container.Addr()
 }
 
-// ShareStart lets the requests of a batch share one Start, so that ReadsFor does not read different rows for each request. Call it on a large batch
-// before ReadsFor and Take. n requests with different starts read up to n² rows for each length. With one start, they read 2n.
+// ShareStart lets a batch's requests share one Start, so that ReadsFor does not read different rows for each request. Call it on a large batch before
+// ReadsFor and Take. n requests with different starts read up to n² rows for each length. With one start, they read 2n.
 //
-// Each Random request without a Start gets the start of the first Random request. Such a request still takes its own drawn position if that position
-// is free. Each BestFit request with a Start gets the Start of the first BestFit request with one. BestFit requests have a Start only to avoid other
+// Each Random request without a Start gets the first Random request's start. Such a request still takes its own drawn position if that position is
+// free. Each BestFit request with a Start gets the first such BestFit request's Start. BestFit requests have a Start only to avoid other
 // transactions, so a common Start is enough.
 func ShareStart(container netip.Prefix, wishes []BlockRequest) {
 	var random, best netip.Addr

@@ -5,15 +5,15 @@ import (
 	"net/netip"
 )
 
-// Carve removes target from the free block that contains it, and returns the rest. The rest is the buddy of target, the buddy of its parent, and so
-// on up to free. There are at most target.Bits()-free.Bits() blocks, the smallest first. If target is free itself, there is none.
+// Carve removes target from the free block that contains it, and returns the rest. The rest is target's buddy, its parent's buddy, and so on up to
+// free. There are at most target.Bits()-free.Bits() blocks, the smallest first. If target is free itself, there is none.
 //
 //	free   |-------------------------------|
 //	target |         |xxxx|                |
 //	rest   |   2     |    |  1 |     3     |     1 = buddy of target, 2 = buddy of its parent, ...
 //
-// The remaining blocks and target together cover exactly free. No remaining block can merge with a free block, because the buddy of each remaining
-// block contains target. So a maximal free list stays maximal.
+// The remaining blocks and target together cover exactly free. No remaining block can merge with a free block, because each remaining block's buddy
+// contains target. So a maximal free list stays maximal.
 //
 // Carve panics if target is not inside free.
 func Carve(free, target netip.Prefix) []netip.Prefix {

@@ -2,8 +2,8 @@ package freespace
 
 import "net/netip"
 
-// choose returns the first free block in the order of the request w, and the part of the block to grant. w must be satisfiable. The lemma of ReadsFor
-// depends on these orders, so change them only together.
+// choose returns the first free block in w's order, and the part of the block to grant. w must be satisfiable. ReadsFor's lemma depends on these
+// orders, so change them only together.
 func (s *FreeSet) choose(w BlockRequest) (free, target netip.Prefix, ok bool) {
 	if w.Exact.IsValid() {
 		free, ok = s.covering(w.Exact)
@@ -75,7 +75,7 @@ func (s *FreeSet) tightest(bits int, start uint128) (netip.Prefix, bool) {
 	return netip.Prefix{}, false
 }
 
-// largest returns the lowest of the largest free blocks, if these are large enough for length bits.
+// largest returns the lowest block among the largest free blocks, if these are large enough for length bits.
 func (s *FreeSet) largest(bits int) (netip.Prefix, bool) {
 	for length := s.container.Bits(); length <= bits; length++ {
 		if l := s.lengths[length]; len(l) > 0 {

@@ -50,8 +50,8 @@ func Tiles(container netip.Prefix, blocks []netip.Prefix) error {
 	return nil
 }
 
-// disjointInside sorts blocks. If some blocks overlap, the error names the first two of them, and the result has the blocks before the second one. If
-// a block is not canonical or is outside the container, the result is empty.
+// disjointInside sorts blocks. If some blocks overlap, the error names the first two, and the result has the blocks before the second one. If a block
+// is not canonical or is outside the container, the result is empty.
 func disjointInside(container netip.Prefix, blocks []netip.Prefix) ([]netip.Prefix, error) {
 	if !Canonical(container) {
 		return nil, &NotBlockError{container}

@@ -14,7 +14,7 @@ func (k Kind[T]) Create(ctx context.Context, in storage.ProjectKey, made T, r us
 ) (usecase.Result[T], error) {
 	head := k.Head(&made)
 	return usecase.RunIdempotent(ctx, k.Core, in, r, head, usecase.Whole[T], func(ctx context.Context) (T, error) {
-		stored, err := usecase.Answers(in.ID, r, head.CreatedAt, made)
+		stored, err := usecase.StoredResponses(in.ID, r, head.CreatedAt, made)
 		if err != nil {
 			return made, err
 		}
@@ -28,7 +28,7 @@ func (k Kind[T]) Create(ctx context.Context, in storage.ProjectKey, made T, r us
 	})
 }
 
-// Put creates a resource. If the resource exists, Put replaces it by the result of over, and sets Existed.
+// Put creates a resource. If the resource exists, Put replaces it by the result from over, and sets Existed.
 func (k Kind[T]) Put(ctx context.Context, in storage.ProjectKey, made T, r usecase.Request, locks storage.Locks,
 	over func(was T) T, step Step[T],
 ) (usecase.Result[T], error) {
@@ -45,7 +45,7 @@ func (k Kind[T]) Put(ctx context.Context, in storage.ProjectKey, made T, r useca
 			}
 		}
 		had := k.Head(&was)
-		if had.Revision != head.Revision { // otherwise an earlier attempt of this request, with an indeterminate COMMIT, wrote it
+		if had.Revision != head.Revision { // otherwise this request's earlier attempt, with an indeterminate COMMIT, wrote it
 			if err := r.CheckPut(found, had.Revision); err != nil {
 				return none, err
 			}
@@ -92,8 +92,8 @@ func (k Kind[T]) Patch(ctx context.Context, in storage.ProjectKey, name string, 
 	})
 }
 
-// Remove deletes a resource. Use it instead of Delete if the deletion needs no locks and no further changes. If refuse returns an error, Remove
-// deletes nothing.
+// Remove deletes a resource. Use it instead of Delete if no locks and no further changes are necessary. If refuse returns an error, Remove deletes
+// nothing.
 func (k Kind[T]) Remove(ctx context.Context, project, name string, r usecase.Request,
 	refuse func(ctx context.Context, tx storage.Tx, in storage.ProjectKey, t T) error,
 ) error {
@@ -106,7 +106,8 @@ func (k Kind[T]) Remove(ctx context.Context, project, name string, r usecase.Req
 	})
 }
 
-// Delete deletes a resource. It reads the resource first, and passes it to locks, which returns the locks for the transaction. nil means no locks.
+// Delete deletes a resource. It reads the resource first, and passes it to the function locks, which returns the locks for the transaction. If locks
+// is nil, there are none.
 func (k Kind[T]) Delete(ctx context.Context, in storage.ProjectKey, name string, r usecase.Request,
 	locks func(T) (storage.Locks, error), step Step[T],
 ) error {
@@ -178,7 +179,7 @@ func (k Kind[T]) complete(ctx context.Context, read storage.Reader, in storage.P
 
 // write runs the step, and then writes the change and its event.
 func (k Kind[T]) write(ctx context.Context, tx storage.Tx, in storage.ProjectKey, at usecase.Timestamp, was, now *T,
-	stored []storage.Answer, step Step[T],
+	stored []storage.StoredResponse, step Step[T],
 ) error {
 	var ch storage.Changes
 	var err error
@@ -208,7 +209,7 @@ func (k Kind[T]) write(ctx context.Context, tx storage.Tx, in storage.ProjectKey
 	if err != nil {
 		return err
 	}
-	ch.Events, ch.Answers = append(ch.Events, event), stored
+	ch.Events, ch.StoredResponses = append(ch.Events, event), stored
 	k.Write(&ch, was, now)
 	return tx.Write(ctx, ch)
 }

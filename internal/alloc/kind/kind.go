@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Finder reads one resource of a project.
+// Finder reads one resource in a project.
 type Finder[T ipam.Sized] func(ctx context.Context, in storage.ProjectKey, name string) (T, error)
 
 // Kind describes resources of one kind.
@@ -19,18 +19,18 @@ type Kind[T ipam.Sized] struct {
 	*usecase.Core
 
 	Name          string // name in the audit trail
-	Op            string // prefix of the names of its transactions
+	Op            string // prefix for the names of its transactions
 	Reads, Writes tenancy.Action
 
 	Head  func(*T) *ipam.Metadata
 	Valid func(name string) bool // reports whether a name is valid; nil: names are DNS labels
 	Find  func(storage.Reader) Finder[T]
 
-	// Write adds the change of a resource to ch. For a create, was is nil. For a delete, now is nil.
+	// Write adds a resource's change to ch. For a create, was is nil. For a delete, now is nil.
 	Write func(ch *storage.Changes, was, now *T)
 	// Record returns the audit trail record for a resource.
 	Record func(T) *trail.Record
-	// RecordedAs is the name in the audit trail if that is the name of the resource's parent. "" means the resource's own name.
+	// RecordedAs is the name in the audit trail, if the trail uses the parent's name. "" means the resource's own name.
 	RecordedAs string
 	// Trail returns the project whose audit trail records a change. nil means the resource's own project.
 	Trail func(ctx context.Context, tx storage.Tx, was, now *T) (ipam.ID, error)
@@ -49,7 +49,7 @@ type Kind[T ipam.Sized] struct {
 // and now are as in Kind.Write. Step may set fields of now. A nil Step does nothing.
 type Step[T ipam.Sized] func(ctx context.Context, tx storage.Tx, was, now *T) (storage.Changes, error)
 
-// Get reads one resource of a project.
+// Get reads one resource in a project.
 func (k Kind[T]) Get(ctx context.Context, project, name string) (T, error) {
 	_, in, err := k.Enter(ctx, k.Reads, project)
 	if err != nil {
@@ -59,10 +59,10 @@ func (k Kind[T]) Get(ctx context.Context, project, name string) (T, error) {
 	return k.Find(k.Store)(ctx, in, name)
 }
 
-// place is a position in a list. It is the last name on a page.
+// place is a position in a list: the last name on a page.
 type place string
 
-// Rows reads up to limit resources in a project in the order of their names. It returns only names that sort after the given name.
+// Rows reads up to limit resources in a project, in name order. It returns only names that sort after the given name.
 type Rows[T ipam.Sized] func(read storage.Reader, ctx context.Context, in storage.ProjectKey, after string, limit int) ([]T, error)
 
 // List returns a page with a project's resources.
@@ -75,7 +75,7 @@ func (k Kind[T]) List(ctx context.Context, project, kind string, rows Rows[T], l
 	return k.Page(ctx, in, paging.ListOf(kind, in.ID), rows, usecase.Everything[T], limit, cursor, r)
 }
 
-// Page returns a page of the matching resources in a list.
+// Page returns a page with a list's matching resources.
 func (k Kind[T]) Page(ctx context.Context, in storage.ProjectKey, of paging.List, rows Rows[T], match func(*T) bool, limit int, cursor string,
 	r usecase.Reading,
 ) (paging.Page[T], error) {

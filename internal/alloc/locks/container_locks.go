@@ -10,15 +10,15 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// ContainerLocks contains a lock for each container in this process. A container is a pool in a region, or an address family of a space. At most one
-// transaction of this process works on a container at a time. Without these locks, the transactions of one process would conflict with each other and
-// retry. Conflicts between processes are handled by the database.
+// ContainerLocks contains a lock for each container in this process. A container is a pool in a region, or an address family in a space. At most one
+// transaction in this process works on a container at a time. Without these locks, this process's transactions would conflict with each other and
+// retry. The database handles conflicts between processes.
 type ContainerLocks struct {
 	mu   sync.Mutex
 	open map[ipam.ID]*containerLock
 }
 
-// containerLock is the lock of one container in this process. It exists while a request has the lock or waits for it.
+// containerLock is one container's lock. It exists while a request has the lock or waits for it.
 type containerLock struct {
 	users int       // protected by ContainerLocks.mu
 	queue waitQueue // protected by ContainerLocks.mu
@@ -53,12 +53,12 @@ func (l *ContainerLocks) forget(id ipam.ID) {
 	}
 }
 
-// Acquire locks all containers in the order of their ids, and returns the function that unlocks them. It fails only if ctx ends.
+// Acquire locks all containers in id order, and returns the function that unlocks them. It fails only if ctx ends.
 func (l *ContainerLocks) Acquire(ctx context.Context, ids ...ipam.ID) (release func(), err error) {
 	return l.AcquireFor(ctx, Short, ids...)
 }
 
-// AcquireFor is Acquire for a kind of work. If requests of both kinds wait, the lock alternates between the kinds.
+// AcquireFor works like Acquire, for a kind of work. If requests of both kinds wait, the lock alternates between the kinds.
 func (l *ContainerLocks) AcquireFor(ctx context.Context, kind WorkKind, ids ...ipam.ID) (release func(), err error) {
 	ids = slices.Clone(ids)
 	slices.SortFunc(ids, func(a, b ipam.ID) int { return bytes.Compare(a[:], b[:]) })
@@ -119,7 +119,7 @@ func (l *ContainerLocks) lock(ctx context.Context, id ipam.ID, kind WorkKind) bo
 	return false
 }
 
-// unlock gives the lock of a container to the next request.
+// unlock gives a container's lock to the next request.
 func (l *ContainerLocks) unlock(id ipam.ID) {
 	l.mu.Lock()
 	l.open[id].queue.pass()

@@ -8,19 +8,20 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
 // FairSemaphore limits the concurrent work of one kind, in total and for each project. If no slot is free, a request waits. The next slot goes to the
-// waiting project that has the fewest slots. Requests of one project get slots in the order of their arrival. The limits are for this process. They
-// are smaller than its database connection pool, so that slow work does not block fast work.
+// waiting project that has the fewest slots. One project's requests get slots in arrival order. The limits are for this process. They are smaller
+// than its database connection pool, so slow work does not block fast work.
 type FairSemaphore struct {
-	limit, projectLimit int // the limits for the slots in total, and for one project
-	waitingLimit        int // the limit for the waiting requests of one project
+	limit, projectLimit int // the limits for the slots, in total and for one project
+	waitingLimit        int // the limit for one project's waiting requests
 
 	mu      sync.Mutex
 	busy    int
 	held    map[ipam.ID]int // the slots in use, by project; without zeros
-	waiting []*waiter       // in the order of arrival
+	waiting []*waiter       // in arrival order
 }
 
 type waiter struct {
@@ -28,13 +29,27 @@ type waiter struct {
 	granted chan struct{}
 }
 
-// NewFairSemaphore creates a semaphore with most slots in total, and each slots for one project. At most patient requests of one project may wait.
-func NewFairSemaphore(most, each, patient int) *FairSemaphore {
-	return &FairSemaphore{limit: most, projectLimit: min(each, most), waitingLimit: patient, held: map[ipam.ID]int{}}
+// NewFairSemaphore creates a semaphore. limit is the number of slots in total, each is the number for one project, and patient is the number of a
+// project's requests that may wait.
+func NewFairSemaphore(limit, each, patient int) *FairSemaphore {
+	return &FairSemaphore{limit: limit, projectLimit: min(each, limit), waitingLimit: patient, held: map[ipam.ID]int{}}
 }
 
-// Acquire takes a slot for a project, and returns the function that returns the slot. If too many requests of the project already wait, it refuses
-// the request. If ctx ends, it fails.
+// AcquireForWork acquires a slot for expensive work. It refuses the request if other requests have used up its budget in the meantime. Otherwise many
+// requests that began together could all do such work.
+func (p *FairSemaphore) AcquireForWork(ctx context.Context, project ipam.ID) (leave func(), err error) {
+	if leave, err = p.Acquire(ctx, project); err != nil {
+		return nil, err
+	}
+	if err = tenancy.BudgetOf(ctx).Recheck(); err != nil {
+		leave()
+		return nil, err
+	}
+	return leave, nil
+}
+
+// Acquire takes a slot for a project, and returns the function that returns the slot. It refuses the request if too many of the project's requests
+// already wait. If ctx ends, it fails.
 func (p *FairSemaphore) Acquire(ctx context.Context, project ipam.ID) (leave func(), err error) {
 	p.mu.Lock()
 	if p.hasSlot(project) {
@@ -83,7 +98,7 @@ func (p *FairSemaphore) Queued() int {
 	return len(p.waiting)
 }
 
-// hasSlot reports whether a slot is free for a project. Background work has the zero project, so only the total number limits it.
+// hasSlot reports whether a slot is free for a project. Background work has the zero project, so only the total limits it.
 func (p *FairSemaphore) hasSlot(project ipam.ID) bool {
 	return p.busy < p.limit && (project.IsZero() || p.held[project] < p.projectLimit)
 }
@@ -93,7 +108,7 @@ func (p *FairSemaphore) take(project ipam.ID) {
 	p.held[project]++
 }
 
-// release returns a slot, and gives the free slots to waiting requests.
+// release returns a slot, and gives free slots to waiting requests.
 func (p *FairSemaphore) release(project ipam.ID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -118,10 +133,9 @@ func (p *FairSemaphore) release(project ipam.ID) {
 	}
 }
 
-// Limits for slow work, chosen for 16 database connections. They limit the slots in total, the slots of one project, and the waiting requests of one
-// project.
+// These limits are for slow work on 16 database connections. They limit the slots in total, one project's slots, and one project's waiting requests.
 const (
-	MaxSearches           = 4 // lists whose filter matches few of the rows that they read
+	MaxSearches           = 4 // lists with a filter that matches few rows
 	MaxSearchesPerProject = 2
 	MaxBatches            = 6
 	MaxBatchesPerProject  = 2

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
 // waits returns when n requests wait.
@@ -98,4 +99,19 @@ func TestWorkWithoutAProjectIsLimitedByTheTotal(t *testing.T) {
 	cancel()
 	_, err := p.Acquire(ctx, ipam.NewID())
 	require.True(t, ipam.IsCode(err, ipam.CodeDeadline), "all places are taken: %v", err)
+}
+
+// indebted is a budget that other requests have used up.
+type indebted struct{ tenancy.Budget }
+
+func (indebted) Recheck() error { return ipam.Errorf(ipam.CodeRateLimited, "Too much.") }
+
+func TestSlotForWorkIsReturnedIfTheBudgetIsUsedUp(t *testing.T) {
+	t.Parallel()
+	p := NewFairSemaphore(1, 1, 1)
+	_, err := p.AcquireForWork(tenancy.WithBudget(t.Context(), indebted{}), ipam.NewID())
+	require.True(t, ipam.IsCode(err, ipam.CodeRateLimited), err)
+	leave, err := p.Acquire(t.Context(), ipam.NewID())
+	require.NoError(t, err)
+	leave()
 }

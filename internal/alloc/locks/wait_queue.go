@@ -5,28 +5,27 @@ import "slices"
 // WorkKind is the kind of work for which a request locks a pool.
 type WorkKind int
 
-// The kinds of work under a pool's lock.
+// These are the kinds of work under a pool's lock.
 const (
 	Short WorkKind = iota // a group of claims and releases, or a change to the pool
 	Long                  // a batch, which holds the lock many times longer
 	kinds
 )
 
-// waitQueue is the queue for one lock. The requests of one kind get the lock in the order of their arrival. If requests of both kinds wait, the lock
-// alternates between the kinds. So a single claim waits for one batch at most, and many single claims do not block a batch.
+// waitQueue is the queue for one lock. Requests of one kind get the lock in arrival order. If requests of both kinds wait, the lock alternates
+// between the kinds. So a single claim waits for at most one batch, and many single claims do not block a batch.
 type waitQueue struct {
 	busy    bool
 	last    WorkKind // the kind of the last owner
 	waiting [kinds][]*queuedRequest
 }
 
-// queuedRequest is a request for the lock.
 type queuedRequest struct {
 	kind    WorkKind
 	granted chan struct{}
 }
 
-// request requests the lock. If the lock is free, the request gets it at once. Otherwise the request waits in the queue of its kind.
+// request requests the lock. If the lock is free, the request gets it at once. Otherwise it waits in the queue for its kind.
 func (t *waitQueue) request(kind WorkKind) *queuedRequest {
 	mine := &queuedRequest{kind: kind, granted: make(chan struct{})}
 	if t.busy {

@@ -12,14 +12,14 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// List identifies the list that a cursor belongs to, by its kind, its owner and its filters. OpenCursor refuses a cursor of another list, because the
-// resulting page would look valid but skip rows.
+// List identifies the list that a cursor belongs to, by its kind, owner and filters. OpenCursor refuses another list's cursor. With such a cursor,
+// the page would look valid but skip rows.
 type List struct {
 	Kind string
 	Of   []any // the owner and the filters; nil: OpenCursor does not compare them
 }
 
-// ListOf makes a List. of contains the owner and the filters.
+// ListOf makes a List. The parameter of contains the owner and the filters.
 func ListOf(kind string, of ...any) List { return List{Kind: kind, Of: of} }
 
 // owner returns the project or resource that owns the list. It returns zero for a list over all projects.
@@ -32,7 +32,7 @@ func (l List) owner() ipam.ID {
 	return ipam.ID{}
 }
 
-// binding returns a hash of the owner and the filters. It binds a cursor to its list. It is "" if Of is nil.
+// binding returns a hash over the owner and the filters, which binds a cursor to its list. The hash is "" if Of is nil.
 func (l List) binding() (string, error) {
 	if l.Of == nil {
 		return "", nil
@@ -42,11 +42,11 @@ func (l List) binding() (string, error) {
 	return base64.RawURLEncoding.EncodeToString(sum[:9]), err
 }
 
-// cursorBox is the content of a cursor, which is its JSON in base64. It names the list and the key of the last row, after which the next page begins.
-// It contains no secret and gives no rights. A forged cursor only starts a page of the caller's own list at another row.
+// cursorBox is a cursor's content. The cursor itself is the content's JSON in base64. It names the list and the last row's key, after which the next
+// page begins. It contains no secret and gives no rights. A forged cursor only starts a page of the caller's own list at another row.
 //
 // Older servers neither make nor check the binding, but they compare the kind. So the binding is not part of the kind, and a cursor without a binding
-// is valid. This lets a client continue a list while servers of two versions run side by side.
+// is valid. A client can therefore continue a list while servers with two versions run side by side.
 type cursorBox struct {
 	Kind    string          `json:"k"`
 	Binding string          `json:"b,omitempty"`
@@ -70,7 +70,8 @@ func SealCursor(l List, at any) string {
 	return base64.RawURLEncoding.EncodeToString(box)
 }
 
-// OpenCursor decodes a cursor of the list into at. An empty cursor means the beginning of the list, and OpenCursor then leaves at unchanged.
+// OpenCursor decodes the list's cursor into the variable at. An empty cursor means the list's beginning, and OpenCursor then does not change this
+// variable.
 func OpenCursor(cursor string, l List, at any) error {
 	if cursor == "" {
 		return nil

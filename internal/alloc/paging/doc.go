@@ -1,2 +1,2 @@
-// Package paging has the filters, pages and cursors of lists.
+// Package paging contains the filters, pages and cursors for lists.
 package paging

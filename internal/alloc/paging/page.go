@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Filter selects rows of a list. A zero field selects all rows.
+// Filter selects rows from a list. A zero field selects all rows.
 type Filter struct {
 	Labels     *ipam.Selector
 	Phase      string
@@ -18,15 +18,15 @@ type Filter struct {
 	Pool       ipam.Ref
 	Space      ipam.Ref
 	Parent     ipam.Ref
-	Roots      bool // of pools: only root pools
+	Roots      bool // for pools: only root pools
 	Purpose    ipam.Purpose
-	Visibility ipam.Visibility  // of pools
-	Class      string           // class name; of claims and allocations: the class that served them; of pools: a class that they back or were made for
-	Owner      string           // of claims: the ownerRef, as OwnerRef.String formats it
-	Consumer   ipam.ConsumerRef // of claims: a consumer that uses them
+	Visibility ipam.Visibility  // for pools
+	Class      string           // class name; for claims and allocations: the class that served them; for pools: a class that they back or were made for
+	Owner      string           // for claims: the ownerRef in the format of OwnerRef.String
+	Consumer   ipam.ConsumerRef // for claims: a consumer that uses them
 	Within     netip.Prefix     // the resource's block lies inside this block
 	Contains   netip.Addr       // the resource's block contains this address
-	Own        bool             // of allocations: only blocks that the project itself holds, in pools of any project
+	Own        bool             // for allocations: only blocks that the project itself holds, in pools of any project
 }
 
 // Page is one page of a list. It may have fewer items than requested, even if more items follow. Only Next shows whether more items follow.
@@ -39,18 +39,16 @@ type Page[T any] struct {
 // scanBudget limits the rows that Scan reads for one page. It matters if the filter matches few rows.
 const scanBudget = 5000
 
-// MostBytes limits the size of a page's items as JSON. A single larger item still gets a page.
+// MostBytes limits the JSON size of a page's items. A single larger item still gets a page.
 const MostBytes = 1 << 20
 
-// Limits for one read of rows. The size of the rows is unknown before the first read, so that read is limited by number. Later reads are limited by
-// size.
+// These limits apply to one read. The first read has a limit in rows, because their size is unknown. Later reads have a limit in bytes.
 const (
-	firstRows  = 101 // one row more than a page of the default size
+	firstRows  = 101 // one row more than a default page
 	firstBytes = 4 << 20
 )
 
-// Scan fills a page. It fetches rows in the order of their keys, and keeps the rows that match. key returns the key of a row, for the cursor. Scan
-// stops in these cases:
+// Scan fills a page. It fetches rows in key order, and keeps the rows that match. key returns a row's key, for the cursor. Scan stops in these cases:
 //
 //   - the page is full or has MostBytes
 //   - no more rows exist
@@ -64,13 +62,13 @@ func Scan[T ipam.Sized, K any](ctx context.Context, searching *locks.FairSemapho
 		return Page[T]{}, err
 	}
 	page, seen, bytes := Page[T]{Items: []T{}}, 0, 0
-	defer func() { tenancy.BudgetOf(ctx).Add(tenancy.Work{Rows: seen}) }()
+	defer func() { tenancy.BudgetOf(ctx).Add(tenancy.RowWork(seen, bytes)) }()
 	for seen < scanBudget {
 		n := max(limit-len(page.Items), 1) + 1
 		if seen > limit {
 			n = max(n, 500)
 			if searching != nil {
-				leave, err := searching.Acquire(ctx, of.owner())
+				leave, err := searching.AcquireForWork(ctx, of.owner())
 				if err != nil {
 					return Page[T]{}, err
 				}
@@ -85,8 +83,10 @@ func Scan[T ipam.Sized, K any](ctx context.Context, searching *locks.FairSemapho
 		}
 		seen += len(rows)
 		for i := range rows {
+			bytes += rows[i].Size()
+		}
+		for i := range rows {
 			size := rows[i].Size()
-			bytes += size
 			if len(page.Items) == limit || len(page.Items) > 0 && page.Bytes+size > MostBytes {
 				page.Next = SealCursor(of, after)
 				return page, nil
@@ -104,7 +104,7 @@ func Scan[T ipam.Sized, K any](ctx context.Context, searching *locks.FairSemapho
 	return page, nil
 }
 
-// run returns how many rows the next read may fetch. seen and bytes are the number and the size of the rows read so far.
+// run returns how many rows the next read may fetch. seen and bytes are the number and the size of the rows that Scan has read.
 func run(seen, bytes int) int {
 	if seen == 0 {
 		return firstRows
@@ -128,7 +128,7 @@ func (f Filter) MatchesLabels(m map[string]string) bool {
 	return f.Labels == nil || f.Labels.Matches(m)
 }
 
-// MatchesClass reports whether one of the classes has the filter's name.
+// MatchesClass reports whether any of the classes has the filter's name.
 func (f Filter) MatchesClass(classes ...ipam.ClassRef) bool {
 	return f.Class == "" || slices.ContainsFunc(classes, func(c ipam.ClassRef) bool { return c.Ref.Name == f.Class })
 }
@@ -136,8 +136,8 @@ func (f Filter) MatchesClass(classes ...ipam.ClassRef) bool {
 // MatchesRef reports whether a reference equals want. A zero want matches every reference.
 func MatchesRef(want, have ipam.Ref) bool { return want == ipam.Ref{} || want == have }
 
-// Searches reports whether a list in one pool may read many rows for few matches. That is so if the filter has a field without an index, because the
-// rows are sorted by address.
+// Searches reports whether a list in one pool may read many rows for few matches. This happens if the filter has a field without an index. The rows
+// are sorted by address.
 func (f Filter) Searches() bool {
 	return f.Labels != nil || f.Phase != "" || f.Purpose != "" || f.Class != ""
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Limits of the cache: the number of look-ups, and the number of pools in all of them together. A pool needs half a kilobyte.
+// These limits apply to the cached look-ups, and to the pools in all look-ups together. A pool needs about 500 bytes.
 const (
 	maxCachedClasses = 4096
 	maxCachedPools   = 65536
 )
 
-// ClassCache caches the results of class look-ups. A result is the class to which a name resolves for a project, or the default class of a family,
-// with the pools that list the class. An entry is never used without a check. Either the look-up or the claim's transaction reads the versions
+// ClassCache caches the results of class look-ups. A look-up finds the class to which a name resolves for a project, or a family's default class,
+// with the pools that list the class. Every use of an entry includes a check. Either the look-up or the claim's transaction reads the versions
 // (epochs) of the two projects involved. If a version differs, it reads the class again. So the cache saves statements and never changes a result.
 type ClassCache struct {
 	known *lru.Cache[classKey, storage.ClassFacts]

@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// own returns the description of a project's own classes for the shared code in package kind.
+// own describes a project's own classes for the shared code in package kind.
 func (s *classes) own() kind.Kind[ipam.Class] {
 	return kind.Kind[ipam.Class]{
 		Core: s.Core, Name: trail.KindClass, Op: "class",
@@ -38,8 +38,8 @@ func (s *classes) own() kind.Kind[ipam.Class] {
 	}
 }
 
-// CreateClass creates a class. If the new class must be the default for its family and another class is already the default, CreateClass refuses the
-// request. With moveDefault, it makes the new class the default, and changes the other class in the same transaction.
+// CreateClass creates a class. It refuses a new default class if the family already has a default. With moveDefault, it makes the new class the
+// default instead, and changes the old default class in the same transaction.
 func (s *classes) CreateClass(ctx context.Context, project string, c ipam.Class, moveDefault bool, r usecase.Request) (usecase.Result[ipam.Class], error) {
 	none := usecase.Result[ipam.Class]{}
 	who, key, err := s.Enter(ctx, tenancy.ClassesWrite, project)
@@ -49,11 +49,11 @@ func (s *classes) CreateClass(ctx context.Context, project string, c ipam.Class,
 	if err := usecase.CheckNew(&c.Metadata, checkClass(project, c.Spec)); err != nil {
 		return none, err
 	}
-	c.Metadata = s.Fresh(c.Metadata, project, "", who)
+	c.Metadata = s.NewMetadata(c.Metadata, project, "", who)
 	c.ProjectID = key.ID
 	c.Status = ipam.ClassStatus{Total: "0", Available: "0"} // no pool lists the class yet
 	move := defaultMove{allowed: moveDefault, revision: ipam.NewID()}
-	locks := storage.Locks{Alone: []ipam.ID{classLock(key.ID)}, Shared: []ipam.ID{key.ID}}
+	locks := storage.Locks{Exclusive: []ipam.ID{classLock(key.ID)}, Shared: []ipam.ID{key.ID}}
 	made, err := retryLostRace(func() (usecase.Result[ipam.Class], error) {
 		return s.own().Create(ctx, key, c, r, locks, func(ctx context.Context, tx storage.Tx, _, now *ipam.Class) (storage.Changes, error) {
 			if err := usecase.CheckProjectExists(ctx, tx, key); err != nil {
@@ -89,12 +89,12 @@ func roomForClass(ctx context.Context, tx storage.Tx, key storage.ProjectKey, c 
 	if own >= storage.MaxClasses {
 		return usecase.ProjectFull(key.Name, "class", storage.MaxClasses, "Delete one first.")
 	}
-	return refuseHiddenName(ctx, tx, key, c.Name)
+	return refuseShadowingName(ctx, tx, key, c.Name)
 }
 
-// refuseHiddenName refuses a new class if pools of the project already list a platform class by the same name. It does so even if the platform class
-// is no longer shared. Otherwise one name would refer to two classes.
-func refuseHiddenName(ctx context.Context, tx storage.Tx, key storage.ProjectKey, name string) error {
+// refuseShadowingName refuses a new class if the project's pools already list a platform class with the same name. It does so even if the platform
+// class is no longer shared. Otherwise one name would refer to two classes.
+func refuseShadowingName(ctx context.Context, tx storage.Tx, key storage.ProjectKey, name string) error {
 	if key.Name == ipam.PlatformProject {
 		return nil
 	}
@@ -106,7 +106,7 @@ func refuseHiddenName(ctx context.Context, tx storage.Tx, key storage.ProjectKey
 	if err != nil || !found {
 		return err
 	}
-	n, err := backedBy(ctx, tx, hidden, key)
+	n, err := countListingPools(ctx, tx, hidden, key)
 	if err != nil || n == 0 {
 		return err
 	}
@@ -116,8 +116,7 @@ func refuseHiddenName(ctx context.Context, tx storage.Tx, key storage.ProjectKey
 	return e.At("/metadata/name", "is the name by which pools of the project list class %s.", hidden.Ref())
 }
 
-// backedBy counts the pools of a project that list a class.
-func backedBy(ctx context.Context, read storage.Reader, class ipam.Class, key storage.ProjectKey) (int64, error) {
+func countListingPools(ctx context.Context, read storage.Reader, class ipam.Class, key storage.ProjectKey) (int64, error) {
 	pools, err := read.ClassPools(ctx, class, key.ID)
 	n := int64(0)
 	for _, p := range pools {

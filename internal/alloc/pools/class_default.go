@@ -13,8 +13,8 @@ import (
 // defaultMove makes a class the default for its family and project, and takes the default from another class if there is one. A unique index in the
 // database allows at most one default.
 type defaultMove struct {
-	allowed  bool    // whether the default may be taken from another class; if not, the request is refused
-	revision ipam.ID // the revision of the other class after it has lost the default
+	allowed  bool    // whether the class may take the default from another class; if not, the request is refused
+	revision ipam.ID // the other class's revision after it has lost the default
 }
 
 // retryLostRace retries a transaction if another transaction has set a default class at the same time. Only the unique index in the database detects

@@ -10,8 +10,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Pools list classes by name. When a list is written, each name is resolved to a class of the pool's own project, or else to a shared class of the
-// platform. From then on, the pool refers to that class, even if the visibility of the class changes.
+// Pools list classes by name. When a request writes a list, each name is resolved to a class in the pool's own project, or else to the platform's
+// shared class. From then on, the pool refers to that class, even if the class's visibility changes.
 
 // newlyListed returns the names that a pool lists now and did not list before.
 func newlyListed(names []string, had []ipam.ClassRef) []string {
@@ -39,10 +39,10 @@ func listingLocks(key storage.ProjectKey, names []string, classes []ipam.ID) sto
 	if len(names) == 0 {
 		return storage.Locks{}
 	}
-	return storage.Locks{Alone: []ipam.ID{classLock(key.ID)}, Shared: classes}
+	return storage.Locks{Exclusive: []ipam.ID{classLock(key.ID)}, Shared: classes}
 }
 
-// listed resolves the class names of a pool for its family. It runs in the transaction that writes the pool. had contains the classes that the pool
+// listed resolves a pool's class names for its family. It runs in the transaction that writes the pool. had contains the classes that the pool
 // already lists. locked contains the classes that the transaction has locked. fresh contains the classes that the pool did not list before.
 func listed(
 	ctx context.Context, tx storage.Tx, key storage.ProjectKey, names []string, family ipam.Family, had []ipam.ClassRef, locked []ipam.ID,
@@ -93,9 +93,9 @@ func listable(ctx context.Context, tx storage.Tx, key storage.ProjectKey, c ipam
 			At(at, "must name a class for %s.", family)
 	}
 	if c.Spec.UniqueWithin == ipam.UniqueWithinClass && c.ProjectID != key.ID {
-		return ipam.Invalid(at, "names class %s, whose claims must not overlap (uniqueWithin): only pools of its own project can list it.", c.Ref())
+		return ipam.Invalid(at, "names class %s, which has uniqueWithin Class: only pools of the class's own project can list it.", c.Ref())
 	}
-	n, err := backedBy(ctx, tx, c, key)
+	n, err := countListingPools(ctx, tx, c, key)
 	if err != nil || n < storage.MaxClassPools {
 		return err
 	}
@@ -103,8 +103,8 @@ func listable(ctx context.Context, tx storage.Tx, key storage.ProjectKey, c ipam
 		At(at, "names a class that has the maximum number of pools in this project.")
 }
 
-// refuseOverlap refuses a pool if a newly listed class does not allow claims to overlap, and the pool overlaps another pool of the class. Only pools
-// in different spaces can overlap, so it compares pools in different spaces.
+// refuseOverlap refuses a pool that overlaps another pool behind the same class, if the class does not allow claims to overlap. It checks the newly
+// listed classes. It compares only pools in different spaces, because claims in one space never overlap.
 func refuseOverlap(ctx context.Context, tx storage.Tx, key storage.ProjectKey, p ipam.Pool, fresh []ipam.Class) error {
 	for _, c := range fresh {
 		if c.Spec.UniqueWithin != ipam.UniqueWithinClass {
@@ -118,16 +118,16 @@ func refuseOverlap(ctx context.Context, tx storage.Tx, key storage.ProjectKey, p
 			if other.SpaceID == p.SpaceID || !other.Block.Overlaps(p.Block) {
 				continue
 			}
-			e := ipam.Errorf(ipam.CodeOverlap, "%s overlaps pool %s (%s) of space %q, and the claims of class %s must not overlap.", p.Block, other.Ref(), other.Block, other.Space, c.Ref())
+			e := ipam.Errorf(ipam.CodeOverlap, "%s overlaps pool %s (%s) of space %q. Both pools cannot list class %s, because its claims must not overlap.", p.Block, other.Ref(), other.Block, other.Space, c.Ref())
 			e.Figures.ConflictsWith = []string{other.Ref().String()}
-			return e.At("/spec/classNames/"+strconv.Itoa(slices.Index(p.Spec.ClassNames, c.Name)), "names a class whose pools must not overlap, even in different spaces.")
+			return e.At("/spec/classNames/"+strconv.Itoa(slices.Index(p.Spec.ClassNames, c.Name)), "names a class whose claims must not overlap, even in different spaces (uniqueWithin).")
 		}
 	}
 	return nil
 }
 
-// keepListed refuses to remove a class from a pool's list if the claims of the class must not overlap. Without this entry, later checks for overlaps
-// would miss the existing claims in the pool.
+// keepListed refuses to remove a class from a pool's list if the class's claims must not overlap. Without this entry, later checks for overlaps would
+// miss the existing claims in the pool.
 func keepListed(ctx context.Context, tx storage.Tx, key storage.ProjectKey, was, next ipam.Pool) error {
 	var left []string
 	for _, c := range was.Classes {

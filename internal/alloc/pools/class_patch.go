@@ -22,7 +22,7 @@ func (s *classes) PatchClass(ctx context.Context, project, name string, moveDefa
 		return none, err
 	}
 	move := defaultMove{allowed: moveDefault, revision: ipam.NewID()}
-	locks := storage.Locks{Alone: []ipam.ID{first.UID, classLock(key.ID)}, Shared: []ipam.ID{key.ID}}
+	locks := storage.Locks{Exclusive: []ipam.ID{first.UID, classLock(key.ID)}, Shared: []ipam.ID{key.ID}}
 	c, err := retryLostRace(func() (ipam.Class, error) {
 		return s.own().Patch(ctx, key, name, r, locks, func(was ipam.Class) (ipam.Class, error) {
 			if err := storage.SameThing(first.UID, was.UID); err != nil {
@@ -44,7 +44,6 @@ func (s *classes) PatchClass(ctx context.Context, project, name string, moveDefa
 	return withClassStatus(ctx, s.Store, key, c)
 }
 
-// ownClass reads a class that the project owns.
 func ownClass(ctx context.Context, read storage.Reader, key storage.ProjectKey, name string) (ipam.Class, error) {
 	c, found, err := storage.IgnoreNotFound(read.ClassGet(ctx, key, name))
 	if err == nil && !found {

@@ -16,8 +16,8 @@ func withClassStatus(ctx context.Context, read storage.Reader, caller storage.Pr
 	return list[0], err
 }
 
-// fillClassStatus sets the status of each class as the calling project may see it. It handles one class after another. All classes together may have
-// more pools than memory should hold at once.
+// fillClassStatus sets each class's status as the calling project may see it. It handles one class after another, because all classes together may
+// have too many pools for the memory.
 func fillClassStatus(ctx context.Context, read storage.Reader, caller storage.ProjectKey, classes []ipam.Class) error {
 	for i := range classes {
 		c := &classes[i]
@@ -35,7 +35,7 @@ func fillClassStatus(ctx context.Context, read storage.Reader, caller storage.Pr
 		}
 		of := caller.ID
 		if c.ProjectID == caller.ID {
-			of = ipam.ID{} // count the pools of all projects
+			of = ipam.ID{} // count the scope pools for all projects
 		}
 		if c.Status.ScopedPools, err = read.ScopedPoolCount(ctx, c.UID, of); err != nil {
 			return err
@@ -68,7 +68,7 @@ func insideOf(p, q ipam.Pool) bool {
 }
 
 // largestFrom returns the prefix length of the largest block that a claim by the class can now get from a pool. A scoped class carves a new pool for
-// each scope. For such a class, the result is the largest block for a scope that has no pool yet.
+// each scope. For such a class, the result is for a scope that has no pool yet.
 func largestFrom(c ipam.Class, p ipam.Pool) (bits int, ok bool) {
 	free, ok := p.Stock.LargestFree()
 	if !ok {

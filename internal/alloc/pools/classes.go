@@ -14,7 +14,6 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// classes contains the use cases on classes.
 type classes struct{ *usecase.Core }
 
 // GetClass reads one class that the project may use. This is the project's own class or else the platform's shared class.
@@ -62,7 +61,7 @@ func (p classPlace) compare(q classPlace) int {
 	return -1
 }
 
-// ListClasses lists the classes that a project may use by name: its own classes and the platform's shared classes. Each class has its status for the
+// ListClasses lists the classes that a project may use, by name: its own classes and the platform's shared classes. Each class has its status for the
 // project.
 func (s *classes) ListClasses(ctx context.Context, project string, f paging.Filter, limit int, cursor string, r usecase.Reading,
 ) (paging.Page[ipam.Class], error) {
@@ -92,14 +91,13 @@ func (s *classes) ListClasses(ctx context.Context, project string, f paging.Filt
 	return page, fillClassStatus(ctx, read, key, page.Items)
 }
 
-// classLock returns the id of the lock for a project's classes. A transaction that creates or changes a class, or lists a class in a pool, holds this
-// lock exclusively. The lock protects three rules:
+// classLock returns the lock id for a project's classes. A transaction that creates or changes a class, or lists a class in a pool, holds this lock
+// exclusively. The lock protects three rules:
 //   - A family has one default class.
 //   - A name refers to one class.
 //   - The numbers of classes and pools stay within their limits.
 func classLock(projectID ipam.ID) ipam.ID { return ipam.DerivedID(projectID, "classes") }
 
-// checkClass validates a project's class before it is written.
 func checkClass(project string, spec ipam.ClassSpec) error {
 	if err := spec.Check(); err != nil {
 		return err
@@ -110,7 +108,7 @@ func checkClass(project string, spec ipam.ClassSpec) error {
 	return nil
 }
 
-// recordedClass returns the record of a class in an event, with the field names of the API.
+// recordedClass returns a class's record in an event, with the API's field names.
 func recordedClass(c ipam.Class) *trail.Record {
 	type lengths struct {
 		Min *int `json:"min,omitempty"`

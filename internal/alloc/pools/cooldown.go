@@ -19,19 +19,18 @@ import (
 // coolers is the number of containers that FreeCooled handles concurrently. It is small, because requests need database connections too.
 const coolers = 4
 
-// maxCooledScan limits the number of blocks that FreeCooled reads if it cannot free some of them. It is a multiple of the limit of FreeCooled.
+// maxCooledScan limits the blocks that FreeCooled reads if it cannot free some. It is a multiple of FreeCooled's limit.
 const maxCooledScan = 16
 
-// cooler frees blocks that have cooled down.
 type cooler struct{ *usecase.Core }
 
-// FreeCooled frees blocks whose cool-down has ended, and returns the number of freed blocks. The block whose cool-down ended first comes first.
+// FreeCooled frees blocks after the end of their cool-down, in the order in which the cool-downs ended. It returns the number of freed blocks.
 // FreeCooled may free more blocks than limit. If it freed at least limit blocks, more blocks may be due. If a container fails, FreeCooled continues
 // with the others and returns the error at the end. Several servers may run it at once. The second server to reach a container finds nothing to do
 // there.
 //
-// It writes no event, because the end of a cool-down is not a user's action, and the trail already has the release of the claim. It writes no history
-// and changes no quota, because the release has already done both.
+// FreeCooled writes no event. The end of a cool-down is not a user's action, and the trail already has the claim's release. It writes no history and
+// changes no quota, because the release has already done both.
 func (s *cooler) FreeCooled(ctx context.Context, limit int) (int, error) {
 	now, freed, failed := s.Now(), 0, map[ipam.ID]bool{}
 	var errs []error
@@ -54,9 +53,9 @@ func (s *cooler) FreeCooled(ctx context.Context, limit int) (int, error) {
 	}
 }
 
-// freeCooled frees the due blocks of each container in small transactions. It returns the number of freed blocks, and the errors by container.
+// freeCooled frees each container's due blocks in small transactions. It returns the number of freed blocks, and the errors by container.
 func (s *cooler) freeCooled(ctx context.Context, due []ipam.Allocation) (int, map[ipam.ID]error) {
-	blocks, regions := map[ipam.ID][]netip.Prefix{}, map[ipam.ID]string{} // the regions are all this server's region
+	blocks, regions := map[ipam.ID][]netip.Prefix{}, map[ipam.ID]string{} // each region is this server's region
 	var order []ipam.ID
 	for _, a := range due {
 		if blocks[a.ContainerID] == nil {
@@ -81,7 +80,7 @@ func (s *cooler) freeCooled(ctx context.Context, due []ipam.Allocation) (int, ma
 			return nil
 		})
 	}
-	_ = g.Wait() // Wait returns no error, because the error of each container is in errs
+	_ = g.Wait() // Wait returns no error, because errs contains each container's error
 	sum, bad := 0, map[ipam.ID]error{}
 	for i, id := range order {
 		sum += freed[i]
@@ -92,8 +91,8 @@ func (s *cooler) freeCooled(ctx context.Context, due []ipam.Allocation) (int, ma
 	return sum, bad
 }
 
-// freeCooledIn frees the blocks in one container that are still due. An unknown result of a COMMIT counts as an error. The next run finds the blocks
-// that were not freed.
+// freeCooledIn frees the blocks in one container that are still due. A COMMIT with an unknown result counts as an error. The next run finds the
+// blocks that were not freed.
 func (s *cooler) freeCooledIn(ctx context.Context, container ipam.ID, region string, blocks []netip.Prefix) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, usecase.GroupDeadline)
 	defer cancel()
@@ -107,7 +106,7 @@ func (s *cooler) freeCooledIn(ctx context.Context, container ipam.ID, region str
 		return 0, err
 	}
 	defer release()
-	return usecase.InTx(ctx, s.Core, "cooldown_free", storage.Locks{Alone: []ipam.ID{c.Lock()}}, false, func(ctx context.Context, tx storage.Tx) (int, error) {
+	return usecase.InTx(ctx, s.Core, "cooldown_free", storage.Locks{Exclusive: []ipam.ID{c.Lock()}}, false, func(ctx context.Context, tx storage.Tx) (int, error) {
 		if err := regions.Fenced(ctx, tx, storage.Placed(pool, region)); err != nil {
 			return 0, err
 		}
@@ -115,7 +114,7 @@ func (s *cooler) freeCooledIn(ctx context.Context, container ipam.ID, region str
 		if err != nil {
 			return 0, err
 		}
-		now := tx.Now() // the same clock has set the beginning of the cool-down
+		now := tx.Now() // the same clock has set the start of the cool-down
 		held = slices.DeleteFunc(held, func(a ipam.Allocation) bool {
 			return a.Phase != ipam.PhaseCoolingDown || a.CoolUntil.After(now) // another run has freed the block, and it is held or cooling down again
 		})
@@ -130,7 +129,7 @@ func (s *cooler) freeCooledIn(ctx context.Context, container ipam.ID, region str
 	})
 }
 
-// given returns the change to the free blocks of a container when allocations are released.
+// given returns the change to a container's free blocks when allocations are released.
 func given(ctx context.Context, tx storage.Tx, c storage.Container, held []ipam.Allocation) (storage.FreeChange, error) {
 	blocks := make([]netip.Prefix, len(held))
 	for i, a := range held {
@@ -147,7 +146,7 @@ func given(ctx context.Context, tx storage.Tx, c storage.Container, held []ipam.
 	return k.Change(), nil
 }
 
-// EndCooling returns the changes that end the cool-down of a block early. The block has no holder, so no quota and no history changes.
+// EndCooling returns the changes that end a block's cool-down early. The block has no holder, so no quota and no history changes.
 func EndCooling(ctx context.Context, tx storage.Tx, a ipam.Allocation, event ipam.Event) (storage.Changes, error) {
 	pool, err := tx.PoolGetByID(ctx, a.ContainerID)
 	if err != nil {

@@ -19,7 +19,6 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// creator creates pools.
 type creator struct {
 	*usecase.Core
 
@@ -40,10 +39,10 @@ func (s *creator) CreatePool(ctx context.Context, project string, p ipam.Pool, r
 	if err != nil {
 		return usecase.Result[ipam.Pool]{}, err
 	}
-	p.Metadata = s.Fresh(p.Metadata, project, p.Spec.Region, who)
+	p.Metadata = s.NewMetadata(p.Metadata, project, p.Spec.Region, who)
 	p.ProjectID = key.ID
 	random := ipam.NewID()
-	answer, err := usecase.RunIdempotent(ctx, s.Core, key, r, &p.Metadata, usecase.Whole[ipam.Pool], func(ctx context.Context) (ipam.Pool, error) {
+	result, err := usecase.RunIdempotent(ctx, s.Core, key, r, &p.Metadata, usecase.Whole[ipam.Pool], func(ctx context.Context) (ipam.Pool, error) {
 		from, err := poolSource(ctx, s.Store, key, p)
 		if err == nil {
 			from, err = s.sourceNear(ctx, from, p, r.DryRun)
@@ -57,14 +56,14 @@ func (s *creator) CreatePool(ctx context.Context, project string, p ipam.Pool, r
 		}
 		return made, err
 	})
-	return answer, s.refusals.WithFigures(ctx, err)
+	return result, s.refusals.WithFigures(ctx, err)
 }
 
-// createFrom carves a pool from its source, a parent pool or a space. It holds the lock of the source in this process.
+// createFrom carves a pool from its source, a parent pool or a space. It holds the source's lock in this process.
 func (s *creator) createFrom(
 	ctx context.Context, key storage.ProjectKey, p ipam.Pool, from Source, random ipam.ID, r usecase.Request,
 ) (ipam.Pool, error) {
-	return usecase.Placed(ctx, s.Core, func() (ipam.Pool, error) { return s.createLocked(ctx, key, p, from, random, r) })
+	return usecase.RetryUnlocked(ctx, s.Core, func() (ipam.Pool, error) { return s.createLocked(ctx, key, p, from, random, r) })
 }
 
 func (s *creator) createLocked(
@@ -79,7 +78,7 @@ func (s *creator) createLocked(
 	if err != nil {
 		return p, err
 	}
-	locks := storage.Locks{Alone: []ipam.ID{from.Container.Lock()}, Shared: []ipam.ID{key.ID}, InTurn: true}.And(listingLocks(key, p.Spec.ClassNames, classes))
+	locks := storage.Locks{Exclusive: []ipam.ID{from.Container.Lock()}, Shared: []ipam.ID{key.ID}, TryShared: true}.And(listingLocks(key, p.Spec.ClassNames, classes))
 	plan := poolPlan{from: from.Container.ID, at: from.Container.Region, classes: classes, random: random}
 	return usecase.RunWithReadBack(ctx, s.Core, "pool_create", locks, r.DryRun, func(ctx context.Context, tx storage.Tx) (ipam.Pool, error) {
 		return s.carvePool(ctx, tx, key, p, plan, r)
@@ -93,8 +92,9 @@ func (s *creator) createLocked(
 	})
 }
 
-// retryElsewhere handles a refusal. It returns a Conflict, which causes a retry, in two cases. The missing block can be borrowed from another region,
-// or the requested block is moving between two regions. retryElsewhere runs without the process's lock on the source, because a loan needs that lock.
+// retryElsewhere handles a refusal. It returns a Conflict, which causes a retry, in two cases. Either the missing block can be borrowed from another
+// region, or the requested block is moving between two regions. retryElsewhere runs without the process's lock on the source, because a loan needs
+// that lock.
 func (s *creator) retryElsewhere(ctx context.Context, key storage.ProjectKey, p ipam.Pool, from Source, r usecase.Request, refused error) error {
 	if usecase.NameTaken(refused) && !r.DryRun {
 		return s.RefuseTakenName(ctx, refused, func(ctx context.Context) error {
@@ -117,13 +117,12 @@ func (s *creator) retryElsewhere(ctx context.Context, key storage.ProjectKey, p 
 
 // poolPlan contains the values that are fixed before the transaction: the locked rows, and the random bits that a retry must use again.
 type poolPlan struct {
-	from    ipam.ID   // the id of the source's container
-	at      string    // the region of the container
+	from    ipam.ID   // the source container's id
+	at      string    // the source container's region
 	classes []ipam.ID // the classes that the pool lists
 	random  ipam.ID
 }
 
-// carvePool is one attempt of the transaction pool_create.
 func (s *creator) carvePool(ctx context.Context, tx storage.Tx, key storage.ProjectKey, p ipam.Pool, plan poolPlan, r usecase.Request) (ipam.Pool, error) {
 	from, err := plan.source(ctx, tx, key, p)
 	if err != nil {
@@ -144,7 +143,7 @@ func (s *creator) carvePool(ctx context.Context, tx storage.Tx, key storage.Proj
 	if from.Parent == nil {
 		p.Spec.Space = from.Space
 	}
-	// This also checks the length of the block, because a parent pool may be older than the limit for the length.
+	// Check the block's length too, because a parent pool may be older than the limit for the length.
 	if err := cmp.Or(p.Spec.Allocation.CheckFor(block), ipam.CheckPoolBlock("/spec/prefixLength", block)); err != nil {
 		return p, err
 	}
@@ -157,7 +156,7 @@ func (s *creator) carvePool(ctx context.Context, tx storage.Tx, key storage.Proj
 	}
 	quotas, err := poolQuotas(ctx, tx, key.ID, p.ContainerID)
 	if err == nil {
-		err = quotas.Take(ctx, key, quota.PoolPlace(p), OnePool)
+		err = quotas.Take(ctx, key, quota.PoolSubject(p), OnePool)
 	}
 	if err != nil {
 		return p, err
@@ -171,7 +170,7 @@ func (s *creator) carvePool(ctx context.Context, tx storage.Tx, key storage.Proj
 		RegionChanges:    storage.RegionChanges{PoolRegionInsert: regions.BeginRegions(p, p.Spec.Regions)},
 	}
 	quotas.Into(&ch)
-	if ch.Answers, err = usecase.Answers(key.ID, r, p.CreatedAt, p); err != nil {
+	if ch.StoredResponses, err = usecase.StoredResponses(key.ID, r, p.CreatedAt, p); err != nil {
 		return p, err
 	}
 	event, err := trail.Changed(ctx, p.CreatedAt, key.ID, trail.KindPool, p.Name, nil, trail.RecordedPool(p))
@@ -182,7 +181,7 @@ func (s *creator) carvePool(ctx context.Context, tx storage.Tx, key storage.Proj
 	return p, tx.Write(ctx, ch)
 }
 
-// source reads the source of the pool in the transaction.
+// source reads the pool's source in the transaction.
 func (plan poolPlan) source(ctx context.Context, tx storage.Tx, key storage.ProjectKey, p ipam.Pool) (Source, error) {
 	from, err := poolSource(ctx, tx, key, p)
 	if err == nil {
@@ -228,16 +227,16 @@ func (plan poolPlan) carve(
 	return block, k.Change(), nil
 }
 
-// OnePool is the usage that one pool adds to the quotas of its project.
+// OnePool is the usage that one pool adds to its project's quotas.
 var OnePool = ipam.Usage{Pools: 1}
 
-// poolQuotas reads the quotas that count the pools of a container.
+// poolQuotas reads the quotas that count a container's pools.
 func poolQuotas(ctx context.Context, tx storage.Tx, projectID, containerID ipam.ID) (*quota.Ledger, error) {
 	parts, err := tx.QuotaParts(ctx, []ipam.ID{projectID}, quota.ShardOf(containerID))
 	return quota.NewLedger(tx, parts), err
 }
 
-// checkVisibility allows the visibility "platform" only in the project of the platform.
+// checkVisibility allows the visibility "platform" only in the project "platform".
 func checkVisibility(project string, v ipam.Visibility) error {
 	if v == ipam.VisibilityPlatform && project != ipam.PlatformProject {
 		return ipam.Invalid("/spec/visibility", "can be platform only for pools of the project %q; use consumer or shared.", ipam.PlatformProject)
@@ -253,7 +252,7 @@ func checkOpen(d ipam.Drain) error {
 	return ipam.Invalid("/spec/drain", "is for existing pools; leave it out.")
 }
 
-// reserve cuts the reservations out of a new pool. It returns the free blocks, and the allocations of the reserved blocks.
+// reserve takes the reservations from a new pool. It returns the free blocks, and the allocations for the reserved blocks.
 func (s *creator) reserve(p ipam.Pool) (free []netip.Prefix, held []ipam.Allocation, err error) {
 	list, err := carve.CutReservations(p.Block, p.Spec.Reservations)
 	if err != nil {
@@ -282,8 +281,8 @@ func reservationOf(p ipam.Pool, r carve.Reserved) ipam.Allocation {
 	}
 }
 
-// PoolHold returns the pool's own allocation in its source. The allocation belongs to the owner of the source. If a root pool is in another project's
-// space, this is the owner of the space.
+// PoolHold returns the pool's own allocation in its source. The allocation belongs to the source's owner. If a root pool is in another project's
+// space, this is the space's owner.
 func PoolHold(p ipam.Pool, from Source) ipam.Allocation {
 	a := ipam.Allocation{
 		ID: ipam.DerivedID(p.UID, "hold"), Region: from.Container.Region, ProjectID: from.Container.ProjectID, Project: from.Space.Project,
@@ -304,14 +303,14 @@ func admitChild(parent ipam.Pool, spec ipam.PoolSpec) error {
 	return parent.Admit("/spec/prefixLength", *spec.PrefixLength)
 }
 
-// poolRefusal returns the reason why the source had no room. It does not name the pools of other projects in the same space.
+// poolRefusal returns the reason why the source had no room. It does not name other projects' pools in the same space.
 func poolRefusal(ctx context.Context, read storage.Reader, key storage.ProjectKey, from Source, wish freespace.BlockRequest) error {
 	if from.Parent != nil {
-		tell := refusals.Telling{Viewer: storage.ProjectKey{ID: from.Parent.ProjectID, Name: from.Parent.Project}}
+		viewer := refusals.Viewer{Project: storage.ProjectKey{ID: from.Parent.ProjectID, Name: from.Parent.Project}}
 		if !wish.Exact.IsValid() {
-			return &refusals.Lacking{Tell: tell, Pools: []ipam.Pool{*from.Parent}, Bits: wish.Bits}
+			return &refusals.Lacking{Viewer: viewer, Pools: []ipam.Pool{*from.Parent}, Bits: wish.Bits}
 		}
-		return refusals.TakenRefusal(ctx, read, tell, *from.Parent, wish.Exact, "/spec/cidr")
+		return refusals.TakenRefusal(ctx, read, viewer, *from.Parent, wish.Exact, "/spec/cidr")
 	}
 	others, err := read.PoolListOverlapping(ctx, from.Container.ID, wish.Exact, 5)
 	if err != nil {

@@ -18,7 +18,6 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// deleter deletes pools.
 type deleter struct {
 	*usecase.Core
 
@@ -44,7 +43,7 @@ func (s *deleter) DeletePool(ctx context.Context, project, name string, r usecas
 
 // deletePool deletes a pool that has no blocks outside its home region.
 func (s *deleter) deletePool(ctx context.Context, key storage.ProjectKey, first ipam.Pool, r usecase.Request, event ipam.Event) error {
-	_, err := usecase.Placed(ctx, s.Core, func() (none struct{}, err error) { return none, s.deleteLocked(ctx, key, first, r, event) })
+	_, err := usecase.RetryUnlocked(ctx, s.Core, func() (none struct{}, err error) { return none, s.deleteLocked(ctx, key, first, r, event) })
 	return err
 }
 
@@ -53,8 +52,8 @@ func (s *deleter) deleteLocked(ctx context.Context, key storage.ProjectKey, firs
 	if err != nil {
 		return err
 	}
-	locks.InTurn = true
-	release, err := s.Locks.Acquire(ctx, locks.Alone...)
+	locks.TryShared = true
+	release, err := s.Locks.Acquire(ctx, locks.Exclusive...)
 	if err != nil {
 		return err
 	}
@@ -76,7 +75,7 @@ func (s *deleter) deleteLocked(ctx context.Context, key storage.ProjectKey, firs
 }
 
 // uncarveLocks returns the locks for uncarvePool. It can read the region of the pool's block before the transaction, because a held block stays in
-// the same region.
+// its region.
 func uncarveLocks(ctx context.Context, read storage.Reader, p ipam.Pool) (storage.Locks, error) {
 	from := p.ContainerID // a space exists only in its home region
 	if !p.Root() {
@@ -86,11 +85,11 @@ func uncarveLocks(ctx context.Context, read storage.Reader, p ipam.Pool) (storag
 		}
 		from = c.Lock()
 	}
-	return storage.Locks{Alone: append(storage.PoolLocks(p), from), Shared: []ipam.ID{payer(p)}}, nil
+	return storage.Locks{Exclusive: append(storage.PoolLocks(p), from), Shared: []ipam.ID{payer(p)}}, nil
 }
 
-// uncarvePool plans the removal of a pool. event becomes the record of the removal. If the pool holds anything except reservations, uncarvePool fails
-// with in_use.
+// uncarvePool plans a pool's removal. event becomes the record of the removal. If the pool holds anything except reservations, uncarvePool fails with
+// in_use.
 func uncarvePool(ctx context.Context, tx storage.Tx, locked ipam.Pool, match usecase.Match, event ipam.Event) (storage.Changes, error) {
 	p, err := tx.PoolGet(ctx, storage.ProjectKey{ID: locked.ProjectID, Name: locked.Project}, locked.Name)
 	if err != nil {
@@ -123,7 +122,7 @@ func uncarvePool(ctx context.Context, tx storage.Tx, locked ipam.Pool, match use
 	if err != nil {
 		return storage.Changes{}, err
 	}
-	quotas.Give(payer(p), quota.PoolPlace(p), OnePool)
+	quotas.Give(payer(p), quota.PoolSubject(p), OnePool)
 	if event, err = trail.Effected(event, trail.RecordedPool(p), nil); err != nil {
 		return storage.Changes{}, err
 	}
@@ -164,8 +163,8 @@ func freeBlock(ctx context.Context, tx storage.Tx, p ipam.Pool, from storage.Con
 	return hold[0], k.Change(), nil
 }
 
-// payer returns the project whose quotas count the pool. This is the owner of the pool. If the pool was carved for a scope, it is the project of the
-// scope.
+// payer returns the project whose quotas count the pool. For a scope pool, it is the project that the scope belongs to. Otherwise it is the pool's
+// owner.
 func payer(p ipam.Pool) ipam.ID {
 	if p.Scope != nil {
 		return p.Scope.ProjectID
@@ -196,7 +195,7 @@ func onlyReservations(ctx context.Context, tx storage.Tx, p ipam.Pool, c storage
 	return held, free, nil
 }
 
-// holder returns the container from which a pool was carved. The space of a root pool may belong to another project. holder does not check the grant,
+// holder returns the container from which a pool was carved. A root pool's space may belong to another project. holder does not check the grant,
 // because an existing pool no longer depends on it.
 func holder(ctx context.Context, read storage.Reader, p ipam.Pool) (storage.Container, error) {
 	if p.Root() {
@@ -213,7 +212,7 @@ func holder(ctx context.Context, read storage.Reader, p ipam.Pool) (storage.Cont
 	return storage.PoolContainer(parent), err
 }
 
-// inUse adds to the refusal the numbers of objects that the pool holds. It counts them outside the transaction.
+// inUse adds to the refusal how many objects the pool holds. It counts them outside the transaction.
 func (s *deleter) inUse(ctx context.Context, p ipam.Pool, refused error) error {
 	held, err := s.heldIn(ctx, storage.PoolContainers(p))
 	if err != nil || held.Claims+held.Retained+held.ChildPools+held.CoolingDown == 0 {
@@ -231,7 +230,6 @@ func (s *deleter) inUse(ctx context.Context, p ipam.Pool, refused error) error {
 	return s.stillCooling(ctx, p, held.CoolingDown, e)
 }
 
-// heldIn counts the allocations in some containers.
 func (s *deleter) heldIn(ctx context.Context, containers []storage.Container) (sum storage.Held, err error) {
 	for _, c := range containers {
 		h, err := s.Store.HeldCount(ctx, c)
@@ -244,8 +242,8 @@ func (s *deleter) heldIn(ctx context.Context, containers []storage.Container) (s
 	return sum, nil
 }
 
-// stillCooling adds to the refusal the number of blocks in the pool that are cooling down. If one read can find the end of the last cool-down, it
-// also adds this time.
+// stillCooling adds to the refusal how many blocks in the pool are cooling down. If one read can find the end of the last cool-down, it also adds
+// this time.
 func (s *deleter) stillCooling(ctx context.Context, p ipam.Pool, n int64, e *ipam.Error) error {
 	if n == 0 {
 		return e
@@ -266,7 +264,7 @@ func (s *deleter) stillCooling(ctx context.Context, p ipam.Pool, n int64, e *ipa
 	return e
 }
 
-// retainedNames returns the names of a few retained allocations that prevent the deletion of a pool.
+// retainedNames returns the names of a few retained allocations that prevent a pool's deletion.
 func (s *deleter) retainedNames(ctx context.Context, p ipam.Pool) []string {
 	rows, err := s.Store.AllocationListInPool(ctx, storage.PoolContainer(p), p.Block, netip.Addr{}, refusals.MaxPoolsNamed)
 	if err != nil {
@@ -284,7 +282,7 @@ func (s *deleter) retainedNames(ctx context.Context, p ipam.Pool) []string {
 // maxHeldToDelete is one more than MaxReservedBlocks, so that a read with this limit includes any other allocation.
 const maxHeldToDelete = ipam.MaxReservedBlocks + 1
 
-// maxFreeToDelete limits the free rows of a pool that holds only reservations. Each reserved block leaves at most one free block of each length on
+// maxFreeToDelete limits the free rows in a pool that holds only reservations. Each reserved block leaves at most one free block for each length on
 // both sides.
 const maxFreeToDelete = ipam.MaxReservedBlocks * 2 * 128
 

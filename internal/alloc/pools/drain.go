@@ -9,12 +9,12 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// DrainKeeper is the subject of the events for the deletion of drained pools.
+// DrainKeeper is the subject of the events that record the deletion of drained pools.
 const DrainKeeper = "carve:drain"
 
-// DeleteDrained deletes up to limit pools that are empty and marked for deletion after their drain. If a pool has changed since it was read, its
-// drain may have been cancelled, so DeleteDrained leaves it for the next run. If a pool fails, it continues with the others and returns the error at
-// the end. Several servers may run it at once.
+// DeleteDrained deletes up to limit empty pools that are marked for deletion after their drain. If a pool has changed since it was read, its drain
+// may have been cancelled, so DeleteDrained leaves it for the next run. If a pool fails, it continues with the others and returns the error at the
+// end. Several servers may run it at once.
 func (s *deleter) DeleteDrained(ctx context.Context, limit int) (deleted int, err error) {
 	found, err := s.Store.DrainedPoolList(ctx, limit)
 	if err != nil {

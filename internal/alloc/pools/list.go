@@ -18,7 +18,7 @@ func classesBehind(p *ipam.Pool) []ipam.ClassRef {
 	return p.Classes
 }
 
-// ListPools lists the pools of a project by name. Each pool has the number of its free blocks by size.
+// ListPools lists a project's pools by name. Each pool has the number of its free blocks by size.
 func (s *reader) ListPools(ctx context.Context, project string, f paging.Filter, limit int, cursor string, r usecase.Reading,
 ) (paging.Page[ipam.Pool], error) {
 	_, key, err := s.Enter(ctx, tenancy.PoolsRead, project)

@@ -19,7 +19,6 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// patcher changes pools.
 type patcher struct {
 	*usecase.Core
 
@@ -44,8 +43,8 @@ func newPatcher(core *usecase.Core, r *regions.Regions) *patcher {
 	}}
 }
 
-// PatchPool changes the mutable fields of a pool with mutate. mutate must be pure, because PatchPool may call it again. In the same transaction,
-// PatchPool carves new reservations and frees removed ones. If mutate changes nothing, it writes nothing.
+// PatchPool changes a pool's mutable fields with mutate. mutate must be pure, because PatchPool may call it again. In the same transaction, PatchPool
+// carves new reservations and frees removed ones. If mutate changes nothing, it writes nothing.
 func (s *patcher) PatchPool(ctx context.Context, project, name string, r usecase.Request, mutate func(ipam.Pool) (ipam.Pool, error)) (ipam.Pool, error) {
 	who, key, err := s.Enter(ctx, tenancy.PoolsWrite, project)
 	if err != nil {
@@ -84,7 +83,7 @@ func (s *patcher) patchPool(
 	if err != nil {
 		return first, err
 	}
-	locks := storage.Locks{Alone: storage.PoolLocks(first)}.And(listingLocks(key, added, classes))
+	locks := storage.Locks{Exclusive: storage.PoolLocks(first)}.And(listingLocks(key, added, classes))
 	p, err := s.of.Patch(ctx, key, first.Name, r, locks, func(was ipam.Pool) (ipam.Pool, error) {
 		if err := storage.SameThing(first.UID, was.UID); err != nil {
 			return was, err
@@ -106,7 +105,7 @@ func (s *patcher) patchPool(
 	return regions.WithStanding(ctx, s.Store, p)
 }
 
-// complete sets the fields of a changed pool that the caller does not set, and validates the result.
+// complete sets the server's fields in a changed pool, and validates the result.
 func (s *patcher) complete(ctx context.Context, tx storage.Tx, key storage.ProjectKey, was ipam.Pool, next *ipam.Pool, classes []ipam.ID) error {
 	if err := cmp.Or(checkVisibility(key.Name, next.Spec.Visibility), next.Spec.Allocation.CheckFor(next.Block), checkScoped(*next)); err != nil {
 		return err
@@ -133,7 +132,7 @@ func samePolicy(a, b ipam.PoolSpec) bool {
 
 func sameTime(a, b *time.Duration) bool { return (a == nil) == (b == nil) && (a == nil || *a == *b) }
 
-// predictListing predicts the class names that a patch adds, and the classes to which these names resolve. It uses the pool as it was first read. For
+// predictListing predicts the class names that a patch adds, and the classes to which these names resolve. It uses the pool from the first read. For
 // an invalid patch, it returns nothing, because the transaction returns the error.
 func (s *patcher) predictListing(ctx context.Context, key storage.ProjectKey, first ipam.Pool, mutate func(ipam.Pool) (ipam.Pool, error)) (names []string, classes []ipam.ID, err error) {
 	next, refused := mutate(first)
@@ -210,7 +209,7 @@ func rereserve(ctx context.Context, tx storage.Tx, was, next ipam.Pool, subject 
 	next.CreatedBy = subject
 	for i, r := range added {
 		if _, ok := k.Take(wishes[i]); !ok {
-			return storage.Changes{}, refusals.TakenRefusal(ctx, tx, refusals.Telling{Viewer: storage.ProjectKey{ID: was.ProjectID, Name: was.Project}}, was, r.Block, reservationPointer(r.Index))
+			return storage.Changes{}, refusals.TakenRefusal(ctx, tx, refusals.Viewer{Project: storage.ProjectKey{ID: was.ProjectID, Name: was.Project}}, was, r.Block, reservationPointer(r.Index))
 		}
 		changes.AllocationInsert = append(changes.AllocationInsert, reservationOf(next, r))
 	}
@@ -218,7 +217,7 @@ func rereserve(ctx context.Context, tx storage.Tx, was, next ipam.Pool, subject 
 	return changes, nil
 }
 
-// heldAt reads the allocations of the given held blocks, and no others. It makes one read for each run of adjacent blocks. It sorts blocks.
+// heldAt reads the allocations for the given held blocks, and no others. It makes one read for each run of adjacent blocks. It sorts blocks.
 func heldAt(ctx context.Context, tx storage.Tx, c storage.Container, blocks []netip.Prefix) ([]ipam.Allocation, error) {
 	slices.SortFunc(blocks, freespace.Compare)
 	held := make([]ipam.Allocation, 0, len(blocks))

@@ -14,7 +14,6 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// reader reads pools.
 type reader struct{ *usecase.Core }
 
 // GetPool reads one pool with its free blocks by size.
@@ -27,7 +26,6 @@ func (s *reader) GetPool(ctx context.Context, project, name string, r usecase.Re
 	return regions.WithStanding(ctx, read, p)
 }
 
-// readPool authorizes the caller and reads a pool.
 func (s *reader) readPool(ctx context.Context, read storage.Reader, project, name string) (ipam.Pool, error) {
 	_, key, err := s.Enter(ctx, tenancy.PoolsRead, project)
 	if err != nil {
@@ -43,8 +41,8 @@ type FreePage struct {
 	Next   string
 }
 
-// GetPoolFree lists the free blocks of a pool that are large enough for a block with the prefix length, the largest first. If prefixLength is nil, it
-// lists all free blocks.
+// GetPoolFree lists a pool's free blocks that are large enough for the prefix length, the largest first. If prefixLength is nil, it lists all free
+// blocks.
 func (s *reader) GetPoolFree(ctx context.Context, project, name string, prefixLength *int, limit int, cursor string, r usecase.Reading,
 ) (FreePage, error) {
 	view := s.View(r)

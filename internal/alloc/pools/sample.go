@@ -10,27 +10,27 @@ import (
 
 // SampleStore reads the pools for a Sampler.
 type SampleStore interface {
-	// PoolStandings returns up to limit pools of all regions after the given id, ordered by id. Each pool has its state in the given region.
+	// PoolStandings returns up to limit pools from all regions after the given id, in id order. Each pool has its state in the given region.
 	PoolStandings(ctx context.Context, region string, after ipam.ID, limit int) ([]PoolStanding, error)
 }
 
-// PoolStanding is the state of a pool in a region.
+// PoolStanding is a pool's state in a region.
 type PoolStanding struct {
 	ID     ipam.ID
 	Pool   ipam.Ref
 	Home   string
 	Block  netip.Prefix
-	Served *ipam.PoolRegion // the record of the pool's loans to the region; nil if the pool does not serve several regions, or does not serve this one
-	Fenced bool             // the region's rows and the loan record have different versions, so the pool must not be used there
+	Served *ipam.PoolRegion // the pool's loan record for the region; nil if the pool does not serve several regions, or does not serve this one
+	Fenced bool             // the region's rows and the loan record have different versions, so the region must not use the pool
 	Stock  ipam.Stock       // the number of free and cooling blocks in the region, by length
 }
 
 // Sample is the state of a region's pools after the last complete pass over all pools.
 type Sample struct {
-	Fullest []PoolSample     // the fullest pools with their home in the region; Ratio is the share of the addresses that is not free in the region
+	Fullest []PoolSample     // the fullest pools with their home in the region; Ratio is the share of their addresses that is not free in the region
 	Scarce  []PoolSample     // the pools with another home region and the least free space here; Ratio is the free space relative to the last loan
-	Fenced  []ipam.Ref       // the first pools that must not be used in the region
-	Closed  int64            // the number of pools that must not be used in the region
+	Fenced  []ipam.Ref       // the first pools that the region must not use
+	Closed  int64            // the number of pools that the region must not use
 	Count   map[string]int64 // the number of pools with their home in the region, by fullness; nil if there is no sample yet
 	Ended   time.Time
 	Took    time.Duration
@@ -43,7 +43,7 @@ type PoolSample struct {
 	Runway time.Duration // negative: not known, or the free space does not shrink
 }
 
-// The fullness classes, for metrics that do not name pools.
+// These are the fullness classes, for metrics that do not name pools.
 const (
 	under50  = "under_50"
 	under80  = "under_80"
@@ -52,7 +52,7 @@ const (
 	fullUp   = "full"
 )
 
-// fullness returns the class for the share of a pool that is not free.
+// fullness returns the class for a pool's share that is not free.
 func fullness(utilization float64) string {
 	switch {
 	case utilization < 0.5:

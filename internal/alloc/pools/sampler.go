@@ -12,18 +12,17 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// samplePools limits the pools in one step of a Sampler. sampleEvery is the interval between the starts of two passes. A pass over 100,000 pools
-// takes 500 steps.
+// samplePools limits the pools in one Sampler step. sampleEvery is the interval between the starts of two passes. A pass over 100,000 pools takes 500
+// steps.
 const (
 	samplePools = 200
 	sampleEvery = 10 * time.Second
 )
 
 const (
-	// smoothing is the time constant for the average of the rate at which a pool is used up.
+	// smoothing is the time constant for the average rate at which a pool is used up.
 	smoothing = 10 * time.Minute
-	// trendFactor is the number of pools that keep a trend, relative to the number of reported pools. A pool that begins to be reported should already
-	// have a trend.
+	// trendFactor is the number of pools with a trend for each reported pool. A pool that begins to be reported should already have a trend.
 	trendFactor = 4
 )
 
@@ -32,7 +31,7 @@ const (
 type Sampler struct {
 	store  SampleStore
 	region string
-	most   int
+	limit  int
 	clock  func() time.Time
 	pools  int // the limit for the pools in one step
 
@@ -44,12 +43,12 @@ type Sampler struct {
 	last Sample
 }
 
-// NewSampler creates a sampler that reports up to most pools. clock is the clock of the database, or a clock for tests.
-func NewSampler(store SampleStore, region string, most int, clock func() time.Time) *Sampler {
-	return &Sampler{store: store, region: region, most: most, clock: clock, pools: samplePools}
+// NewSampler creates a sampler that reports up to limit pools. clock is the database's clock, or a test's clock.
+func NewSampler(store SampleStore, region string, limit int, clock func() time.Time) *Sampler {
+	return &Sampler{store: store, region: region, limit: limit, clock: clock, pools: samplePools}
 }
 
-// Sample returns the result of the last complete pass.
+// Sample returns the result from the last complete pass.
 func (s *Sampler) Sample() Sample {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -59,7 +58,7 @@ func (s *Sampler) Sample() Sample {
 // pass is one scan of all pools.
 type pass struct {
 	began time.Time
-	after ipam.ID // the last pool of the previous page
+	after ipam.ID // the last pool on the previous page
 
 	fullest []seenPool
 	scarce  []seenPool
@@ -70,13 +69,13 @@ type pass struct {
 
 type seenPool struct {
 	id   ipam.ID
-	free float64 // the free share of the pool
+	free float64 // the pool's free share
 	PoolSample
 }
 
 // trend describes how fast a pool is used up.
 type trend struct {
-	free float64 // the free share of the pool at the time at
+	free float64 // the pool's free share at the time at
 	at   time.Time
 	rate float64 // the share that is used up per second; negative if the free share grows
 	know bool
@@ -109,12 +108,11 @@ func (s *Sampler) Step(ctx context.Context) error {
 	return nil
 }
 
-// addPage adds the figures of a page to the pass.
 func (s *Sampler) addPage(p *pass, page []PoolStanding, now time.Time) {
 	for _, pool := range page {
 		if pool.Fenced {
 			p.closed++
-			if len(p.fenced) < s.most {
+			if len(p.fenced) < s.limit {
 				p.fenced = append(p.fenced, pool.Pool)
 			}
 		}
@@ -141,8 +139,8 @@ func (s *Sampler) addPage(p *pass, page []PoolStanding, now time.Time) {
 	slices.SortFunc(p.scarce, func(a, b seenPool) int {
 		return cmp.Or(cmp.Compare(a.Ratio, b.Ratio), cmp.Compare(a.Pool.String(), b.Pool.String()))
 	})
-	p.fullest = p.fullest[:min(len(p.fullest), trendFactor*s.most)]
-	p.scarce = p.scarce[:min(len(p.scarce), s.most)]
+	p.fullest = p.fullest[:min(len(p.fullest), trendFactor*s.limit)]
+	p.scarce = p.scarce[:min(len(p.scarce), s.limit)]
 }
 
 // part returns the free space as a fraction of a block with length bits.
@@ -154,7 +152,7 @@ func part(s ipam.Stock, bits int) float64 {
 	return sum
 }
 
-// finish stores the result of a pass as the last sample.
+// finish stores a pass's result as the last sample.
 func (s *Sampler) finish(p *pass, now time.Time) {
 	trends := make(map[ipam.ID]trend, len(p.fullest))
 	out := Sample{Fenced: p.fenced, Closed: p.closed, Count: p.count, Ended: now, Took: now.Sub(p.began)}
@@ -165,7 +163,7 @@ func (s *Sampler) finish(p *pass, now time.Time) {
 			next = was.next(pool.free, now)
 		}
 		trends[pool.id] = next
-		if i < s.most {
+		if i < s.limit {
 			pool.Runway = next.runway()
 			out.Fullest = append(out.Fullest, pool.PoolSample)
 		}

@@ -20,8 +20,8 @@ type sweeper struct {
 }
 
 // SweepScopes checks up to limit*pages scope pools, and continues where the last call stopped. If a pool is empty, SweepScopes stores the time in the
-// pool. If the pool has been empty for the TTL of its class, SweepScopes returns it to the pool from which it was carved. A block in cool-down keeps
-// its pool.
+// pool. If the pool has been empty for its class's TTL, SweepScopes returns it to the pool from which it was carved. A block in cool-down keeps its
+// pool.
 //
 // A claim clears the stored time in its own transaction, so an outdated check never removes a pool in use. If a pool fails, SweepScopes continues
 // with the others and returns the error at the end. Several servers may run it at once.
@@ -63,7 +63,7 @@ func (s *sweeper) sweepScope(ctx context.Context, seen storage.ScopedPool) (done
 	case seen.Held:
 		return false, nil
 	case p.EmptySince.IsZero():
-		return s.emptyScope(ctx, p, "scope_mark", storage.Locks{Alone: []ipam.ID{p.UID}}, func(ctx context.Context, tx storage.Tx) (storage.Changes, error) {
+		return s.emptyScope(ctx, p, "scope_mark", storage.Locks{Exclusive: []ipam.ID{p.UID}}, func(ctx context.Context, tx storage.Tx) (storage.Changes, error) {
 			return storage.Changes{ClassChanges: storage.ClassChanges{ScopedMarks: []storage.ScopedMark{{PoolID: p.UID, Now: now}}}}, stillEmpty(ctx, tx, p)
 		})
 	case seen.TTL == nil || now.Before(p.EmptySince.Add(*seen.TTL)):
@@ -88,7 +88,7 @@ func (s *sweeper) sweepScope(ctx context.Context, seen storage.ScopedPool) (done
 func (s *sweeper) emptyScope(ctx context.Context, seen ipam.Pool, op string, locks storage.Locks, plan func(context.Context, storage.Tx) (storage.Changes, error)) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, usecase.GroupDeadline)
 	defer cancel()
-	release, err := s.Locks.Acquire(ctx, locks.Alone...)
+	release, err := s.Locks.Acquire(ctx, locks.Exclusive...)
 	if err != nil {
 		return false, err
 	}
@@ -116,8 +116,8 @@ func stillEmpty(ctx context.Context, tx storage.Tx, p ipam.Pool) error {
 	return err
 }
 
-// KeeperEvent returns an event about a scope pool for the audit trail of the pool's owner. The event does not name a caller. The owner must not learn
-// which project's claim needed the pool.
+// KeeperEvent returns an event about a scope pool for its owner's audit trail. The event does not name a caller. The owner must not learn which
+// project's claim needed the pool.
 func KeeperEvent(p ipam.Pool, at usecase.Timestamp) ipam.Event {
 	return ipam.Event{ID: ipam.NewTimeID(at), ProjectID: p.ProjectID, At: at, Subject: ScopeKeeper, Kind: trail.KindPool, Name: p.Name}
 }

@@ -15,8 +15,8 @@ type Source struct {
 	Parent    *ipam.Pool // nil for a root pool
 }
 
-// poolSource returns the source of a project's new pool. It is a pool in the same project, or a space. The space may belong to another project that
-// has granted it.
+// poolSource returns the source for a project's new pool. The source is a pool in the same project, or a space. The space may belong to another
+// project that has granted it.
 func poolSource(ctx context.Context, read storage.Reader, key storage.ProjectKey, p ipam.Pool) (Source, error) {
 	if ref := p.Spec.Parent; ref != (ipam.Ref{}) {
 		if ref.Project != key.Name {
@@ -87,7 +87,7 @@ func (from Source) in(region string) Source {
 }
 
 // sourceNear chooses the region in which to carve a child pool, if the parent pool serves several regions. An exact CIDR must come from the region
-// that has it. Otherwise, sourceNear chooses the home region of the child pool, or else the home region of the parent pool.
+// that has it. Otherwise, sourceNear chooses the child pool's home region, or else the parent pool's home region.
 func (s *creator) sourceNear(ctx context.Context, from Source, p ipam.Pool, dryRun bool) (Source, error) {
 	if from.Parent == nil || !from.Parent.Several() {
 		return from, nil

@@ -88,9 +88,9 @@ func (a *account) refusal(project storage.ProjectKey, u ipam.Usage, oneRequest b
 	return nil
 }
 
-// provide moves spare to the transaction's own shard if that shard has too little. It moves the missing amount and half of the rest.
+// provide moves spare to the transaction's own shard if that shard has too little. It moves the missing amount and half of the remaining spare.
 //
-// With half of the rest, the next transactions on this container need not read all shards again. The other half stays for transactions on other
+// Because of this half, the next transactions on this container need not read all shards again. The other half stays for transactions on other
 // containers, which use other shards. If transactions use only one shard, they read all shards log2(n) times until a spare of n is used up.
 func (a *account) provide(u ipam.Usage) {
 	for _, m := range Measures {
@@ -129,7 +129,7 @@ func (a *account) fetch(m measure, n *big.Int) {
 	}
 }
 
-// count adds a usage to the transaction's own shard. It subtracts the limited measures from the spare of that shard.
+// count adds a usage to the transaction's own shard. It subtracts the limited measures from that shard's spare.
 func (a *account) count(u ipam.Usage) {
 	s := &a.now[own]
 	s.Used = s.Used.Add(u)
@@ -137,7 +137,7 @@ func (a *account) count(u ipam.Usage) {
 }
 
 // recover reports whether the quota was overdrawn and no longer is. If so, recover divides the spare again, because no shard may keep a negative
-// spare. From then on, a transaction may again use its own shard without the others.
+// spare. Then a transaction may again use its own shard without the others.
 func (a *account) recover() bool {
 	if !a.quota.Overdrawn || !a.complete || overdrawn(a.quota.Spec.Limits, usedOf(a.now)) {
 		return false
@@ -146,7 +146,6 @@ func (a *account) recover() bool {
 	return true
 }
 
-// changes returns the shards that have changed.
 func (a *account) changes() []storage.ShardUpdate {
 	var out []storage.ShardUpdate
 	for i := range a.now {
@@ -171,7 +170,7 @@ func (a *account) inserts() []ipam.QuotaShard {
 	return out
 }
 
-// spare returns the sum of a measure's spare in all shards.
+// spare returns the total of a measure's spare in all shards.
 func (a *account) spare(m measure) *big.Int {
 	sum := new(big.Int)
 	for _, s := range a.now {

@@ -1,2 +1,2 @@
-// Package quota has the use cases for quotas, and the ledger that applies them in a transaction.
+// Package quota contains the use cases for quotas, and the ledger that applies them in a transaction.
 package quota

@@ -11,24 +11,24 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Ledger counts the usage that one transaction adds to, or removes from, the quotas of some projects. The transaction reads the quotas, makes the
-// ledger, and writes the changes that the ledger returns.
+// Ledger counts the usage that one transaction adds to, or removes from, some projects' quotas. The transaction reads the quotas, makes the ledger,
+// and writes the changes that the ledger returns.
 //
 // A quota's figures are divided among rows, the shards. Each shard has a part of the usage and a part of the spare, which is the limit less the
-// usage. While the quota is not overdrawn, no shard has a negative spare. So a transaction may use the spare of its own shard without a read of the
-// others. The sum of all spares still cannot become negative.
+// usage. While the quota is not overdrawn, no shard has a negative spare. So a transaction may use its own shard's spare without a read of the
+// others. The total spare still cannot become negative.
 //
 // If the own spare is not enough, or the quota is overdrawn, the transaction reads all shards and decides by their sum. That read is safe, because
 // the transaction is SERIALIZABLE or locks all shards exclusively.
 //
-// Every region has sixteen shards, and a transaction's own shard is in its own region. A transaction reads shards of other regions in two cases only:
+// Every region has sixteen shards, and a transaction's own shard is in its own region. A transaction reads other regions' shards in two cases only:
 // near the limit, and if a quota is older than the region and has no shards in it.
 type Ledger struct {
 	read     shardReader
 	accounts map[ipam.ID][]*account // by project
 	order    []*account
 	// OneRequest is true if the transaction serves one request, which succeeds or fails as a whole. A refusal then reports the sum that this request
-	// asks for. Otherwise, the transaction serves several requests, and a refusal reports the amounts of the earlier ones as used.
+	// asks for. Otherwise, the transaction serves several requests, and a refusal reports the amounts for the earlier ones as used.
 	OneRequest bool
 }
 
@@ -37,8 +37,8 @@ type shardReader interface {
 	QuotaShards(ctx context.Context, quotas []ipam.ID) ([]ipam.QuotaShard, error)
 }
 
-// NewLedger makes a ledger from the quotas that the transaction has read. It checks quotas in the order of their names. So a refusal names the first
-// quota that fails.
+// NewLedger makes a ledger from the quotas that the transaction has read. It checks quotas in name order. So a refusal names the first quota that
+// fails.
 func NewLedger(tx shardReader, parts []storage.QuotaPart) *Ledger {
 	l := &Ledger{read: tx, accounts: map[ipam.ID][]*account{}}
 	for _, p := range slices.SortedFunc(slices.Values(parts), func(a, b storage.QuotaPart) int {
@@ -53,7 +53,7 @@ func NewLedger(tx shardReader, parts []storage.QuotaPart) *Ledger {
 
 // Take counts a usage that a project is about to add, or refuses it with quota_exceeded. A refusal leaves the ledger unchanged. Take reads from the
 // database only if the transaction's own shards are not enough.
-func (l *Ledger) Take(ctx context.Context, project storage.ProjectKey, at ipam.HoldPlace, u ipam.Usage) error {
+func (l *Ledger) Take(ctx context.Context, project storage.ProjectKey, at ipam.QuotaSubject, u ipam.Usage) error {
 	covering := l.covering(project.ID, at)
 	if err := l.readAll(ctx, covering, u); err != nil {
 		return err
@@ -71,7 +71,7 @@ func (l *Ledger) Take(ctx context.Context, project storage.ProjectKey, at ipam.H
 }
 
 // Give counts a usage that a project releases.
-func (l *Ledger) Give(project ipam.ID, at ipam.HoldPlace, u ipam.Usage) {
+func (l *Ledger) Give(project ipam.ID, at ipam.QuotaSubject, u ipam.Usage) {
 	for _, a := range l.covering(project, at) {
 		a.count(u.Negative())
 	}
@@ -88,7 +88,7 @@ func (l *Ledger) Into(ch *storage.Changes) {
 	}
 }
 
-func (l *Ledger) covering(project ipam.ID, at ipam.HoldPlace) []*account {
+func (l *Ledger) covering(project ipam.ID, at ipam.QuotaSubject) []*account {
 	var out []*account
 	for _, a := range l.accounts[project] {
 		if a.quota.Spec.Scope.Covers(at) {
@@ -98,7 +98,7 @@ func (l *Ledger) covering(project ipam.ID, at ipam.HoldPlace) []*account {
 	return out
 }
 
-// readAll reads all shards of each account whose own shard does not suffice. It reads the shards of a quota at most once in a transaction.
+// readAll reads all shards for each account whose own shard does not suffice. It reads a quota's shards at most once in a transaction.
 func (l *Ledger) readAll(ctx context.Context, accounts []*account, u ipam.Usage) error {
 	var ids []ipam.ID
 	unread := map[ipam.ID]*account{}

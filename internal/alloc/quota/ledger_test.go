@@ -151,7 +151,7 @@ func (b *book) check(held func(ipam.QuotaScope) ipam.Usage) error {
 
 // piece is one held item.
 type piece struct {
-	at    ipam.HoldPlace
+	at    ipam.QuotaSubject
 	usage ipam.Usage
 }
 
@@ -222,7 +222,7 @@ func randomTransactions(t *testing.T, seed uint64, flaw string) error {
 				held = held[:n-1]
 				continue
 			}
-			p := piece{at: ipam.HoldPlace{Pool: pools[rnd.IntN(len(pools))], Class: classes[rnd.IntN(len(classes))], Family: families[rnd.IntN(2)]}}
+			p := piece{at: ipam.QuotaSubject{Pool: pools[rnd.IntN(len(pools))], Class: classes[rnd.IntN(len(classes))], Family: families[rnd.IntN(2)]}}
 			if p.at.Pool == (ipam.Ref{}) || rnd.IntN(6) == 0 {
 				p.usage = ipam.Usage{Pools: 1}
 			} else {
@@ -279,7 +279,7 @@ func TestSingleBusyShardSeldomReadsTheOthers(t *testing.T) {
 	project := storage.ProjectKey{ID: ipam.NewID(), Name: "acme"}
 	q := ipam.Quota{Metadata: ipam.Metadata{Name: "all", UID: ipam.NewID()}, ProjectID: project.ID, Spec: ipam.QuotaSpec{Limits: ipam.QuotaLimits{Claims: new(int64(limit))}}}
 	b := newBook(q)
-	at := ipam.HoldPlace{Pool: ipam.Ref{Project: "acme", Name: "a"}, Family: ipam.IPv4}
+	at := ipam.QuotaSubject{Pool: ipam.Ref{Project: "acme", Name: "a"}, Family: ipam.IPv4}
 	for range limit {
 		l := NewLedger(b, b.parts("a", 3))
 		require.NoError(t, l.Take(t.Context(), project, at, ipam.Usage{Claims: 1}))
@@ -299,7 +299,7 @@ func TestSingleBusyShardSeldomReadsTheOthers(t *testing.T) {
 func TestQuotaRefusalNamesARequestThatFits(t *testing.T) {
 	t.Parallel()
 	project := storage.ProjectKey{ID: ipam.NewID(), Name: "acme"}
-	at := ipam.HoldPlace{Pool: ipam.Ref{Project: "acme", Name: "a"}, Family: ipam.IPv4}
+	at := ipam.QuotaSubject{Pool: ipam.Ref{Project: "acme", Name: "a"}, Family: ipam.IPv4}
 	for _, c := range []struct {
 		name        string
 		limit, held int64
@@ -339,7 +339,7 @@ func TestQuotaRefusesOnlyRequestedFigures(t *testing.T) {
 	project := storage.ProjectKey{ID: ipam.NewID(), Name: "acme"}
 	q := ipam.Quota{Metadata: ipam.Metadata{Name: "all", UID: ipam.NewID()}, ProjectID: project.ID, Spec: ipam.QuotaSpec{Limits: ipam.QuotaLimits{Claims: new(int64(5)), Pools: new(int64(1))}}}
 	b := newBook(q)
-	at := ipam.HoldPlace{Pool: ipam.Ref{Project: "acme", Name: "a"}, Family: ipam.IPv4}
+	at := ipam.QuotaSubject{Pool: ipam.Ref{Project: "acme", Name: "a"}, Family: ipam.IPv4}
 	l := NewLedger(b, b.parts("a", 0))
 	require.NoError(t, l.Take(t.Context(), project, at, ipam.Usage{Claims: 5}))
 	var ch storage.Changes
@@ -362,7 +362,7 @@ func TestShardReadsUseOneSnapshot(t *testing.T) {
 			q := ipam.Quota{Metadata: ipam.Metadata{Name: "q", UID: ipam.NewID()}, ProjectID: ipam.NewID(), Spec: ipam.QuotaSpec{Limits: ipam.QuotaLimits{Claims: &limit}}}
 			b := newBook(q)
 			take := func(l *Ledger) error {
-				return l.Take(t.Context(), storage.ProjectKey{ID: q.ProjectID, Name: "p"}, ipam.HoldPlace{Family: ipam.IPv4}, ipam.Usage{Claims: 1})
+				return l.Take(t.Context(), storage.ProjectKey{ID: q.ProjectID, Name: "p"}, ipam.QuotaSubject{Family: ipam.IPv4}, ipam.Usage{Claims: 1})
 			}
 			shards := b.shards[q.UID]
 			for i := range shards {

@@ -7,7 +7,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// measure is a quantity that a quota limits. Its value is also its name in the figures of an error.
+// measure is a quantity that a quota limits. Its value is also its name in an error's figures.
 type measure string
 
 const (
@@ -19,7 +19,7 @@ const (
 // Measures lists all measures in the order in which a quota checks them.
 var Measures = [...]measure{ofAddresses, ofClaims, ofPools}
 
-// Of returns the amount of the measure in a usage. The caller must not modify the result.
+// Of returns the measure's amount in a usage. The caller must not modify the result.
 func (m measure) Of(u ipam.Usage) *big.Int {
 	switch {
 	case m == ofClaims:
@@ -77,7 +77,6 @@ func bounded(u ipam.Usage, l ipam.QuotaLimits) ipam.Usage {
 	return out
 }
 
-// sameUsage reports whether two usages have the same amounts.
 func sameUsage(a, b ipam.Usage) bool { return a.Add(b.Negative()).IsZero() }
 
 // powers contains the powers of two, which are the numbers of addresses in blocks. Nothing may modify them.
@@ -88,12 +87,12 @@ var powers = func() (all [129]*big.Int) {
 	return all
 }()
 
-// ClaimUsage returns the usage of a claim. bits is the prefix length of its block.
+// ClaimUsage returns a claim's usage. bits is its block's prefix length.
 func ClaimUsage(pool ipam.Pool, bits int) ipam.Usage {
 	return ipam.Usage{Claims: 1, Addresses: powers[freespace.Width(pool.Block)-bits]}
 }
 
-// ReleasedUsage returns the usage that ends when a claim is released. It leaves out the addresses of a retained block, because they still count.
+// ReleasedUsage returns the usage that ends when a claim is released. It leaves out a retained block's addresses, because they still count.
 func ReleasedUsage(c ipam.Claim) ipam.Usage {
 	u := ipam.Usage{Claims: 1}
 	if c.ReclaimPolicy == ipam.ReclaimDelete {
@@ -102,19 +101,20 @@ func ReleasedUsage(c ipam.Claim) ipam.Usage {
 	return u
 }
 
-// ClaimPlace returns the pool, class and family that decide which quotas count a claim. class is zero for a claim without a class.
-func ClaimPlace(pool ipam.Pool, class ipam.ClassRef) ipam.HoldPlace {
-	return ipam.HoldPlace{Pool: pool.Ref(), Class: class.Ref, Family: pool.Family()}
+// ClaimSubject returns the pool, class and family that decide which quotas count a claim. class is zero for a claim without a class.
+func ClaimSubject(pool ipam.Pool, class ipam.ClassRef) ipam.QuotaSubject {
+	return ipam.QuotaSubject{Pool: pool.Ref(), Class: class.Ref, Family: pool.Family()}
 }
 
-// AllocationPlace returns the pool, class and family that decide which quotas count an allocation.
-func AllocationPlace(a ipam.Allocation) ipam.HoldPlace {
-	return ipam.HoldPlace{Pool: a.Pool, Class: a.Class.Ref, Family: ipam.FamilyOf(a.Block.Addr())}
+// AllocationSubject returns the pool, class and family that decide which quotas count an allocation.
+func AllocationSubject(a ipam.Allocation) ipam.QuotaSubject {
+	return ipam.QuotaSubject{Pool: a.Pool, Class: a.Class.Ref, Family: ipam.FamilyOf(a.Block.Addr())}
 }
 
-// PoolPlace returns the pool, class and family that decide which quotas count a pool. The pool in the result is the parent, or zero for a root pool.
-func PoolPlace(p ipam.Pool) ipam.HoldPlace {
-	at := ipam.HoldPlace{Pool: p.Spec.Parent, Family: p.Family()}
+// PoolSubject returns the pool, class and family that decide which quotas count a pool. The pool in the result is the parent, or zero for a root
+// pool.
+func PoolSubject(p ipam.Pool) ipam.QuotaSubject {
+	at := ipam.QuotaSubject{Pool: p.Spec.Parent, Family: p.Family()}
 	if p.Scope != nil {
 		at.Class = p.Scope.Class.Ref
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// quotas returns the kind.Kind that describes quotas. Its May function checks the permissions of the caller.
+// quotas returns the kind.Kind that describes quotas. Its May function checks the caller's permissions.
 func (s *Quotas) quotas(who tenancy.Principal) kind.Kind[ipam.Quota] {
 	return kind.Kind[ipam.Quota]{
 		Core: s.Core, Name: trail.KindQuota, Op: "quota", Reads: tenancy.QuotasRead, Writes: tenancy.QuotasWrite,
@@ -52,7 +52,7 @@ func (s *Quotas) GetQuota(ctx context.Context, project, name string) (ipam.Quota
 
 // PutQuota creates a quota and counts the project's existing usage. If the quota exists, PutQuota replaces its limits and its description, and sets
 // Existed in the result. The limits may be below the usage, and PutQuota then releases nothing. It writes nothing if spec and owner stay the same. If
-// a platform admin sets a quota, the quota belongs to the platform from then on. Only a platform admin may change it after that.
+// a platform admin sets a quota, it belongs to the platform, and then only a platform admin may change it.
 func (s *Quotas) PutQuota(ctx context.Context, project string, q ipam.Quota, r usecase.Request) (usecase.Result[ipam.Quota], error) {
 	who, key, err := s.Enter(ctx, tenancy.QuotasWrite, project)
 	if err != nil {
@@ -61,23 +61,23 @@ func (s *Quotas) PutQuota(ctx context.Context, project string, q ipam.Quota, r u
 	if err := usecase.CheckNew(&q.Metadata, checkQuota(q.Spec)); err != nil {
 		return usecase.Result[ipam.Quota]{}, err
 	}
-	made := ipam.Quota{Metadata: s.Fresh(ipam.Metadata{Name: q.Name}, project, "", who), ProjectID: key.ID, Owner: quotaOwner(who), Spec: q.Spec}
-	locks := storage.Locks{Alone: []ipam.ID{key.ID}} // so that the usage does not change during the count
+	made := ipam.Quota{Metadata: s.NewMetadata(ipam.Metadata{Name: q.Name}, project, "", who), ProjectID: key.ID, Owner: quotaOwner(who), Spec: q.Spec}
+	locks := storage.Locks{Exclusive: []ipam.ID{key.ID}} // so that the usage does not change during the count
 	// The owner can change from the project to the platform, but not back. A project admin may not change the platform's quotas.
 	over := func(was ipam.Quota) ipam.Quota {
 		was.Spec, was.Owner = made.Spec, made.Owner
 		return was
 	}
-	answer, err := s.quotas(who).Put(ctx, key, made, r, locks, over, func(ctx context.Context, tx storage.Tx, was, now *ipam.Quota) (storage.Changes, error) {
+	result, err := s.quotas(who).Put(ctx, key, made, r, locks, over, func(ctx context.Context, tx storage.Tx, was, now *ipam.Quota) (storage.Changes, error) {
 		if was == nil {
 			return count(ctx, tx, s.Region, key, now)
 		}
 		return redistribute(ctx, tx, was, now)
 	})
-	return answer, s.deniedQuota(ctx, project, err)
+	return result, s.deniedQuota(ctx, project, err)
 }
 
-// quotaOwner returns the owner of a quota that the caller sets.
+// quotaOwner returns the owner for a quota that the caller sets.
 func quotaOwner(who tenancy.Principal) ipam.QuotaOwner {
 	if who.PlatformAdmin() {
 		return ipam.QuotaOfPlatform
@@ -85,8 +85,8 @@ func quotaOwner(who tenancy.Principal) ipam.QuotaOwner {
 	return ipam.QuotaOfProject
 }
 
-// checkQuotaAccess returns an error if a project admin wants to change a quota of the platform. Without this check, the project could lift the
-// platform's limits.
+// checkQuotaAccess returns an error if a project admin wants to change a platform quota. Without this check, the project could lift the platform's
+// limits.
 func checkQuotaAccess(who tenancy.Principal, q ipam.Quota) error {
 	if q.Owner == ipam.QuotaOfProject || who.PlatformAdmin() {
 		return nil
@@ -108,8 +108,8 @@ func (s *Quotas) deniedQuota(ctx context.Context, project string, err error) err
 	return err
 }
 
-// count sets the usage of a new quota to the project's usage at this moment. The caller holds the project's exclusive lock. Without the lock, a
-// concurrent transaction could create a claim that the new quota does not count.
+// count sets a new quota's usage to the project's usage at this moment. The caller holds the project's exclusive lock. Without the lock, a concurrent
+// transaction could create a claim that the new quota does not count.
 func count(ctx context.Context, tx storage.Tx, own string, key storage.ProjectKey, made *ipam.Quota) (storage.Changes, error) {
 	none := storage.Changes{}
 	if err := usecase.CheckProjectExists(ctx, tx, key); err != nil {
@@ -144,8 +144,8 @@ func count(ctx context.Context, tx storage.Tx, own string, key storage.ProjectKe
 	return storage.Changes{QuotaChanges: storage.QuotaChanges{ShardInsert: sharded(made.UID, made.Spec.Limits, used, places)}}, nil
 }
 
-// counted counts a project's claims and pools. The cost of the count depends on their number, so it is known only afterwards, and counted charges it
-// then. If the budget of the caller or its project is already used up, counted does not start.
+// counted counts a project's claims and pools. The cost depends on their number, so it is known only after the count, and counted charges it then. If
+// the caller's or the project's budget is already used up, counted does not start.
 func counted(ctx context.Context, tx storage.Tx, key storage.ProjectKey, scope ipam.QuotaScope) (ipam.Usage, error) {
 	budget := tenancy.BudgetOf(ctx)
 	if err := budget.Charge(tenancy.Work{Rows: 1}); err != nil {
@@ -156,7 +156,7 @@ func counted(ctx context.Context, tx storage.Tx, key storage.ProjectKey, scope i
 	return used, err
 }
 
-// checkScopeExists refuses a scope that names a missing pool or class of the quota's own project. Such a quota would limit nothing. It does not look
+// checkScopeExists refuses a scope that names a missing pool or class in the quota's own project. Such a quota would limit nothing. It does not look
 // up names in other projects, because the result would reveal whether those pools and classes exist.
 func checkScopeExists(ctx context.Context, read storage.Reader, key storage.ProjectKey, scope ipam.QuotaScope) error {
 	if scope.Pool.Project == key.Name {
@@ -172,7 +172,7 @@ func checkScopeExists(ctx context.Context, read storage.Reader, key storage.Proj
 	return nil
 }
 
-// redistribute divides the unused part of a quota's new limits among the shards. The usage is the sum of the shards, so redistribute does not count
+// redistribute divides the unused part of a quota's new limits among the shards. The usage is the sum over the shards, so redistribute does not count
 // the claims and pools again.
 func redistribute(ctx context.Context, tx storage.Tx, was, now *ipam.Quota) (storage.Changes, error) {
 	none := storage.Changes{}
@@ -199,11 +199,10 @@ func (s *Quotas) DeleteQuota(ctx context.Context, project, name string, r usecas
 	if err != nil {
 		return err
 	}
-	locks := func(ipam.Quota) (storage.Locks, error) { return storage.Locks{Alone: []ipam.ID{key.ID}}, nil }
+	locks := func(ipam.Quota) (storage.Locks, error) { return storage.Locks{Exclusive: []ipam.ID{key.ID}}, nil }
 	return s.deniedQuota(ctx, project, s.quotas(who).Delete(ctx, key, name, r, locks, nil))
 }
 
-// checkQuota validates a quota's spec.
 func checkQuota(spec ipam.QuotaSpec) error {
 	limits, scope := spec.Limits, spec.Scope
 	switch {
@@ -225,7 +224,7 @@ func checkQuota(spec ipam.QuotaSpec) error {
 	return ipam.CheckText("/spec/description", spec.Description, ipam.MaxDescription, true)
 }
 
-// allAddresses is the number of addresses in the IPv6 space.
+// allAddresses is the number of addresses in IPv6.
 var allAddresses = new(big.Int).Lsh(big.NewInt(1), 128)
 
 func sameLimits(a, b ipam.QuotaLimits) bool {
@@ -234,7 +233,7 @@ func sameLimits(a, b ipam.QuotaLimits) bool {
 		same(a.Claims, b.Claims) && same(a.Pools, b.Pools)
 }
 
-// shardUpdates compares two states of the same shards, and returns the shards whose spare differs.
+// shardUpdates compares two states of the same shards, and returns the shards with a different spare.
 func shardUpdates(was, now []ipam.QuotaShard) []storage.ShardUpdate {
 	var out []storage.ShardUpdate
 	for i := range was {

@@ -30,15 +30,15 @@ type QuotaLack struct {
 func (*QuotaLack) Error() string { return "the quota has too little left" }
 
 // stops reports whether the quota would also refuse a usage at a place.
-func (q *QuotaLack) stops(at ipam.HoldPlace, u ipam.Usage) bool {
+func (q *QuotaLack) stops(at ipam.QuotaSubject, u ipam.Usage) bool {
 	return q.scope.Covers(at) && q.measure.Of(u).Cmp(q.measure.Of(q.usage)) >= 0
 }
 
-// QuotaLacks lists the quota refusals of the pools tried so far.
+// QuotaLacks lists the quota refusals from the pools tried so far.
 type QuotaLacks []*QuotaLack
 
-// Stop reports whether one of these quotas would refuse a usage at a place too.
-func (q QuotaLacks) Stop(at ipam.HoldPlace, u ipam.Usage) bool {
+// Stop reports whether any of these quotas would refuse a usage at a place too.
+func (q QuotaLacks) Stop(at ipam.QuotaSubject, u ipam.Usage) bool {
 	for _, lack := range q {
 		if lack.stops(at, u) {
 			return true

@@ -2,7 +2,7 @@ package quota
 
 import "github.com/carve-ipam/carve/internal/alloc/usecase"
 
-// Quotas has the use cases for quotas.
+// Quotas contains the use cases for quotas.
 type Quotas struct{ *usecase.Core }
 
 // New makes the use cases.

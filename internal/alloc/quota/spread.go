@@ -17,9 +17,9 @@ func emptyShards(quota ipam.ID, region string) []ipam.QuotaShard {
 	return shards
 }
 
-// sharded makes the shards of a quota in all regions. It puts the whole usage into the first shard, and divides the spare evenly. The spares differ
-// by at most one, and their sum is the limit less the usage. If the usage exceeds the limit, no shard has a positive spare. A measure without a limit
-// has no spare.
+// sharded makes a quota's shards in all regions. It puts the whole usage into the first shard, and divides the spare evenly. The spares differ by at
+// most one, and their sum is the limit less the usage. If the usage exceeds the limit, no shard has a positive spare. A measure without a limit has
+// no spare.
 func sharded(quota ipam.ID, limits ipam.QuotaLimits, used ipam.Usage, regions []string) []ipam.QuotaShard {
 	var shards []ipam.QuotaShard
 	for _, region := range regions {
@@ -60,7 +60,7 @@ func spread(limit, used *big.Int, n int) []*big.Int {
 	return parts
 }
 
-// usedOf returns the sum of the usage in all shards.
+// usedOf returns the total usage in all shards.
 func usedOf(shards []ipam.QuotaShard) ipam.Usage {
 	sum := ipam.Usage{Addresses: new(big.Int)}
 	for _, s := range shards {
@@ -69,7 +69,6 @@ func usedOf(shards []ipam.QuotaShard) ipam.Usage {
 	return sum
 }
 
-// overdrawn reports whether the usage exceeds a limit.
 func overdrawn(limits ipam.QuotaLimits, used ipam.Usage) bool {
 	addresses := used.Addresses
 	if addresses == nil {

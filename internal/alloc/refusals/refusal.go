@@ -15,31 +15,30 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Refusal returns the error for a request that one pool cannot serve, with current figures. pointer is the field in the request that has the exact
-// CIDR.
-func (s *Refusals) Refusal(ctx context.Context, tell Telling, lack *regions.NoRoom, pointer string) error {
+// Refusal returns the error for a request that one pool cannot serve, with current figures. pointer is the request's field with the exact CIDR.
+func (s *Refusals) Refusal(ctx context.Context, viewer Viewer, lack *regions.NoRoom, pointer string) error {
 	pool, wish := lack.Pool, lack.Request
 	switch {
 	case wish.Exact.IsValid():
-		return TakenRefusal(ctx, s.Store, tell, pool, wish.Exact, pointer)
+		return TakenRefusal(ctx, s.Store, viewer, pool, wish.Exact, pointer)
 	case lack.Stock != nil:
 		pool.Stock = *lack.Stock
-		return s.exhausted(ctx, tell, []ipam.Pool{pool}, wish.Bits, 0)
+		return s.exhausted(ctx, viewer, []ipam.Pool{pool}, wish.Bits, 0)
 	default:
-		return s.Exhausted(ctx, tell, []ipam.Pool{pool}, wish.Bits, 0)
+		return s.Exhausted(ctx, viewer, []ipam.Pool{pool}, wish.Bits, 0)
 	}
 }
 
 // Lacking is the error that ends a transaction because no pool has a free block of the wanted length. It has no figures. WithFigures counts them
 // after the transaction. In the transaction, the count would delay other requests, because it is slow in a fragmented pool.
 type Lacking struct {
-	Tell  Telling
-	Pools []ipam.Pool
-	Bits  int
-	With  func(error) error // completes the refusal; nil: no completion
+	Viewer Viewer
+	Pools  []ipam.Pool
+	Bits   int
+	With   func(error) error // completes the refusal; nil: no completion
 
 	Item    int              // in a batch: the number of its claims that fit
-	Demands []regions.Demand // of a batch: the blocks that it needs from the pools that serve several regions
+	Demands []regions.Demand // in a batch: the blocks that it needs from pools in several regions
 }
 
 // Error implements error.
@@ -51,22 +50,22 @@ func (s *Refusals) WithFigures(ctx context.Context, err error) error {
 	if !ok {
 		return err
 	}
-	err = s.Exhausted(ctx, lack.Tell, lack.Pools, lack.Bits, lack.Item)
+	err = s.Exhausted(ctx, lack.Viewer, lack.Pools, lack.Bits, lack.Item)
 	if lack.With != nil {
 		err = lack.With(err)
 	}
 	return err
 }
 
-// Telling describes the viewer of a refusal. A refusal does not name pools behind a class if another project owns the pools.
-type Telling struct {
-	Viewer storage.ProjectKey // zero: no viewer
-	Class  *ipam.Class
-	First  bool // the request needs a new pool for its scope
+// Viewer describes the project that reads a refusal, and its request. A refusal does not name another project's pools behind a class.
+type Viewer struct {
+	Project storage.ProjectKey // zero: no viewer
+	Class   *ipam.Class
+	First   bool // the request needs a new pool for its scope
 }
 
 // name returns the pool's name as the viewer may see it.
-func (t Telling) name(p ipam.Pool) string {
+func (t Viewer) name(p ipam.Pool) string {
 	if t.Hides(p) {
 		return usecase.HiddenName(p.Ref())
 	}
@@ -74,10 +73,10 @@ func (t Telling) name(p ipam.Pool) string {
 }
 
 // Hides reports whether the viewer must not see the pool's name.
-func (t Telling) Hides(p ipam.Pool) bool { return t.Class != nil && p.ProjectID != t.Viewer.ID }
+func (t Viewer) Hides(p ipam.Pool) bool { return t.Class != nil && p.ProjectID != t.Project.ID }
 
 // subjectAndVerb returns the start of a sentence about the tried pools, in the present tense.
-func (t Telling) subjectAndVerb(pools []ipam.Pool) (subject, verb string) {
+func (t Viewer) subjectAndVerb(pools []ipam.Pool) (subject, verb string) {
 	switch {
 	case t.Class != nil && t.Class.Scoped() && !t.First:
 		return "The pool of this scope of class " + t.Class.Ref().String(), "has"
@@ -90,10 +89,10 @@ func (t Telling) subjectAndVerb(pools []ipam.Pool) (subject, verb string) {
 	}
 }
 
-// noRoom returns the sentence that the pools have no block of the wanted length. largest is the length of the largest free block, or nil if no block
-// is free. fitting is the number of claims in a batch that fit before one did not. In a batch, the figures describe the time before the batch, so the
+// noRoom returns the sentence that the pools have no block of the wanted length. largest is the largest free block's length, or nil if no block is
+// free. fitting is the number of claims in a batch that fit before one did not. In a batch, the figures describe the time before the batch, so the
 // sentence is in the past tense.
-func (t Telling) noRoom(pools []ipam.Pool, bits int, largest *int, available *big.Int, fitting int) string {
+func (t Viewer) noRoom(pools []ipam.Pool, bits int, largest *int, available *big.Int, fitting int) string {
 	subject, verb := t.subjectAndVerb(pools)
 	needs := fmt.Sprintf("a block of length /%d", bits)
 	if t.First {
@@ -119,29 +118,29 @@ func (t Telling) noRoom(pools []ipam.Pool, bits int, largest *int, available *bi
 // MaxPoolsNamed limits the pool names in a refusal.
 const MaxPoolsNamed = 50
 
-// Exhausted returns the refusal that no pool has a free block of the wanted length. Its figures are the largest free block and the number of free
-// addresses. If a block that is large enough cools down, they include the end of this cool-down. bits is the wanted length in the last pool. If the
-// pools have both families, the lengths in the figures are only for the last pool's family. Lengths in two families are not comparable.
+// Exhausted returns the refusal that no pool has a free block of the wanted length. Its figures include the largest free block and the number of free
+// addresses. If a large enough block cools down, they include the end of this cool-down. bits is the wanted length in the last pool. If the pools
+// have both families, the lengths in the figures are only for the last pool's family, because lengths in two families are not comparable.
 //
 // Exhausted reads the figures after the transaction that found no free block. fitting is the number of claims in a batch that fit.
-func (s *Refusals) Exhausted(ctx context.Context, tell Telling, pools []ipam.Pool, bits, fitting int) error {
+func (s *Refusals) Exhausted(ctx context.Context, viewer Viewer, pools []ipam.Pool, bits, fitting int) error {
 	pools = slices.Clone(pools)
 	if err := storage.FillStock(ctx, s.Store, pools); err != nil {
 		return err
 	}
-	return s.exhausted(ctx, tell, pools, bits, fitting)
+	return s.exhausted(ctx, viewer, pools, bits, fitting)
 }
 
-// exhausted is Exhausted for pools whose Stock is already known.
-func (s *Refusals) exhausted(ctx context.Context, tell Telling, pools []ipam.Pool, bits, fitting int) error {
+// exhausted works like Exhausted, for pools whose Stock is already known.
+func (s *Refusals) exhausted(ctx context.Context, viewer Viewer, pools []ipam.Pool, bits, fitting int) error {
 	family := pools[len(pools)-1].Family()
 	available, cooling := new(big.Int), new(big.Int)
 	all := ipam.Stock{Free: map[int]int64{}}
-	var waiting []storage.RoomQuery // containers with a block in cool-down that is large enough, and the length of the block
+	var waiting []storage.RoomQuery // containers with a large enough block in cool-down, and the block's length
 	names := make([]string, 0, min(len(pools), MaxPoolsNamed))
 	for i, p := range pools {
 		if i < MaxPoolsNamed {
-			names = append(names, tell.name(p))
+			names = append(names, viewer.name(p))
 		}
 		available.Add(available, p.Stock.Available(p.Family().Bits()))
 		cooling.Add(cooling, ipam.Stock{Free: p.Stock.Cooling}.Available(p.Family().Bits()))
@@ -164,11 +163,11 @@ func (s *Refusals) exhausted(ctx context.Context, tell Telling, pools []ipam.Poo
 	if largest, ok := all.LargestFree(); ok {
 		left = &largest
 	}
-	e := ipam.Errorf(ipam.CodePoolExhausted, "%s", tell.noRoom(pools, bits, left, available, fitting))
+	e := ipam.Errorf(ipam.CodePoolExhausted, "%s", viewer.noRoom(pools, bits, left, available, fitting))
 	e.Figures.LargestFreePrefixLength = left
 	e.Figures.WantedPrefixLength, e.Figures.AvailableAddresses, e.Figures.PoolsTried = &bits, available.String(), names
-	if tell.Class != nil {
-		e.Figures.Class = tell.Class.Ref().String()
+	if viewer.Class != nil {
+		e.Figures.Class = viewer.Class.Ref().String()
 	}
 	if err := s.cooled(ctx, e, waiting, cooling); err != nil {
 		return err
@@ -182,7 +181,7 @@ func (s *Refusals) exhausted(ctx context.Context, tell Telling, pools []ipam.Poo
 // ErrCameFree is the cause of a refusal with outdated figures. A block was in cool-down when it was counted, but is free now.
 var ErrCameFree = errors.New("a block has cooled down since the count")
 
-// cooled adds the end of the next cool-down to a refusal. If a block that is large enough is in cool-down, the code becomes exhausted_by_cooldown.
+// cooled adds the end of the next cool-down to a refusal. If a large enough block is in cool-down, the code becomes exhausted_by_cooldown.
 func (s *Refusals) cooled(ctx context.Context, e *ipam.Error, waiting []storage.RoomQuery, addresses *big.Int) error {
 	if len(waiting) == 0 {
 		return nil
@@ -209,10 +208,10 @@ func (s *Refusals) cooled(ctx context.Context, e *ipam.Error, waiting []storage.
 	return nil
 }
 
-// TakenRefusal returns the refusal for an exact CIDR that is allocated, at least in part. If the block is the viewer's own retained allocation, the
-// refusal proposes to claim it by allocationRef.
-func TakenRefusal(ctx context.Context, read storage.Reader, tell Telling, pool ipam.Pool, block netip.Prefix, pointer string) error {
-	caller := tell.Viewer
+// TakenRefusal returns the refusal for an exact CIDR that is allocated, at least in part. For the viewer's own retained allocation, the refusal
+// proposes a claim by allocationRef.
+func TakenRefusal(ctx context.Context, read storage.Reader, viewer Viewer, pool ipam.Pool, block netip.Prefix, pointer string) error {
+	caller := viewer.Project
 	held, err := read.AllocationListInPool(ctx, storage.PoolContainer(pool), block, netip.Addr{}, 1)
 	if err != nil {
 		return err
@@ -225,8 +224,8 @@ func TakenRefusal(ctx context.Context, read storage.Reader, tell Telling, pool i
 		return e.At(pointer, "is retained; set allocationRef instead.")
 	}
 	in := "pool " + pool.Ref().String()
-	if tell.Hides(pool) {
-		in = "the pools behind class " + tell.Class.Ref().String()
+	if viewer.Hides(pool) {
+		in = "the pools behind class " + viewer.Class.Ref().String()
 	}
 	e := ipam.Errorf(ipam.CodeBlockTaken, "%s is not free in %s: it is allocated, at least in part.", block, in)
 	switch {
@@ -240,7 +239,7 @@ func TakenRefusal(ctx context.Context, read storage.Reader, tell Telling, pool i
 		}
 	}
 	bits := block.Bits()
-	e.Figures.WantedPrefixLength, e.Figures.PoolsTried = &bits, []string{tell.name(pool)}
+	e.Figures.WantedPrefixLength, e.Figures.PoolsTried = &bits, []string{viewer.name(pool)}
 	return e.At(pointer, "must be free as a whole.")
 }
 

@@ -24,8 +24,7 @@ type borrower struct {
 // region. If the block is in another region, it moves through the home region. If no region has room, borrow returns ErrNoRoom. If the region already
 // has room, it returns nil.
 //
-// Concurrent callers with the same need share one call. The shared call has its own deadline, because it also serves other callers than the first
-// one.
+// Concurrent callers with the same need share one call. The shared call has its own deadline, because it serves all these callers.
 func (s *borrower) borrow(ctx context.Context, p ipam.Pool, need int) error {
 	done := s.borrowing.DoChan(fmt.Sprintf("%s %s %d", p.UID, p.Place(), need), func() (_ any, err error) {
 		defer func() {

@@ -11,8 +11,8 @@ import (
 )
 
 // SupplyDemand moves blocks to the region where a pool is used. It continues until these blocks meet a demand, or no region can add more. The blocks
-// come from the home region, or through the home region from the other regions. If the region's blocks were enough from the beginning, the demand
-// failed for another reason. SupplyDemand then moves one more block.
+// come from the home region, or through the home region from the other regions. If the region's blocks were enough from the start, the demand failed
+// for another reason, and SupplyDemand moves one more block.
 func (s *borrower) SupplyDemand(ctx context.Context, d Demand) error {
 	for n := range len(d.Lengths) + len(d.Later) + usecase.MaxRounds { // one round for each block, and some rounds more because concurrent callers may take moved blocks
 		has, err := usecase.InTx(ctx, s.Core, "region_look", storage.Locks{}, true, func(ctx context.Context, tx storage.Tx) (Supply, error) {
@@ -64,7 +64,7 @@ func (s *borrower) moveNearer(ctx context.Context, p ipam.Pool, has Supply, leng
 	return err
 }
 
-// holds reports whether one of the free blocks is large enough for a block with the given length.
+// holds reports whether any free block is large enough for a block with the given length.
 func holds(free []netip.Prefix, length int) bool {
 	for _, f := range free {
 		if f.Bits() <= length {

@@ -11,7 +11,7 @@ import (
 )
 
 // PreferLocal sets the region in which each pool is used. If the pool serves this server's region, it is used here. Otherwise it is used in its home
-// region. PreferLocal sorts the pools of this server's region first, because the other pools cost a round trip to another region.
+// region. PreferLocal sorts the pools used in this server's region first, because the other pools cost a round trip to another region.
 func (s *directory) PreferLocal(pools []ipam.Pool) []ipam.Pool {
 	if !slices.ContainsFunc(pools, func(p ipam.Pool) bool { return p.Region != s.Region || p.Several() }) {
 		return pools

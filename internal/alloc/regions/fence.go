@@ -10,8 +10,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Fence refuses to use a pool in a region if the region's rows and its loan record have different versions. Different versions mean that one of the
-// two was restored from a backup without the other. An address that is free here may then be held in another region (docs/adr/0021).
+// Fence refuses to use a pool in a region if the region's rows and its loan record have different versions. Different versions mean that the rows or
+// the record were restored from a backup without the other. An address that is free here may then be held in another region (docs/adr/0021).
 func Fence(facts storage.GroupFacts) error {
 	if !facts.Fenced {
 		return nil
@@ -22,13 +22,13 @@ func Fence(facts storage.GroupFacts) error {
 	return e.Because(errFenced)
 }
 
-// errFenced is the cause in the errors of Fence. Another pool or another region may still work.
+// errFenced is the cause in Fence's errors. Another pool or another region may still work.
 var errFenced = errors.New("the two epochs differ")
 
 // IsFence reports whether a transaction failed because the two versions in its region differ.
 func IsFence(err error) bool { return errors.Is(err, errFenced) }
 
-// loanMoved records in metrics whether a block moved between two regions. It counts an unknown result of a COMMIT as a failure. If that COMMIT did
+// loanMoved records in metrics whether a block moved between two regions. It counts a COMMIT with an unknown result as a failure. If that COMMIT did
 // take effect, the next check of the region's free blocks finds the moved block.
 func (s *mover) loanMoved(ctx context.Context, op string, moved bool, err error) {
 	outcome := "nothing"

@@ -29,7 +29,7 @@ type Forgotten struct {
 // forgetting contains the facts that are necessary to end holds in one pool and region.
 type forgetting struct {
 	pool    ipam.Pool
-	own     []netip.Prefix // the region's blocks of the pool, according to the loan record
+	own     []netip.Prefix // the region's blocks in the pool, according to the loan record
 	holders []ipam.ID      // the projects with locked quotas
 	at      usecase.Timestamp
 }
@@ -64,7 +64,7 @@ func (o Reconciling) within(p ipam.Pool) (blocks []netip.Prefix) {
 	return blocks
 }
 
-// forget plans to end the holds that the operator has named and that do not belong to the region. It returns the other rows in left.
+// forget plans to end the holds that the operator has named and that do not belong to the region. The result left has the other rows.
 func (o Reconciling) forget(ctx context.Context, tx storage.Tx, in forgetting, rows []ipam.Allocation, ch *storage.Changes) (left []ipam.Allocation, done []Forgotten, err error) {
 	within := o.within(in.pool)
 	if len(within) == 0 {
@@ -122,12 +122,12 @@ func (in forgetting) end(ctx context.Context, tx storage.Tx, a ipam.Allocation, 
 			return err
 		}
 	}
-	// The history of a hold already ended when its cool-down began.
+	// A hold's history already ended when its cool-down began.
 	if a.Phase != ipam.PhaseCoolingDown {
 		ended := trail.EndedHold(a, in.at)
-		ended.ID = ipam.DerivedID(a.Revision, "forgotten") // a separate id, because the history may be newer than these rows and may already contain the end of this hold
+		ended.ID = ipam.DerivedID(a.Revision, "forgotten") // a separate id, because the history may be newer than these rows and may already contain this hold's end
 		ch.History = append(ch.History, ended)
-		l.Give(a.HolderProjectID, quota.AllocationPlace(a), usage)
+		l.Give(a.HolderProjectID, quota.AllocationSubject(a), usage)
 	}
 	ch.Events = append(ch.Events, e)
 	return nil

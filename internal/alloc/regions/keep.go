@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// servedPage is the number of pools that RebalanceStocks reads at once.
+// servedPage is the page size for reads of pools, loans and rows.
 const servedPage = 200
 
 // keeper keeps enough free blocks in this region, so that a claim need not wait for a block from another region.
@@ -57,15 +57,15 @@ func homeUnavailable(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || ipam.IsCode(err, ipam.CodeDeadline) || ipam.IsCode(err, ipam.CodeUnavailable) && !IsFence(err)
 }
 
-// stock is the state in this region of a pool with another home region.
+// stock is the state that a pool with another home region has in this region.
 type stock struct {
 	pool  ipam.Pool       // the pool as it is used in this region
-	rec   ipam.PoolRegion // the record of this region
-	need  int             // the expected prefix length of claims
+	rec   ipam.PoolRegion // this region's record
+	need  int             // the claims' expected prefix length
 	short bool
 }
 
-// readStocks reads the state in this region of the pools with another home region.
+// readStocks reads this region's state for the pools with another home region.
 func (s *keeper) readStocks(ctx context.Context, pools []ipam.Pool) ([]stock, error) {
 	ctx, cancel := context.WithTimeout(ctx, usecase.GroupDeadline)
 	defer cancel()

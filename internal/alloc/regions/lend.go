@@ -13,7 +13,7 @@ import (
 // lend moves a free block from a pool's home region to another region that the pool serves. The block is large enough for a block with length need.
 // lend reports whether it moved a block.
 //
-// If more is false, lend moves a block only if the region still has few free blocks. So if several servers notice the shortage, only one of them
+// If more is false, lend moves a block only if the region still has few free blocks. So if several servers notice the shortage, only one server
 // lends.
 func (s *mover) lend(ctx context.Context, p ipam.Pool, region string, need int, more bool) (bool, error) {
 	return s.move(ctx, "region_lend", p, region, func(ctx context.Context, t *moveTx) (storage.Changes, error) {
@@ -49,7 +49,7 @@ func (s *mover) lend(ctx context.Context, p ipam.Pool, region string, need int, 
 	})
 }
 
-// join merges a loan with the loans of its buddies to the same region, so that contiguous loans need few rows.
+// join merges a loan with its buddies' loans to the same region, so that contiguous loans need few rows.
 func (t *moveTx) join(ctx context.Context, l ipam.Loan) (whole ipam.Loan, joined []ipam.Loan, err error) {
 	for l.Block.Bits() > t.pool.Block.Bits() {
 		buddy := freespace.Buddy(l.Block)

@@ -9,8 +9,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// ReadAllRegions returns up to n rows of a pool in all its regions, sorted by address. The blocks of different regions do not overlap. So the first n
-// rows of each region include the first n rows of all regions. A pool that serves only its home region costs one read.
+// ReadAllRegions returns up to n rows from a pool in all its regions, sorted by address. Blocks in different regions do not overlap. So each region's
+// first n rows together include the pool's first n rows. A pool that serves only its home region costs one read.
 func ReadAllRegions[T any](pool ipam.Pool, n int, begins func(T) netip.Addr, fetch func(c storage.Container) ([]T, error)) ([]T, error) {
 	if !pool.Several() {
 		return fetch(storage.PoolContainer(pool))
@@ -51,8 +51,8 @@ func ReadInSnapshot[P any](ctx context.Context, view storage.View, op string, po
 	return out, err
 }
 
-// HeldBefore is Reader.HeldBefore for all regions of a pool. It returns the start of the last held block that begins at or before the address in any
-// region.
+// HeldBefore calls Reader.HeldBefore for all the pool's regions. It returns the start of the last held block that begins at or before the address in
+// any region.
 func HeldBefore(ctx context.Context, read storage.Reader, pool ipam.Pool, at netip.Addr) (last netip.Addr, found bool, err error) {
 	for _, c := range storage.PoolContainers(pool) {
 		begins, there, err := read.HeldBefore(ctx, c, at)

@@ -12,13 +12,13 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// move is a transaction that moves a block between the home region of a pool and another region that the pool serves. It carves the block from one
-// region, releases it to the other region, and updates the loan records. The carving and the release are the same as for a claim.
+// move is a transaction that moves a block between a pool's home region and another region that the pool serves. It carves the block from one region,
+// releases it to the other region, and updates the loan records. The carving and the release are the same as for a claim.
 type move struct {
 	s      *mover
 	pool   ipam.Pool  // the pool as the caller read it
 	region string     // the other region, not the home region
-	epochs [2]ipam.ID // the new versions for the rows of the home region and the other region
+	epochs [2]ipam.ID // the new versions for the rows in the home region and the other region
 }
 
 // moveTx is a move in its transaction.
@@ -28,7 +28,7 @@ type moveTx struct {
 	pool       ipam.Pool
 	now        time.Time
 	home, away storage.Container
-	records    [2]ipam.PoolRegion // the records of the home region and the other region
+	records    [2]ipam.PoolRegion // the records for the home region and the other region
 }
 
 // mover lends and recalls blocks.
@@ -38,7 +38,7 @@ type mover struct {
 	runway time.Duration // how long a loan to a region should last
 }
 
-// move runs a transaction that moves a block, and reports whether it moved one. An unknown result of a COMMIT is not an error here. The caller
+// move runs a transaction that moves a block, and reports whether it moved one. A COMMIT with an unknown result is not an error here. The caller
 // searches for room again. If that COMMIT takes effect late, it conflicts with the versions that a later move has changed.
 func (s *mover) move(ctx context.Context, op string, p ipam.Pool, region string, fn func(context.Context, *moveTx) (storage.Changes, error)) (bool, error) {
 	m := move{s: s, pool: p, region: region, epochs: [2]ipam.ID{ipam.NewID(), ipam.NewID()}}
@@ -50,7 +50,7 @@ func (s *mover) move(ctx context.Context, op string, p ipam.Pool, region string,
 		return false, err
 	}
 	defer release()
-	moved, err := usecase.InTx(ctx, s.Core, op, storage.Locks{Alone: []ipam.ID{both[0].Lock(), both[1].Lock()}, Busy: both}, false, func(ctx context.Context, tx storage.Tx) (bool, error) {
+	moved, err := usecase.InTx(ctx, s.Core, op, storage.Locks{Exclusive: []ipam.ID{both[0].Lock(), both[1].Lock()}, Busy: both}, false, func(ctx context.Context, tx storage.Tx) (bool, error) {
 		t, err := m.open(ctx, tx)
 		if err != nil || t == nil {
 			return false, err
@@ -99,8 +99,8 @@ func (m move) open(ctx context.Context, tx storage.Tx) (*moveTx, error) {
 	return t, nil
 }
 
-// moveBlock carves a block from one container and releases it to the other. It returns the changes to the free blocks of both. If from has no room,
-// it returns false.
+// moveBlock carves a block from one container and releases it to the other. It returns the changes to the free blocks in both containers. If the
+// container from has no room, it returns false.
 func (t *moveTx) moveBlock(ctx context.Context, from, to storage.Container, wish freespace.BlockRequest) (netip.Prefix, []storage.FreeChange, bool, error) {
 	free, err := t.tx.FreeRead(ctx, from, carve.Reads(from, nil, []freespace.BlockRequest{wish}))
 	if err != nil {
@@ -125,7 +125,7 @@ func (t *moveTx) moveBlock(ctx context.Context, from, to storage.Container, wish
 	return block, []storage.FreeChange{source.Change(), sink.Change()}, true, nil
 }
 
-// newRecords returns the records of both regions with their new versions. change changes the record of the other region.
+// newRecords returns both regions' records with their new versions. change changes the other region's record.
 func (t *moveTx) newRecords(change func(*ipam.PoolRegion)) (out []storage.PoolRegionChange) {
 	for i, r := range t.records {
 		next := r

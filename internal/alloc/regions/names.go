@@ -2,7 +2,7 @@ package regions
 
 import "github.com/carve-ipam/carve/internal/ipam"
 
-// NameHere generates a name again if the installation has several regions. The new name contains the letter of this server's region. Other regions
+// NameHere generates a name again if the installation has several regions. The new name contains the letter for this server's region. Other regions
 // cannot generate the same name, so a check in those regions is not necessary.
 func (s *directory) NameHere(m *ipam.Metadata) {
 	if m.GeneratedFrom == "" {

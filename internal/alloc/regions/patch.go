@@ -15,8 +15,8 @@ import (
 type leaver struct{ *mover }
 
 // PrepareRegions recalls the blocks that a patch needs in the pool's home region. These are all free blocks in the regions that the pool will leave,
-// and the blocks that it will reserve. PrepareRegions predicts them from the pool as it was first read. It ignores an invalid patch, because the
-// transaction of the patch returns the error.
+// and the blocks that it will reserve. PrepareRegions predicts them from the first read of the pool. It ignores an invalid patch, because the patch's
+// transaction returns the error.
 //
 // It returns the regions that the pool will leave and that now have none of its blocks. If the transaction finds blocks in such a region, the blocks
 // were lent meanwhile.
@@ -53,7 +53,7 @@ func (s *leaver) PrepareRegions(ctx context.Context, first ipam.Pool, r usecase.
 	return leaving, nil
 }
 
-// HoldsIn reports whether blocks of a pool are held in one of the regions. It ignores the home region.
+// HoldsIn reports whether a pool's blocks are held in any of the regions. It ignores the home region.
 func (s *leaver) HoldsIn(ctx context.Context, p ipam.Pool, regions []string) (bool, error) {
 	for _, r := range regions {
 		if r == p.Region {
@@ -67,7 +67,7 @@ func (s *leaver) HoldsIn(ctx context.Context, p ipam.Pool, regions []string) (bo
 	return false, nil
 }
 
-// BringHome recalls all free blocks of a pool from the given regions.
+// BringHome recalls all the pool's free blocks from the given regions.
 func (s *leaver) BringHome(ctx context.Context, p ipam.Pool, regions ...string) error {
 	for _, r := range regions {
 		for r != p.Region {
@@ -101,7 +101,7 @@ func (s *leaver) recallParts(ctx context.Context, p ipam.Pool, b carve.Reserved)
 	return nil
 }
 
-// gone returns the elements of a list that are missing in the next list.
+// gone returns a list's elements that are missing in the next list.
 func gone(was, next []string) (out []string) {
 	for _, r := range was {
 		if !slices.Contains(next, r) {
@@ -112,7 +112,7 @@ func gone(was, next []string) (out []string) {
 }
 
 // RegionChanges returns the changes to the region records if a pool changes its regions. A pool that serves only its home region has no records. When
-// it begins to serve other regions, all its blocks are in the home region.
+// it begins to serve other regions, the home region has all its blocks.
 func RegionChanges(ctx context.Context, tx storage.Tx, was, next ipam.Pool, dryRun bool) (storage.RegionChanges, error) {
 	ended, err := EndRegions(ctx, tx, was, gone(was.Spec.Regions, next.Spec.Regions), dryRun)
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// blockSelector selects the free block of a region to recall.
+// blockSelector selects a region's free block to recall.
 type blockSelector func(ctx context.Context, t *moveTx) (netip.Prefix, error)
 
-// recall moves a free block of a pool from a region back to the home region, and reports whether it moved one.
+// recall moves one of a pool's free blocks from a region back to the home region, and reports whether it moved one.
 func (s *mover) recall(ctx context.Context, p ipam.Pool, region string, which blockSelector) (bool, error) {
 	return s.move(ctx, "region_recall", p, region, func(ctx context.Context, t *moveTx) (storage.Changes, error) {
 		block, err := which(ctx, t)
@@ -37,7 +37,7 @@ func (s *mover) recall(ctx context.Context, p ipam.Pool, region string, which bl
 // maxLoansMoved limits the loans that one recall ends.
 const maxLoansMoved = 64
 
-// loansOf returns the loans that cover a free block of the region: one larger loan, or several smaller ones. If there are too many loans, loansOf
+// loansOf returns the loans that cover a free block in the region: one larger loan, or several smaller ones. If there are too many loans, loansOf
 // reduces the block to the first loan.
 func (t *moveTx) loansOf(ctx context.Context, block netip.Prefix) (netip.Prefix, []ipam.Loan, error) {
 	loans, err := t.tx.LoansOver(ctx, t.pool.UID, block, maxLoansMoved+1)
@@ -72,7 +72,8 @@ func without(loans []ipam.Loan, block netip.Prefix) (rest []ipam.Loan) {
 	return rest
 }
 
-// halfOfLargest selects half of the region's largest free block. If half is too small for a block with length need, it selects the whole block.
+// halfOfLargest selects the upper half of the region's largest free block. If that half is smaller than a block of prefix length need, it selects the
+// whole block.
 func halfOfLargest(need int) blockSelector {
 	return func(ctx context.Context, t *moveTx) (netip.Prefix, error) {
 		free, err := t.tx.FreeList(ctx, t.away, need, netip.Prefix{}, 1)
@@ -87,7 +88,6 @@ func halfOfLargest(need int) blockSelector {
 	}
 }
 
-// largestBlock selects the region's largest free block.
 func largestBlock(ctx context.Context, t *moveTx) (netip.Prefix, error) {
 	free, err := t.tx.FreeList(ctx, t.away, t.pool.Block.Addr().BitLen(), netip.Prefix{}, 1)
 	if err != nil || len(free) == 0 {
@@ -96,7 +96,7 @@ func largestBlock(ctx context.Context, t *moveTx) (netip.Prefix, error) {
 	return free[0], nil
 }
 
-// exactBlock selects exactly this block, if the region still borrows all of it. The block or parts of it may have been recalled since the caller read
+// exactBlock selects exactly this block, if the region still borrows the whole block. The block or parts of it may have been recalled since the caller read
 // it.
 func exactBlock(block netip.Prefix) blockSelector {
 	return func(ctx context.Context, t *moveTx) (netip.Prefix, error) {

@@ -15,8 +15,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Reconciled is the result for one pool in a region, where the rows and the loan record had different versions. The region's blocks are the blocks
-// that were lent to it. In the home region, they are all blocks that are not lent.
+// Reconciled is the result for one pool in a region with different versions in the rows and the loan record. The region's blocks are the blocks that
+// were lent to it. In the home region, they are all blocks that are not lent.
 type Reconciled struct {
 	Pool    ipam.Ref
 	Region  string
@@ -28,23 +28,23 @@ type Reconciled struct {
 	Forgotten []Forgotten // the holds that were ended because of Reconciling.Forget
 }
 
-// lostFor is the cool-down for addresses whose rows a region has lost. They may still be in use, although Carve has no record of it.
+// lostFor is the cool-down for addresses that are missing in a region's rows. They may still be in use, although Carve has no record for them.
 const lostFor = 30 * 24 * time.Hour
 
 // reconciler makes a region's rows agree with its loan record.
 type reconciler struct{ *usecase.Core }
 
-// Reconcile checks each pool in a region whose rows and loan record have different versions (docs/adr/0021). If the rows agree with the loans, the
-// pool can be used again.
+// Reconcile checks each pool in a region with different versions in the rows and the loan record (docs/adr/0021). If the rows agree with the loans,
+// the pool can be used again.
 //
 // With Repair, Reconcile changes the rows so that they agree:
 //
 //   - It deletes free blocks that are not the region's blocks.
-//   - It holds the region's blocks that are missing in the rows. They cool down for 30 days. An operator can end the cool-down by deleting the
-//     allocation.
+//   - It holds the region's blocks that are missing in the rows. They cool down for 30 days. An operator can delete the allocation to end the
+//     cool-down.
 //
 // If a hold is outside the region's blocks, another region may hold the same addresses. Then Reconcile does not open the pool. An operator must
-// decide which of the two holders is right, and name the wrong holds in Forget.
+// decide which holder is right, and name the wrong holds in Forget.
 //
 // Reconcile is for operators, and does not authorize the caller.
 func (s *reconciler) Reconcile(ctx context.Context, o Reconciling) (found []Reconciled, err error) {
@@ -80,8 +80,8 @@ func (s *reconciler) reconcilePool(ctx context.Context, p ipam.Pool, o Reconcili
 	if err != nil {
 		return Reconciled{}, err
 	}
-	locks := storage.Locks{Alone: storage.PoolLocks(p), Shared: holders}
-	release, err := s.Locks.Acquire(ctx, locks.Alone...)
+	locks := storage.Locks{Exclusive: storage.PoolLocks(p), Shared: holders}
+	release, err := s.Locks.Acquire(ctx, locks.Exclusive...)
 	if err != nil {
 		return Reconciled{}, err
 	}
@@ -148,11 +148,10 @@ func stockOf(free []netip.Prefix, held []ipam.Allocation) ipam.Stock {
 	return s
 }
 
-// StockKeeper is the subject of the events that this package records.
+// StockKeeper is the subject in this package's events.
 const StockKeeper = "carve:stocks"
 
-// ownOf returns the blocks of a pool that belong to a region according to the loan records. For the home region, these are all blocks that are not
-// lent.
+// ownOf returns the pool's blocks that belong to a region according to the loan records. For the home region, these are all blocks that are not lent.
 func ownOf(ctx context.Context, tx storage.Tx, p ipam.Pool) ([]netip.Prefix, error) {
 	var lent, own []netip.Prefix
 	for _, r := range OthersOf(p) {
@@ -178,7 +177,6 @@ func ownOf(ctx context.Context, tx storage.Tx, p ipam.Pool) ([]netip.Prefix, err
 	return own, nil
 }
 
-// allRows reads all rows in a container.
 func allRows(ctx context.Context, tx storage.Tx, p ipam.Pool, c storage.Container) (free []netip.Prefix, held []ipam.Allocation, err error) {
 	for after := (netip.Prefix{}); ; {
 		page, err := tx.FreeList(ctx, c, p.Block.Addr().BitLen(), after, servedPage)

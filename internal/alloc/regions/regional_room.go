@@ -10,10 +10,10 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// regionalRoom describes which regions of a pool have room for a block of one length, at one moment.
+// regionalRoom describes which of a pool's regions have room for a block with one length, at one moment.
 type regionalRoom struct {
-	regions map[string]bool // the regions with a free block that is large enough
-	split   []ipam.Loan     // if no region has room: the loans that split a free block of this length between regions
+	regions map[string]bool // the regions with a large enough free block
+	split   []ipam.Loan     // if no region has room: the loans that split a free block with this length between regions
 }
 
 func (e regionalRoom) none() bool { return len(e.regions) == 0 && len(e.split) == 0 }
@@ -87,7 +87,7 @@ func wholeOf(loans []ipam.Loan, block netip.Prefix) bool {
 	return rest.Sign() <= 0
 }
 
-// nothingHeld reports whether no container holds any part of a block. It checks blocks inside it, and larger blocks around it.
+// nothingHeld reports whether no container holds any part of a block. It checks the blocks inside this block, and the larger blocks around it.
 func nothingHeld(ctx context.Context, read storage.Reader, containers []storage.Container, block netip.Prefix) (bool, error) {
 	var above []netip.Prefix
 	for bits := block.Bits(); bits >= containers[0].Block.Bits(); bits-- {

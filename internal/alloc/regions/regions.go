@@ -12,10 +12,10 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// directory reads the regions of the installation, and validates region names.
+// directory reads the installation's regions, and validates region names.
 type directory struct{ *usecase.Core }
 
-// ListRegions returns the regions of the installation, the primary one first. here is this server's region. Any authenticated caller may use it.
+// ListRegions returns the installation's regions, the primary one first. here is this server's region. Any authenticated caller may use it.
 func (s *directory) ListRegions(ctx context.Context) (all []ipam.Region, here string, err error) {
 	if _, err := tenancy.Authorize(ctx, tenancy.Whoami, ""); err != nil {
 		return nil, "", err
@@ -24,13 +24,13 @@ func (s *directory) ListRegions(ctx context.Context) (all []ipam.Region, here st
 	return all, s.Region, err
 }
 
-// CheckRegions sets the home region of a new pool, and refuses unknown regions.
+// CheckRegions sets a new pool's home region, and refuses unknown regions.
 func (s *directory) CheckRegions(ctx context.Context, spec *ipam.PoolSpec) error {
-	said := "/spec/region" // the field that sets the home region
+	pointer := "/spec/region" // the field that sets the home region
 	if spec.Region == "" {
 		spec.Region = s.Region
 		if len(spec.Regions) > 0 {
-			spec.Region, said = spec.Regions[0], regionPointer(0)
+			spec.Region, pointer = spec.Regions[0], regionPointer(0)
 		}
 	}
 	if spec.Region == s.Region && len(spec.Regions) == 0 {
@@ -40,7 +40,7 @@ func (s *directory) CheckRegions(ctx context.Context, spec *ipam.PoolSpec) error
 	if err != nil {
 		return err
 	}
-	if err := known(all, said, spec.Region); err != nil {
+	if err := known(all, pointer, spec.Region); err != nil {
 		return err
 	}
 	return NormalizeRegions(ctx, s.Store, spec)

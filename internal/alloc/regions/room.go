@@ -10,8 +10,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// MakeRoom handles a request that found no room in a pool. It returns the pool for a retry. If no region of the pool has room, it returns nil. In a
-// dry run, it moves no block, and returns the pool as it is used in a region that has room.
+// MakeRoom handles a request that found no room in a pool. It returns the pool for a retry. If no region has room, it returns nil. In a dry run, it
+// moves no block, and returns the pool as it is used in a region that has room.
 func (s *borrower) MakeRoom(ctx context.Context, lack *NoRoom, dryRun bool) (*ipam.Pool, error) {
 	p := lack.Pool
 	switch {
@@ -65,7 +65,7 @@ func (s *borrower) LocateExact(ctx context.Context, p ipam.Pool, block netip.Pre
 	return storage.Placed(p, p.Region), nil
 }
 
-// ErrNoRoom means that none of the tried pools has room.
+// ErrNoRoom means that no tried pool has room.
 var ErrNoRoom = ipam.Errorf(ipam.CodePoolExhausted, "None of the pools has room.")
 
 // NoRoom means that a pool had no room for a block request.

@@ -18,7 +18,7 @@ func BeginRegions(p ipam.Pool, regions []string) (out []storage.PoolRegionChange
 	return out
 }
 
-// Fenced is Fence for a transaction that has not read the versions of the region.
+// Fenced calls Fence for a transaction that has not read the region's versions. It reads them itself.
 func Fenced(ctx context.Context, read storage.Reader, p ipam.Pool) error {
 	if !p.Several() {
 		return nil
@@ -30,7 +30,7 @@ func Fenced(ctx context.Context, read storage.Reader, p ipam.Pool) error {
 	return Fence(storage.GroupFacts{Pool: p, Fenced: record != rows || record.IsZero()})
 }
 
-// FencedHold is Fenced for the pool and the region of an allocation.
+// FencedHold calls Fenced for an allocation's pool and region.
 func FencedHold(ctx context.Context, read storage.Reader, a ipam.Allocation) error {
 	p, err := read.PoolGetByID(ctx, a.ContainerID)
 	if err != nil {
@@ -39,8 +39,8 @@ func FencedHold(ctx context.Context, read storage.Reader, a ipam.Allocation) err
 	return Fenced(ctx, read, storage.Placed(p, a.Region))
 }
 
-// EndRegions returns the deletions of a pool's records in the regions that it leaves. If such a region has blocks of the pool, EndRegions fails with
-// in_use.
+// EndRegions returns the changes that delete a pool's records in the regions that it leaves. If such a region has the pool's blocks, EndRegions fails
+// with in_use.
 func EndRegions(ctx context.Context, tx storage.Tx, p ipam.Pool, regions []string, dryRun bool) (out []storage.PoolRegionChange, err error) {
 	if len(regions) == 0 {
 		return nil, nil
@@ -81,7 +81,7 @@ func stillServes(p ipam.Pool, region string) error {
 		At("/spec/regions", "must include %q while blocks are held there.", region)
 }
 
-// OthersOf returns the regions of a pool without its home region.
+// OthersOf returns a pool's regions without its home region.
 func OthersOf(p ipam.Pool) (others []string) {
 	for _, r := range p.Spec.Regions {
 		if r != p.Region {

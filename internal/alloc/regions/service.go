@@ -6,7 +6,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 )
 
-// Regions moves blocks of pools between regions, and reports the state of the regions.
+// Regions moves pools' blocks between regions, and reports the regions' state.
 type Regions struct {
 	*directory
 	*borrower

@@ -7,7 +7,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// firstLoan is the size of a region's first loan in blocks of the needed length, as a power of two: 64 blocks.
+// firstLoan is the size of a region's first loan in blocks with the needed length, as a power of two: 64 blocks.
 const firstLoan = 6
 
 // homesShare limits a loan to a part of the home region's largest free block, as a power of two: a quarter. Otherwise the first region that borrows
@@ -43,7 +43,7 @@ func lowWater(pool netip.Prefix, rec ipam.PoolRegion, need int) int {
 	return min(need, pool.Addr().BitLen()-rec.Loan+1)
 }
 
-// typicalLength returns the expected prefix length of the claims from a pool.
+// typicalLength returns the expected prefix length for claims from a pool.
 func typicalLength(p ipam.Pool) int {
 	lo, hi := p.Spec.Allocation.Bounds(p.Block)
 	if d := p.Spec.Allocation.DefaultPrefixLength; d != nil {
@@ -64,7 +64,7 @@ func Runway(width int, r ipam.PoolRegion, now time.Time) (time.Duration, bool) {
 	return time.Duration(min(free/loan*float64(each), float64(MaxRunway))), true
 }
 
-// MaxRunway is the upper limit of a prediction.
+// MaxRunway is the upper limit for a prediction.
 const MaxRunway = 10 * 365 * 24 * time.Hour
 
 func pow2(n int) float64 {

@@ -17,7 +17,7 @@ func WithStanding(ctx context.Context, read storage.Reader, p ipam.Pool) (ipam.P
 	return withRegions(ctx, read, p)
 }
 
-// FirstStanding returns the state of a new pool in its regions. All blocks are in the home region.
+// FirstStanding returns a new pool's state in its regions. All blocks are in the home region.
 func FirstStanding(p ipam.Pool) (out []ipam.PoolRegion) {
 	for _, c := range BeginRegions(p, p.Spec.Regions) {
 		r := c.Now
@@ -29,7 +29,7 @@ func FirstStanding(p ipam.Pool) (out []ipam.PoolRegion) {
 	return out
 }
 
-// withRegions reads the state of a pool in each region, if the pool serves several regions.
+// withRegions reads a pool's state in each region, if the pool serves several regions.
 func withRegions(ctx context.Context, read storage.Reader, p ipam.Pool) (ipam.Pool, error) {
 	if !p.Several() {
 		return p, nil

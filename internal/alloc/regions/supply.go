@@ -19,17 +19,17 @@ type Demand struct {
 	Later   []LaterWant    // the blocks for later claims in the batch
 }
 
-// Supply contains the free blocks of a pool in each of its regions, at one moment, compared with a demand.
+// Supply contains a pool's free blocks in each region, at one moment, compared with a demand.
 type Supply struct {
 	here    []netip.Prefix            // the free blocks in the region where the pool is used
 	others  map[string][]netip.Prefix // the free blocks in each other region that has any
 	enough  bool                      // all regions together have room for the demand
-	wanted  []int                     // the lengths for which there is room: all lengths of the demand, and as many later ones as possible
+	wanted  []int                     // the lengths for which there is room: all the demand's lengths, and as many later ones as possible
 	split   []ipam.Loan               // if not everything fits: the loans that split a missing block between regions
 	Refused *LaterWant                // the first later block for which no region has room; no claim up to this one can use another pool
 }
 
-// LaterWant is a block at any address that a later claim of the batch needs.
+// LaterWant is a block at any address that a later claim in the batch needs.
 type LaterWant struct {
 	Item, Bits int
 	Only       bool // the claim can use no other pool
@@ -44,11 +44,11 @@ func (d Demand) with(n int) []int {
 	return all
 }
 
-// More reports whether the move of a block can help the demand. It can help even if the region seems to have enough room. Claims take their blocks in
+// More reports whether moving a block can help the demand. It can help even if the region seems to have enough room. Claims take their blocks in
 // their own order, and some strategies then need more room than another order.
 func (s Supply) More() bool { return s.enough && len(s.others) > 0 || len(s.split) > 0 }
 
-// ReadSupply reads the largest free blocks of a pool from each region, as many as the demand could use. Call it in a transaction.
+// ReadSupply reads the largest free blocks in each region, as many as the demand could use. Call it in a transaction.
 func ReadSupply(ctx context.Context, read storage.Reader, d Demand) (Supply, error) {
 	s := Supply{others: map[string][]netip.Prefix{}, wanted: d.with(len(d.Later))}
 	smallest := slices.Max(s.wanted)
@@ -106,11 +106,11 @@ func subtractExact(exact, free []netip.Prefix, smallest int) []netip.Prefix {
 	return free
 }
 
-// shortage reports how many blocks are missing, and their length, to place blocks of the given lengths into the free blocks. If no block is missing,
-// all blocks fit. They fit if the largest is placed first, or if each is placed into the smallest possible free block.
+// shortage reports how many blocks are missing, and their length, to place blocks with the given lengths into the free blocks. If no block is
+// missing, all blocks fit. They fit if the largest is placed first, or if each is placed into the smallest possible free block.
 //
-// The blocks fit if and only if the following is true for each length. The free blocks that are at least that large have at least as many addresses
-// as the wanted blocks that are at least that large. The reason is that a block can be halved without waste.
+// The blocks fit if and only if the following is true for each length. Consider only the free and the wanted blocks that are at least that large. The
+// free ones have at least as many addresses as the wanted ones. The reason is that a block can be halved without waste.
 func shortage(pool ipam.Pool, free []netip.Prefix, lengths []int) (bits, missing int) {
 	const plenty = 1 << 32 // more than any demand
 	var have, want [129]int

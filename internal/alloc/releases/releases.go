@@ -20,7 +20,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Limits for releasing many claims in one request.
+// These limits apply to one request that releases many claims.
 const (
 	MaxReleases      = 1000            // claims that one request releases
 	maxPreviewed     = 10_000          // claims that a dry run counts
@@ -34,7 +34,7 @@ const (
 type Selection struct {
 	Filter paging.Filter
 	Names  []string
-	Limit  int // maximum of releases in this request; 0: MaxReleases
+	Limit  int // maximum number of releases in this request; 0: MaxReleases
 
 	Token   string    // from a dry run; release only the claims that the dry run counted, and none if the selection has changed
 	Before  time.Time // only claims created before this time
@@ -61,14 +61,14 @@ type Skipped struct {
 	Why  *ipam.Error
 }
 
-// releasePlace is the progress of a release. It contains the position in the list of claims, and restricts the claims to release. Tokens and cursors
+// releasePlace is a release's progress. It contains the position in the list of claims, and restricts the claims to release. Tokens and cursors
 // encode it.
 type releasePlace struct {
 	At     string    `json:"a,omitempty"` // position in the list
 	Name   int       `json:"n,omitempty"` // position in the names
 	Before time.Time `json:"b"`           // only claims created before this time
 	Strict bool      `json:"s,omitempty"` // only claims that have not changed since Before
-	Seen   string    `json:"h,omitempty"` // in a token: hash of the claims that the dry run counted
+	Seen   string    `json:"h,omitempty"` // in a token: hash over the claims that the dry run counted
 }
 
 // Releases contains the use case that releases many claims in one request.
@@ -84,11 +84,12 @@ func New(core *usecase.Core, c *claims.Claims) *Releases {
 	return &Releases{core, c, locks.NewFairSemaphore(locks.MaxBatches, locks.MaxBatchesPerProject, locks.MaxWaitingPerProject)}
 }
 
-// ReleaseClaims releases the selected claims. It releases each claim as DeleteClaim does, but claims of one pool share transactions. It stops at the
+// ReleaseClaims releases the selected claims. It releases each claim as DeleteClaim does, but claims in one pool share transactions. It stops at the
 // limit or shortly before its deadline, and another request can continue from there.
 //
-// A request releases no claim that was created after Before, or after the dry run that returned the token. This is also true for a repeated request.
-// If the request has a token, it releases no claim that has changed since the dry run. It releases nothing if the selection differs from the dry run.
+// A request releases no claim that was created after the time in Before, or after the dry run that returned the token. This is also true for a
+// repeated request. If the request has a token, it releases no claim that has changed since the dry run. It releases nothing if the selection differs
+// from the dry run.
 func (s *Releases) ReleaseClaims(ctx context.Context, project string, q Selection, r usecase.Request) (Report, error) {
 	_, key, err := s.Enter(ctx, tenancy.ClaimsWrite, project)
 	if err != nil {
@@ -97,7 +98,7 @@ func (s *Releases) ReleaseClaims(ctx context.Context, project string, q Selectio
 	if f := q.Filter; q.Names == nil && f.Labels == nil && f.Owner == "" && f.Class == "" && f.Pool == (ipam.Ref{}) && f.Consumer == (ipam.ConsumerRef{}) {
 		return Report{}, ipam.Invalid("/select", "must have a condition: one request cannot select all claims of a project.")
 	}
-	leave, err := s.slots.Acquire(ctx, key.ID)
+	leave, err := s.slots.AcquireForWork(ctx, key.ID)
 	if err != nil {
 		return Report{}, err
 	}
@@ -112,7 +113,6 @@ func (s *Releases) ReleaseClaims(ctx context.Context, project string, q Selectio
 	return run.release(ctx)
 }
 
-// releasing is one request that releases claims.
 type releasing struct {
 	*Releases
 
@@ -129,7 +129,7 @@ type releasing struct {
 	out Report
 }
 
-// begin finds the start position. If the request has a token, begin also checks that the selection still equals the selection of the dry run.
+// begin finds the start position. If the request has a token, begin also checks that the selection still equals the dry run's selection.
 func (s *releasing) begin(ctx context.Context) error {
 	switch {
 	case s.asked.Cursor != "":
@@ -157,7 +157,7 @@ func (s *releasing) begin(ctx context.Context) error {
 	return nil
 }
 
-// preview counts the claims that a request would release. It returns the first of them, and a token for all of them.
+// preview counts the claims that a request would release. It returns the first claims, and a token for all claims.
 func (s *releasing) preview(ctx context.Context) (Report, error) {
 	out := Report{Claims: []ipam.Claim{}}
 	if s.place.Before.IsZero() {
@@ -262,7 +262,7 @@ func (s *releasing) page(ctx context.Context, limit int) (found []ipam.Claim, ne
 	return found, next, nil
 }
 
-// releaseEach releases claims concurrently, so that claims of one pool share transactions. An error that concerns only one claim goes into the
+// releaseEach releases claims concurrently, so that claims in one pool share transactions. An error that concerns only one claim goes into the
 // report. releaseEach returns all other errors.
 func (s *releasing) releaseEach(ctx context.Context, found []ipam.Claim) error {
 	g, ctx := errgroup.WithContext(ctx)

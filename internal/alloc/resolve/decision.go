@@ -21,7 +21,7 @@ const (
 
 // decision collects the steps that lead to a result. A step costs only one append, because its text is built when a caller requests it.
 type decision struct {
-	viewer storage.ProjectKey // the project of the claim; the steps do not name pools that this project may not see
+	viewer storage.ProjectKey // the claim's project; the steps do not name pools that this project may not see
 	exact  bool               // the claim requests an exact CIDR
 	steps  []noted
 }
@@ -68,7 +68,7 @@ func (d *decision) Steps(n int) []ipam.Step {
 
 // SkippedPool records the reason why a pool does not serve the claim.
 func (r *Resolved) SkippedPool(p ipam.Pool, err error) {
-	r.steps = append(r.steps, noted{kind: ipam.StepPool, ref: p.Ref(), hidden: r.Telling().Hides(p), outcome: ipam.OutcomeSkipped, err: err})
+	r.steps = append(r.steps, noted{kind: ipam.StepPool, ref: p.Ref(), hidden: r.Viewer().Hides(p), outcome: ipam.OutcomeSkipped, err: err})
 }
 
 // Chose records the pool that serves the claim, or that has retained its block. It names the pool even if the pool is hidden, because the claim names
@@ -89,9 +89,9 @@ func (r *Resolved) QuotaRefused(err error) {
 	}
 }
 
-// Telling returns the rules for the names of pools in the refusals of this claim.
-func (r *Resolved) Telling() refusals.Telling {
-	return refusals.Telling{Viewer: r.viewer, Class: r.Ask.Class, First: r.First != nil}
+// Viewer returns the rules for pool names in this claim's refusals.
+func (r *Resolved) Viewer() refusals.Viewer {
+	return refusals.Viewer{Project: r.viewer, Class: r.Ask.Class, First: r.First != nil}
 }
 
 // Explained adds steps to a refusal. A not_found error gets no steps, because steps could reveal that the object exists.
@@ -105,8 +105,7 @@ func (r *Resolved) Explained(err error) error {
 	return &with
 }
 
-// Unnamed replaces the texts in the refusal by a pool. The new texts name only the class. So the viewer learns nothing about a pool that it may not
-// see.
+// Unnamed replaces the texts in a pool's refusal. The new texts name only the class. So the viewer learns nothing about a pool that it may not see.
 func (r *Resolved) Unnamed(err error) error {
 	e, ok := errors.AsType[*ipam.Error](err)
 	if r.Ask.Class == nil || !ok {
@@ -133,7 +132,7 @@ func (r *Resolved) Unnamed(err error) error {
 	return &out
 }
 
-// hiddenDetail returns the reason of a pool's refusal for a viewer that may not see the pool.
+// hiddenDetail returns the reason for a pool's refusal to a viewer that may not see the pool.
 func hiddenDetail(e *ipam.Error, exact bool) string {
 	switch {
 	case e.Code == ipam.CodePoolExhausted || e.Code == ipam.CodeExhaustedByCooldown:

@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// inOrder sorts the pools of a class into the order in which a claim tries them.
+// inOrder sorts a class's pools into the order in which a claim tries them.
 func (s *Resolver) inOrder(ctx context.Context, r *Resolved) error {
 	if len(r.Pools) < 2 || r.Ask.Class.Spec.PoolSelection != ipam.PoolsLeastUtilized {
 		return nil // the pools are already sorted by name
@@ -26,14 +26,13 @@ func (s *Resolver) inOrder(ctx context.Context, r *Resolved) error {
 	return nil
 }
 
-// shareAge is the greatest age of a cached share that LeastUtilized may use. A fresh count of free blocks takes long in a fragmented pool. The order
-// of the pools need not be exact, because the transaction in the pool decides whether there is room.
+// shareAge is the greatest age of a cached share that LeastUtilized may use. To count the free blocks again takes long in a fragmented pool. The
+// pools' order need not be exact, because the transaction in the pool decides whether there is room.
 const shareAge = 5 * time.Second
 
-// maxShares limits the number of cached pools.
 const maxShares = 16384
 
-// Shares caches the allocated share of each pool, from 0 to 1.
+// Shares caches each pool's allocated share, from 0 to 1.
 type Shares struct {
 	mu    sync.Mutex
 	known map[ipam.ID]share
@@ -45,8 +44,8 @@ type share struct {
 	reading bool // a caller reads a new value
 }
 
-// of returns the shares of the pools. It reads unknown shares at once. If a share is outdated, one caller reads it again, and other callers use the
-// old value meanwhile.
+// of returns the pools' shares. It reads unknown shares at once. If a share is outdated, one caller reads it again, and other callers use the old
+// value meanwhile.
 func (s *Shares) of(ctx context.Context, read storage.Reader, pools []ipam.Pool, now time.Time) (map[ipam.ID]float64, error) {
 	out := make(map[ipam.ID]float64, len(pools))
 	var anew []ipam.Pool
@@ -85,7 +84,7 @@ func (s *Shares) of(ctx context.Context, read storage.Reader, pools []ipam.Pool,
 	return out, err
 }
 
-// Add adds a new block to the share of its pool. Otherwise all claims of the next seconds would use the same emptiest pool.
+// Add adds a new block to its pool's share. Otherwise all claims in the next seconds would use the same emptiest pool.
 func (s *Shares) Add(pool ipam.Pool, bits int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

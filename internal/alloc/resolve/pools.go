@@ -11,21 +11,21 @@ import (
 // eligiblePage is the page size for the pools that a selector matches.
 const eligiblePage = 500
 
-// MayClaim reports whether the claims of a project may use a pool. They may use all pools of the project. They may use another project's pool if it
-// is shared and granted to the project.
+// MayClaim reports whether a project's claims may use a pool. Such claims may use all the project's own pools. They may use another project's pool if
+// it is shared and granted to the project.
 func MayClaim(key storage.ProjectKey, pool ipam.Pool, granted bool) bool {
 	return pool.ProjectID == key.ID || (pool.Spec.Visibility == ipam.VisibilityShared && granted)
 }
 
-// noPoolMatches returns the refusal for a selector that matches no pool of the project.
+// noPoolMatches returns the refusal for a selector that matches no pool in the project.
 func noPoolMatches(key storage.ProjectKey) *ipam.Error {
 	return ipam.Errorf(ipam.CodeNoPoolMatches, "No pool of project %q matches the selector.", key.Name).
 		At("/spec/poolSelector", "matches no pool.")
 }
 
 // NoPoolLeft returns the refusal for a claim after all its pools were deleted or forbidden. The refusal is the same as if the pools had never
-// existed. For a class, it returns a conflict, so that the claim repeats its look-up. By now, other pools may list the class, or the empty
-// pool for the claim's scope may have been removed.
+// existed. For a class, it returns a conflict, so that the claim looks for pools again. By now, other pools may list the class, or the empty pool for
+// the claim's scope may have been removed.
 func (r *Resolved) NoPoolLeft() error {
 	switch {
 	case r.Ask.Class != nil:
@@ -37,13 +37,13 @@ func (r *Resolved) NoPoolLeft() error {
 	}
 }
 
-// Candidates returns the pools that a selector matches. The project's own pools come first, by name. The shared pools of the platform that are
-// granted to the project follow, by name.
+// Candidates returns the pools that a selector matches. The project's own pools come first, by name. The platform's shared pools that are granted to
+// the project follow, by name.
 //
-// It never returns pools of other projects, even if they are granted. A claim that names such a pool trusts its owner. A claim with a selector does
-// not name an owner. An untrusted owner could add labels to a pool to attract such claims.
+// Candidates never returns other projects' pools, even if they are granted. A claim that names such a pool trusts its owner. A claim with a selector
+// does not name an owner. An untrusted owner could add labels to a pool to attract such claims.
 func (s *Resolver) Candidates(ctx context.Context, key storage.ProjectKey, sel *ipam.Selector) ([]ipam.Pool, error) {
-	leave, err := s.Searching.Acquire(ctx, key.ID)
+	leave, err := s.Searching.AcquireForWork(ctx, key.ID)
 	if err != nil {
 		return nil, err
 	}

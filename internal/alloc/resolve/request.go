@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Request is the request of one claim to pools: the claim's spec, and the policy of its class.
+// Request is one claim's request to pools: the claim's spec and its class's policy.
 type Request struct {
 	Spec  ipam.ClaimSpec
 	Class *ipam.Class // nil for a claim by poolRef, poolSelector or allocationRef
@@ -27,8 +27,8 @@ type BlockSpec struct {
 	strategy ipam.Strategy
 }
 
-// BlockSpec resolves the request for a pool, or returns the reason why the pool can never serve it. It compares the length with the limits of the
-// class only if the length comes from the pool. admit has already checked all other lengths.
+// BlockSpec resolves the request for a pool, or returns the reason why the pool can never serve it. It compares the length with the class's limits
+// only if the length comes from the pool. admit has already checked all other lengths.
 func (a Request) BlockSpec(p ipam.Pool) (BlockSpec, error) {
 	w := BlockSpec{strategy: p.Spec.Allocation.Strategy}
 	if a.Class != nil && a.Class.Spec.Strategy != "" {
@@ -56,7 +56,7 @@ func (a Request) BlockSpec(p ipam.Pool) (BlockSpec, error) {
 	return w, a.admitLength("/spec/prefixLength", w.Bits)
 }
 
-// length returns the requested prefix length. It comes from the claim or its class. If the pool decides about the length, length returns nil.
+// length returns the requested prefix length. The length comes from the claim or its class. If the pool determines the length, length returns nil.
 func (a Request) length() *int {
 	if a.Spec.PrefixLength == nil && a.Class != nil {
 		return a.Class.Spec.DefaultPrefixLength
@@ -71,7 +71,7 @@ func (a Request) noDefault(p ipam.Pool) string {
 	return "class " + a.Class.Ref().String() + " and at least one pool behind it have no defaultPrefixLength"
 }
 
-// admit checks a claim against the policy of its class. A claim may be stricter than the policy, but not less strict.
+// admit checks a claim against its class's policy. A claim may be stricter than the policy, but not less strict.
 func (a Request) admit() error {
 	if a.Class == nil {
 		return nil
@@ -96,7 +96,7 @@ func (a Request) admit() error {
 	return nil
 }
 
-// admitLength checks a prefix length against the limits of the class.
+// admitLength checks a prefix length against the class's limits.
 func (a Request) admitLength(pointer string, bits int) error {
 	if a.Class == nil {
 		return nil
@@ -115,8 +115,8 @@ func (a Request) outOfBounds(pointer string, bits, lo, hi int) error {
 	return e.At(pointer, "must be %d to %d in this class.", lo, hi)
 }
 
-// MayDraw reports whether a pool may serve a claim of the project. There are three cases:
-//   - A pool that was carved for a scope serves only the claims of that scope.
+// MayDraw reports whether a pool may serve a claim in the project. There are three cases:
+//   - A pool that was carved for a scope serves only the claims in that scope.
 //   - A claim with a class may use the pools that list the class, in the class's project and in the claim's project.
 //   - A claim without a class may use the project's own pools, and pools that are shared and granted.
 func (a Request) MayDraw(key storage.ProjectKey, p ipam.Pool, granted bool) bool {
@@ -130,7 +130,6 @@ func (a Request) MayDraw(key storage.ProjectKey, p ipam.Pool, granted bool) bool
 	}
 }
 
-// scopeKey returns the key of the claim's scope in its class.
 func (a Request) scopeKey() string {
 	_, key := a.Class.ScopeKey(a.Spec.Scope)
 	return key
@@ -167,7 +166,7 @@ func (a Request) ReclaimPolicy() ipam.ReclaimPolicy {
 	}
 }
 
-// ReuseAfter returns the cool-down of the block after its release.
+// ReuseAfter returns the block's cool-down after its release.
 func (a Request) ReuseAfter(p ipam.Pool) time.Duration {
 	switch {
 	case a.Class != nil && a.Class.Spec.ReuseAfter != nil:

@@ -16,11 +16,11 @@ type Resolved struct {
 	Ask   Request
 	Pools []ipam.Pool
 	Unfit []ipam.Pool // the considered pools that can never serve the claim
-	First *scope      // set if the scope has no pool yet; Pools then contains the parent pools from which it can be carved
+	First *scope      // set if the scope has no pool yet; Pools then contains the possible parent pools
 	decision
 }
 
-// ClassQuery returns the query for the class of a claim. If the claim uses no class, it returns nil.
+// ClassQuery returns the query for a claim's class. If the claim uses no class, it returns nil.
 func ClassQuery(spec ipam.ClaimSpec) *storage.ClassQuery {
 	if !spec.ByClass() {
 		return nil
@@ -29,7 +29,7 @@ func ClassQuery(spec ipam.ClaimSpec) *storage.ClassQuery {
 }
 
 // Resolve finds the pools that may serve one claim, by class, poolRef or selector. Single claims, batches and explanations all use it, so that they
-// decide in the same way. facts is the result of a ClaimQuery for the spec's pool and class. Even with an error, the result contains the steps so
+// decide in the same way. facts is the result from a ClaimQuery for the spec's pool and class. Even with an error, the result contains the steps so
 // far.
 func (s *Resolver) Resolve(ctx context.Context, key storage.ProjectKey, spec ipam.ClaimSpec, facts storage.ClaimFacts, find finder) (Resolved, error) {
 	r := Resolved{Ask: Request{Spec: spec}, decision: decision{viewer: key, exact: spec.Exact().IsValid()}}
@@ -80,7 +80,7 @@ func (r *Resolved) resolveSelector(ctx context.Context, key storage.ProjectKey, 
 	return r.keepFitting(found)
 }
 
-// resolveClass finds the named class or the default class of a claim, and the pools of the class.
+// resolveClass finds a claim's named class or default class, and the class's pools.
 func (s *Resolver) resolveClass(ctx context.Context, r *Resolved, key storage.ProjectKey, facts storage.ClassFacts) error {
 	class := facts.Found
 	if class == nil {
@@ -112,7 +112,7 @@ func (s *Resolver) resolveClass(ctx context.Context, r *Resolved, key storage.Pr
 	return s.inOrder(ctx, r)
 }
 
-// keepFitting keeps the pools that could serve the claim if they had room. If there is none, it returns the reason of the last pool.
+// keepFitting keeps the pools that could serve the claim if they had room. If there is none, it returns the last pool's reason.
 func (r *Resolved) keepFitting(pools []ipam.Pool) error {
 	var refused error
 	for _, p := range pools {
@@ -129,7 +129,6 @@ func (r *Resolved) keepFitting(pools []ipam.Pool) error {
 	return nil
 }
 
-// noClass returns the refusal if the named class or the default class is missing.
 func (r *Resolved) noClass(key storage.ProjectKey) error {
 	if name := r.Ask.Spec.ClassName; name != "" {
 		ref := ipam.Ref{Project: key.Name, Name: name}
@@ -147,7 +146,7 @@ func (r *Resolved) noClass(key storage.ProjectKey) error {
 	return e
 }
 
-// noPoolForClass returns the refusal if no pool that the project may use lists the class.
+// noPoolForClass returns the refusal if the project may use no pool that lists the class.
 func (r *Resolved) noPoolForClass() error {
 	class := r.Ask.Class
 	e := ipam.Errorf(ipam.CodeNoPoolForClass, "No pool backs class %s: none lists it in classNames.", class.Ref())
@@ -157,7 +156,7 @@ func (r *Resolved) noPoolForClass() error {
 	return e.At("/spec/className", "needs a pool that lists %q in its classNames.", class.Name)
 }
 
-// missingRoles refuses a claim that lacks values for the scope of its class. The refusal names all missing roles.
+// missingRoles refuses a claim that lacks values for its class's scope. The refusal names all missing roles.
 func missingRoles(class ipam.Class, values map[string]string) error {
 	missing := class.MissingRoles(values)
 	if len(missing) == 0 {
@@ -172,7 +171,7 @@ func missingRoles(class ipam.Class, values map[string]string) error {
 	return e
 }
 
-// ResolveScope finds the pool of a scope, or the possible parent pools, like Resolve does for a claim in the scope.
+// ResolveScope finds a scope's pool, or the possible parent pools, like Resolve does for a claim in the scope.
 func (s *Resolver) ResolveScope(ctx context.Context, key storage.ProjectKey, class ipam.Class, values map[string]string, backing []ipam.Pool) (Resolved, error) {
 	r := Resolved{Ask: Request{Spec: ipam.ClaimSpec{ClassName: class.Name, Scope: values}, Class: &class, PoolAlone: true}, decision: decision{viewer: key}}
 	if !class.Scoped() {
@@ -189,7 +188,7 @@ func (s *Resolver) ResolveScope(ctx context.Context, key storage.ProjectKey, cla
 	return r, err
 }
 
-// resolveScope finds the pool of the claim's scope. If the scope has no pool yet, it finds the possible parent pools.
+// resolveScope finds the pool for the claim's scope. If the scope has no pool yet, it finds the possible parent pools.
 func (s *Resolver) resolveScope(ctx context.Context, r *Resolved, key storage.ProjectKey, backing []ipam.Pool) error {
 	values, text := r.Ask.Class.ScopeKey(r.Ask.Spec.Scope)
 	p, found, err := storage.IgnoreNotFound(s.Store.ScopedPool(ctx, r.Ask.Class.UID, key.ID, text))

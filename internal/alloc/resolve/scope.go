@@ -15,17 +15,16 @@ import (
 // scope is one combination of values for which a class has a pool. Only some classes have scopes.
 type scope struct {
 	Class  ipam.Class
-	key    storage.ProjectKey // the project of the claim
+	key    storage.ProjectKey // the claim's project
 	values map[string]string
 	Text   string
 }
 
-// ID returns the id of the scope's lock. It depends only on the class, the project and the values.
+// ID returns the scope's lock id. The id depends only on the class, the project and the values.
 func (sc scope) ID() ipam.ID {
 	return ipam.DerivedID(ipam.DerivedID(sc.Class.UID, sc.key.ID.String()), sc.Text)
 }
 
-// name returns the name of the scope's pool.
 func (sc scope) name() string {
 	id := sc.ID()
 	return sc.Class.Name[:min(len(sc.Class.Name), 50)] + "-" + hex.EncodeToString(id[10:])
@@ -41,8 +40,8 @@ func (sc scope) Block(a Request) netip.Prefix {
 	return netip.PrefixFrom(exact.Addr(), *sc.Class.Spec.PoolPrefixLength).Masked()
 }
 
-// MayCarve reports whether the scope's pool may be carved from a parent pool. The parent must list the class, and must be in the project of the class
-// or the claim.
+// MayCarve reports whether the scope's pool may be carved from a parent pool. The parent must list the class, and must belong to the class's or the
+// claim's project.
 func (sc scope) MayCarve(parent ipam.Pool) bool {
 	return parent.Backs(sc.Class.UID) && (parent.ProjectID == sc.key.ID || parent.ProjectID == sc.Class.ProjectID)
 }
@@ -83,7 +82,7 @@ func (sc scope) Pool(parent ipam.Pool, block netip.Prefix, uid ipam.ID, at useca
 	}
 }
 
-// BlockSpecOf returns the block that is needed from one pool: the block of the claim, or the block of the scope's pool.
+// BlockSpecOf returns the block that is needed from one pool: the claim's block, or the block for the scope's pool.
 func (r *Resolved) BlockSpecOf(p ipam.Pool) (BlockSpec, error) {
 	if r.First == nil {
 		return r.Ask.BlockSpec(p)
@@ -91,7 +90,7 @@ func (r *Resolved) BlockSpecOf(p ipam.Pool) (BlockSpec, error) {
 	return BlockSpec{Exact: r.First.Block(r.Ask), Bits: *r.First.Class.Spec.PoolPrefixLength}, r.First.Fits(r.Ask, p)
 }
 
-// Bits returns the prefix length of the block that is needed from a pool. If the pool can never serve the claim, it returns -1.
+// Bits returns the prefix length that is needed from a pool. If the pool can never serve the claim, it returns -1.
 func (r *Resolved) Bits(p ipam.Pool) int {
 	if r.First != nil {
 		return *r.First.Class.Spec.PoolPrefixLength

@@ -10,7 +10,7 @@ type Resolver struct {
 	*usecase.Core
 
 	regions *regions.Regions
-	Shares  Shares // the allocated share of each pool
+	Shares  Shares // each pool's allocated share
 }
 
 // New creates a Resolver.

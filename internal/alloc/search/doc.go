@@ -1,2 +1,2 @@
-// Package search finds resources in all projects of a caller by an address, a block, a name or a label.
+// Package search finds resources in all the caller's projects by an address, a block, a name or a label.
 package search

@@ -114,12 +114,12 @@ func (l *look) projects(ctx context.Context, text string) ([]ipam.Project, error
 	return append(exact, after...), err
 }
 
-// labels finds pools with a label. No index has labels, so labels reads the pools of each project up to maxLabelled pools in total.
+// labels finds pools with a label. No index has labels, so labels reads each project's pools up to maxLabelled pools in total.
 func (s *Searches) labels(ctx context.Context, l *look, labels map[string]string) error {
 	if len(l.in.projects) == 0 {
 		return nil
 	}
-	leave, err := s.Searching.Acquire(ctx, l.in.projects[0].UID)
+	leave, err := s.Searching.AcquireForWork(ctx, l.in.projects[0].UID)
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,6 @@ func (s *Searches) scope(ctx context.Context, who tenancy.Principal, text string
 	return in, rest, err
 }
 
-// ids returns the ids of the projects.
 func (in searchScope) ids() []ipam.ID {
 	ids := make([]ipam.ID, len(in.projects))
 	for i, p := range in.projects {
@@ -51,7 +50,7 @@ func (in searchScope) ids() []ipam.ID {
 	return ids
 }
 
-// name returns the name of the project with an id. It returns "" if the scope does not contain the project.
+// name returns the project's name for an id. It returns "" if the scope does not contain the project.
 func (in searchScope) name(id ipam.ID) string {
 	if i := slices.IndexFunc(in.projects, func(p ipam.Project) bool { return p.UID == id }); i >= 0 {
 		return in.projects[i].Name
@@ -59,5 +58,5 @@ func (in searchScope) name(id ipam.ID) string {
 	return ""
 }
 
-// shows reports whether the caller may see a project's resources. A result must not contain the names of claims in other projects.
+// shows reports whether the caller may see a project's resources. A result must not contain the claim names of other projects.
 func (in searchScope) shows(id ipam.ID) bool { return in.allProjects || in.name(id) != "" }

@@ -14,14 +14,14 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Searches has the use case that finds resources.
+// Searches contains the use case that finds resources.
 type Searches struct{ *usecase.Core }
 
 // New makes the use case.
 func New(core *usecase.Core) *Searches { return &Searches{core} }
 
-// Limits for one search. maxProjects limits the projects, maxPools the pools around an address, and maxLabelled the pools that a search by label
-// reads.
+// These limits apply to one search. maxProjects limits the projects, maxPools the pools around an address, and maxLabelled the pools that a search by
+// label reads.
 const (
 	maxProjects = 100
 	maxPools    = 100
@@ -31,7 +31,7 @@ const (
 // Why is the reason for a result.
 type Why string
 
-// The reasons.
+// These are the reasons.
 const (
 	WhyName       Why = "Name"       // the name equals the text
 	WhyNamePrefix Why = "NamePrefix" // the name begins with the text
@@ -48,10 +48,10 @@ type Item struct {
 	Name     string // for an allocation its id, for a consumer its UID
 	Block    netip.Prefix
 	Pool     ipam.Ref // the pool that the block comes from
-	Space    ipam.Ref // of pools
+	Space    ipam.Ref // for pools
 	Purpose  ipam.Purpose
 	Phase    ipam.Phase
-	Consumer string // for an allocation of a claim: the project that holds the block
+	Consumer string // for a claim's allocation: the project that holds the block
 	Why      Why
 }
 
@@ -101,7 +101,6 @@ func (s *Searches) Search(ctx context.Context, asked Asked, r usecase.Reading) (
 	return Found{Items: l.found[:min(len(l.found), l.limit)], Truncated: l.truncated || l.in.truncated || len(l.found) > l.limit}, nil
 }
 
-// look is the state of one search.
 type look struct {
 	read      storage.Reader
 	in        searchScope

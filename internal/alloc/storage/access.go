@@ -12,16 +12,16 @@ type AccessReader interface {
 	MemberList(ctx context.Context, project ProjectKey, after string, limit int) ([]ipam.Member, error)
 	KeyGet(ctx context.Context, project ProjectKey, name string) (ipam.APIKey, error)
 	KeyList(ctx context.Context, project ProjectKey, after string, limit int) ([]ipam.APIKey, error)
-	// AdminCount counts the permanent admins of a project: members, and API keys that never expire.
+	// AdminCount counts a project's permanent admins: members, and API keys that never expire.
 	AdminCount(ctx context.Context, projectID ipam.ID) (int64, error)
 
-	// GrantGet and GrantList read the grants to one pool or space. owner is the project of the pool or space.
+	// GrantGet and GrantList read the grants to one pool or space. owner is the project that owns the pool or space.
 	GrantGet(ctx context.Context, owner ProjectKey, of GrantSubject, consumer string) (ipam.Grant, error)
 	GrantList(ctx context.Context, owner ProjectKey, of GrantSubject, after string, limit int) ([]ipam.Grant, error)
-	// Granted reports whether a grant lets the consumer project use the pool or space. The grant is for this project, or for all projects.
+	// Granted reports whether a grant lets the consumer project use the pool or space. The grant names this project, or all projects.
 	Granted(ctx context.Context, of GrantSubject, consumer string) (bool, error)
-	// PoolListGranted returns up to limit shared pools of the owner that have all the labels and are granted to the consumer project. The grant is for
-	// this project, or for all projects. The pools are ordered by name and start after a name.
+	// PoolListGranted returns up to limit shared pools that the owner has, that have all the labels, and that are granted to the consumer project.
+	// The grant names this project, or all projects. The pools are in name order, after a name.
 	PoolListGranted(ctx context.Context, owner, consumer string, labels map[string]string, after string, limit int) ([]ipam.Pool, error)
 }
 
@@ -32,7 +32,7 @@ type GrantSubject struct {
 	Name string // for error texts
 }
 
-// AccessChanges contains the changes to members, keys and grants. Deletes and updates affect only rows that still have the revision that was read.
+// AccessChanges contains the changes to members, keys and grants. Deletes and updates require the revision that was read.
 type AccessChanges struct {
 	MemberInsert *ipam.Member
 	MemberUpdate *MemberUpdate

@@ -10,18 +10,18 @@ import (
 // AllocationReader reads allocations.
 type AllocationReader interface {
 	AllocationGet(ctx context.Context, project ProjectKey, id ipam.ID) (ipam.Allocation, error)
-	// AllocationList returns a project's allocations, ordered by container and then by address.
+	// AllocationList returns a project's allocations, in the order of container and address.
 	AllocationList(ctx context.Context, project ProjectKey, after AllocationCursor, limit int) ([]ipam.Allocation, error)
-	// AllocationListInPool returns the allocations in a pool that begin inside the block within, ordered by address.
+	// AllocationListInPool returns the allocations in a pool that begin inside the block within, in address order.
 	AllocationListInPool(ctx context.Context, pool Container, within netip.Prefix, after netip.Addr, limit int) ([]ipam.Allocation, error)
-	// AllocationListRetained returns the retained allocations of a project in pools of all projects. The order is the order of RetainedCursor.
+	// AllocationListRetained returns the allocations that a project has retained, in pools of all projects, in RetainedCursor's order.
 	AllocationListRetained(ctx context.Context, holder ProjectKey, after RetainedCursor, limit int) ([]ipam.Allocation, error)
 	// HeldBefore returns the start address of the last held block in a container that begins at or before an address. If there is no such block, found
 	// is false.
 	HeldBefore(ctx context.Context, c Container, at netip.Addr) (begins netip.Addr, found bool, err error)
-	// HeldUpTo returns the first allocation in each block, and the last allocation before all blocks. It reads all regions of a pool. The blocks must be
-	// ordered by address. The result contains each allocation once, ordered by address. The cost is one probe for each block and region, for a pool of
-	// any size.
+	// HeldUpTo returns the first allocation in each block, and the last allocation before all blocks. It reads all the pool's regions. The blocks
+	// must be in address order. The result contains each allocation once, in address order. The cost is one probe for each block and region, for a
+	// pool of any size.
 	HeldUpTo(ctx context.Context, pool ipam.Pool, blocks []netip.Prefix) ([]ipam.Allocation, error)
 	// HeldCount counts the allocations in a container.
 	HeldCount(ctx context.Context, c Container) (Held, error)

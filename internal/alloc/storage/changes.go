@@ -6,7 +6,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Changes contains all writes of one transaction, as data. The deletes run first, then the updates, then the inserts.
+// Changes contains a transaction's writes, as data. The deletes run first, then the updates, then the inserts.
 type Changes struct {
 	Free []FreeChange
 
@@ -22,7 +22,7 @@ type Changes struct {
 	PoolUpdate *PoolUpdate
 	PoolDelete *ipam.Pool
 
-	// The allocations without a claim. Updates and deletes affect only rows that still have the revision that was read.
+	// These are allocations without a claim. Updates and deletes require the revision that was read.
 	AllocationInsert []ipam.Allocation
 	AllocationUpdate *AllocationUpdate
 	AllocationDelete []ipam.Allocation
@@ -34,7 +34,7 @@ type Changes struct {
 	ClaimDelete  []ipam.Claim // only at the revisions that were read
 	ClaimRelease []Release
 
-	Answers []Answer
+	StoredResponses []StoredResponse
 
 	AccessChanges
 	AlertChanges
@@ -72,13 +72,13 @@ type PoolUpdate struct {
 	Now ipam.Pool
 }
 
-// AllocationUpdate replaces the mutable fields of an allocation without a claim that still has revision Was.
+// AllocationUpdate replaces the mutable fields in an allocation without a claim that still has revision Was.
 type AllocationUpdate struct {
 	Was ipam.ID
 	Now ipam.Allocation
 }
 
-// ClaimUpdate replaces the mutable fields of a claim or a retained allocation that still has revision Was.
+// ClaimUpdate replaces the mutable fields in a claim or a retained allocation that still has revision Was.
 type ClaimUpdate struct {
 	Was ipam.ID
 	Now ipam.Claim
@@ -93,8 +93,8 @@ type Release struct {
 // Conflict means that some rows are not as the transaction expected. It lists names or keys that exist already, and claims that have changed or are
 // gone. The transaction was rolled back, and the caller must repeat its look-up.
 type Conflict struct {
-	ClaimRefs  []NameRef
-	AnswerKeys []NameRef
+	ClaimRefs       []NameRef
+	IdempotencyKeys []NameRef
 }
 
 // NameRef is a name, or an idempotency key, in a project.
@@ -104,7 +104,7 @@ type NameRef struct {
 }
 
 // Found reports whether the conflict lists any row.
-func (c *Conflict) Found() bool { return len(c.ClaimRefs)+len(c.AnswerKeys) > 0 }
+func (c *Conflict) Found() bool { return len(c.ClaimRefs)+len(c.IdempotencyKeys) > 0 }
 
 // Error implements error.
 func (c *Conflict) Error() string { return "rows have changed since they were read" }

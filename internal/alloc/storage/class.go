@@ -7,7 +7,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// MaxClasses limits the classes in a project. MaxClassPools limits the pools of one project that list one class. Both lists are read as a whole, so
+// MaxClasses limits the classes in a project. MaxClassPools limits the pools in one project that list one class. Both lists are read as a whole, so
 // they must stay short. Metrics have the class name as a label, so each class costs memory too.
 const (
 	MaxClasses    = 256
@@ -17,28 +17,28 @@ const (
 // ClassReader reads classes and the pools that list them.
 type ClassReader interface {
 	ClassGet(ctx context.Context, project ProjectKey, name string) (ipam.Class, error)
-	// ClassList returns all classes that a project may use, ordered by name: its own classes, and the platform's shared classes. If two classes have the
-	// same name, the project's own class comes first.
+	// ClassList returns all classes that a project may use, in name order: its own classes, and the platform's shared classes. If two classes have
+	// the same name, the project's own class comes first.
 	ClassList(ctx context.Context, project ProjectKey) ([]ipam.Class, error)
-	// ClassesNamed returns the classes with these names that a pool of the project can list. For each name, this is the project's own class or else the
+	// ClassesNamed returns the classes with these names that the project's pools can list. For each name, this is the project's own class or else the
 	// platform's shared class.
 	ClassesNamed(ctx context.Context, project ProjectKey, names []string) ([]ipam.Class, error)
 	// ClassDefault returns a project's default class for an address family.
 	ClassDefault(ctx context.Context, project ProjectKey, family ipam.Family) (ipam.Class, error)
-	// ClassPools returns the pools of the class's project and of the caller's project that list the class. They are ordered by name and project. The
-	// pools have no labels, annotations, reservations and descriptions. These fields may be large, and no decision needs them.
+	// ClassPools returns the pools that list the class, in the class's project and in the caller's project. They are in the order of name and
+	// project. The pools have no labels, annotations, reservations and descriptions. These fields may be large, and no decision needs them.
 	ClassPools(ctx context.Context, class ipam.Class, caller ipam.ID) ([]ipam.Pool, error)
 	// ClassUse counts the references to a class.
 	ClassUse(ctx context.Context, class ipam.ID) (ClassUse, error)
 
 	// ScopedPool returns the pool that was carved for one scope.
 	ScopedPool(ctx context.Context, class, project ipam.ID, scope string) (ipam.Pool, error)
-	// ScopedPoolsOf returns up to limit pools for a project's scopes in a class. They are ordered by the text of the scope and start after a text.
+	// ScopedPoolsOf returns up to limit pools for a project's scopes in a class. They are in the order of the scope texts, after a text.
 	ScopedPoolsOf(ctx context.Context, class, project ipam.ID, after string, limit int) ([]ipam.Pool, error)
-	// ScopedPoolCount counts the scope pools of a class for one project. If project is zero, it counts them for all projects.
+	// ScopedPoolCount counts a class's scope pools for one project. If project is zero, it counts them for all projects.
 	ScopedPoolCount(ctx context.Context, class, project ipam.ID) (int64, error)
-	// ScopedPoolList returns up to limit scope pools ordered by id, after an id. Each entry contains the TTL of the class, and whether the pool contains
-	// any allocation.
+	// ScopedPoolList returns up to limit scope pools in id order, after an id. Each entry contains the class's TTL, and whether the pool contains any
+	// allocation.
 	ScopedPoolList(ctx context.Context, after ipam.ID, limit int) ([]ScopedPool, error)
 }
 
@@ -52,14 +52,14 @@ type ClassUse struct {
 // ScopedPool is a scope's pool as the background job reads it.
 type ScopedPool struct {
 	Pool ipam.Pool
-	TTL  *time.Duration // the TTL of the pool's class
+	TTL  *time.Duration // the TTL from the pool's class
 	Held bool
 }
 
 // ClassQuery is the part of a ClaimQuery that requests a class and its pools.
 type ClassQuery struct {
-	Name   string      // empty: the default class of the family
-	Family ipam.Family // the family to find a default class
+	Name   string      // empty: the family's default class
+	Family ipam.Family // the family for the search for a default class
 	Known  bool        // the caller has cached the facts, and needs only the versions
 }
 
@@ -71,11 +71,11 @@ type ClassFacts struct {
 	Pools  []ipam.Pool
 }
 
-// ClassEpochs contains two versions. One is for the classes of the project and their pools, the other for the classes of the platform. Each change to
-// a class or its pools replaces the version. So cached facts are current if their versions are current.
+// ClassEpochs contains two versions. One is for the project's classes and their pools, the other for the platform's classes. Each change to a class
+// or its pools replaces the version. So cached facts are current if their versions are current.
 type ClassEpochs struct{ Own, Platform ipam.ID }
 
-// ClassChanges contains the changes to classes. The updates run in the given order. If the default class changes, the update of the old default comes
+// ClassChanges contains the changes to classes. The updates run in the given order. If the default class changes, the old default's update comes
 // first.
 type ClassChanges struct {
 	ClassInsert *ipam.Class

@@ -7,8 +7,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// MaxConsumers is the approximate limit for a project's consumers in one region. It includes the tombstones of ended consumers. MaxRealms limits the
-// realms of a project that are held or were confirmed recently.
+// MaxConsumers is the approximate limit for a project's consumers in one region. It includes the tombstones of ended consumers. MaxRealms limits a
+// project's realms that are held or were confirmed recently.
 const (
 	MaxConsumers = 1_000_000
 	MaxRealms    = 100
@@ -19,15 +19,15 @@ type ConsumerReader interface {
 	// ConsumersNamed returns the consumers that exist, in any region. With several regions, a transaction with Locks also locks the refs. Then no other
 	// transaction can create a missing consumer before this transaction ends.
 	ConsumersNamed(ctx context.Context, projectID ipam.ID, refs []ipam.ConsumerRef) ([]ipam.Consumer, error)
-	// ConsumerList returns the consumers of a realm ordered by UID, including tombstones.
+	// ConsumerList returns a realm's consumers in UID order, including tombstones.
 	ConsumerList(ctx context.Context, project ProjectKey, realm, after string, limit int) ([]ipam.Consumer, error)
-	// ConsumersDue returns the realms that have expired consumers in the server's region. It reads a limited number of consumers, beginning with the
-	// consumers that expired at from. If there may be more, next is the value of from for the next call. Otherwise next is zero.
+	// ConsumersDue returns the realms that have expired consumers in the server's region. It reads a limited number of consumers, beginning with
+	// those that expired at from. If there may be more, next is the next call's from. Otherwise next is zero.
 	ConsumersDue(ctx context.Context, by Expiry, from time.Time) (realms []RealmKey, next time.Time, err error)
-	// ConsumerDueList returns the expired consumers of one realm.
+	// ConsumerDueList returns one realm's expired consumers.
 	ConsumerDueList(ctx context.Context, projectID ipam.ID, realm string, by Expiry, limit int) ([]ipam.Consumer, error)
-	// ConsumersDraining returns the consumers in the server's region that ended after a time and may still be attached. They are ordered by the time of
-	// their end.
+	// ConsumersDraining returns the consumers in the server's region that ended after a time and may still be attached. They are in the order in
+	// which they ended.
 	ConsumersDraining(ctx context.Context, after time.Time, limit int) ([]ipam.Consumer, error)
 
 	// ProjectsCrowded returns the projects that have at least least consumers in the server's region, including tombstones.
@@ -36,39 +36,38 @@ type ConsumerReader interface {
 	ProjectKeys(ctx context.Context, ids []ipam.ID) ([]ProjectKey, error)
 
 	AttachmentGet(ctx context.Context, c ipam.Claim, ref ipam.ConsumerRef) (ipam.Attachment, error)
-	// AttachmentList returns a claim's consumers, ordered by realm and UID.
+	// AttachmentList returns a claim's consumers, in the order of realm and UID.
 	AttachmentList(ctx context.Context, c ipam.Claim, after ipam.ConsumerRef, limit int) ([]ipam.Attachment, error)
-	// AttachmentListOf returns up to limit attachments of a consumer. AttachmentCount counts all of them.
+	// AttachmentListOf returns up to limit attachments for a consumer. AttachmentCount counts them all.
 	AttachmentListOf(ctx context.Context, projectID ipam.ID, ref ipam.ConsumerRef, limit int) ([]ipam.Attachment, error)
 	AttachmentCount(ctx context.Context, projectID ipam.ID, ref ipam.ConsumerRef) (int64, error)
-	// ClaimListOfConsumer returns the claims to which a consumer is attached, ordered by name.
+	// ClaimListOfConsumer returns the claims to which a consumer is attached, in name order.
 	ClaimListOfConsumer(ctx context.Context, project ProjectKey, ref ipam.ConsumerRef, after string, limit int) ([]ipam.Claim, error)
 
-	// RealmCount counts the consumers of a realm in the server's region. live counts the consumers that have not ended. lost counts the consumers that
+	// RealmCount counts a realm's consumers in the server's region. live counts the consumers that have not ended. lost counts the consumers that
 	// expired after expiredAfter and that Carve ended after lostAfter because of their expiry.
 	RealmCount(ctx context.Context, projectID ipam.ID, realm string, lostAfter, expiredAfter time.Time) (live, lost int64, err error)
-	// RealmDue counts the expired consumers of a realm in the server's region.
+	// RealmDue counts a realm's expired consumers in the server's region.
 	RealmDue(ctx context.Context, realm RealmKey, by Expiry) (int64, error)
 	// RealmExpired counts a realm's consumers in the server's region that expired before a time but have not ended.
 	RealmExpired(ctx context.Context, projectID ipam.ID, realm string, before time.Time) (int64, error)
 	// RegionsOf returns the regions in which a project may have claims and consumers.
 	RegionsOf(ctx context.Context, projectID ipam.ID) ([]string, error)
-	// RealmGet returns the stored state of a realm in the server's region. If no state is stored, it returns the zero state.
+	// RealmGet returns the stored state for a realm in the server's region. If no state is stored, it returns the zero state.
 	RealmGet(ctx context.Context, projectID ipam.ID, realm string) (ipam.RealmState, error)
-	// CountOtherRealms counts the other realms of the project in the server's region. It counts the realms that are held, or that were confirmed since a
-	// time.
+	// CountOtherRealms counts the project's other realms in the server's region that are held, or that were confirmed since a time.
 	CountOtherRealms(ctx context.Context, realm RealmKey, since time.Time) (int64, error)
 	// RealmsHeld returns the realms in the server's region that are held. In a held realm, Carve ends no expired consumer.
 	RealmsHeld(ctx context.Context, after ipam.ID, limit int) ([]RealmKey, error)
 }
 
-// Expiry selects expired consumers. They expired before Before, and their TTL is at most MaxTTL.
+// Expiry selects expired consumers. They expired before the time in Before, and their TTL is at most MaxTTL.
 type Expiry struct {
 	Before time.Time
 	MaxTTL time.Duration
 }
 
-// RealmKey identifies a realm of a project.
+// RealmKey identifies a realm in a project.
 type RealmKey struct {
 	ProjectID ipam.ID
 	Name      string
@@ -87,13 +86,13 @@ type ConsumerChanges struct {
 	RealmPut    []RealmPut
 }
 
-// ConsumerUpdate replaces the mutable fields of a consumer that still has revision Was.
+// ConsumerUpdate replaces the mutable fields in a consumer that still has revision Was.
 type ConsumerUpdate struct {
 	Was ipam.ID
 	Now ipam.Consumer
 }
 
-// Renewal renews consumers of one realm in one region. If one of the consumers has ended, the write fails.
+// Renewal renews consumers in one realm in one region. If any of the consumers has ended, the write fails.
 type Renewal struct {
 	Region    string
 	ProjectID ipam.ID
@@ -104,8 +103,7 @@ type Renewal struct {
 	TTL       *time.Duration // nil: each consumer keeps its TTL
 }
 
-// RealmForget deletes the stored state of realms of a project in one region. It deletes the realms that are not held and have not been confirmed
-// since a time.
+// RealmForget deletes the stored state for a project's realms in one region, except realms that are held or have been confirmed since a time.
 type RealmForget struct {
 	ProjectID ipam.ID
 	Region    string
@@ -124,7 +122,7 @@ func (c ConsumerChanges) Any() bool {
 	return len(c.ConsumerInsert)+len(c.ConsumerUpdate)+len(c.ConsumerRenew)+len(c.AttachmentInsert)+len(c.AttachmentDelete) > 0 || len(c.RealmPut)+len(c.RealmForget) > 0
 }
 
-// And combines the changes of c and d.
+// And combines the changes in c and d.
 func (c ConsumerChanges) And(d ConsumerChanges) ConsumerChanges {
 	c.ConsumerInsert = append(c.ConsumerInsert, d.ConsumerInsert...)
 	c.ConsumerUpdate = append(c.ConsumerUpdate, d.ConsumerUpdate...)

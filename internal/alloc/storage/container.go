@@ -6,7 +6,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Container is the address space from which blocks are carved: a pool in a region, or one family of a space.
+// Container is the address space from which blocks are carved: a pool in a region, or one family in a space.
 type Container struct {
 	Region    string
 	ID        ipam.ID
@@ -30,15 +30,15 @@ func (c Container) Lock() ipam.ID {
 	return c.ID
 }
 
-// AwayLock returns the lock id of a container in a region that is not its home.
+// AwayLock returns a container's lock id in a region that is not its home.
 func AwayLock(container ipam.ID, region string) ipam.ID {
 	return ipam.DerivedID(container, "in "+region)
 }
 
-// SpaceContainer returns the container for one address family of a space.
+// SpaceContainer returns the container for one address family in a space.
 func SpaceContainer(s ipam.Space, f ipam.Family) Container {
 	return Container{Region: s.Region, ID: s.Container(f), ProjectID: s.ProjectID, Block: f.Everything()}
 }
 
-// WholeBlock returns the free blocks of a container from which nothing is carved.
+// WholeBlock returns a container's free blocks before anything is carved from it.
 func WholeBlock(c Container) []netip.Prefix { return []netip.Prefix{c.Block} }

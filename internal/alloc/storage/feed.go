@@ -9,14 +9,14 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// LatestRecord is the greatest possible delay between the time of an event and its write. The event's id contains the time of the event, so the feed
-// uses this limit to find its start.
+// LatestRecord is the greatest possible delay between an event's time and its write. The event's id contains the event's time, so the feed uses this
+// limit to find its start.
 const LatestRecord = 10 * time.Second
 
 // FeedPosition is a position in the order of the database's commits (ADR 32). A reader that continues after a position may read an event a second
 // time. It never misses an event, because an event that commits later comes after the position.
 type FeedPosition struct {
-	Commit string    `json:"c"` // the position in the format of the database engine
+	Commit string    `json:"c"` // the position in the database engine's format
 	Since  time.Time `json:"s"` // every event after the position has an id with this time or a later time
 }
 
@@ -35,17 +35,17 @@ type FeedState struct {
 	KeptFrom time.Time // older events may have been deleted
 }
 
-// FeedRow is the record of one transaction in a project's trail.
+// FeedRow is one transaction's record in a project's trail.
 type FeedRow struct {
 	ID     ipam.ID
-	Commit string // a position at or before the commit of the transaction
+	Commit string // a position at or before the transaction's commit
 	Events []ipam.Event
 }
 
-// FeedPage is a page of a project's trail after a position.
+// FeedPage is a page from a project's trail after a position.
 type FeedPage struct {
-	Now  FeedState // not later than the read; if there are several pages, the reader continues later from the first page's state
-	Read string    // the position of the read itself; a database may pass it a second time after a crash
+	Now  FeedState // not later than the read; after several pages, the next read starts from the first page's state
+	Read string    // the position of the read itself; after a crash, later commits may get this position again
 	Rows []FeedRow
 	More bool
 }
@@ -54,7 +54,7 @@ type FeedPage struct {
 type Feed interface {
 	// RecentFeedState returns a state that is not later than now and at most a few seconds old. It usually needs no database request.
 	RecentFeedState(ctx context.Context) (FeedState, error)
-	// FeedRead returns up to limit rows of a project's trail after a position, ordered by id. after is the id of the last row that was read, or zero.
+	// FeedRead returns up to limit rows from a project's trail after a position, in id order. after is the id of the last row that was read, or zero.
 	FeedRead(ctx context.Context, project ProjectKey, from FeedPosition, after ipam.ID, limit int) (FeedPage, error)
 }
 
@@ -62,6 +62,6 @@ type Feed interface {
 type FeedReader interface {
 	ClaimsNamed(ctx context.Context, project ProjectKey, names []string) ([]ipam.Claim, error)
 	PoolsNamed(ctx context.Context, project ProjectKey, names []string) ([]ipam.Pool, error)
-	// HoldingsNamed returns the allocations that a project's claims hold, and the allocations that the project has retained.
+	// HoldingsNamed returns the allocations that a project's claims hold, and those that the project has retained.
 	HoldingsNamed(ctx context.Context, project ProjectKey, ids []ipam.ID) ([]ipam.Allocation, error)
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Kinds of objects that the filter of a list can name.
+// These are the kinds of objects that a list's filter can name.
 const (
 	NamedPool  = "pool"
 	NamedSpace = "space"

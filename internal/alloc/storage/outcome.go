@@ -27,7 +27,7 @@ func LockTimeout(ctx context.Context) error {
 }
 
 // RegionNotRecorded ends a transaction under a pool's lock. The transaction would create a project's first claims or consumers in a region. The
-// caller first records the region for the project with Store.Place, and then retries.
+// caller first records the region for the project with Store.RecordRegion, and then retries.
 type RegionNotRecorded struct {
 	Projects []ipam.ID
 	Region   string
@@ -38,7 +38,8 @@ func (u *RegionNotRecorded) Error() string {
 	return "a project has no claims in region " + u.Region + " yet"
 }
 
-// LockBusy ends a transaction with Locks.InTurn if another transaction exclusively holds one of its shared locks. Store.Await waits for that lock.
+// LockBusy ends a transaction with Locks.TryShared if another transaction exclusively holds a shared lock that it needs. Store.Await waits for that
+// lock.
 type LockBusy struct{ ID ipam.ID }
 
 // Error implements error.

@@ -9,9 +9,9 @@ import (
 // ProjectReader reads projects.
 type ProjectReader interface {
 	ProjectGet(ctx context.Context, name string) (ipam.Project, error)
-	// ProjectList returns up to limit projects with names after the given one, ordered by name.
+	// ProjectList returns up to limit projects with names after the given one, in name order.
 	ProjectList(ctx context.Context, after string, limit int) ([]ipam.Project, error)
-	// ProjectListNamed returns the projects with these names, ordered by name.
+	// ProjectListNamed returns the projects with these names, in name order.
 	ProjectListNamed(ctx context.Context, names []string) ([]ipam.Project, error)
 	// ProjectHoldings counts a project's pools, claims and spaces. It does not count the default space.
 	ProjectHoldings(ctx context.Context, projectID ipam.ID) (Holdings, error)
@@ -26,10 +26,10 @@ type SpaceReader interface {
 	SpaceList(ctx context.Context, project ProjectKey, after string, limit int) ([]ipam.Space, error)
 }
 
-// ProjectKey contains the fields of a project that statements need.
+// ProjectKey contains a project's fields that statements need.
 type ProjectKey = ipam.ProjectKey
 
-// Key returns the key of a project.
+// Key returns a project's key.
 func Key(p ipam.Project) ProjectKey { return ProjectKey{ID: p.UID, Name: p.Name} }
 
 // Holdings contains the number of a project's objects.

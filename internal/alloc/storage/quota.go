@@ -11,16 +11,16 @@ type QuotaReader interface {
 	// QuotaGet returns a quota with its use. The use is the sum over all shards.
 	QuotaGet(ctx context.Context, project ProjectKey, name string) (ipam.Quota, error)
 	QuotaList(ctx context.Context, project ProjectKey, after string, limit int) ([]ipam.Quota, error)
-	// QuotaParts returns all quotas of the projects, at most MaxQuotas for each project. Each quota comes with one shard in the server's own region. A
-	// transaction that uses only this shard needs no other shard. Used is not set.
+	// QuotaParts returns all quotas in the projects, at most MaxQuotas for each project. Each quota comes with one shard in the server's own region.
+	// A transaction that uses only this shard needs no other shard. Used is not set.
 	QuotaParts(ctx context.Context, projects []ipam.ID, shard int) ([]QuotaPart, error)
-	// QuotaShards returns all shards of the quotas in all regions.
+	// QuotaShards returns all the quotas' shards in all regions.
 	QuotaShards(ctx context.Context, quotas []ipam.ID) ([]ipam.QuotaShard, error)
-	// UsageCount counts a project's use within a scope from the rows of its objects. The sum of the shards must equal this count.
+	// UsageCount counts a project's use within a scope from its objects' rows. The sum of the shards must equal this count.
 	UsageCount(ctx context.Context, project ProjectKey, scope ipam.QuotaScope) (ipam.Usage, error)
 }
 
-// MaxQuotas limits the quotas in a project, because every claim in the project reads a row of each quota.
+// MaxQuotas limits the quotas in a project, because every claim in the project reads a row from each quota.
 const MaxQuotas = 16
 
 // QuotaPart is a quota with one of its shards.
@@ -35,7 +35,7 @@ type QuotaChanges struct {
 	QuotaInsert *ipam.Quota
 	QuotaUpdate *QuotaUpdate
 	QuotaDelete *ipam.Quota // with its shards
-	// QuotaOverdrawn changes only whether a quota is overdrawn. The revision of the quota stays.
+	// QuotaOverdrawn changes only whether a quota is overdrawn. The quota's revision stays.
 	QuotaOverdrawn []QuotaMark
 	ShardInsert    []ipam.QuotaShard
 	ShardUpdate    []ShardUpdate
@@ -59,12 +59,12 @@ type ShardUpdate struct{ Was, Now ipam.QuotaShard }
 
 // GroupQuery requests the facts that a group of claims on one pool needs, in addition to the pool's blocks.
 type GroupQuery struct {
-	Projects  []ipam.ID // the projects whose quotas are read
+	Projects  []ipam.ID // the projects with the quotas to read
 	Shard     int
 	Consumers []string // other projects than the pool's project that claim from the pool
 
 	Pool    ipam.Pool    // the pool as the caller knows it; it is read only if its revision has changed
-	Classes []ProjectKey // the projects whose class versions are read
+	Classes []ProjectKey // the projects with the class versions to read
 
 	Remember bool // cache the facts for the next groups (InOneRoundTrip)
 }
@@ -80,7 +80,7 @@ type GroupFacts struct {
 
 	Stock *ipam.Stock // the pool's free space, if known; read-only
 
-	Claims, Keys map[NameRef]bool    // names and keys that exist already
-	Epochs       map[ipam.ID]ipam.ID // the class versions of the requested projects and of the platform; the zero id is another key for the platform
-	Platform     ipam.ID             // the id of the platform; zero if no version was requested
+	Claims, Keys map[NameRef]bool    // existing names and keys
+	Epochs       map[ipam.ID]ipam.ID // the class versions for the requested projects and the platform; the zero id is another key for the platform
+	Platform     ipam.ID             // the platform's id; zero if no version was requested
 }

@@ -14,22 +14,22 @@ type RegionReader interface {
 	// PoolRegions returns the regions that each pool serves, without figures about free space. It returns nothing for a pool that serves only its home
 	// region.
 	PoolRegions(ctx context.Context, pools []ipam.ID) (map[ipam.ID][]ipam.PoolRegion, error)
-	// PoolsServing returns up to limit pools that serve this region and other regions, ordered by id, after the given id.
+	// PoolsServing returns up to limit pools that serve this region and other regions, in id order, after the given id.
 	PoolsServing(ctx context.Context, region string, after ipam.ID, limit int) ([]ipam.Pool, error)
-	// LoansOver returns up to limit loans of a pool that overlap a block, ordered by address.
+	// LoansOver returns up to limit loans from a pool that overlap a block, in address order.
 	LoansOver(ctx context.Context, poolID ipam.ID, block netip.Prefix, limit int) ([]ipam.Loan, error)
-	// LoansTo returns up to limit loans of a pool to a region, ordered by address. The blocks begin after the given address.
+	// LoansTo returns up to limit loans from a pool to a region, in address order. The blocks begin after the given address.
 	LoansTo(ctx context.Context, poolID ipam.ID, region string, after netip.Addr, limit int) ([]ipam.Loan, error)
-	// LoanSizes counts the loans of pools by region and length.
+	// LoanSizes counts the pools' loans by region and length.
 	LoanSizes(ctx context.Context, pools []ipam.ID) ([]LoanSize, error)
-	// RoomByRegion returns the regions in which the containers of one pool have a free block for the prefix length. All reads see the same moment.
+	// RoomByRegion returns the regions in which one pool's containers have a free block for the prefix length. All reads see the same moment.
 	RoomByRegion(ctx context.Context, ask []RoomQuery) (map[string]bool, error)
-	// StockEpoch returns the two versions of a pool in a region: the version in the loan record, and the version that is stored with the region's rows.
-	// If the pool has no rows in that region, both versions are zero.
+	// StockEpoch returns a pool's two versions in a region: the version in the loan record, and the version that is stored with the region's rows. If
+	// the pool has no rows in that region, both versions are zero.
 	StockEpoch(ctx context.Context, poolID ipam.ID, region string) (record, rows ipam.ID, err error)
 }
 
-// LoanSize counts the blocks of one length that a pool has lent to a region.
+// LoanSize counts the blocks with one length that a pool has lent to a region.
 type LoanSize struct {
 	PoolID ipam.ID
 	Region string
@@ -49,18 +49,18 @@ type RegionChanges struct {
 	EpochReset *EpochReset
 }
 
-// EpochReset replaces both versions of a pool in a region with one new value. It also counts the free blocks in the rows again, and writes the
+// EpochReset replaces both versions for a pool in a region with one new value. It also counts the free blocks in the rows again, and writes the
 // figures to the version row.
 type EpochReset struct {
 	PoolID       ipam.ID
 	Region       string
 	Record, Rows ipam.ID // the old values; Rows is zero if the region's rows had no version
 	Now          ipam.ID
-	Stock        ipam.Stock // after all changes of the transaction
+	Stock        ipam.Stock // after all the transaction's changes
 }
 
-// PoolRegionChange inserts, replaces or deletes the record of a pool in a region, and the version that is stored with the region's rows. Both must
-// still have version Was. If Was is zero, they must not exist.
+// PoolRegionChange inserts, replaces or deletes a pool's record in a region, and the version that is stored with the region's rows. Both must still
+// have version Was. If Was is zero, they must not exist.
 type PoolRegionChange struct {
 	PoolID ipam.ID
 	Was    ipam.ID
@@ -75,7 +75,7 @@ func Placed(p ipam.Pool, region string) ipam.Pool {
 	return p
 }
 
-// PoolContainers returns the containers of a pool in all its regions. The home region comes first.
+// PoolContainers returns a pool's containers in all its regions. The home region comes first.
 func PoolContainers(p ipam.Pool) []Container {
 	all := []Container{PoolContainer(Placed(p, p.Region))}
 	for _, r := range p.Spec.Regions {
@@ -86,7 +86,7 @@ func PoolContainers(p ipam.Pool) []Container {
 	return all
 }
 
-// PoolLocks returns the lock ids of all containers of a pool.
+// PoolLocks returns the lock ids for all the pool's containers.
 func PoolLocks(p ipam.Pool) []ipam.ID {
 	var ids []ipam.ID
 	for _, c := range PoolContainers(p) {

@@ -13,7 +13,7 @@ func WithStock(ctx context.Context, read Reader, p ipam.Pool) (ipam.Pool, error)
 	return list[0], err
 }
 
-// FillStock reads the figures about the free blocks of all the pools in one request.
+// FillStock reads the figures about all the pools' free blocks in one request.
 func FillStock(ctx context.Context, read Reader, pools []ipam.Pool) error {
 	if len(pools) == 0 {
 		return nil

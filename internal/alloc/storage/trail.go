@@ -12,21 +12,22 @@ type prefix = netip.Prefix
 
 // TrailReader reads data about the past: the audit trail, and the history of blocks.
 type TrailReader interface {
-	// EventList returns up to limit events of a project's trail, newest first. Their ids are below before, and at least from. A zero id sets no limit.
+	// EventList returns up to limit events from a project's trail, newest first. The events' ids are lower than the parameter before, and not lower than
+	// from. A zero id sets no limit.
 	EventList(ctx context.Context, project ProjectKey, from, before ipam.ID, limit int) ([]ipam.Event, error)
 
-	// PoolListCovering returns up to limit pools of the project whose blocks are among the candidates.
+	// PoolListCovering returns up to limit pools in the project with a block among the candidates.
 	PoolListCovering(ctx context.Context, project ProjectKey, candidates []netip.Prefix, limit int) ([]ipam.Pool, error)
-	// HeldAt returns the allocations in the pools whose blocks are among the candidates.
+	// HeldAt returns the pools' allocations with a block among the candidates.
 	HeldAt(ctx context.Context, pools []Container, candidates []netip.Prefix) ([]ipam.Allocation, error)
-	// HeldElsewhere returns up to limit candidates that the claims of these projects hold now in pools of other projects.
+	// HeldElsewhere returns up to limit candidates that these projects' claims hold now in other projects' pools.
 	HeldElsewhere(ctx context.Context, holders []ipam.ID, candidates []netip.Prefix, limit int) ([]ipam.Allocation, error)
-	// HistoryAt returns the holds of the candidates in the project's pools. The holds began at a time or before it, and ended after it.
+	// HistoryAt returns the candidates' holds in the project's pools that began at a time or before it, and ended after it.
 	HistoryAt(ctx context.Context, project ProjectKey, candidates []netip.Prefix, at time.Time, limit int) ([]ipam.Hold, error)
-	// HistoryList returns up to limit holds of the candidates that ended before the cursor, newest first. A zero cursor means from the newest hold.
+	// HistoryList returns up to limit holds on the candidates that ended before the cursor, newest first. A zero cursor means from the newest hold.
 	HistoryList(ctx context.Context, project ProjectKey, candidates []netip.Prefix, before HistoryCursor, limit int) ([]ipam.Hold, error)
 
-	// AllocationGetByID returns an allocation in a pool of the project, or an allocation that the project holds. For any other allocation, it returns
+	// AllocationGetByID returns an allocation in the project's pools, or an allocation that the project holds. For any other allocation, it returns
 	// not found. It runs the same statements in all cases, so their cost gives a caller no information.
 	AllocationGetByID(ctx context.Context, of ProjectKey, id ipam.ID) (ipam.Allocation, error)
 }

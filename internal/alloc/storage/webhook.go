@@ -10,10 +10,9 @@ import (
 // WebhookReader reads webhooks and their deliveries.
 type WebhookReader interface {
 	WebhookGet(ctx context.Context, project ProjectKey, name string) (ipam.Webhook, error)
-	// WebhookList returns a project's webhooks in all regions, ordered by name, after a name.
+	// WebhookList returns a project's webhooks in all regions, in name order, after a name.
 	WebhookList(ctx context.Context, project ProjectKey, after string, limit int) ([]ipam.Webhook, error)
-	// WebhooksDue returns the webhooks in the server's region that are due. The webhook that is overdue for the longest time comes first. The webhooks
-	// have no project names.
+	// WebhooksDue returns the webhooks in the server's region that are due, the longest overdue first. The webhooks have no project names.
 	WebhooksDue(ctx context.Context, now time.Time, limit int) ([]ipam.Webhook, error)
 
 	// DeliveryOldest returns the start of the oldest delivery in the server's region that began before a time. If there is none, it returns the zero
@@ -22,11 +21,11 @@ type WebhookReader interface {
 	DeliveryGet(ctx context.Context, w ipam.Webhook, id ipam.ID) (ipam.Delivery, error)
 	// DeliveryNext returns the next delivery for a webhook. A repeat that a client requested comes before the delivery in progress.
 	DeliveryNext(ctx context.Context, w ipam.Webhook) (d ipam.Delivery, found bool, err error)
-	// DeliveryList returns the failed deliveries (dead letters) of a webhook after an id, the oldest first.
+	// DeliveryList returns a webhook's failed deliveries (dead letters) after an id, the oldest first.
 	DeliveryList(ctx context.Context, w ipam.Webhook, after ipam.ID, limit int) ([]ipam.Delivery, error)
 }
 
-// WebhookChanges contains the changes to webhooks. The deletion of a webhook also deletes its deliveries.
+// WebhookChanges contains the changes to webhooks. WebhookDelete also deletes the webhook's deliveries.
 type WebhookChanges struct {
 	WebhookInsert *ipam.Webhook
 	WebhookUpdate *WebhookUpdate
@@ -34,19 +33,19 @@ type WebhookChanges struct {
 
 	WebhookKeep *Keeping
 
-	// The deliveries of one webhook. The webhook's own row must change in the same transaction.
+	// These are one webhook's deliveries. The webhook's own row must change in the same transaction.
 	DeliveryInsert *ipam.Delivery
 	DeliveryUpdate *ipam.Delivery
 	DeliveryDelete *ipam.Delivery
 }
 
-// WebhookUpdate replaces the mutable fields of a webhook that still has the epoch (version) Was.
+// WebhookUpdate replaces the mutable fields in a webhook that still has the epoch (version) Was.
 type WebhookUpdate struct {
 	Was ipam.ID
 	Now ipam.Webhook
 }
 
-// Keeping extends a server's lease on its own webhooks. It skips the webhooks of other servers.
+// Keeping extends a server's lease on its own webhooks. It skips other servers' webhooks.
 type Keeping struct {
 	Region string
 	Lease  ipam.ID

@@ -12,12 +12,12 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Admit authorizes an action on a project before the server reads anything else in the request. If the caller lacks the permission, Admit returns the
-// refusal.
+// Admit authorizes an action on a project before the server reads anything else in the request. It returns the refusal if the caller lacks the
+// permission.
 //
-// If the action is a change, Admit also records the refusal in the project's audit trail. If no project has the name, it uses the trail of the
-// project "platform". Both cases take the same time, so a caller cannot find out whether the project exists. If a caller gets many refusals, Admit
-// records only some of them (tenancy.Recorded).
+// If the action is a change, Admit also records the refusal in the project's audit trail. If no project has the name, it uses the project "platform".
+// Both cases take the same time, so a caller cannot find out whether the project exists. If a caller gets many refusals, Admit records only some of
+// them (tenancy.Recorded).
 func (s *Trail) Admit(ctx context.Context, action tenancy.Action, project string) error {
 	_, err := tenancy.Authorize(ctx, action, project)
 	if ipam.IsCode(err, ipam.CodePermissionDenied) {
@@ -33,8 +33,8 @@ func (s *Trail) Admit(ctx context.Context, action tenancy.Action, project string
 	return err
 }
 
-// maySeeRefusal returns the refusal if the caller's role in the project is too low. If the caller's cached role belongs to a deleted project with the
-// same name, it returns not_found.
+// maySeeRefusal returns the refusal if the caller's role in the project is too low. It returns not_found if the caller's cached role belongs to a
+// deleted project with the same name.
 func (s *Trail) maySeeRefusal(ctx context.Context, project string, refusal error) error {
 	who, _ := tenancy.From(ctx)
 	held, ok := who.Held[project]
@@ -58,7 +58,7 @@ func mutates(action tenancy.Action) bool {
 	return verb == "write" || verb == "create" || verb == "delete" || verb == "confirm"
 }
 
-// RecordRefusal records that the caller of ctx tried an action without permission.
+// RecordRefusal records that ctx's caller tried an action without permission.
 func RecordRefusal(ctx context.Context, s *usecase.Core, action tenancy.Action, project string, code ipam.Code) error {
 	names := []string{ipam.PlatformProject}
 	if ipam.ValidName(project) { // the name comes from the path and may be any text
@@ -98,7 +98,7 @@ func RecordRefusal(ctx context.Context, s *usecase.Core, action tenancy.Action, 
 	})
 }
 
-// kindOf returns the kind of resource for an action.
+// kindOf returns the kind of resource that an action concerns.
 func kindOf(action tenancy.Action, operation string) string {
 	noun, _, _ := strings.Cut(string(action), ".")
 	switch noun {
@@ -147,7 +147,7 @@ func resourceOf(ctx context.Context, action tenancy.Action, project string) stri
 	if name == "" && strings.HasPrefix(string(action), "projects.") {
 		name = project
 	}
-	if !ipam.ValidSubject(name) { // subjects have the widest syntax of all names
+	if !ipam.ValidSubject(name) { // subjects have the widest syntax among all names
 		return ""
 	}
 	return name

@@ -1,2 +1,2 @@
-// Package trail has the audit trail and the history of blocks.
+// Package trail contains the audit trail and the history of blocks.
 package trail

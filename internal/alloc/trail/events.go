@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// The kinds of resources in the audit trail.
+// These are the kinds of resources in the audit trail.
 const (
 	KindProject    = "Project"
 	KindSpace      = "Space"
@@ -31,14 +31,14 @@ const (
 	KindAlert      = "Alert"
 )
 
-// Changed returns the event for a change by the request's caller. before and after are the records of the resource. A record is nil if the resource
-// does not exist at that moment. The transaction that makes the change must write the event with it.
+// Changed returns the event for a change by the request's caller. before and after are the resource's records. A record is nil if the resource does
+// not exist at that moment. The transaction that makes the change must also write the event.
 func Changed(ctx context.Context, at usecase.Timestamp, projectID ipam.ID, kind, name string, before, after *Record) (ipam.Event, error) {
 	return Effected(Attempt(ctx, at, projectID, kind, name), before, after)
 }
 
-// Effected completes the event of an attempt that succeeds. Attempt makes this event. Call Attempt before the transaction and Effected in it. Then a
-// retry of the transaction writes an event with the same id.
+// Effected completes the event that Attempt made, for an attempt that succeeds. Call Attempt before the transaction and Effected in it. Then a retry
+// writes an event with the same id.
 func Effected(e ipam.Event, before, after *Record) (ipam.Event, error) {
 	e.Outcome = ipam.OutcomeOK
 	var err error
@@ -88,7 +88,8 @@ func AttachEvent(e ipam.Event, before, after *ipam.Claim, attached []ipam.NewCon
 	return Effected(e, was, is)
 }
 
-// DetachEvent completes the event for a consumer that is detached from a claim, with the reason. after is nil if the claim is released with it.
+// DetachEvent completes the event for a consumer that is detached from a claim, with the reason. after is nil if the detachment also releases the
+// claim.
 func DetachEvent(e ipam.Event, before, after *ipam.Claim, because ipam.Because) (ipam.Event, error) {
 	was, e2 := recordedBefore(before, after), e
 	e2.Name = before.Name
@@ -103,7 +104,7 @@ func DetachEvent(e ipam.Event, before, after *ipam.Claim, because ipam.Because) 
 	return Effected(e2, was, is)
 }
 
-// Attempt begins an event with the caller, the origin of the request, and the resource.
+// Attempt begins an event with the caller, the request's origin, and the resource.
 func Attempt(ctx context.Context, at usecase.Timestamp, projectID ipam.ID, kind, name string) ipam.Event {
 	who, _ := tenancy.From(ctx)
 	origin := tenancy.OriginOf(ctx)
@@ -114,7 +115,7 @@ func Attempt(ctx context.Context, at usecase.Timestamp, projectID ipam.ID, kind,
 	}
 }
 
-// Record is the state of a resource in the audit trail. It has the fields that callers set, and the block that the resource got. It has no secrets.
+// Record is a resource's state in the audit trail. It has the fields that callers set, and the block that the resource got. It has no secrets.
 type Record struct {
 	Labels        map[string]string `json:"labels,omitempty"`
 	Annotations   map[string]string `json:"annotations,omitempty"`
@@ -124,8 +125,8 @@ type Record struct {
 	ClassRef      *ipam.Ref         `json:"classRef,omitempty"`
 	Scope         *recordedScope    `json:"scope,omitempty"`
 	Phase         string            `json:"phase,omitempty"`
-	AllocationRef *ipam.Ref         `json:"allocationRef,omitempty"` // the allocation of a claim, if the claim is released or its block will be retained
-	Owner         ipam.QuotaOwner   `json:"owner,omitempty"`         // of a quota
+	AllocationRef *ipam.Ref         `json:"allocationRef,omitempty"` // a claim's allocation, if the claim is released or its block will be retained
+	Owner         ipam.QuotaOwner   `json:"owner,omitempty"`         // for a quota
 	Consumers     int               `json:"consumers,omitempty"`     // number attached to a claim
 	Attached      []string          `json:"attached,omitempty"`      // to a claim
 	Detached      []string          `json:"detached,omitempty"`      // from a claim
@@ -160,7 +161,7 @@ func recordedBefore(c, after *ipam.Claim) *Record {
 	return r
 }
 
-// KeptAs returns a reference to the allocation that stays after the release of a claim. It returns nil if the release does not retain the block.
+// KeptAs returns a reference to the allocation that stays after a claim's release. It returns nil if the release does not retain the block.
 func KeptAs(c *ipam.Claim) *ipam.Ref {
 	if c.ReclaimPolicy != ipam.ReclaimRetain {
 		return nil
@@ -186,7 +187,7 @@ func RecordedPool(p ipam.Pool) *Record {
 	return r
 }
 
-// recordedScope is the scope that Carve made a pool for. It leaves out the scope's values, because they are data of the claiming project.
+// recordedScope is the scope for which Carve made a pool. It leaves out the scope's values, because they are data of the claiming project.
 type recordedScope struct {
 	ClassRef ipam.Ref `json:"classRef"`
 	Project  string   `json:"project"`
@@ -197,7 +198,7 @@ func RecordedAllocation(a ipam.Allocation) *Record {
 	return &Record{AllocatedCIDR: a.Block.String(), PoolRef: &a.Pool, Phase: string(a.Phase)}
 }
 
-// differences returns the JSON of two records, reduced to the members that differ.
+// differences returns the JSON for two records, reduced to the members that differ.
 func differences(before, after *Record) (b, a json.RawMessage, err error) {
 	var was, is map[string]any
 	for _, each := range []struct {

@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// EndedHold returns the history row for an allocation whose hold or phase ends. A hold is the time in which a claim or a child pool has a block. The
+// EndedHold returns the history row for an allocation's hold or phase that ends. A hold is the time in which a claim or a child pool has a block. The
 // id depends on the allocation's revision, so a retry writes the same row.
 func EndedHold(a ipam.Allocation, until time.Time) ipam.Hold {
 	h := holdOf(a)
@@ -27,7 +27,6 @@ func EndedHold(a ipam.Allocation, until time.Time) ipam.Hold {
 	return h
 }
 
-// holdOf returns the current hold of an allocation.
 func holdOf(a ipam.Allocation) ipam.Hold {
 	return ipam.Hold{
 		ID: a.ID, ProjectID: a.ProjectID, Project: a.Project, Pool: a.Pool, Block: a.Block, Purpose: a.Purpose, Phase: a.Phase,
@@ -35,20 +34,20 @@ func holdOf(a ipam.Allocation) ipam.Hold {
 	}
 }
 
-// GetHistory returns the current and former holds of an address, by claims and child pools, in a project's pools.
+// GetHistory returns the current and former holds of an address by claims and child pools in a project's pools.
 //
 //   - If at is set, it returns the holds at that time. The smallest block comes first.
 //   - If at is zero, it returns the current holds, the smallest block first, and then the former holds, the latest first.
 //
-// It hides the names of other projects' claims. From pools of other projects, it returns only the project's current holds. The owners of those pools
-// have the former holds in their own history.
+// GetHistory hides the claim names of other projects. From other projects' pools, it returns only the project's current holds. Each pool's owner has
+// the former holds in its own history.
 func (s *Trail) GetHistory(ctx context.Context, project string, address netip.Addr, at time.Time, limit int, cursor string, r usecase.Reading,
 ) (paging.Page[ipam.Hold], error) {
 	_, key, err := s.Enter(ctx, tenancy.HistoryRead, project)
 	if err != nil {
 		return paging.Page[ipam.Hold]{}, err
 	}
-	leave, err := s.Searching.Acquire(ctx, key.ID)
+	leave, err := s.Searching.AcquireForWork(ctx, key.ID)
 	if err != nil {
 		return paging.Page[ipam.Hold]{}, err
 	}
@@ -82,7 +81,8 @@ func covering(a netip.Addr) []netip.Prefix {
 	return all
 }
 
-// holdPlace is a position in a list of holds. The list has the current holds, the smallest block first, and then the ended holds, the latest first.
+// holdPlace is a position in a list of holds. The list has the current holds first, from the smallest block, and then the ended holds, from the
+// latest.
 type holdPlace struct {
 	Bits  int       `json:"b"`
 	Until time.Time `json:"u,omitzero"`
@@ -91,10 +91,10 @@ type holdPlace struct {
 
 func placeOf(h ipam.Hold) holdPlace { return holdPlace{Bits: h.Block.Bits(), Until: h.Until, ID: h.ID} }
 
-// maxHolds limits the pools that one request checks for an address, in all spaces of a project. It also limits the holds at one moment.
+// maxHolds limits the pools that one request checks for an address, in all the project's spaces. It also limits the holds at one moment.
 const maxHolds = 10_000
 
-// lookback contains the parameters of one request for the history of an address.
+// lookback contains the parameters for one history request.
 type lookback struct {
 	read       storage.Reader
 	project    storage.ProjectKey
@@ -102,7 +102,7 @@ type lookback struct {
 	at         time.Time
 }
 
-// moment returns up to n holds at the time at. It starts after a position in the list.
+// moment returns up to n holds at the time l.at. It starts after a position in the list.
 func (l lookback) moment(ctx context.Context, after holdPlace, n int) ([]ipam.Hold, error) {
 	holds, err := l.lasting(ctx)
 	if err != nil {
@@ -133,7 +133,7 @@ func (l lookback) newestFirst(ctx context.Context, after holdPlace, n int) ([]ip
 	return append(holds, ended...), err
 }
 
-// lasting returns the current holds in the project's pools, and the project's own current holds in the pools of other projects.
+// lasting returns the current holds in the project's pools, and the project's own current holds in other projects' pools.
 func (l lookback) lasting(ctx context.Context) ([]ipam.Hold, error) {
 	holds, err := l.inside(ctx)
 	if err != nil {

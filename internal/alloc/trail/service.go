@@ -2,7 +2,7 @@ package trail
 
 import "github.com/carve-ipam/carve/internal/alloc/usecase"
 
-// Trail has the use cases for the audit trail and the history of blocks.
+// Trail contains the use cases for the audit trail and the history of blocks.
 type Trail struct{ *usecase.Core }
 
 // New makes the use cases.

@@ -29,8 +29,8 @@ func (f EventFilter) matches(e *ipam.Event) bool {
 	return (f.Since.IsZero() || !e.At.Before(f.Since)) && (f.Until.IsZero() || e.At.Before(f.Until))
 }
 
-// between returns the range of ids for events in the filter's period. The bound from is inclusive, and before is exclusive. A zero bound means no
-// bound. An id has its time in milliseconds only, so the range may include a few events outside the period. The method matches rejects them.
+// between returns the id range for events in the filter's period. The bound from is inclusive, and before is exclusive. A zero bound means no bound.
+// The bounds are whole milliseconds, so the range may include a few events outside the period. The method matches rejects them.
 func (f EventFilter) between() (from, before ipam.ID) {
 	if !f.Since.IsZero() {
 		from = ipam.FirstTimeID(f.Since)

@@ -10,8 +10,8 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 )
 
-// GroupDeadline limits the time for the transaction of a group of requests, with all its attempts. It does not depend on the deadlines of the
-// requests.
+// GroupDeadline limits the time for the transaction that serves a group of requests, with all its attempts. It does not depend on the requests'
+// deadlines.
 const GroupDeadline = 15 * time.Second
 
 // NewLRU creates a cache for size entries. size must be positive.
@@ -23,12 +23,12 @@ func NewLRU[K comparable, V any](size int) *lru.Cache[K, V] {
 	return c
 }
 
-// MaxRounds limits the number of attempts of a use case if a COMMIT has an unknown result or a conflict occurs. Each round already includes the
-// retries of the transaction itself.
+// MaxRounds limits a use case's attempts after a COMMIT with an unknown result or after a conflict. Each round already includes the transaction's own
+// retries.
 const MaxRounds = 8
 
-// Rounds calls try until try does not request another round, at most MaxRounds times. After the last round, it returns the error of that round. If
-// the round has no error, it returns contention. Every use case retries with Rounds.
+// Rounds calls try until try does not request another round, at most MaxRounds times. After the last round, it returns that round's error. If the
+// round has no error, it returns contention. Every use case retries with Rounds.
 func Rounds[T any](try func(round int) (v T, again bool, err error)) (T, error) {
 	var last error
 	for round := range MaxRounds {
@@ -45,8 +45,8 @@ func Rounds[T any](try func(round int) (v T, again bool, err error)) (T, error) 
 	return zero, last
 }
 
-// RetryConflicts is Rounds for a use case that retries after a conflict. A conflict means that another request has changed the data that the use case
-// read.
+// RetryConflicts calls Rounds for a use case that retries after a conflict. A conflict means that another request has changed data that the use case
+// had read.
 func RetryConflicts[T any](try func(round int) (T, error)) (T, error) {
 	return Rounds(func(round int) (T, bool, error) {
 		v, err := try(round)
@@ -57,25 +57,25 @@ func RetryConflicts[T any](try func(round int) (T, error)) (T, error) {
 	})
 }
 
-// ReadBackLimit limits the time to read back whether a COMMIT with an unknown result has taken effect.
+// ReadBackLimit limits the time to find out whether a COMMIT with an unknown result has taken effect.
 const ReadBackLimit = 3 * time.Second
 
-// MaxCachedProjects limits the cached projects. Each needs about half a kilobyte.
+// MaxCachedProjects limits the cached projects. Each needs about 500 bytes.
 const MaxCachedProjects = 16384
 
-// MaxGroup limits the requests in one transaction. So it also limits the size of the transaction and the time for which it locks rows.
+// MaxGroup limits the requests in one transaction. So it also limits the transaction's size and the time for which it locks rows.
 const MaxGroup = 64
 
 // MaxPools limits the pools in one transaction.
 const MaxPools = 32
 
-// Placed is Rounds for a try that may hold a pool's lock in this process. It handles two errors and then retries:
-//   - *storage.RegionNotRecorded: Placed records the region for the projects.
-//   - *storage.LockBusy: Placed waits for the lock. This wait does not count as a round, because a project may change its quotas all the time. ctx
-//     limits the wait.
+// RetryUnlocked calls Rounds for a try that may hold a pool's lock in this process. It handles two errors and then retries:
+//   - *storage.RegionNotRecorded: RetryUnlocked records the region for the projects.
+//   - *storage.LockBusy: RetryUnlocked waits for the lock. This wait does not count as a round, because a project may change its quotas all the time.
+//     ctx limits the wait.
 //
 // try has released the pool's lock at that point, so no other request waits meanwhile.
-func Placed[T any](ctx context.Context, s *Core, try func() (T, error)) (T, error) {
+func RetryUnlocked[T any](ctx context.Context, s *Core, try func() (T, error)) (T, error) {
 	return Rounds(func(int) (v T, again bool, err error) {
 		v, err = try()
 		for o, occupied := errors.AsType[*storage.LockBusy](err); occupied; o, occupied = errors.AsType[*storage.LockBusy](err) {
@@ -89,7 +89,7 @@ func Placed[T any](ctx context.Context, s *Core, try func() (T, error)) (T, erro
 			return v, false, err
 		}
 		for _, project := range u.Projects {
-			if err := s.Store.Place(ctx, project, u.Region); err != nil {
+			if err := s.Store.RecordRegion(ctx, project, u.Region); err != nil {
 				return v, false, err
 			}
 		}

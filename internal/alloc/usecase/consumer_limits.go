@@ -9,7 +9,7 @@ import (
 )
 
 // ConsumerLimits caches which projects had the maximum number of consumers at the last count. Requests never count consumers themselves. A background
-// job counts them in the projects in which this process creates consumers.
+// job counts them, in the projects in which this process creates consumers.
 type ConsumerLimits struct {
 	mu   sync.Mutex
 	full map[ipam.ID]bool
@@ -34,7 +34,7 @@ func (c *ConsumerLimits) Pending() []ipam.ID {
 	return slices.Collect(maps.Keys(c.full))
 }
 
-// Record records which of the counted projects are full. Other projects are counted again after a request creates consumers in them.
+// Record records which counted projects are full. The other counted projects are counted again after a request creates consumers in them.
 func (c *ConsumerLimits) Record(projects, full []ipam.ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -15,10 +15,10 @@ import (
 // Core contains the dependencies that all use cases share. Each use-case package embeds it. Concurrent use is safe.
 type Core struct {
 	Store          storage.Store
-	Region         string           // the region of the rows that this process creates
+	Region         string           // the region for the rows that this process creates
 	Clock          func() time.Time // the database's clock
-	OwnClock       bool             // Clock is the clock of a test
-	Ticks          func() time.Time // the clock of this process, for the age of cached values
+	TestClock      bool             // Clock is a test's clock
+	Ticks          func() time.Time // this process's clock, for the age of cached values
 	Metrics        Metrics
 	Tracer         Tracer                                 // nil: no traces
 	Locks          *locks.ContainerLocks                  // the locks on pools and spaces in this process
@@ -30,16 +30,16 @@ type Core struct {
 
 // Options configure a Core.
 type Options struct {
-	Region  string           // the region of the rows that this process creates
+	Region  string           // the region for the rows that this process creates
 	Clock   func() time.Time // nil: the database's clock; tests set another one
 	Metrics Metrics          // nil: no metrics
 	Tracer  Tracer           // nil: no traces
 }
 
-// New creates the Core of the use cases for a store.
+// New creates the Core for a store.
 func New(store storage.Store, o Options) *Core {
 	c := &Core{
-		Store: store, Region: o.Region, Clock: o.Clock, OwnClock: o.Clock != nil, Ticks: o.Clock, Metrics: o.Metrics, Tracer: o.Tracer,
+		Store: store, Region: o.Region, Clock: o.Clock, TestClock: o.Clock != nil, Ticks: o.Clock, Metrics: o.Metrics, Tracer: o.Tracer,
 		Locks: locks.NewContainerLocks(), Searching: locks.NewFairSemaphore(locks.MaxSearches, locks.MaxSearchesPerProject, locks.MaxWaitingPerProject),
 		Projects: NewLRU[string, storage.ProjectKey](MaxCachedProjects), Notifier: &Notifier{}, ConsumerLimits: &ConsumerLimits{},
 	}
@@ -53,13 +53,13 @@ func New(store storage.Store, o Options) *Core {
 	return c
 }
 
-// Now returns the time of the database's clock in UTC, in microseconds. This is the resolution of the database.
+// Now returns the database clock's time in UTC, in microseconds. The database stores times with this resolution.
 func (s *Core) Now() time.Time { return asStored(s.Clock()) }
 
-// Latest returns an upper bound for the current time. An object with a later creation time did not exist at the time of the call. This holds for the
-// objects of all servers.
+// Latest returns an upper bound for the current time. An object with a later creation time did not exist when Latest was called. This holds for
+// objects from all servers.
 func (s *Core) Latest() time.Time {
-	if s.OwnClock {
+	if s.TestClock {
 		return s.Now()
 	}
 	return asStored(s.Store.Latest())
@@ -67,8 +67,8 @@ func (s *Core) Latest() time.Time {
 
 func asStored(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 
-// View returns the view of the database for a reading call. If r.Behind is nil, the view reads the latest data. Otherwise, it reads the data in the
-// server's own region, which may be some seconds old.
+// View returns the database view for a reading call. If r.Behind is nil, the view reads the latest data. Otherwise, it reads the data in the server's
+// own region, which may be some seconds old.
 func (s *Core) View(r Reading) storage.View {
 	if r.Behind == nil {
 		return s.Store
@@ -76,8 +76,8 @@ func (s *Core) View(r Reading) storage.View {
 	return s.Store.Behind(r.Behind)
 }
 
-// Fresh returns the metadata for a new object.
-func (s *Core) Fresh(m ipam.Metadata, project, region string, who tenancy.Principal) ipam.Metadata {
+// NewMetadata returns the metadata for a new object.
+func (s *Core) NewMetadata(m ipam.Metadata, project, region string, who tenancy.Principal) ipam.Metadata {
 	now := s.Now()
 	return ipam.Metadata{
 		Name: m.Name, UID: ipam.NewID(), Project: project, Region: region, Generation: 1, Revision: ipam.NewID(),
@@ -93,7 +93,7 @@ func InTx[T any](ctx context.Context, s *Core, op string, locks storage.Locks, d
 	return runIn(ctx, s, s.Store.InTx, op, locks, fn)
 }
 
-// InOneRoundTrip is Store.InOneRoundTrip for a closure that returns a value.
+// InOneRoundTrip calls Store.InOneRoundTrip for a closure that returns a value.
 func InOneRoundTrip[T any](
 	ctx context.Context, s *Core, op string, locks storage.Locks, sent func(context.Context) (context.Context, func()), fn func(context.Context, storage.Tx) (T, error),
 ) (T, error) {

@@ -1,3 +1,3 @@
 // Package usecase contains the parts that all use cases share: access to a project, preconditions, repeats with an idempotency key, commits with an
-// unknown result, and the limits of all retries.
+// unknown result, and the limits for all retries.
 package usecase

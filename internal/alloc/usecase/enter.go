@@ -9,8 +9,8 @@ import (
 )
 
 // A use case finds its project only with the functions below. A caller has a project name, and roles that were read earlier. Another tenant's project
-// may have the name by now. So these functions compare the project in the database with the project of the role. All later statements use the id of
-// the project.
+// may have the name by now. So these functions compare the project in the database with the role's project. All later statements use the project's
+// id.
 
 // Enter authorizes an action on a project and reads the project.
 func (s *Core) Enter(ctx context.Context, action tenancy.Action, project string) (tenancy.Principal, storage.ProjectKey, error) {
@@ -22,8 +22,8 @@ func (s *Core) Enter(ctx context.Context, action tenancy.Action, project string)
 	return pass.Principal, key, err
 }
 
-// EnterCached is Enter without the read, if the project is in the cache. The returned bool reports whether the project comes from the cache. The
-// caller must then find rows with the id of the project. If it finds none, another project may have the name by now, and the caller must call
+// EnterCached works like Enter, but without the read if the project is in the cache. The returned bool reports whether the project comes from the
+// cache. The caller must then find rows with the project's id. If it finds none, another project may have the name by now, and the caller must call
 // ProjectKey.
 func (s *Core) EnterCached(ctx context.Context, action tenancy.Action, project string) (tenancy.Pass, storage.ProjectKey, bool, error) {
 	pass, err := tenancy.Authorize(ctx, action, project)
@@ -37,8 +37,8 @@ func (s *Core) EnterCached(ctx context.Context, action tenancy.Action, project s
 	return pass, key, false, err
 }
 
-// ProjectKey reads the project of a pass, and caches it. It reads the latest data, so that the caller learns nothing about a deleted project of the
-// same name. Every region can read projects locally.
+// ProjectKey reads a pass's project, and caches it. It reads the latest data, so that the caller learns nothing about a deleted project with the same
+// name. Every region can read projects locally.
 func (s *Core) ProjectKey(ctx context.Context, pass tenancy.Pass) (storage.ProjectKey, error) {
 	p, err := EnterBy(ctx, s.Store, pass)
 	if err != nil {
@@ -48,7 +48,7 @@ func (s *Core) ProjectKey(ctx context.Context, pass tenancy.Pass) (storage.Proje
 	return storage.Key(p), nil
 }
 
-// EnterBy reads the project of a pass.
+// EnterBy reads a pass's project.
 func EnterBy(ctx context.Context, read storage.Reader, pass tenancy.Pass) (ipam.Project, error) {
 	p, err := read.ProjectGet(ctx, pass.Project)
 	if err != nil {

@@ -11,20 +11,20 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// AnswerLifetime is the time for which an idempotency key and its response are stored.
-const AnswerLifetime = 24 * time.Hour
+// StoredResponseLifetime is the time for which an idempotency key and its response are stored.
+const StoredResponseLifetime = 24 * time.Hour
 
-// Replayed decodes the stored response for the key of a request. It refuses a key that belongs to another request or another caller. It compares the
+// Replayed decodes the stored response for a request's key. It refuses a key that belongs to another request or another caller. It compares the
 // caller with the creator in the stored response. The fingerprint does not contain the caller, because servers with other versions compute
 // fingerprints too.
-func Replayed[T any](ctx context.Context, r Request, a storage.Answer, read func(storage.Answer) (T, error)) (made T, err error) {
+func Replayed[T any](ctx context.Context, r Request, a storage.StoredResponse, read func(storage.StoredResponse) (T, error)) (made T, err error) {
 	if a.Fingerprint != r.Fingerprint {
 		return made, ipam.Errorf(ipam.CodeIdempotencyMismatch,
 			"This Idempotency-Key was used for another request within the last 24 hours. Use a new key for a new request.").
 			At("header:Idempotency-Key", "belongs to a request with another operation, path or body, or to one with an API key that was replaced.")
 	}
 	if made, err = read(a); err != nil {
-		return made, ipam.Errorf(ipam.CodeInternal, "The stored answer cannot be read.").Because(err)
+		return made, ipam.Errorf(ipam.CodeInternal, "The stored response cannot be read.").Because(err)
 	}
 	if who, ok := tenancy.From(ctx); !ok || who.Subject != creatorOf(&made) {
 		return made, ipam.Errorf(ipam.CodeIdempotencyMismatch,
@@ -34,13 +34,13 @@ func Replayed[T any](ctx context.Context, r Request, a storage.Answer, read func
 	return made, nil
 }
 
-// Whole decodes a response that Answers has encoded.
-func Whole[T any](a storage.Answer) (made T, err error) {
+// Whole decodes a response that StoredResponses has encoded.
+func Whole[T any](a storage.StoredResponse) (made T, err error) {
 	err = json.Unmarshal(a.Body, &made)
 	return made, err
 }
 
-// creatorOf returns the creator of the objects in a stored response.
+// creatorOf returns the creator that a stored response names.
 func creatorOf(out any) string {
 	switch v := out.(type) {
 	case interface{ Creator() string }:
@@ -53,48 +53,48 @@ func creatorOf(out any) string {
 	return ""
 }
 
-// Answers returns the response to store for a request with a key. The response contains the complete created object. Without a key, Answers returns
-// none.
-func Answers(projectID ipam.ID, r Request, now time.Time, value any) ([]storage.Answer, error) {
-	if !r.StoresAnswer() {
+// StoredResponses returns the response to store for a request with a key. The response contains the complete created object. Without a key,
+// StoredResponses returns none.
+func StoredResponses(projectID ipam.ID, r Request, now time.Time, value any) ([]storage.StoredResponse, error) {
+	if !r.StoresResponse() {
 		return nil, nil
 	}
 	body, err := json.Marshal(value)
 	if err != nil {
-		return nil, ipam.Errorf(ipam.CodeInternal, "The answer cannot be stored.").Because(err)
+		return nil, ipam.Errorf(ipam.CodeInternal, "The response cannot be stored.").Because(err)
 	}
-	return []storage.Answer{Answer(projectID, r, now, body)}, nil
+	return []storage.StoredResponse{StoredResponse(projectID, r, now, body)}, nil
 }
 
-// Answer returns the row with the response to store for a request with a key.
-func Answer(projectID ipam.ID, r Request, now time.Time, body []byte) storage.Answer {
-	return storage.Answer{
-		ProjectID: projectID, Key: r.Key, Fingerprint: r.Fingerprint, Body: body, CreatedAt: now, ExpiresAt: now.Add(AnswerLifetime),
+// StoredResponse returns the row that stores a response for a request with a key.
+func StoredResponse(projectID ipam.ID, r Request, now time.Time, body []byte) storage.StoredResponse {
+	return storage.StoredResponse{
+		ProjectID: projectID, Key: r.Key, Fingerprint: r.Fingerprint, Body: body, CreatedAt: now, ExpiresAt: now.Add(StoredResponseLifetime),
 	}
 }
 
-// RunIdempotent runs a create that may have an idempotency key. If there is a stored response for the key, it returns that response. After a
+// RunIdempotent runs a create request that may have an idempotency key. If a response is stored for the key, it returns that response. After a
 // conflict, it looks again, because another request may have stored the key meanwhile.
 //
 // It also looks again after a refusal. If two identical requests run at the same time, the first one may have taken the object that the second one
 // needs.
 //
-// m is the metadata of the new object. If a generated name is taken, RunIdempotent generates another one in m. If the request has no single name, m
-// is nil. read decodes a stored response.
+// m is the new object's metadata. If a generated name is taken, RunIdempotent generates another one in m. If the request has no single name, m is
+// nil. read decodes a stored response.
 func RunIdempotent[T any](ctx context.Context, s *Core, key storage.ProjectKey, r Request, m *ipam.Metadata,
-	read func(storage.Answer) (T, error), run func(ctx context.Context) (T, error),
+	read func(storage.StoredResponse) (T, error), run func(ctx context.Context) (T, error),
 ) (Result[T], error) {
 	return Rounds(func(int) (none Result[T], again bool, err error) {
-		if answer, ok, err := replay(ctx, s, key, r, read); ok || err != nil {
-			return answer, false, err
+		if result, ok, err := replay(ctx, s, key, r, read); ok || err != nil {
+			return result, false, err
 		}
 		v, err := run(ctx)
 		if _, conflict := storage.AsConflict(err); conflict {
 			return none, true, nil
 		}
 		if err != nil {
-			if answer, ok, again := replay(ctx, s, key, r, read); ok && (Answered(again) || ipam.IsCode(again, ipam.CodeOutcomeUnknown)) {
-				return answer, false, again
+			if result, ok, again := replay(ctx, s, key, r, read); ok && (Settled(again) || ipam.IsCode(again, ipam.CodeOutcomeUnknown)) {
+				return result, false, again
 			}
 		}
 		if m != nil && NameTaken(err) && m.Rename() {
@@ -104,8 +104,8 @@ func RunIdempotent[T any](ctx context.Context, s *Core, key storage.ProjectKey, 
 	})
 }
 
-// Answered reports whether a stored response settles the request. Then the objects were created, or were created and released since.
-func Answered(err error) bool { return err == nil || ipam.IsCode(err, ipam.CodeClaimReleased) }
+// Settled reports whether a stored response settles the request. Then its objects were created, and perhaps released since.
+func Settled(err error) bool { return err == nil || ipam.IsCode(err, ipam.CodeClaimReleased) }
 
 // NameTaken reports whether an error means that the name exists already. Errors about other unique values do not count.
 func NameTaken(err error) bool {
@@ -113,16 +113,16 @@ func NameTaken(err error) bool {
 	return ok && e.Code == ipam.CodeAlreadyExists && len(e.Fields) > 0 && e.Fields[0].Pointer == "/metadata/name"
 }
 
-// replay returns the stored response for the key of the request. If there is none, ok is false.
-func replay[T any](ctx context.Context, s *Core, key storage.ProjectKey, r Request, read func(storage.Answer) (T, error)) (answer Result[T], ok bool, err error) {
+// replay returns the stored response for the request's key. If there is none, ok is false.
+func replay[T any](ctx context.Context, s *Core, key storage.ProjectKey, r Request, read func(storage.StoredResponse) (T, error)) (result Result[T], ok bool, err error) {
 	if r.Key == "" {
-		return answer, false, nil
+		return result, false, nil
 	}
-	var gone error
+	var refusal error
 	err = s.Durably(ctx, func(ctx context.Context) (bool, error) {
-		var a storage.Answer
-		answer, gone = Result[T]{}, nil
-		if a, ok, err = s.Store.AnswerGet(ctx, key.ID, r.Key, s.Now()); err != nil || !ok {
+		var a storage.StoredResponse
+		result, refusal = Result[T]{}, nil
+		if a, ok, err = s.Store.StoredResponseGet(ctx, key.ID, r.Key, s.Now()); err != nil || !ok {
 			return false, err
 		}
 		value, err := Replayed(ctx, r, a, read)
@@ -130,20 +130,20 @@ func replay[T any](ctx context.Context, s *Core, key storage.ProjectKey, r Reque
 			err = s.StillHeld(ctx, claims)
 		}
 		switch {
-		case !Answered(err):
+		case !Settled(err):
 			return false, err
 		case err != nil:
-			gone = err
+			refusal = err
 		default:
-			answer = Result[T]{Value: value, Replayed: true}
+			result = Result[T]{Value: value, Replayed: true}
 		}
 		return true, nil
 	})
 	if err == nil {
-		err = gone
+		err = refusal
 	}
 	if err != nil {
-		answer = Result[T]{}
+		result = Result[T]{}
 	}
-	return answer, ok, err
+	return result, ok, err
 }

@@ -6,11 +6,11 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// StillHeld checks the claims that an earlier request created. If one of them was released, it returns claim_released, because the block may belong
+// StillHeld checks the claims that an earlier request created. If any of them was released, it returns claim_released, because the block may belong
 // to another claim by now.
 //
-// The caller must read the stored response first. One transaction writes the claims and the response. So if a claim is missing after the response was
-// read, it was released. A claim never moves to another region or another allocation.
+// The caller must read the stored response first. One transaction writes the claims and the response. So a claim that is missing after this read was
+// released. A claim never moves to another region or another allocation.
 func (s *Core) StillHeld(ctx context.Context, made []ipam.Claim) error {
 	held, err := s.Store.ClaimsHeld(ctx, made)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// named returns the names in a filter, and the query parameter of each name.
+// named returns the names in a filter, and each name's query parameter.
 func named(f paging.Filter, project string) (params []string, names []storage.Named) {
 	for _, n := range []struct {
 		param, what string
@@ -26,8 +26,8 @@ func named(f paging.Filter, project string) (params []string, names []storage.Na
 	return params, names
 }
 
-// RefuseUnknown refuses a filter with a name of an object that the project neither owns nor may use. Otherwise a typing error would look like an
-// empty list. A missing object and an invisible object have the same refusal.
+// RefuseUnknown refuses a filter that names an object which the project neither owns nor may use. Otherwise a typing error would look like an empty
+// list. A missing object and an invisible object have the same refusal.
 func RefuseUnknown(ctx context.Context, read storage.Reader, key storage.ProjectKey, f paging.Filter) error {
 	params, names := named(f, key.Name)
 	if len(names) == 0 {
@@ -55,7 +55,7 @@ func RefuseUnknown(ctx context.Context, read storage.Reader, key storage.Project
 	return refusal
 }
 
-// Unknown returns a function that calls RefuseUnknown. The function is called only if a list is empty.
+// Unknown returns a function that calls RefuseUnknown. OrUnknown calls it only if a list is empty.
 func Unknown(ctx context.Context, read storage.Reader, key storage.ProjectKey, f paging.Filter) func() error {
 	return func() error { return RefuseUnknown(ctx, read, key, f) }
 }
@@ -63,7 +63,7 @@ func Unknown(ctx context.Context, read storage.Reader, key storage.ProjectKey, f
 // OrUnknown returns a page of a list, and refuses unknown names in the filter. If the list has an item, the names exist, because the item contains
 // them. This is true even if the project may no longer use the named pool or class. So OrUnknown checks the names only if no page so far had an item.
 func OrUnknown[T, K any](of paging.List, cursor string, unknown func() error, fetch func(cursor string) (paging.Page[T], error)) (paging.Page[T], error) {
-	// The cursor of the list barren means that no item came before this position, and that a name does not exist.
+	// A cursor for the list barren means that no item came before this position, and that a name does not exist.
 	barren := paging.List{Kind: of.Kind + "-barren", Of: of.Of}
 	var after K
 	begins := cursor == ""

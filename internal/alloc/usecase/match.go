@@ -35,8 +35,8 @@ func (m Match) Check(current ipam.ID) error {
 
 func isWeak(tag string) bool { return strings.HasPrefix(tag, `W/"`) }
 
-// CheckPut checks the preconditions of a PUT. If-Match comes first, according to RFC 9110 (13.2.2). found reports whether the object exists. If this
-// PUT has created the object itself, the caller must not call CheckPut.
+// CheckPut checks a PUT's preconditions. If-Match comes first, according to RFC 9110 (13.2.2). found reports whether the object exists. If this PUT
+// has created the object itself, the caller must not call CheckPut.
 func (r Request) CheckPut(found bool, current ipam.ID) error {
 	if !found {
 		if !r.IfMatch.Set() {
@@ -49,7 +49,7 @@ func (r Request) CheckPut(found bool, current ipam.ID) error {
 		return err
 	}
 	e := ipam.Errorf(ipam.CodePreconditionFailed,
-		"The resource exists already, and If-None-Match: * only creates. If an earlier attempt may have created it, read it, or leave out the header to get the existing resource.")
+		"The resource exists already, but If-None-Match: * requires that it does not exist. If an earlier attempt may have created it, read it, or leave out the header to get the existing resource.")
 	e.Figures.CurrentRevision = current.String()
 	return e.At("header:If-None-Match", "requires that the resource does not exist.")
 }

@@ -10,7 +10,8 @@ import (
 // Everything is the filter for a list without a filter. It matches every item.
 func Everything[T any](*T) bool { return true }
 
-// CheckNew validates the part of new metadata that the caller sets. A generated name is already in Name.
+// CheckNew validates a new object's metadata, as far as the caller sets it. If the server generates the name, m.Name already has it. spec is the
+// error from the check of the spec, or nil.
 func CheckNew(m *ipam.Metadata, spec error) error {
 	if !ipam.ValidName(m.Name) {
 		return ipam.Invalid("/metadata/name", "must be a DNS label: 1 to 63 of a-z, 0-9 and -, beginning and ending with a letter or digit.")
@@ -18,7 +19,7 @@ func CheckNew(m *ipam.Metadata, spec error) error {
 	return CheckChanged(*m, spec)
 }
 
-// CheckChanged validates the metadata of a changed object. spec is the error of the check of its spec, or nil.
+// CheckChanged validates a changed object's metadata. spec is the error from the check of the spec, or nil.
 func CheckChanged(m ipam.Metadata, spec error) error {
 	if err := ipam.CheckLabels("/metadata/labels", m.Labels); err != nil {
 		return err
@@ -34,7 +35,7 @@ func SameMeta(a, b ipam.Metadata) bool {
 	return maps.Equal(a.Labels, b.Labels) && maps.Equal(a.Annotations, b.Annotations)
 }
 
-// Touch sets the part of changed metadata that the server sets.
+// Touch sets the server's fields in changed metadata.
 func Touch(next *ipam.Metadata, was ipam.Metadata, specChanged bool, revision ipam.ID, now Timestamp) {
 	labels, annotations := next.Labels, next.Annotations
 	*next = was
@@ -45,5 +46,5 @@ func Touch(next *ipam.Metadata, was ipam.Metadata, specChanged bool, revision ip
 	}
 }
 
-// Timestamp is a time in UTC in microseconds. This is the resolution of the database.
+// Timestamp is a time in UTC in microseconds. The database stores times with this resolution.
 type Timestamp = time.Time

@@ -8,21 +8,21 @@ import (
 
 // Metrics records the results of use cases. It must not block, and must be safe for concurrent use.
 type Metrics interface {
-	// ClaimDecided records a claim that was bound or refused. refusal is empty for a bound claim. class is the project/name of the resolved class. If
-	// the claim uses or finds no class, class is empty.
+	// ClaimDecided records a claim that was bound or refused. refusal is empty for a bound claim. class is the resolved class as project/name, or
+	// empty if the claim uses or finds no class.
 	ClaimDecided(ctx context.Context, class string, refusal ipam.Code)
-	// GroupRan records that a transaction of a pool was committed. members is the number of requests in the transaction.
+	// GroupRan records that a pool's transaction was committed. members is the number of requests in the transaction.
 	GroupRan(ctx context.Context, members int)
 	// LoanMoved records the end of an attempt to move a block between regions. move is "lend" or "recall". outcome is "moved", "nothing", "fenced" or
 	// "failed".
 	LoanMoved(ctx context.Context, move, outcome string)
 	// ConsumersEnded records the number of consumers that ended for a reason.
 	ConsumersEnded(ctx context.Context, because ipam.EndReason, n int)
-	// RealmHeld records that many consumers of a realm expired at once. Carve ends none of them until a client confirms the expiry.
+	// RealmHeld records that many consumers in a realm expired at once. Carve ends none of them until a client confirms the expiry.
 	RealmHeld(ctx context.Context)
-	// WebhookTried records an attempt to send to a webhook. outcome is "delivered" or the reason of the failure.
+	// WebhookTried records an attempt to send to a webhook. outcome is "delivered" or the reason for the failure.
 	WebhookTried(ctx context.Context, outcome string)
-	// WebhookGaveUp records a delivery to a webhook that was given up.
+	// WebhookGaveUp records that Carve gave up a delivery to a webhook.
 	WebhookGaveUp(ctx context.Context)
 }
 

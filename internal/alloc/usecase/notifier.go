@@ -8,8 +8,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Notifier notifies the watchers of a project after this process has changed the project. If there are no watchers, a transaction costs only one read
-// of a counter.
+// Notifier notifies a project's watchers after this process has changed the project. Without watchers, a transaction only reads a counter.
 type Notifier struct {
 	waiting   atomic.Int64
 	mu        sync.Mutex
@@ -59,7 +58,7 @@ func (w *changedProjects) note(events []ipam.Event) {
 	}
 }
 
-// end notifies the watchers of the projects that a committed transaction has changed.
+// end notifies the watchers for the projects that a committed transaction has changed.
 func (w *Notifier) end(did *changedProjects) {
 	if did == nil {
 		return

@@ -8,12 +8,12 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// RunWithReadBack runs a transaction that can find out later whether it was committed. If the result of a COMMIT is unknown, readBack searches in a
-// new transaction for the rows of this request. It finds them by their prepared id or revision. If readBack finds the rows, RunWithReadBack succeeds.
+// RunWithReadBack runs a transaction that can find out later whether it was committed. If a COMMIT has an unknown result, readBack searches for this
+// request's rows in a new transaction. It finds them by their prepared id or revision. If readBack finds the rows, RunWithReadBack succeeds.
 // Otherwise it runs the transaction again.
 //
-// The second run is safe. If the first COMMIT takes effect late, one of the two runs violates a unique key or meets a changed revision. That run then
-// reads back the rows of the other.
+// The second run is safe. If the first COMMIT takes effect late, one run violates a unique key or meets a changed revision. That run then reads back
+// the other run's rows.
 //
 // If the result comes from a read, or from a transaction without writes, RunWithReadBack returns it only after the data is durable.
 func RunWithReadBack[T any](ctx context.Context, s *Core, op string, locks storage.Locks, dryRun bool,
@@ -37,10 +37,10 @@ func RunWithReadBack[T any](ctx context.Context, s *Core, op string, locks stora
 			unsure = true
 		case !unsure:
 			return zero, false, err
-		case storage.RetryLater(err): // the error says that nothing was changed, and this may now be false
+		case storage.RetryLater(err): // the error means that nothing was changed, and this may now be false
 			return zero, false, storage.OutcomeUnknown(err)
 		}
-		// The result is unknown, or this refusal follows an unknown result. The first COMMIT of this request may have caused the refusal.
+		// The result is unknown, or this refusal follows an unknown result. This request's first COMMIT may have caused the refusal.
 		back, found, readErr := readBackWithin(ctx, s, readBack)
 		switch {
 		case readErr != nil:
@@ -67,13 +67,14 @@ func (w *writing) Write(ctx context.Context, ch storage.Changes) error {
 	return w.Tx.Write(ctx, ch)
 }
 
-// Durably is Store.Durably. If look has found a result and the result cannot be confirmed as durable in time, it returns outcome_unknown.
+// Durably calls Store.Durably, and replaces one error. It returns outcome_unknown if look has found a result that cannot be confirmed as durable in
+// time.
 func (s *Core) Durably(ctx context.Context, look storage.ReadBack) error {
 	found := false
 	err := s.Store.Durably(ctx, func(ctx context.Context) (bool, error) {
-		answers, err := look(ctx)
-		found = found || answers
-		return answers, err
+		returned, err := look(ctx)
+		found = found || returned
+		return returned, err
 	})
 	if err == nil || !found {
 		return err
@@ -104,7 +105,7 @@ func (s *Core) RefuseTakenName(ctx context.Context, refusal error, look func(con
 	}
 }
 
-// readBackWithin calls readBack with its own time limit. After a COMMIT with an unknown result, the deadline of the request is often near. If
+// readBackWithin calls readBack with its own time limit. After a COMMIT with an unknown result, the request's deadline is often near. If
 // readBackWithin finds a result, that result is durable.
 func readBackWithin[T any](ctx context.Context, s *Core, readBack func(context.Context) (T, bool, error)) (v T, found bool, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ReadBackLimit)

@@ -5,19 +5,19 @@ import "github.com/carve-ipam/carve/internal/alloc/storage"
 // Request contains the parameters of every changing call.
 type Request struct {
 	Key         string   // Idempotency-Key; empty: none
-	Fingerprint [16]byte // hash of the operation and the request, a part of its SHA-256; set if Key is set
+	Fingerprint [16]byte // hash for the operation and the request, a part of its SHA-256; set if Key is set
 	DryRun      bool
 	IfMatch     Match
-	CreateOnly  bool // If-None-Match: * of a PUT
+	CreateOnly  bool // the PUT has If-None-Match: *
 }
 
-// StoresAnswer reports whether the response to this request is stored for repeats.
-func (r Request) StoresAnswer() bool { return r.Key != "" && !r.DryRun }
+// StoresResponse reports whether the server stores this request's response for repeats.
+func (r Request) StoresResponse() bool { return r.Key != "" && !r.DryRun }
 
 // Reading contains the parameters of every reading call.
 type Reading struct {
-	// Behind permits data that is some seconds old, and gets the time of the reads. If Behind is nil, the call needs the latest data. Access rights are
-	// never decided from old data.
+	// Behind permits data that is some seconds old, and gets the time of the reads. If Behind is nil, the call needs the latest data. The server
+	// never decides access rights from old data.
 	Behind *storage.Moment
 }
 

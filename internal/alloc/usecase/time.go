@@ -8,7 +8,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// timedTx is a transaction that uses the clock of the use cases, in the resolution of the database.
+// timedTx is a transaction that uses the use cases' clock, in the database's resolution.
 type timedTx struct {
 	storage.Tx
 
@@ -18,17 +18,17 @@ type timedTx struct {
 
 // Now implements Tx.
 func (t timedTx) Now() time.Time {
-	if t.s.OwnClock {
+	if t.s.TestClock {
 		return t.s.Now()
 	}
 	return asStored(t.Tx.Now())
 }
 
-// Write implements Tx. It sets the time of the events to the current time, not to the time of the request. The trail is ordered by the time of
-// events. Readers may already have passed the time of the request, and would miss the events.
+// Write implements Tx. It gives the events the current time instead of the request's time, because the trail is ordered by event time. Readers may
+// already have passed the request's time, and would miss the events.
 func (t timedTx) Write(ctx context.Context, ch storage.Changes) error {
 	now := t.Now()
-	if len(ch.Events) > 0 && !t.s.OwnClock && t.s.Clock().Sub(now) > storage.LatestRecord {
+	if len(ch.Events) > 0 && !t.s.TestClock && t.s.Clock().Sub(now) > storage.LatestRecord {
 		return errRecordedLate
 	}
 	record(ch.Events, now)
@@ -36,11 +36,12 @@ func (t timedTx) Write(ctx context.Context, ch storage.Changes) error {
 	return t.Tx.Write(ctx, ch)
 }
 
-// errRecordedLate refuses an event whose time is too old. Readers of the trail may already have passed this time.
+// errRecordedLate refuses an event with a time that is too old. Readers of the trail may already have passed this time.
 var errRecordedLate = ipam.Errorf(ipam.CodeContention, "The request took too long. Nothing was changed; repeat it.")
 
-// record sets the time of events. It gives the events of one project consecutive ids, so that they are stored together in their order. The random
-// bits come from the first event of the project, and again from each 65,536th event. So another attempt writes the same ids.
+// record sets the time of events. It gives a project's events consecutive ids, so that the database stores them together and in order. The random
+// bits come from the id of the project's first event, and later from that of each 65,536th event. These ids are the same in each attempt, so each
+// attempt makes the same random bits.
 func record(events []ipam.Event, at time.Time) {
 	type run struct {
 		first ipam.ID

@@ -11,7 +11,7 @@ import (
 // HiddenName returns a text instead of a pool's name, for a caller that may not see the pool.
 func HiddenName(ref ipam.Ref) string { return ref.Project + "/(hidden)" }
 
-// DurationText returns an optional duration in the format of the API.
+// DurationText returns an optional duration in the API's format.
 func DurationText(d *time.Duration) string {
 	if d == nil {
 		return ""

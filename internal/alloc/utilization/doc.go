@@ -1,3 +1,3 @@
-// Package utilization records the usage of pools over time, and deletes old records. From the records it returns the history of a pool, and a
-// forecast of how long the free space lasts.
+// Package utilization records the usage of pools over time, and deletes old records. From the records it calculates a pool's history, and a forecast
+// of the date on which the pool will be full.
 package utilization

@@ -9,7 +9,7 @@ import (
 
 const day = 24 * time.Hour
 
-// stale is the age at which a record is too old to show the usage. It is two days, because every pool has at least one record a day.
+// stale is the age at which a record is too old to show the usage. Every pool has at least one record a day, so stale is two days.
 const stale = 2 * day
 
 // Point is the usage at a moment, with the highest usage since the previous point.
@@ -22,11 +22,11 @@ type Point struct {
 type Runway struct {
 	RunsOutAt     time.Time
 	PercentPerDay float64
-	Over          time.Duration // the length of the recorded trend
+	Over          time.Duration // the period of the records
 }
 
-// spaced returns up to n+1 points between two moments, at equal distances and in order of time. Each point has the usage in the last record up to its
-// time. spaced omits a point if it has no such record, or if the record is stale.
+// spaced returns up to n+1 points between two moments, at equal distances and in time order. Each point has the usage from the last record at or
+// before its time. spaced omits a point without such a record, or with a stale record.
 func spaced(recorded []ipam.UsedAt, since, until time.Time, n int) []Point {
 	points, next, before := make([]Point, 0, n+1), 0, since
 	var last ipam.UsedAt
@@ -62,15 +62,15 @@ var looks = []struct {
 	parts int
 }{{14 * day, 56}, {day, 24}}
 
-// straight is the share of the variance that a line must explain before the usage counts as growing. A line through a single step explains at most
-// 3/4 of the variance. A line through a wave that returns to its start explains at most 6/π². So neither a step nor a wave counts as growth.
+// straight is the share of the variance that a line must explain before the usage counts as growing. Neither a step nor a wave may count as growth. A
+// line explains at most 3/4 of a single step's variance. It explains at most 6/π² for a wave that returns to its start.
 const straight = 0.8
 
-// bent is the share that is enough to keep an existing alert. It is lower than straight, so that an alert does not come and go.
+// bent is the share that keeps an existing alert. It is lower than straight, so that an alert does not come and go.
 const bent = 0.6
 
-// runway forecasts when a pool of the given size will be full. For that, it fits a line to the records of each period. If several lines give a
-// forecast, it returns the earliest. It ignores a line in these cases:
+// runway forecasts when a pool with the given size will be full. It fits one line to each period's records, and returns the earliest forecast. It
+// ignores a line in these cases:
 //
 //   - half of its points are missing
 //   - it does not rise
@@ -100,7 +100,7 @@ func runway(recorded []ipam.UsedAt, size *big.Int, now time.Time, least float64)
 	return first
 }
 
-// line fits a line to points by least squares. It returns the rise in percent per day and the share of the variance that the line explains.
+// line fits a line to points by least squares. It returns the rise in percent per day, and the share of the variance that the line explains.
 func line(points []Point, size *big.Int) (percentPerDay, fits float64) {
 	var t, y, n float64
 	xs, ys := make([]float64, len(points)), make([]float64, len(points))

@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Utilization has the use cases for the usage of pools over time.
+// Utilization contains the use cases for the usage of pools over time.
 type Utilization struct {
 	*usecase.Core
 	every time.Duration
@@ -24,7 +24,7 @@ func New(core *usecase.Core, every time.Duration) *Utilization {
 	return &Utilization{core, cmp.Or(every, DefaultEvery)}
 }
 
-// shown is the default length of the returned history.
+// shown is the default period for a history.
 const shown = 30 * day
 
 // Asked selects a part of a history.
@@ -33,14 +33,14 @@ type Asked struct {
 	Points       int       // maximum number
 }
 
-// History is the usage of a pool over time.
+// History is a pool's usage over time.
 type History struct {
-	Size   *big.Int // of the pool
+	Size   *big.Int // the pool's size
 	Points []Point
 	Runway *Runway // nil: no forecast
 }
 
-// GetPoolUtilization returns the usage of a project's pool over time. It reads the current usage in all regions of the pool at the same moment.
+// GetPoolUtilization returns the usage of a project's pool over time. It reads the current usage in all the pool's regions at the same moment.
 func (s *Utilization) GetPoolUtilization(ctx context.Context, project, name string, a Asked, r usecase.Reading) (History, error) {
 	_, key, err := s.Enter(ctx, tenancy.PoolsRead, project)
 	if err != nil {
@@ -55,7 +55,7 @@ func (s *Utilization) GetPoolUtilization(ctx context.Context, project, name stri
 		a.Since = a.Until.Add(-shown)
 	}
 	if !a.Since.Before(a.Until) {
-		return History{}, ipam.Invalid("query:since", "must be earlier than query:until and than the present. Send an earlier time, or leave it out to get 30 days.")
+		return History{}, ipam.Invalid("query:since", "must be in the past, and earlier than query:until. Send an earlier time, or leave it out to get 30 days.")
 	}
 	pool, err := read.PoolGet(ctx, key, name)
 	if err == nil {
@@ -78,8 +78,8 @@ func (s *Utilization) GetPoolUtilization(ctx context.Context, project, name stri
 	return h, nil
 }
 
-// Standings returns the usage of some pools, and a forecast of how long their free space lasts. The caller must have read the Stock of the pools,
-// which counts their blocks.
+// Standings returns the usage of some pools, and forecasts how long each has free space. The caller must have read each pool's Stock, which counts
+// its blocks.
 func Standings(ctx context.Context, read storage.Reader, pools []ipam.Pool, now time.Time) (map[ipam.ID]ipam.Standing, error) {
 	all, err := read.UtilizationOf(ctx, pools, now.Add(-looks[0].over-stale))
 	if err != nil {
@@ -100,7 +100,7 @@ func Standings(ctx context.Context, read storage.Reader, pools []ipam.Pool, now 
 	return standings, nil
 }
 
-// upTo appends the current usage to the records. It drops records with a time in the future, which exist if the clock was set back.
+// upTo appends the current usage to the records. It drops records with a future time, which exist if the clock was set back.
 func upTo(recorded []ipam.UsedAt, now time.Time, used *big.Int) []ipam.UsedAt {
 	recorded = slices.DeleteFunc(recorded, func(u ipam.UsedAt) bool { return !u.At.Before(now) })
 	return append(recorded, ipam.UsedAt{At: now, Used: used})

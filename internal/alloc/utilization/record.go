@@ -14,25 +14,25 @@ const DefaultEvery = time.Hour
 
 const (
 	keptInFull = 14  // days for which the database keeps every record
-	keptAtAll  = 400 // days for which it keeps the last and the highest record of a day
+	keptAtAll  = 400 // days for which the database keeps a day's last and highest records
 	recordRows = 200 // pools in one step
 	foldedRows = 500 // days in one step
 )
 
-// Store stores the records. Its methods read and write records of the store's region only, unless their comment states otherwise.
+// Store stores the records. Its methods read and write records in the store's region only, unless their comments state otherwise.
 type Store interface {
-	// UtilizationDue returns up to limit pools whose home region is the store's region, each with today's last record. It returns them by id, and
-	// starts after the given id.
+	// UtilizationDue returns up to limit pools with the store's region as their home region, each with today's last record. The pools are in id
+	// order, and begin after the given id.
 	UtilizationDue(ctx context.Context, today time.Time, after ipam.ID, limit int) ([]Due, error)
 	// Stocks counts the blocks in some containers, as storage.Reader.Stocks does.
 	Stocks(ctx context.Context, containers []storage.Container) (map[ipam.ID]ipam.Stock, error)
-	// RecordUtilization adds records to today's records of the pools, and returns how many it added. It skips a pool that no longer exists. It also
+	// RecordUtilization adds records to the pools' records for today, and returns the number added. It skips a pool that no longer exists. It also
 	// skips a pool that already has a record with a time at or after since.
 	RecordUtilization(ctx context.Context, today, since time.Time, records []Record) (int64, error)
-	// FoldUtilization moves up to limit rows of single days into the rows of their months. It moves only days before the given time. kept selects the
-	// records of a day that the month's row keeps. FoldUtilization returns the number of moved rows.
+	// FoldUtilization moves up to limit rows for single days into the rows for their months. It moves only days before the given time. kept selects
+	// the records that the month's row keeps for a day. FoldUtilization returns the number of moved rows.
 	FoldUtilization(ctx context.Context, before time.Time, limit int, kept func([]ipam.UsedAt) []ipam.UsedAt) (int, error)
-	// ExpireUtilization deletes up to limit rows for months that began before a time, and returns their number.
+	// ExpireUtilization deletes up to limit rows for months that began before a time, and returns the number deleted.
 	ExpireUtilization(ctx context.Context, before time.Time, limit int) (int64, error)
 }
 
@@ -49,13 +49,14 @@ type Record struct {
 	ipam.UsedAt
 }
 
-// Recorder records the usage of the pools whose home is one region. Several servers may run a Recorder at the same time, and it may stop at any time.
-// Each pool gets one record per interval, from the first server. Make a Recorder with NewRecorder. Only one goroutine may use it.
+// Recorder records the usage of the pools that have one region as their home. Several servers may run a Recorder at the same time, and it may stop at
+// any time. The first server writes a pool's record for an interval, and the others skip it. Make a Recorder with NewRecorder. Only one goroutine may
+// use it.
 type Recorder struct {
 	store Store
 	every time.Duration
 	clock func() time.Time
-	done  time.Time // the beginning of the last interval for which it has recorded all pools
+	done  time.Time // the start of the last interval for which it has recorded all pools
 }
 
 // NewRecorder makes a Recorder that writes one record per interval. clock returns the database's time, or a test's time.
@@ -63,7 +64,7 @@ func NewRecorder(store Store, every time.Duration, clock func() time.Time) *Reco
 	return &Recorder{store: store, every: every, clock: clock}
 }
 
-// Record records all pools once per interval, and returns how many records it wrote. A pool whose usage does not change gets one record a day.
+// Record records all pools once per interval, and returns the number written. A pool whose usage does not change gets one record a day.
 func (r *Recorder) Record(ctx context.Context) (recorded int64, err error) {
 	began := r.clock().UTC().Truncate(r.every)
 	if began.Equal(r.done) {
@@ -92,8 +93,8 @@ func (r *Recorder) Record(ctx context.Context) (recorded int64, err error) {
 	}
 }
 
-// record writes a record for each pool on a page that has no record with a time at or after since. It skips a pool if its usage equals today's last
-// record. It reads a pool's usage in all regions at the same moment.
+// record writes a record for each pool on a page that has no record with a time at or after since. It skips a pool with the same usage as in today's
+// last record. It reads a pool's usage in all regions at the same moment.
 func (r *Recorder) record(ctx context.Context, page []Due, today, since time.Time) (int64, error) {
 	var containers []storage.Container
 	for _, d := range page {
@@ -121,7 +122,7 @@ func (r *Recorder) record(ctx context.Context, page []Due, today, since time.Tim
 	return r.store.RecordUtilization(ctx, today, since, records)
 }
 
-// Thin moves old records into the rows for their months, and deletes very old months. It works in small portions until nothing is left to do, and
+// Thin moves old records into the rows for their months, and deletes very old months. It works in small batches until nothing remains to do, and
 // returns the number of rows moved or deleted.
 func (r *Recorder) Thin(ctx context.Context) (done int64, err error) {
 	today := r.clock().UTC().Truncate(day)
@@ -142,7 +143,7 @@ func (r *Recorder) Thin(ctx context.Context) (done int64, err error) {
 	}
 }
 
-// lastAndHighest returns the last and the highest record of a day, which FoldUtilization keeps.
+// lastAndHighest returns a day's last and highest records, which FoldUtilization keeps.
 func lastAndHighest(records []ipam.UsedAt) []ipam.UsedAt {
 	last := len(records) - 1
 	if last < 1 {

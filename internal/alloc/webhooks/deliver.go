@@ -29,8 +29,8 @@ func pause(tries int, asked time.Duration) time.Duration {
 var errChanged = errors.New("the webhook was changed")
 
 // deliver sends a delivery once. If the delivery is new (made), deliver first writes it to the database. So every retry sends the same message with
-// the same id, and the receiver can recognize a repeat. deliver counts an attempt only if it knows the outcome. A request that this server's shutdown
-// interrupts does not count as a failure of the receiver.
+// the same id, and the receiver can recognize a repeat. deliver counts an attempt only if it knows the outcome. If this server's shutdown interrupts
+// a request, this does not count as the receiver's failure.
 func (r *run) deliver(ctx context.Context, d ipam.Delivery, made bool) (more bool, err error) {
 	w, err := r.changeOwned(ctx, r.in, "webhook_send", r.w, func(tx storage.Tx, w *ipam.Webhook, _ time.Time) (ch storage.WebhookChanges, err error) {
 		if w.Revision != r.w.Revision || !w.Sends() {
@@ -58,11 +58,11 @@ func (r *run) deliver(ctx context.Context, d ipam.Delivery, made bool) (more boo
 	if ctx.Err() != nil { // this server may have interrupted the request
 		return false, ctx.Err()
 	}
-	told := outcome.Reason
+	result := outcome.Reason
 	if outcome.Delivered() {
-		told = "delivered"
+		result = "delivered"
 	}
-	r.Metrics.WebhookTried(ctx, told)
+	r.Metrics.WebhookTried(ctx, result)
 	return r.settle(ctx, d, outcome)
 }
 
@@ -75,7 +75,7 @@ func ifExists(ctx context.Context, tx storage.Tx, w ipam.Webhook, d *ipam.Delive
 	return d, nil
 }
 
-// settle writes the outcome of an attempt. more reports whether this server continues with the webhook now.
+// settle writes an attempt's outcome. more reports whether this server continues with the webhook now.
 func (r *run) settle(ctx context.Context, d ipam.Delivery, o webhook.Outcome) (more bool, err error) {
 	d.Attempts++
 	wait, gaveUp := pause(d.Attempts, o.RetryAfter), false

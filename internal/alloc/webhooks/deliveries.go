@@ -18,7 +18,7 @@ const DeadLettersKept = 30 * 24 * time.Hour
 // maxDeliveryPage limits the deliveries on one page, because each includes its message.
 const maxDeliveryPage = 10
 
-// ListDeliveries lists the deliveries of a webhook that the server has given up, the oldest first.
+// ListDeliveries lists a webhook's deliveries that the server has given up, the oldest first.
 func (s *Webhooks) ListDeliveries(ctx context.Context, project, name string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Delivery], error) {
 	none := paging.Page[ipam.Delivery]{}
 	_, in, err := s.Enter(ctx, tenancy.DeliveriesRead, project)
@@ -105,7 +105,7 @@ func (s *Webhooks) changeDelivery(ctx context.Context, project, name string, id 
 	})
 }
 
-// recordedDelivery returns the audit trail record for a delivery that the server has given up. The record has the name of the webhook.
+// recordedDelivery returns the audit trail record for a delivery that the server has given up. The event has the webhook's name.
 func recordedDelivery(d ipam.Delivery) *trail.Record {
 	phase := "Dead"
 	if d.Retry {

@@ -1,3 +1,3 @@
-// Package webhooks sends the changes in projects to URLs (ADR 34). It has the use cases for webhooks and for undeliverable messages, and the
+// Package webhooks sends the changes in projects to URLs (ADR 34). It contains the use cases for webhooks and for undeliverable messages, and the
 // background job that sends the messages.
 package webhooks

@@ -12,10 +12,10 @@ import (
 
 const (
 	pollEvery    = 10 * time.Second // how often a run reads the webhook's row if nothing changes
-	saveEvery    = 10 * time.Minute // how often a run saves the cursor of a webhook without deliveries; an old cursor expires with the audit trail
+	saveEvery    = 10 * time.Minute // how often a run saves the cursor for a webhook without deliveries; an old cursor expires with the audit trail
 	targetSize   = 100              // desired number of changes in a message; the changes from one audit record stay together
 	maxBytes     = 256 << 10        // maximum size of a message; a message with a single audit record may be larger
-	retriesAfter = 5 * time.Second  // wait after a failure of this server
+	retriesAfter = 5 * time.Second  // wait after a failure in this server
 	endsWithin   = 3 * time.Second
 )
 
@@ -27,7 +27,7 @@ type run struct {
 
 	follower   *feed.Follower // nil: none
 	cursor     string         // the position after the last delivered change; the follower may have read further
-	generation int64          // of the spec that the follower filters by
+	generation int64          // the generation of the spec that the follower filters by
 	saved      time.Time
 }
 

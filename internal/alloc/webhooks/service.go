@@ -26,7 +26,7 @@ type Message struct {
 	Cursor           string // the position after the message
 }
 
-// Webhooks has the use cases for webhooks, and the job that sends.
+// Webhooks contains the use cases for webhooks, and the job that sends.
 type Webhooks struct {
 	*usecase.Core
 
@@ -39,7 +39,7 @@ type Webhooks struct {
 	runs    map[ipam.ID]struct{} // the running runs, by webhook
 	crowded bool                 // other webhooks wait until a run ends
 	failed  error                // the error from the last run that failed; nil after DeliverWebhooks has returned it
-	oldest  time.Time            // time of the first attempt at the oldest undelivered message; zero: no such message
+	oldest  time.Time            // when the server first tried to send the oldest undelivered message; zero: no such message
 	kept    time.Time            // when this server last renewed its leases and read oldest, by the process's own clock
 	running sync.WaitGroup
 	life    context.Context //nolint:containedctx // for the runs, which outlive the job that starts them

@@ -13,12 +13,12 @@ import (
 const (
 	leaseFor   = 30 * time.Second // longer than a request to a receiver and the two writes around it
 	renewEvery = 10 * time.Second
-	maxRuns    = 1000 // webhooks that one server serves at once; equals the feed's limit on followers for one caller
+	maxRuns    = 1000 // webhooks that one server serves at once
 	maxTaken   = 100
 )
 
 // DeliverWebhooks renews this server's leases. Then it takes webhooks in this region that no server has, and starts a run for each. It returns the
-// number of webhooks that it has taken. Its error includes the error of a run that has failed since the last call.
+// number of webhooks that it has taken. Its error includes the error from a run that has failed since the last call.
 func (s *Webhooks) DeliverWebhooks(ctx context.Context) (taken int64, err error) {
 	if !s.enabled() {
 		return 0, nil
@@ -59,7 +59,7 @@ func (s *Webhooks) DeliverWebhooks(ctx context.Context) (taken int64, err error)
 	return taken, errors.Join(errs...)
 }
 
-// room returns how many more webhooks this server may take. It also returns the error of the last failed run, once.
+// room returns how many more webhooks this server may take. It also returns the last failed run's error, once.
 func (s *Webhooks) room() (n int, failed error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,7 +67,7 @@ func (s *Webhooks) room() (n int, failed error) {
 	return max(0, maxRuns-len(s.runs)), failed
 }
 
-// renewLeases renews the leases of this server's webhooks. It also reads the time of the first attempt at the oldest undelivered message.
+// renewLeases renews the leases on this server's webhooks. It also reads when the first attempt to send the oldest undelivered message was made.
 func (s *Webhooks) renewLeases(ctx context.Context) error {
 	s.mu.Lock()
 	due := s.Ticks().Sub(s.kept) >= renewEvery
@@ -150,7 +150,7 @@ func park(w *ipam.Webhook) { w.DueAt, w.Lease = time.Time{}, ipam.ID{} }
 // errLost reports that another server has the webhook, or that the webhook no longer exists.
 var errLost = errors.New("the webhook is not this server's")
 
-// change runs a transaction that changes the fields of a webhook that only servers set.
+// change runs a transaction that changes a webhook's fields that only servers set.
 func (s *Webhooks) change(ctx context.Context, in storage.ProjectKey, op string, of ipam.Webhook,
 	change func(tx storage.Tx, w *ipam.Webhook, at time.Time) (storage.WebhookChanges, error),
 ) (ipam.Webhook, error) {
@@ -176,7 +176,7 @@ func (s *Webhooks) change(ctx context.Context, in storage.ProjectKey, op string,
 	})
 }
 
-// changeOwned is change for a webhook that must still belong to this server. It also renews the lease.
+// changeOwned calls s.change for a webhook that must still belong to this server. It also renews the lease.
 func (s *Webhooks) changeOwned(ctx context.Context, in storage.ProjectKey, op string, of ipam.Webhook,
 	change func(tx storage.Tx, w *ipam.Webhook, at time.Time) (storage.WebhookChanges, error),
 ) (ipam.Webhook, error) {

@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/webhook"
 )
 
-// MaxWebhooks limits the webhooks in a project, because each of them follows the changes.
+// MaxWebhooks limits the webhooks in a project, because each webhook follows the changes.
 const MaxWebhooks = 20
 
 func (s *Webhooks) of() kind.Kind[ipam.Webhook] {
@@ -38,8 +38,8 @@ func (s *Webhooks) of() kind.Kind[ipam.Webhook] {
 	}
 }
 
-// recorded returns the audit trail record for a webhook. The path and query of the URL may contain secrets. So the record has a fingerprint of the
-// URL instead, which shows only whether the URL has changed.
+// recorded returns the audit trail record for a webhook. The URL's path and query may contain secrets. So the record has a fingerprint for the URL
+// instead, which shows only whether the URL has changed.
 func (s *Webhooks) recorded(w ipam.Webhook) *trail.Record {
 	spec := w.Spec
 	if spec.URL = webhook.Concealed(w.Spec.URL); spec.URL != w.Spec.URL {
@@ -48,7 +48,7 @@ func (s *Webhooks) recorded(w ipam.Webhook) *trail.Record {
 	return trail.Recorded(w.Metadata, spec)
 }
 
-// shown hides the path and query of the URL from a caller that may not change webhooks.
+// shown hides the URL's path and query from a caller that may not change webhooks.
 func shown(ctx context.Context, project string, w ipam.Webhook) ipam.Webhook {
 	pass, err := tenancy.Authorize(ctx, tenancy.WebhooksWrite, project)
 	if err == nil {
@@ -93,13 +93,13 @@ func (s *Webhooks) CreateWebhook(ctx context.Context, project string, w ipam.Web
 	if err != nil {
 		return none, err
 	}
-	w.Metadata = s.Fresh(w.Metadata, project, s.Region, who)
+	w.Metadata = s.NewMetadata(w.Metadata, project, s.Region, who)
 	w.ProjectID, w.Epoch, w.DueAt = in.ID, ipam.NewID(), w.CreatedAt
 	w.Progress.Cursor = s.feed.CursorOf(in, mark)
 	if w.Spec.Paused {
 		w.DueAt = usecase.Timestamp{}
 	}
-	locks := storage.Locks{Alone: []ipam.ID{ipam.DerivedID(in.ID, "webhooks")}, Shared: []ipam.ID{in.ID}}
+	locks := storage.Locks{Exclusive: []ipam.ID{ipam.DerivedID(in.ID, "webhooks")}, Shared: []ipam.ID{in.ID}}
 	made, err := s.of().Create(ctx, in, w, r, locks, func(ctx context.Context, tx storage.Tx, _, now *ipam.Webhook) (storage.Changes, error) {
 		if err := usecase.CheckProjectExists(ctx, tx, in); err != nil {
 			return storage.Changes{}, err

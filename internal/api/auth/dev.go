@@ -1,4 +1,4 @@
-// Package auth authenticates callers: by API keys, by tokens of OIDC issuers, by console sessions, or without credentials in development mode.
+// Package auth authenticates callers: by API keys, OIDC tokens or console sessions, or without credentials in development mode.
 package auth
 
 import (
@@ -11,11 +11,11 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// MethodDev is the Method of callers in development mode. These callers have no rate limits.
+// MethodDev is the Method in development mode. Such callers have no rate limits.
 const MethodDev = "dev"
 
 // Dev accepts every caller as the platform admin "dev" and announces this in every response. Use it only for a server that listens on loopback alone.
-// The caller of this package must ensure that.
+// The importing package must ensure that.
 type Dev struct {
 	// LocalOnly refuses requests to any host but localhost or a loopback address. Otherwise a web page whose host name resolves to 127.0.0.1 could act
 	// as platform admin.

@@ -10,16 +10,16 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// HeaderConsole is a header that the console sends with the value "1". A page of another origin cannot send it without a CORS preflight, which the
+// HeaderConsole is a header that the console sends with the value "1". A page from another origin cannot send it without a CORS preflight, which the
 // server does not allow. Without the header, the server ignores the session cookie.
 const HeaderConsole = "X-Carve-Console"
 
 // passedOn are the headers that reveal a proxy.
 var passedOn = []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Proto", "X-Real-Ip", "Via"}
 
-// CookieOf returns the name of a console cookie in responses to a request, and whether the cookie is for TLS alone. The cookie is for TLS alone,
-// unless a browser requests its own machine over plain HTTP. A cookie for TLS has the prefix __Host-. Neither another host nor an attacker who can
-// change plain HTTP can set a cookie with this prefix.
+// CookieOf returns the full name that a console cookie has in responses to a request, and whether the cookie is for TLS alone. The cookie is for TLS
+// alone, unless a browser requests its own machine over plain HTTP. A cookie for TLS has the prefix __Host-. Neither another host nor an attacker who
+// can change plain HTTP can set a cookie with this prefix.
 func CookieOf(r *http.Request, name string) (full string, secure bool) {
 	if r.TLS != nil || !local(r.Host) || isPassedOn(r.Header) {
 		return "__Host-" + name, true
@@ -39,7 +39,7 @@ func isPassedOn(h http.Header) bool {
 // SessionCookie is the cookie with the console session.
 const SessionCookie = "carve-session"
 
-// FromConsole returns an error if the console did not send the request. Such a request lacks the console's header, or comes from a page of another
+// FromConsole returns an error if the console did not send the request. Such a request lacks the console's header, or comes from a page with another
 // origin.
 func FromConsole(r *http.Request) error {
 	if r.Header.Get(HeaderConsole) != "1" {
@@ -51,8 +51,8 @@ func FromConsole(r *http.Request) error {
 	return nil
 }
 
-// sameOrigin returns false if the browser reports that a page of another origin sent the request. It compares hosts. It compares schemes only if the
-// server itself ends TLS. Behind a proxy, the server does not know whether the browser used TLS.
+// sameOrigin returns false if the browser reports that a page with another origin sent the request. It compares hosts. It compares schemes only if
+// the server itself ends TLS. Behind a proxy, the server does not know whether the browser used TLS.
 func sameOrigin(r *http.Request) bool {
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" {
 		return false
@@ -84,7 +84,7 @@ func Held(r *http.Request) string {
 	return given[0].Value
 }
 
-// Credentials returns the text that identifies a caller before authentication, or "" if there are no credentials. The spelling of the header makes no
+// Credentials returns the text that identifies a caller before authentication, or "" if there are no credentials. The header's spelling makes no
 // difference. All malformed tokens count as one caller.
 func Credentials(r *http.Request) string {
 	switch token, given := bearer(r.Header); {

@@ -27,9 +27,9 @@ type Tokens interface {
 	Authenticate(ctx context.Context, token string) (tenancy.Principal, error)
 }
 
-// Ways combines several authenticators. Each kind of token goes to exactly one of them. A nil field disables its kind.
+// Ways combines several authenticators. Each kind of token goes to exactly one authenticator. A nil field disables its kind.
 type Ways struct {
-	Keys Tokens // tokens with the prefix of API keys
+	Keys Tokens // tokens with keyPrefix
 	OIDC Tokens // all other tokens
 	// Sessions authenticates console sessions, for requests without the header Authorization.
 	Sessions Tokens
@@ -38,11 +38,11 @@ type Ways struct {
 	Dev Authenticator
 }
 
-// keyPrefix is the prefix of API keys.
+// keyPrefix begins every API key.
 const keyPrefix = "carve_"
 
 // Authenticate implements Authenticator.
-func (w Ways) Authenticate(r *http.Request) (tenancy.Principal, error) {
+func (w Ways) Authenticate(r *http.Request) (who tenancy.Principal, err error) {
 	token, given := bearer(r.Header)
 	isKey := strings.HasPrefix(token, keyPrefix)
 	session := ""
@@ -51,7 +51,7 @@ func (w Ways) Authenticate(r *http.Request) (tenancy.Principal, error) {
 	}
 	switch {
 	case !given && r.Header.Get(HeaderConsole) != "" && !sameOrigin(r):
-		return tenancy.Principal{}, ipam.Errorf(ipam.CodeUnauthenticated, "The server does not accept a session of the console from a page of another origin.")
+		return who, ipam.Errorf(ipam.CodeUnauthenticated, "The server does not accept a session of the console from a page of another origin.")
 	case session != "":
 		return w.Sessions.Authenticate(r.Context(), session)
 	case w.Keys != nil && isKey:
@@ -59,14 +59,14 @@ func (w Ways) Authenticate(r *http.Request) (tenancy.Principal, error) {
 	case w.OIDC != nil && token != "" && !isKey:
 		return w.OIDC.Authenticate(r.Context(), token)
 	case w.Dev != nil && !reads(r) && !sameOrigin(r): // without this check, such a page could act as "dev"
-		return tenancy.Principal{}, ipam.Errorf(ipam.CodeUnauthenticated, "A page of another origin cannot change anything without credentials; send the request from a page of this server.")
+		return who, ipam.Errorf(ipam.CodeUnauthenticated, "A page of another origin cannot change anything without credentials; send the request from a page of this server.")
 	case w.Dev != nil:
 		return w.Dev.Authenticate(r)
 	case !given:
-		return tenancy.Principal{}, ipam.Errorf(ipam.CodeUnauthenticated,
+		return who, ipam.Errorf(ipam.CodeUnauthenticated,
 			"This request carries no credentials; send an API key or a token in the header Authorization, as Bearer.")
 	default:
-		return tenancy.Principal{}, tenancy.NotValid("has a kind that this server does not accept")
+		return who, tenancy.NotValid("has a kind that this server does not accept")
 	}
 }
 
@@ -94,7 +94,7 @@ func bearer(h http.Header) (token string, given bool) {
 	return token, true
 }
 
-// VisibleASCII reports whether a text is not empty and consists of visible ASCII.
+// VisibleASCII reports whether a text has only visible ASCII characters, and at least one.
 func VisibleASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] < 0x21 || s[i] > 0x7e {

@@ -13,12 +13,12 @@ func MemberOf(m ipam.Member) gen.Member {
 	return gen.Member{Metadata: plainMetadataOf(m.Metadata), Spec: gen.MemberSpec{Role: gen.Role(m.Spec.Role)}}
 }
 
-// PutMember converts the body of a PUT into a member.
+// PutMember converts a PUT body into a member.
 func PutMember(_, subject string, b gen.MemberPut) (ipam.Member, error) {
 	return ipam.Member{Metadata: ipam.Metadata{Name: subject}, Spec: ipam.MemberSpec{Role: string(b.Spec.Role)}}, nil
 }
 
-// GrantOf converts a grant into its wire form. The name of a grant is the consumer, which is the project that may use the pool or space.
+// GrantOf converts a grant into its wire form. A grant's name is the consumer, which is the project that may use the pool or space.
 func GrantOf(g ipam.Grant) gen.Grant {
 	return gen.Grant{Metadata: plainMetadataOf(g.Metadata), Spec: gen.GrantSpec{Consumer: g.Name}}
 }
@@ -31,7 +31,7 @@ func plainMetadataOf(m ipam.Metadata) gen.PlainMetadata {
 	}
 }
 
-// NewKey converts the body of a POST into a key.
+// NewKey converts a POST body into a key.
 func NewKey(_ string, b gen.APIKeyCreate) (ipam.APIKey, error) {
 	meta, err := newMetadata(b.Metadata)
 	k := ipam.APIKey{Metadata: meta, Spec: ipam.APIKeySpec{Role: string(b.Spec.Role), Description: b.Spec.Description}}
@@ -43,7 +43,7 @@ func NewKey(_ string, b gen.APIKeyCreate) (ipam.APIKey, error) {
 	return k, err
 }
 
-// KeyOf converts a key into its wire form, without the token. The phase of the key depends on now.
+// KeyOf converts a key into its wire form, without the token. The key's phase depends on now.
 func KeyOf(k ipam.APIKey, now time.Time) gen.APIKey {
 	return gen.APIKey{
 		Metadata: metadataOf(k.Metadata),

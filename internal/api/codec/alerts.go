@@ -1,18 +1,17 @@
 package codec
 
 import (
+	"cmp"
+
 	"github.com/carve-ipam/carve/internal/api/gen"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// NewAlertRule converts the body of a POST into an alert rule.
+// NewAlertRule converts a POST body into an alert rule.
 func NewAlertRule(_ string, b gen.AlertRuleCreate) (ipam.AlertRule, error) {
-	meta, err := newMetadata(b.Metadata)
-	if err != nil {
-		return ipam.AlertRule{}, err
-	}
-	spec, err := alertRuleSpec(b.Spec)
-	return ipam.AlertRule{Metadata: meta, Spec: spec}, err
+	meta, wrongMeta := newMetadata(b.Metadata)
+	spec, wrongSpec := alertRuleSpec(b.Spec)
+	return ipam.AlertRule{Metadata: meta, Spec: spec}, cmp.Or(wrongMeta, wrongSpec)
 }
 
 func alertRuleSpec(s gen.AlertRuleSpec) (spec ipam.AlertRuleSpec, err error) {

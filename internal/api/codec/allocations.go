@@ -10,7 +10,7 @@ func AllocationOf(a ipam.Allocation) gen.IPAllocation {
 	out := gen.IPAllocation{
 		Metadata: metadataOf(a.Meta()),
 		Spec: gen.IPAllocationSpec{
-			Purpose: gen.IPAllocationPurpose(a.Purpose), PoolRef: resolvedRefOf(a.Pool), OwnerRef: ownerRefOf(a.OwnerRef),
+			Purpose: gen.IPAllocationPurpose(a.Purpose), PoolRef: resolvedRefOf(a.Pool), OwnerRef: (*gen.OwnerRef)(a.OwnerRef),
 			ReclaimPolicy: gen.ReclaimPolicy(a.ReclaimPolicy), Reason: a.Reason,
 		},
 		Status: gen.IPAllocationStatus{AllocatedCIDR: a.Block.String(), Phase: gen.IPAllocationPhase(a.Phase), CoolUntil: OptionalTime(a.CoolUntil)},
@@ -22,7 +22,7 @@ func AllocationOf(a ipam.Allocation) gen.IPAllocation {
 		out.Spec.ClassProject, out.Spec.ClassName = a.Class.Ref.Project, a.Class.Ref.Name
 	case ipam.PurposeChildPool:
 		out.Spec.ChildPoolRef = optionalRefOf(a.Holder)
-	case ipam.PurposeReservation, ipam.PurposeRootPool: // no other resource holds blocks of these purposes
+	case ipam.PurposeReservation, ipam.PurposeRootPool: // no other resource holds such blocks
 	}
 	return out
 }

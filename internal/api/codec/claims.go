@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strconv"
@@ -11,17 +12,14 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// NewClaim converts the body of a POST into a claim.
+// NewClaim converts a POST body into a claim.
 func NewClaim(project string, c gen.IPClaimCreate) (ipam.Claim, error) {
-	meta, err := newMetadata(c.Metadata)
-	if err != nil {
-		return ipam.Claim{}, err
-	}
-	spec, err := ClaimSpec(project, c.Spec)
-	return ipam.Claim{Metadata: meta, Spec: spec}, err
+	meta, wrongMeta := newMetadata(c.Metadata)
+	spec, wrongSpec := ClaimSpec(project, c.Spec)
+	return ipam.Claim{Metadata: meta, Spec: spec}, cmp.Or(wrongMeta, wrongSpec)
 }
 
-// NewClaims converts the claims of a batch. Its errors point to the index of the claim in the batch.
+// NewClaims converts a batch's claims. Its errors point to the claim's index in the batch.
 func NewClaims(project string, b gen.ClaimBatchCreate) ([]ipam.Claim, error) {
 	claims := make([]ipam.Claim, len(b.Claims))
 	for i, wire := range b.Claims {
@@ -33,7 +31,7 @@ func NewClaims(project string, b gen.ClaimBatchCreate) ([]ipam.Claim, error) {
 	return claims, nil
 }
 
-// PutClaim converts the body of a PUT into a claim with the name in the path.
+// PutClaim converts a PUT body into a claim with the name in the path.
 func PutClaim(project, name string, b gen.IPClaimPut) (ipam.Claim, error) {
 	meta := ValueOr(b.Metadata, gen.PutMetadata{})
 	if meta.Name != "" && meta.Name != name {
@@ -104,7 +102,7 @@ func ClaimOf(c ipam.Claim) gen.IPClaim {
 		Spec: gen.IPClaimSpec{
 			ClassName: c.Spec.ClassName, Scope: c.Spec.Scope, PoolRef: refOf(c.Spec.PoolRef), PoolSelector: selectorOf(c.Spec.PoolSelector), PrefixLength: c.Spec.PrefixLength,
 			IPFamily: gen.IPFamily(c.Spec.Family), CIDR: blockOf(c.Spec.CIDR), Address: addressOf(c.Spec.Address),
-			ReclaimPolicy: gen.ReclaimPolicy(c.Spec.ReclaimPolicy), OwnerRef: ownerRefOf(c.Spec.OwnerRef),
+			ReclaimPolicy: gen.ReclaimPolicy(c.Spec.ReclaimPolicy), OwnerRef: (*gen.OwnerRef)(c.Spec.OwnerRef),
 			MaxConsumers: c.Spec.MaxConsumers, WhenUnused: gen.WhenUnused(c.Spec.WhenUnused),
 		},
 		Status: gen.IPClaimStatus{
@@ -128,7 +126,7 @@ func ClaimOf(c ipam.Claim) gen.IPClaim {
 	return claim
 }
 
-// within prefixes the pointers of an error with a position in the body, such as one claim of a batch.
+// within prefixes an error's pointers with a position in the body, such as one claim in a batch.
 func within(in string, err error) error {
 	e, ok := errors.AsType[*ipam.Error](err)
 	if !ok || e.Code != ipam.CodeInvalidArgument {

@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
 	"time"
@@ -10,14 +11,11 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// NewClass converts the body of a POST into a class.
+// NewClass converts a POST body into a class.
 func NewClass(_ string, b gen.IPClassCreate) (ipam.Class, error) {
-	meta, err := newMetadata(b.Metadata)
-	if err != nil {
-		return ipam.Class{}, err
-	}
-	spec, err := ClassSpec(b.Spec)
-	return ipam.Class{Metadata: meta, Spec: spec}, err
+	meta, wrongMeta := newMetadata(b.Metadata)
+	spec, wrongSpec := ClassSpec(b.Spec)
+	return ipam.Class{Metadata: meta, Spec: spec}, cmp.Or(wrongMeta, wrongSpec)
 }
 
 // ClassSpec converts a class's spec and fills in the defaults.
@@ -91,7 +89,7 @@ func ClassSpecOf(s ipam.ClassSpec) gen.IPClassSpec {
 
 // ClassStatusOf converts a class's status into its wire form.
 func ClassStatusOf(c ipam.Class) gen.IPClassStatus {
-	total, available := count10(c.Status.Total), count10(c.Status.Available)
+	total, available := count(c.Status.Total), count(c.Status.Available)
 	return gen.IPClassStatus{
 		BackingPools: c.Status.BackingPools, ScopedPools: c.Status.ScopedPools,
 		Capacity:            gen.ClassCapacity{Total: total.String(), Available: available.String()},
@@ -101,27 +99,27 @@ func ClassStatusOf(c ipam.Class) gen.IPClassStatus {
 	}
 }
 
-// count10 parses a decimal count that the server itself has written. "" is 0.
-func count10(s string) *big.Int {
-	n, ok := new(big.Int).SetString(s, 10)
-	if !ok {
-		return new(big.Int)
+// count parses a decimal count that the server itself has written. "" is 0.
+func count(s string) *big.Int {
+	if n, ok := new(big.Int).SetString(s, 10); ok {
+		return n
 	}
-	return n
+	return new(big.Int)
 }
 
 // classReady returns the condition Ready: whether any pool lists the class. The server does not record when this changed, so the condition has the
-// creation time of the class.
+// class's creation time.
 func classReady(c ipam.Class) gen.Condition {
 	ready := gen.Condition{Type: "Ready", LastTransitionTime: c.CreatedAt}
+	ready.Status, ready.Reason = gen.ConditionStatusTrue, "Backed"
 	switch n := c.Status.BackingPools; n {
 	case 0:
 		ready.Status, ready.Reason = gen.ConditionStatusFalse, "NoBackingPools"
 		ready.Message = "No pool lists the class; add its name to classNames of a pool."
 	case 1:
-		ready.Status, ready.Reason, ready.Message = gen.ConditionStatusTrue, "Backed", "1 pool backs the class."
+		ready.Message = "1 pool backs the class."
 	default:
-		ready.Status, ready.Reason, ready.Message = gen.ConditionStatusTrue, "Backed", fmt.Sprintf("%d pools back the class.", n)
+		ready.Message = fmt.Sprintf("%d pools back the class.", n)
 	}
 	return ready
 }

@@ -28,7 +28,7 @@ func claimConsumers(list []gen.ClaimConsumer) (all []ipam.NewConsumer) {
 	return all
 }
 
-// Renewals converts the body of a renewal into the list of consumers to renew.
+// Renewals converts the body into the consumers to renew.
 func Renewals(b gen.ConsumerRenewal) consumers.Renewals {
 	r := consumers.Renewals{Realm: cmp.Or(b.Realm, ipam.DefaultRealm), UIDs: b.Consumers}
 	if b.TTLSeconds != nil {
@@ -37,7 +37,7 @@ func Renewals(b gen.ConsumerRenewal) consumers.Renewals {
 	return r
 }
 
-// RenewedOf converts the result of renewals into its wire form.
+// RenewedOf converts the result into its wire form.
 func RenewedOf(r consumers.Renewed) gen.ConsumerRenewed {
 	return gen.ConsumerRenewed{Renewed: listed(r.Renewed), Ended: listed(r.Ended), Unknown: listed(r.Unknown)}
 }

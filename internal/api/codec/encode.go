@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/api/gen"
 )
 
-// jsonType is the Content-Type of all responses. They can share the slice, because code may replace a header's values but never writes to them.
+// jsonType is every response's Content-Type. All responses can share the slice, because code may replace a header's values but never writes to them.
 var jsonType = []string{"application/json"}
 
 // jsonText writes the same JSON as encoding/json, byte for byte, but without reflection. It serves the most frequent responses, which contain claims.
@@ -44,7 +44,7 @@ func (w *jsonText) name(name string) {
 	w.b = append(append(append(w.b, '"'), name...), '"', ':')
 }
 
-// member starts an object that is the value of a member.
+// member starts a member whose value is an object.
 func (w *jsonText) member(name string) {
 	w.name(name)
 	w.open('{')
@@ -80,7 +80,7 @@ func (w *jsonText) moment(name string, at time.Time) {
 	w.b = append(w.b, '"', ',')
 }
 
-// texts writes a map of texts, in order of the keys, unless it is empty.
+// texts writes a map with texts, sorted by key, unless it is empty.
 func (w *jsonText) texts(name string, values map[string]string) {
 	if len(values) == 0 {
 		return
@@ -98,16 +98,26 @@ func (w *jsonText) texts(name string, values map[string]string) {
 func (w *jsonText) quoted(s string) {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
-			raw, err := json.Marshal(s)
-			if err != nil {
-				w.err = err
-			}
-			w.b = append(w.b, raw...)
-			w.comma()
+			w.encoded(s)
 			return
 		}
 	}
 	w.b = append(append(append(w.b, '"'), s...), '"', ',')
+}
+
+// rare writes a member that few claims have. encoding/json encodes it.
+func (w *jsonText) rare(name string, value any) {
+	w.name(name)
+	w.encoded(value)
+}
+
+func (w *jsonText) encoded(value any) {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		w.err = err
+	}
+	w.b = append(w.b, raw...)
+	w.comma()
 }
 
 const (
@@ -117,7 +127,7 @@ const (
 
 var answers = sync.Pool{New: func() any { return &jsonText{b: make([]byte, 0, 1024)} }}
 
-// Page is a page of a list on the wire.
+// Page is a list's page in its wire form.
 type Page[W any] struct {
 	ChangesCursor string `json:"changesCursor,omitempty"` // only for kinds in the feed
 	Items         []W    `json:"items"`

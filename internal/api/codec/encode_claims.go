@@ -6,7 +6,7 @@ import (
 	"github.com/carve-ipam/carve/internal/api/gen"
 )
 
-// usualClaim is the length in bytes that the text of a claim usually does not exceed. It sizes the buffer of a list.
+// usualClaim is the length in bytes that few claims exceed. It sizes a list's buffer.
 const usualClaim = 900
 
 func (w *jsonText) claims(name string, claims []gen.IPClaim) {
@@ -58,7 +58,9 @@ func (w *jsonText) claimSpec(s *gen.IPClaimSpec) {
 	}
 	w.some("cidr", s.CIDR)
 	w.some("className", s.ClassName)
-	w.claimConsumers(s.Consumers)
+	if len(s.Consumers) > 0 { // no response has them, because the claim's status counts the attached consumers
+		w.rare("consumers", s.Consumers)
+	}
 	w.some("ipFamily", string(s.IPFamily))
 	if s.MaxConsumers != 0 {
 		w.integer("maxConsumers", int64(s.MaxConsumers))
@@ -77,7 +79,7 @@ func (w *jsonText) claimSpec(s *gen.IPClaimSpec) {
 		w.shut('}')
 	}
 	if s.PoolSelector != nil {
-		w.labelSelector("poolSelector", s.PoolSelector)
+		w.rare("poolSelector", s.PoolSelector)
 	}
 	if s.PrefixLength != nil {
 		w.integer("prefixLength", int64(*s.PrefixLength))
@@ -85,52 +87,6 @@ func (w *jsonText) claimSpec(s *gen.IPClaimSpec) {
 	w.some("reclaimPolicy", string(s.ReclaimPolicy))
 	w.texts("scope", s.Scope)
 	w.some("whenUnused", string(s.WhenUnused))
-	w.shut('}')
-}
-
-// claimConsumers writes spec.consumers for completeness. No response has this field, because the claim's status counts the attached consumers.
-func (w *jsonText) claimConsumers(list []gen.ClaimConsumer) {
-	if len(list) == 0 {
-		return
-	}
-	w.name("consumers")
-	w.open('[')
-	for _, c := range list {
-		w.open('{')
-		w.text("uid", c.UID)
-		w.some("realm", c.Realm)
-		w.some("kind", c.Kind)
-		w.some("name", c.Name)
-		if c.TTLSeconds != nil {
-			w.integer("ttlSeconds", *c.TTLSeconds)
-		}
-		w.shut('}')
-	}
-	w.shut(']')
-}
-
-func (w *jsonText) labelSelector(name string, s *gen.LabelSelector) { //nolint:staticcheck // deprecated for callers, but still served
-	w.member(name)
-	if len(s.MatchExpressions) > 0 {
-		w.name("matchExpressions")
-		w.open('[')
-		for _, r := range s.MatchExpressions {
-			w.open('{')
-			w.text("key", r.Key)
-			w.text("operator", string(r.Operator))
-			if len(r.Values) > 0 {
-				w.name("values")
-				w.open('[')
-				for _, v := range r.Values {
-					w.quoted(v)
-				}
-				w.shut(']')
-			}
-			w.shut('}')
-		}
-		w.shut(']')
-	}
-	w.texts("matchLabels", s.MatchLabels)
 	w.shut('}')
 }
 

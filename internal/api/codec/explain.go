@@ -9,9 +9,9 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// ExplanationOf converts the explanation of a claim with this spec into its wire form.
+// ExplanationOf converts an explanation into its wire form. spec is the claim's.
 func ExplanationOf(spec ipam.ClaimSpec, x claims.Explanation) gen.ClaimExplanation {
-	out := gen.ClaimExplanation{Steps: Each(x.Steps, StepOf), Remedies: Each(x.Remedies, remedyOf)}
+	out := gen.ClaimExplanation{Steps: Each(x.Steps, StepOf), Remedies: Each(x.Remedies, func(r claims.Remedy) gen.Remedy { return gen.Remedy(r) })}
 	if c := x.Claim; c != nil {
 		pool := resolvedRefOf(c.Pool)
 		out.Outcome, out.Detail = gen.ClaimOutcomeBound, fmt.Sprintf("%s would be carved from pool %s", c.Block, c.Pool)
@@ -53,14 +53,10 @@ func decidingClass(x claims.Explanation) (project, name string) {
 	return project, name
 }
 
-// StepOf converts a step of a decision into its wire form.
+// StepOf converts a decision's step into its wire form.
 func StepOf(s ipam.Step) gen.DecisionStep {
 	return gen.DecisionStep{
 		Kind: gen.DecisionKind(s.Kind), Name: s.Name, Outcome: gen.DecisionOutcome(s.Outcome),
 		Code: gen.ProblemCode(s.Code), Detail: s.Detail,
 	}
-}
-
-func remedyOf(r claims.Remedy) gen.Remedy {
-	return gen.Remedy{Pointer: r.Pointer, Value: r.Value, Detail: r.Detail}
 }

@@ -19,9 +19,9 @@ func PoolFreeOf(page pools.FreePage) gen.PoolFree {
 	}
 }
 
-// freeSummary counts the free blocks of a pool, from the length of the largest free block down to a host address. For each length it returns the
-// number of free blocks with exactly that length, and the number of blocks of that length that can be claimed. A larger free block counts as all the
-// blocks that it can be divided into. If the pool's bounds do not allow a length, no blocks of that length can be claimed.
+// freeSummary counts a pool's free blocks by length, from the largest free block down to a host address. For each length it returns two numbers: the
+// free blocks with exactly that length, and the blocks with that length that can be claimed. A larger free block counts as all the blocks that it can
+// be divided into. If the pool's bounds do not allow a length, the second number is 0.
 func freeSummary(p ipam.Pool) []gen.FreeSummary {
 	largest, some := p.Stock.LargestFree()
 	if !some {

@@ -16,7 +16,7 @@ func PoolMapOf(m allocations.Map) gen.PoolMap {
 	}
 }
 
-// stateOf returns the common state of a run of equal cells.
+// stateOf returns the state that a run's cells share.
 func stateOf(r allocations.Run) gen.PoolMapState {
 	switch {
 	case r.Mixed:

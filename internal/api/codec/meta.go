@@ -7,7 +7,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// newMetadata converts the metadata of a new resource. If the caller gives generateName, newMetadata makes a name from it.
+// newMetadata converts a new resource's metadata. If the caller gives generateName, newMetadata makes a name from it.
 func newMetadata(m gen.CreateMetadata) (ipam.Metadata, error) {
 	meta := ipam.Metadata{Name: m.Name, Labels: m.Labels, Annotations: m.Annotations}
 	switch {
@@ -69,17 +69,10 @@ func ownerRef(o *gen.OwnerRef) *ipam.OwnerRef {
 	if o == nil || *o == (gen.OwnerRef{}) {
 		return nil
 	}
-	return &ipam.OwnerRef{Kind: o.Kind, Name: o.Name, UID: o.UID}
+	return (*ipam.OwnerRef)(o)
 }
 
-func ownerRefOf(o *ipam.OwnerRef) *gen.OwnerRef {
-	if o == nil {
-		return nil
-	}
-	return &gen.OwnerRef{Kind: o.Kind, Name: o.Name, UID: o.UID}
-}
-
-// allocated returns the only condition of a resource whose block is allocated when it is created. message names the pool or space of the block.
+// allocated returns the only condition that a resource has if its creation allocates its block. message names the block's pool or space.
 func allocated(message string, since time.Time) []gen.Condition {
 	return []gen.Condition{{
 		Type: "Allocated", Status: gen.ConditionStatusTrue, Reason: "AllocationSucceeded",
@@ -87,7 +80,7 @@ func allocated(message string, since time.Time) []gen.Condition {
 	}}
 }
 
-// Each converts each item of a list.
+// Each converts a list, item by item.
 func Each[D, W any](items []D, one func(D) W) []W {
 	out := make([]W, len(items))
 	for i, item := range items {

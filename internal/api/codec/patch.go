@@ -34,9 +34,8 @@ var (
 // alone. A client may read the whole resource, edit it and send it back. So a patch may contain fields that are not writable, with their current
 // values.
 //
-// patched returns invalid_argument for an unknown field or a value of the wrong type, and immutable_field for a change of a field that is not
-// writable. The functions in passing remove values that change all the time, so that patched does not compare them. A use case may run patched
-// several times.
+// patched returns invalid_argument for an unknown field or a wrong type, and immutable_field if the patch changes a field that is not writable. The
+// functions in passing remove values that change all the time, so that patched does not compare them. A use case may run patched several times.
 func patched[W any](current W, patch []byte, writable []string, passing ...func(*W)) (W, error) {
 	var next W
 	for _, away := range passing {
@@ -46,7 +45,7 @@ func patched[W any](current W, patch []byte, writable []string, passing ...func(
 	if err != nil {
 		return next, notPatchable(err)
 	}
-	// If a patch sets an unknown field to null, the merge removes the field. So the check of the result would not find it.
+	// If a patch sets an unknown field to null, the merge removes the field. A check of the result would not find it.
 	var named W
 	if err := jsonv2.Unmarshal(patch, &named, jsonv2.RejectUnknownMembers(true)); errors.Is(err, jsonv2.ErrUnknownName) {
 		return next, notThatResource(err)

@@ -6,8 +6,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// The functions below return the mutate function of a patch. It converts the stored resource into its wire form, because the patch uses the field
-// names of the API. It applies the patch, and copies the writable fields of the result into the resource.
+// The functions below return the mutate function for a patch. The mutate function converts the stored resource into its wire form, because the patch
+// uses the API's field names. It applies the patch, and copies the writable fields back into the resource.
 
 // PatchProject applies a JSON merge patch to a project.
 func PatchProject(patch []byte) func(ipam.Project) (ipam.Project, error) {
@@ -32,13 +32,13 @@ func PatchSpace(patch []byte) func(ipam.Space) (ipam.Space, error) {
 		}
 		next := was
 		next.Labels, next.Annotations = wire.Metadata.Labels, wire.Metadata.Annotations
-		next.Spec = spaceSpec(wire.Spec)
+		next.Spec = ipam.SpaceSpec(wire.Spec)
 		return next, nil
 	}
 }
 
-// PatchPool applies a JSON merge patch to a pool. A patch may contain the pool's status, and PatchPool compares it with read. read has the free
-// blocks that the caller could read a moment ago. The use case passes the pool without free blocks.
+// PatchPool applies a JSON merge patch to a pool. A patch may contain the pool's status, and PatchPool compares this status with the pool in the
+// parameter read, which has the free blocks that the caller could read a moment ago. The use case passes the pool without free blocks.
 func PatchPool(patch []byte, read ipam.Pool) func(ipam.Pool) (ipam.Pool, error) {
 	return func(was ipam.Pool) (ipam.Pool, error) {
 		seen := was

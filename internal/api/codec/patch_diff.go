@@ -30,15 +30,10 @@ func diff(pointer string, a, b any) []string {
 		}
 		return []string{pointer}
 	}
-	names := map[string]bool{}
-	for name := range x {
-		names[name] = true
-	}
-	for name := range y {
-		names[name] = true
-	}
+	all := maps.Clone(x)
+	maps.Copy(all, y)
 	var out []string
-	for _, name := range slices.Sorted(maps.Keys(names)) {
+	for _, name := range slices.Sorted(maps.Keys(all)) {
 		out = append(out, diff(pointer+"/"+ipam.EscapePointer(name), x[name], y[name])...)
 	}
 	return out

@@ -63,12 +63,12 @@ func capacity(total, available, reserved, cooling *big.Int) gen.Capacity {
 	return out
 }
 
-// utilization returns the percentage of total that is not available, rounded to two decimals, half up. It is 0 if total is 0.
+// utilization returns the used percentage, rounded to two decimals, half up. It is 0 if total is 0.
 func utilization(total, available *big.Int) float64 {
 	return percent(ipam.Share{Used: new(big.Int).Sub(total, available), Of: total}.Hundredths())
 }
 
-// size returns the number of addresses in a block.
+// size returns a block's number of addresses.
 func size(b netip.Prefix) *big.Int {
 	return new(big.Int).Lsh(big.NewInt(1), uint(b.Addr().BitLen()-b.Bits()))
 }

@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"cmp"
 	"net/netip"
 	"strconv"
 	"time"
@@ -9,14 +10,11 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// NewPool converts the body of a POST into a pool.
+// NewPool converts a POST body into a pool.
 func NewPool(project string, b gen.IPPoolCreate) (ipam.Pool, error) {
-	meta, err := newMetadata(b.Metadata)
-	if err != nil {
-		return ipam.Pool{}, err
-	}
-	spec, err := PoolSpec(project, b.Spec)
-	return ipam.Pool{Metadata: meta, Spec: spec}, err
+	meta, wrongMeta := newMetadata(b.Metadata)
+	spec, wrongSpec := PoolSpec(project, b.Spec)
+	return ipam.Pool{Metadata: meta, Spec: spec}, cmp.Or(wrongMeta, wrongSpec)
 }
 
 // PoolSpec converts a pool's spec.

@@ -5,7 +5,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// NewProject converts the body of a POST into a project.
+// NewProject converts a POST body into a project.
 func NewProject(_ string, b gen.ProjectCreate) (ipam.Project, error) {
 	meta, err := newMetadata(b.Metadata)
 	return ipam.Project{Metadata: meta, Spec: projectSpec(ValueOr(b.Spec, gen.ProjectSpec{}))}, err
@@ -24,19 +24,17 @@ func ProjectOf(p ipam.Project) gen.Project {
 	}
 }
 
-// NewSpace converts the body of a POST into a space.
+// NewSpace converts a POST body into a space.
 func NewSpace(_ string, b gen.SpaceCreate) (ipam.Space, error) {
 	meta, err := newMetadata(b.Metadata)
-	return ipam.Space{Metadata: meta, Spec: spaceSpec(ValueOr(b.Spec, gen.SpaceSpec{}))}, err
+	return ipam.Space{Metadata: meta, Spec: ipam.SpaceSpec(ValueOr(b.Spec, gen.SpaceSpec{}))}, err
 }
-
-func spaceSpec(s gen.SpaceSpec) ipam.SpaceSpec { return ipam.SpaceSpec{Description: s.Description} }
 
 // SpaceOf converts a space into its wire form.
 func SpaceOf(s ipam.Space) gen.Space {
 	return gen.Space{
 		Metadata: metadataOf(s.Metadata),
-		Spec:     gen.SpaceSpec{Description: s.Spec.Description},
+		Spec:     gen.SpaceSpec(s.Spec),
 		Status:   gen.SpaceStatus{Phase: gen.SpacePhaseReady},
 	}
 }

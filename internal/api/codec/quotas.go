@@ -7,7 +7,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// PutQuota converts the body of a PUT into a quota.
+// PutQuota converts a PUT body into a quota.
 func PutQuota(project, name string, b gen.QuotaPut) (ipam.Quota, error) {
 	spec, err := QuotaSpec(project, b.Spec)
 	return ipam.Quota{Metadata: ipam.Metadata{Name: name}, Spec: spec}, err
@@ -65,7 +65,7 @@ func quotaScopeOf(s ipam.QuotaScope) *gen.QuotaScope {
 	return &gen.QuotaScope{PoolRef: refOf(s.Pool), ClassRef: refOf(s.Class), IPFamily: gen.IPFamily(s.Family)}
 }
 
-// left returns the unused part of a limit. It returns nil if there is no limit.
+// left returns a limit's unused part, or nil without a limit.
 func left(limit *int64, used int64) *int64 {
 	if limit == nil {
 		return nil

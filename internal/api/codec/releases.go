@@ -5,7 +5,7 @@ import (
 	"github.com/carve-ipam/carve/internal/api/gen"
 )
 
-// ReleaseOf converts the result of a release, or of its dry run, into its wire form.
+// ReleaseOf converts a release's result into its wire form.
 func ReleaseOf(r releases.Report, dryRun bool) gen.ClaimRelease {
 	out := gen.ClaimRelease{
 		Released: r.Done, Gone: r.Gone, Skipped: make([]gen.ClaimSkipped, 0, len(r.Skipped)), NextCursor: r.Next,

@@ -14,7 +14,7 @@ func EventOf(e ipam.Event) gen.AuditEvent {
 	}
 }
 
-// HoldOf converts a past or present holder of a block into its wire form. If the holder is another project's claim, its name is empty, because the
+// HoldOf converts a block's past or present holder into its wire form. If the holder is another project's claim, its name is empty, because the
 // caller may not know it.
 func HoldOf(h ipam.Hold) gen.HistoryEntry {
 	out := gen.HistoryEntry{
@@ -30,7 +30,7 @@ func HoldOf(h ipam.Hold) gen.HistoryEntry {
 		out.ClaimRef = optionalRefOf(h.Holder)
 	case ipam.PurposeChildPool:
 		out.ChildPoolRef = optionalRefOf(h.Holder)
-	case ipam.PurposeReservation, ipam.PurposeRootPool: // blocks of these purposes have no history
+	case ipam.PurposeReservation, ipam.PurposeRootPool: // such blocks have no history
 	}
 	return out
 }

@@ -1,6 +1,6 @@
 package codec
 
-// ValueOr returns the value of an optional parameter, or absent if the parameter is nil.
+// ValueOr returns an optional parameter's value, or absent if the parameter is nil.
 func ValueOr[T any](p *T, absent T) T {
 	if p == nil {
 		return absent

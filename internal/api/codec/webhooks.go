@@ -1,20 +1,18 @@
 package codec
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"github.com/carve-ipam/carve/internal/api/gen"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// NewWebhook converts the body of a POST into a webhook.
+// NewWebhook converts a POST body into a webhook.
 func NewWebhook(_ string, b gen.WebhookCreate) (ipam.Webhook, error) {
-	meta, err := newMetadata(b.Metadata)
-	if err != nil {
-		return ipam.Webhook{}, err
-	}
-	spec, err := webhookSpec(b.Spec)
-	return ipam.Webhook{Metadata: meta, Spec: spec}, err
+	meta, wrongMeta := newMetadata(b.Metadata)
+	spec, wrongSpec := webhookSpec(b.Spec)
+	return ipam.Webhook{Metadata: meta, Spec: spec}, cmp.Or(wrongMeta, wrongSpec)
 }
 
 func webhookSpec(s gen.WebhookSpec) (spec ipam.WebhookSpec, err error) {

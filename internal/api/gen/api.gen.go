@@ -1661,7 +1661,7 @@ type ChangesEnd struct {
 	// | `method_not_allowed` | 405 | the path has no such method |
 	// | `not_acceptable` | 406 | `Accept` permits no media type of the response |
 	// | `already_exists` | 409 | the name is taken, a claim with this name has another spec, or another class is the default; `conflictsWith` |
-	// | `overlap` | 409 | a root pool of the space overlaps; `conflictsWith` |
+	// | `overlap` | 409 | the pool overlaps another root pool of the space, or a pool of a class with `uniqueWithin: Class`; `conflictsWith` |
 	// | `in_use` | 409 | other objects still use or need it; `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
 	// | `allocation_retained` | 409 | a retained allocation has the block; `conflictsWith` |
 	// | `pool_exhausted` | 409 | no block that is large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; for a batch `fitting` |
@@ -1678,7 +1678,7 @@ type ChangesEnd struct {
 	// | `too_many_consumers` | 409 | the claim has reached its maximum number of consumers; `consumers` |
 	// | `webhooks_disabled` | 409 | the server sends no webhooks |
 	// | `cursor_expired` | 410 | the changes after this cursor are not available any more; list again, and continue from there |
-	// | `precondition_failed` | 412 | `If-Match` is stale, or the resource of `If-None-Match: *` exists; `currentETag` |
+	// | `precondition_failed` | 412 | `If-Match` is stale, or the resource exists although the request has `If-None-Match: *`; `currentETag` |
 	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
 	// | `unsupported_media_type` | 415 | the body has an unsupported media type |
 	// | `never_satisfiable` | 422 | the request would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
@@ -1691,7 +1691,7 @@ type ChangesEnd struct {
 	// | `internal` | 500 | a fault of the server |
 	// | `contention` | 503 | too many writers changed the same rows or wait for the same pool; safe to repeat |
 	// | `outcome_unknown` | 503 | the result of the commit could not be read back; repeat with the same key |
-	// | `unavailable` | 503 | the database does not respond, the server runs its maximum number of requests, or a pool's rows in a region were restored without the rest; safe to repeat |
+	// | `unavailable` | 503 | the database does not respond, the server runs its maximum number of requests, or a pool's rows in a region were restored without the other regions' rows; safe to repeat |
 	// | `deadline` | 504 | the deadline of the request passed |
 	Code ProblemCode `json:"code"`
 
@@ -1717,7 +1717,7 @@ type ClaimBatchCreate struct {
 
 // ClaimConsumer Consumer to attach when a claim is created.
 type ClaimConsumer struct {
-	// UID A consumer's identifier in its realm, for example a UUID. It is not used again after the consumer has ended.
+	// UID A consumer's identifier in its realm, for example a UUID. Do not reuse it: Carve refuses the UID of an ended consumer while it keeps the consumer's record.
 	//
 	// Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
 	UID ConsumerUID `json:"uid"`
@@ -1725,12 +1725,12 @@ type ClaimConsumer struct {
 	// Realm The consumer's realm.
 	Realm string `json:"realm,omitempty"`
 
-	// Kind The consumer's kind, if the server has to create it.
+	// Kind The consumer's kind. The server uses it only to create a missing consumer.
 	//
 	// Example: VM
 	Kind string `json:"kind,omitempty"`
 
-	// Name The consumer's name, if the server has to create it.
+	// Name The consumer's name. The server uses it only to create a missing consumer.
 	//
 	// Example: web-1
 	Name string `json:"name,omitempty"`
@@ -1755,7 +1755,7 @@ type ClaimExplanation struct {
 	// Example: 10.96.4.0/26 would be carved from pool platform/standard-eu by class platform/standard.
 	Detail string `json:"detail"`
 
-	// ClassName Class that decides. Absent if no class does.
+	// ClassName Class by which the server decides. Absent if the claim has no class.
 	//
 	// Example: standard
 	ClassName string `json:"className,omitempty"`
@@ -1834,7 +1834,7 @@ type ClaimRelease struct {
 	// Claims Dry run: the first 100 claims that match.
 	Claims []IPClaim `json:"claims,omitempty"`
 
-	// Token Dry run: token that stands for the counted claims.
+	// Token Only in a dry run: a token for exactly the counted claims.
 	//
 	// Example: eyJrIjoiY2xhaW0tcmVsZWFzZXMifQ
 	Token string `json:"token,omitempty"`
@@ -1865,9 +1865,10 @@ type ClaimSelection struct {
 	// ClassName Claims that the class with this name served.
 	ClassName Name `json:"className,omitempty"`
 
-	// Consumer Claims for which this consumer is the only one. The server detaches the consumer and releases the claim in the same transaction, whatever the
-	// claim's `whenUnused` is. The consumer stays live. Claims with other consumers stay unchanged, with this consumer attached; they are not
-	// counted. `skipped` lists them with `in_use`; a dry run lists the first 100.
+	// Consumer Claims whose only consumer is this one. The server detaches the consumer and releases the claim in the same
+	// transaction, whatever the claim's `whenUnused` is. The consumer stays live. Claims with other consumers stay
+	// unchanged, with this consumer attached; they are not counted. `skipped` lists them with `in_use`; a dry run
+	// lists the first 100.
 	Consumer *ConsumerSelection `json:"consumer,omitempty"`
 
 	// LabelSelector Claims with these labels, in the syntax that the parameter `labelSelector` has in `listClaims`.
@@ -1905,7 +1906,7 @@ type ClaimSkipped struct {
 	// | `method_not_allowed` | 405 | the path has no such method |
 	// | `not_acceptable` | 406 | `Accept` permits no media type of the response |
 	// | `already_exists` | 409 | the name is taken, a claim with this name has another spec, or another class is the default; `conflictsWith` |
-	// | `overlap` | 409 | a root pool of the space overlaps; `conflictsWith` |
+	// | `overlap` | 409 | the pool overlaps another root pool of the space, or a pool of a class with `uniqueWithin: Class`; `conflictsWith` |
 	// | `in_use` | 409 | other objects still use or need it; `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
 	// | `allocation_retained` | 409 | a retained allocation has the block; `conflictsWith` |
 	// | `pool_exhausted` | 409 | no block that is large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; for a batch `fitting` |
@@ -1922,7 +1923,7 @@ type ClaimSkipped struct {
 	// | `too_many_consumers` | 409 | the claim has reached its maximum number of consumers; `consumers` |
 	// | `webhooks_disabled` | 409 | the server sends no webhooks |
 	// | `cursor_expired` | 410 | the changes after this cursor are not available any more; list again, and continue from there |
-	// | `precondition_failed` | 412 | `If-Match` is stale, or the resource of `If-None-Match: *` exists; `currentETag` |
+	// | `precondition_failed` | 412 | `If-Match` is stale, or the resource exists although the request has `If-None-Match: *`; `currentETag` |
 	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
 	// | `unsupported_media_type` | 415 | the body has an unsupported media type |
 	// | `never_satisfiable` | 422 | the request would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
@@ -1935,7 +1936,7 @@ type ClaimSkipped struct {
 	// | `internal` | 500 | a fault of the server |
 	// | `contention` | 503 | too many writers changed the same rows or wait for the same pool; safe to repeat |
 	// | `outcome_unknown` | 503 | the result of the commit could not be read back; repeat with the same key |
-	// | `unavailable` | 503 | the database does not respond, the server runs its maximum number of requests, or a pool's rows in a region were restored without the rest; safe to repeat |
+	// | `unavailable` | 503 | the database does not respond, the server runs its maximum number of requests, or a pool's rows in a region were restored without the other regions' rows; safe to repeat |
 	// | `deadline` | 504 | the deadline of the request passed |
 	Code ProblemCode `json:"code"`
 
@@ -2004,7 +2005,7 @@ type Consumer = string
 
 // ConsumerAttachment Record that a consumer uses a claim.
 type ConsumerAttachment struct {
-	// UID A consumer's identifier in its realm, for example a UUID. It is not used again after the consumer has ended.
+	// UID A consumer's identifier in its realm, for example a UUID. Do not reuse it: Carve refuses the UID of an ended consumer while it keeps the consumer's record.
 	//
 	// Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
 	UID ConsumerUID `json:"uid"`
@@ -2062,11 +2063,12 @@ type ConsumerRenewed struct {
 	Unknown []string `json:"unknown"`
 }
 
-// ConsumerSelection Claims for which this consumer is the only one. The server detaches the consumer and releases the claim in the same transaction, whatever the
-// claim's `whenUnused` is. The consumer stays live. Claims with other consumers stay unchanged, with this consumer attached; they are not
-// counted. `skipped` lists them with `in_use`; a dry run lists the first 100.
+// ConsumerSelection Claims whose only consumer is this one. The server detaches the consumer and releases the claim in the same
+// transaction, whatever the claim's `whenUnused` is. The consumer stays live. Claims with other consumers stay
+// unchanged, with this consumer attached; they are not counted. `skipped` lists them with `in_use`; a dry run
+// lists the first 100.
 type ConsumerSelection struct {
-	// UID A consumer's identifier in its realm, for example a UUID. It is not used again after the consumer has ended.
+	// UID A consumer's identifier in its realm, for example a UUID. Do not reuse it: Carve refuses the UID of an ended consumer while it keeps the consumer's record.
 	//
 	// Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
 	UID ConsumerUID `json:"uid"`
@@ -2081,7 +2083,7 @@ type ConsumerSelection struct {
 // Example: 120
 type ConsumerTTL = int64
 
-// ConsumerUID A consumer's identifier in its realm, for example a UUID. It is not used again after the consumer has ended.
+// ConsumerUID A consumer's identifier in its realm, for example a UUID. Do not reuse it: Carve refuses the UID of an ended consumer while it keeps the consumer's record.
 //
 // Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
 type ConsumerUID = string
@@ -2224,7 +2226,7 @@ type HistoryBecause struct {
 	// Example: default
 	Realm string `json:"realm"`
 
-	// UID A consumer's identifier in its realm, for example a UUID. It is not used again after the consumer has ended.
+	// UID A consumer's identifier in its realm, for example a UUID. Do not reuse it: Carve refuses the UID of an ended consumer while it keeps the consumer's record.
 	//
 	// Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
 	UID ConsumerUID `json:"uid"`
@@ -2269,7 +2271,7 @@ type HistoryEntry struct {
 	// Example: 2026-03-04T17:00:00Z
 	Until *time.Time `json:"until,omitempty"`
 
-	// Because Consumer whose detachment released the claim, and the reason for it. Absent if the claim was released in another way.
+	// Because Consumer whose detachment released the claim, and the reason for the detachment. Absent if the claim was released in another way.
 	Because *HistoryBecause `json:"because,omitempty"`
 }
 
@@ -2377,7 +2379,7 @@ type IPAllocationStatus struct {
 	Phase IPAllocationPhase `json:"phase"`
 }
 
-// IPClaim A request for one block, and the block.
+// IPClaim A request for one block. `status` contains the block.
 type IPClaim struct {
 	// Metadata Metadata that every resource has.
 	Metadata Metadata `json:"metadata"`
@@ -2483,9 +2485,10 @@ type IPClaimSpec struct {
 	// PoolSelector Selects pools by label; the server tries each pool that matches. Deprecated, and still supported. Use a class instead: name it with
 	// `className`, or omit `className` for the default class.
 	//
-	// Conditions on pool labels, with Kubernetes semantics. All conditions must match. At most 32 conditions in total. The empty selector matches
-	// every pool. The server considers the project's own pools, ordered by name, and then the shared `platform` pools that are granted to the
-	// project. It never selects a pool in any other project, even with a grant and matching labels: to claim from such a pool, use `poolRef`.
+	// Conditions on pool labels, with Kubernetes semantics. All conditions must match. At most 32 conditions in total.
+	// An empty selector matches every pool. The server considers the project's own pools, ordered by name, and then
+	// the shared `platform` pools that are granted to the project. It never selects a pool in any other project, even
+	// with a grant and matching labels: to claim from such a pool, use `poolRef`.
 	//
 	//
 	// Example: {"matchLabels":{"env":"prod"}}
@@ -2500,7 +2503,7 @@ type IPClaimSpec struct {
 	// class's policy, or else `Delete`. `status.reclaimPolicy` has the policy in force.
 	ReclaimPolicy ReclaimPolicy `json:"reclaimPolicy,omitempty"`
 
-	// Scope Values for the roles that a class with `poolPer` requires, by role. The claim must set all its roles; the server ignores other roles.
+	// Scope Values for the roles that a class with `poolPer` requires, by role. The claim must set all roles of its class; the server ignores other roles.
 	// Without a class the field has no effect. `project` is always the project that claims, and a value for it is refused (`invalid_argument`).
 	//
 	//
@@ -2880,9 +2883,9 @@ type IPPoolSpec struct {
 	// Example: eu
 	Region Name `json:"region,omitempty"`
 
-	// Regions Regions that serve the pool, including its home. A claim in such a region takes a block from the region's loan and does not wait for
-	// another region, except when the loan has no free block. A list with only the home is the same as no list: the home serves the pool, and a
-	// claim in another region waits for it.
+	// Regions Regions that serve the pool, including its home. A claim in such a region takes a block from the region's
+	// loan and does not wait for another region, except when the loan has no free block. A list with only the home
+	// is the same as no list: the home serves the pool, and a claim in another region waits for the home.
 	//
 	//
 	// Example: ["eu","us"]
@@ -2895,7 +2898,7 @@ type IPPoolSpec struct {
 	// block is free immediately.
 	ReuseAfter Duration `json:"reuseAfter,omitempty"`
 
-	// SpaceRef Root pool: the space to carve from. It can belong to another project that granted it to this one. Default: the project's own space
+	// SpaceRef Root pool: the space to carve from. The space can belong to another project that granted it to this one. Default: the project's own space
 	// `default`.
 	SpaceRef *Ref `json:"spaceRef,omitempty"`
 
@@ -2952,9 +2955,10 @@ type IfMatchValue = string
 // LabelSelector Selects pools by label; the server tries each pool that matches. Deprecated, and still supported. Use a class instead: name it with
 // `className`, or omit `className` for the default class.
 //
-// Conditions on pool labels, with Kubernetes semantics. All conditions must match. At most 32 conditions in total. The empty selector matches
-// every pool. The server considers the project's own pools, ordered by name, and then the shared `platform` pools that are granted to the
-// project. It never selects a pool in any other project, even with a grant and matching labels: to claim from such a pool, use `poolRef`.
+// Conditions on pool labels, with Kubernetes semantics. All conditions must match. At most 32 conditions in total.
+// An empty selector matches every pool. The server considers the project's own pools, ordered by name, and then
+// the shared `platform` pools that are granted to the project. It never selects a pool in any other project, even
+// with a grant and matching labels: to claim from such a pool, use `poolRef`.
 //
 // Example: {"matchLabels":{"env":"prod"}}
 //
@@ -3199,18 +3203,18 @@ type PoolInRegion struct {
 	// Example: 2
 	Loans int64 `json:"loans"`
 
-	// LastLoanPrefixLength Prefix length of the last block that was lent to the region. Absent at home, and if the region had no loan.
+	// LastLoanPrefixLength Prefix length of the last block that was lent to the region. Absent for the home region, and before a region's first loan.
 	//
 	// Example: 24
 	LastLoanPrefixLength *int `json:"lastLoanPrefixLength,omitempty"`
 
-	// LastLoanAt Time of the last loan to the region. Absent at home, and if the region had no loan.
+	// LastLoanAt Time of the last loan to the region. Absent for the home region, and before a region's first loan.
 	//
 	// Example: 2026-03-02T11:00:00Z
 	LastLoanAt *time.Time `json:"lastLoanAt,omitempty"`
 
-	// Runway Estimated time until the region has used its available addresses, at the rate at which it used its last loan. At most one year. Absent at
-	// home, and until the region had a second loan.
+	// Runway Estimated time until the region has used its available addresses, at the rate at which it used its last loan. At most one year. Absent for
+	// the home region, and before a region's second loan.
 	//
 	//
 	// Example: 21h30m
@@ -3222,7 +3226,7 @@ type PoolMap struct {
 	// CellPrefixLength Prefix length of each cell.
 	CellPrefixLength PrefixLength `json:"cellPrefixLength"`
 
-	// Cells All cells, ordered by address. Equal neighbours share one entry.
+	// Cells All cells, ordered by address. Neighbouring cells in the same state share one entry.
 	Cells []PoolMapCells `json:"cells"`
 
 	// Within Block that the map shows.
@@ -3286,7 +3290,7 @@ type PoolMapHolder struct {
 	// Example: web-eu
 	Name string `json:"name,omitempty"`
 
-	// Project Project that has the block, or that had it last if the state is `CoolingDown`. Absent for a reservation.
+	// Project Project that has the block. In the state `CoolingDown`: project that had it last. Absent for a reservation.
 	//
 	// Example: team-a
 	Project string `json:"project,omitempty"`
@@ -3397,7 +3401,7 @@ type Problem struct {
 	// | `method_not_allowed` | 405 | the path has no such method |
 	// | `not_acceptable` | 406 | `Accept` permits no media type of the response |
 	// | `already_exists` | 409 | the name is taken, a claim with this name has another spec, or another class is the default; `conflictsWith` |
-	// | `overlap` | 409 | a root pool of the space overlaps; `conflictsWith` |
+	// | `overlap` | 409 | the pool overlaps another root pool of the space, or a pool of a class with `uniqueWithin: Class`; `conflictsWith` |
 	// | `in_use` | 409 | other objects still use or need it; `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
 	// | `allocation_retained` | 409 | a retained allocation has the block; `conflictsWith` |
 	// | `pool_exhausted` | 409 | no block that is large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; for a batch `fitting` |
@@ -3414,7 +3418,7 @@ type Problem struct {
 	// | `too_many_consumers` | 409 | the claim has reached its maximum number of consumers; `consumers` |
 	// | `webhooks_disabled` | 409 | the server sends no webhooks |
 	// | `cursor_expired` | 410 | the changes after this cursor are not available any more; list again, and continue from there |
-	// | `precondition_failed` | 412 | `If-Match` is stale, or the resource of `If-None-Match: *` exists; `currentETag` |
+	// | `precondition_failed` | 412 | `If-Match` is stale, or the resource exists although the request has `If-None-Match: *`; `currentETag` |
 	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
 	// | `unsupported_media_type` | 415 | the body has an unsupported media type |
 	// | `never_satisfiable` | 422 | the request would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
@@ -3427,7 +3431,7 @@ type Problem struct {
 	// | `internal` | 500 | a fault of the server |
 	// | `contention` | 503 | too many writers changed the same rows or wait for the same pool; safe to repeat |
 	// | `outcome_unknown` | 503 | the result of the commit could not be read back; repeat with the same key |
-	// | `unavailable` | 503 | the database does not respond, the server runs its maximum number of requests, or a pool's rows in a region were restored without the rest; safe to repeat |
+	// | `unavailable` | 503 | the database does not respond, the server runs its maximum number of requests, or a pool's rows in a region were restored without the other regions' rows; safe to repeat |
 	// | `deadline` | 504 | the deadline of the request passed |
 	Code ProblemCode `json:"code"`
 
@@ -3528,7 +3532,7 @@ type Problem struct {
 // | `method_not_allowed` | 405 | the path has no such method |
 // | `not_acceptable` | 406 | `Accept` permits no media type of the response |
 // | `already_exists` | 409 | the name is taken, a claim with this name has another spec, or another class is the default; `conflictsWith` |
-// | `overlap` | 409 | a root pool of the space overlaps; `conflictsWith` |
+// | `overlap` | 409 | the pool overlaps another root pool of the space, or a pool of a class with `uniqueWithin: Class`; `conflictsWith` |
 // | `in_use` | 409 | other objects still use or need it; `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
 // | `allocation_retained` | 409 | a retained allocation has the block; `conflictsWith` |
 // | `pool_exhausted` | 409 | no block that is large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; for a batch `fitting` |
@@ -3545,7 +3549,7 @@ type Problem struct {
 // | `too_many_consumers` | 409 | the claim has reached its maximum number of consumers; `consumers` |
 // | `webhooks_disabled` | 409 | the server sends no webhooks |
 // | `cursor_expired` | 410 | the changes after this cursor are not available any more; list again, and continue from there |
-// | `precondition_failed` | 412 | `If-Match` is stale, or the resource of `If-None-Match: *` exists; `currentETag` |
+// | `precondition_failed` | 412 | `If-Match` is stale, or the resource exists although the request has `If-None-Match: *`; `currentETag` |
 // | `payload_too_large` | 413 | the body is larger than 1 MiB |
 // | `unsupported_media_type` | 415 | the body has an unsupported media type |
 // | `never_satisfiable` | 422 | the request would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
@@ -3558,7 +3562,7 @@ type Problem struct {
 // | `internal` | 500 | a fault of the server |
 // | `contention` | 503 | too many writers changed the same rows or wait for the same pool; safe to repeat |
 // | `outcome_unknown` | 503 | the result of the commit could not be read back; repeat with the same key |
-// | `unavailable` | 503 | the database does not respond, the server runs its maximum number of requests, or a pool's rows in a region were restored without the rest; safe to repeat |
+// | `unavailable` | 503 | the database does not respond, the server runs its maximum number of requests, or a pool's rows in a region were restored without the other regions' rows; safe to repeat |
 // | `deadline` | 504 | the deadline of the request passed |
 type ProblemCode string
 
@@ -3716,8 +3720,9 @@ type QuotaPut struct {
 
 // QuotaScope Objects that the quota counts. An object must meet all conditions; without a condition the quota counts everything. The scope never changes.
 type QuotaScope struct {
-	// ClassRef Count only claims that this class served and pools that were carved for its scopes. Without `project` it means a class in the quota's own
-	// project; for a platform class, set `project: platform`. The class must exist by the same rule as `poolRef`.
+	// ClassRef Count only claims that this class served and pools that were carved for its scopes. Without `project` it
+	// means a class in the quota's own project; for a platform class, set `project: platform`. As for `poolRef`, a
+	// class in the quota's own project must exist.
 	ClassRef *Ref `json:"classRef,omitempty"`
 
 	// IPFamily Count only this address family.
@@ -4086,13 +4091,13 @@ type UtilizationRunway struct {
 	// Example: 1.84
 	PercentPerDay float64 `json:"percentPerDay"`
 
-	// Over Period to which the line is fitted: the last 14 days (`P14D`) or the last day (`P1D`). The server uses the period in which the pool fills
-	// up earlier.
+	// Over Period to which the line is fitted: the last 14 days (`P14D`) or the last day (`P1D`). The server uses the line that
+	// predicts the earlier date.
 	Over UtilizationRunwayOver `json:"over"`
 }
 
-// UtilizationRunwayOver Period to which the line is fitted: the last 14 days (`P14D`) or the last day (`P1D`). The server uses the period in which the pool fills
-// up earlier.
+// UtilizationRunwayOver Period to which the line is fitted: the last 14 days (`P14D`) or the last day (`P1D`). The server uses the line that
+// predicts the earlier date.
 type UtilizationRunwayOver string
 
 // Version defines model for Version.
@@ -4160,8 +4165,9 @@ type WebhookDelivery struct {
 	// Example: false
 	Retrying bool `json:"retrying"`
 
-	// Message Body of a delivery. A message with the type `changes` has about 100 changes at most, and `cursor` is the position after them. A message with
-	// the type `resync` reports that some changes are missing and will not come: list again, and go on with what is sent from then on.
+	// Message Body of a delivery. A message with the type `changes` has about 100 changes at most, and `cursor` is the
+	// position after them. A message with the type `resync` reports that some changes are missing and will not come:
+	// list again, and continue with the next messages.
 	Message WebhookMessage `json:"message"`
 }
 
@@ -4207,8 +4213,9 @@ type WebhookList struct {
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
 }
 
-// WebhookMessage Body of a delivery. A message with the type `changes` has about 100 changes at most, and `cursor` is the position after them. A message with
-// the type `resync` reports that some changes are missing and will not come: list again, and go on with what is sent from then on.
+// WebhookMessage Body of a delivery. A message with the type `changes` has about 100 changes at most, and `cursor` is the
+// position after them. A message with the type `resync` reports that some changes are missing and will not come:
+// list again, and continue with the next messages.
 type WebhookMessage struct {
 	Type WebhookMessageType `json:"type"`
 
@@ -4240,9 +4247,9 @@ type WebhookPatch = json.RawMessage
 
 // WebhookSpec A webhook's receiver, and the changes to send.
 type WebhookSpec struct {
-	// URL The receiver's URL, without a user and without a fragment. The server resolves its name for each request, and refuses an address that is
+	// URL The receiver's URL, without a user and without a fragment. The server resolves the host name for each request, and refuses an address that is
 	// not public, except in networks that the operator allows. A caller without permission to change the webhook sees only scheme, host and
-	// port, and `/...` for a path or query, because these may contain a token. The audit trail stores the same, with a fingerprint after `#`.
+	// port, and `/...` for a path or query, because these may contain a token. The audit trail stores this short form, with a fingerprint after `#`.
 	//
 	//
 	// Example: https://inventory.example.com/carve
@@ -4385,7 +4392,7 @@ type ClassFilter = string
 // Example: prod-eu
 type ClassName = Name
 
-// ConsumerFilter A consumer's identifier in its realm, for example a UUID. It is not used again after the consumer has ended.
+// ConsumerFilter A consumer's identifier in its realm, for example a UUID. Do not reuse it: Carve refuses the UID of an ended consumer while it keeps the consumer's record.
 //
 // Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
 type ConsumerFilter = ConsumerUID
@@ -4708,14 +4715,15 @@ type ListAllocationsParams struct {
 	// IPFamily Only this address family.
 	IPFamily *FamilyFilter `form:"ipFamily,omitempty" json:"ipFamily,omitempty"`
 
-	// Pool Only objects that were carved from this pool, `name` or `project/name`. The server refuses a pool that the project neither has nor can use and
-	// from which it has no block (`invalid_argument`), whether or not another project has such a pool. So an empty list means that nothing was
-	// carved, and never that the name is wrong. A deleted pool has no blocks; the audit events for its `resourceName` show its history.
+	// Pool Only objects that were carved from this pool, `name` or `project/name`. The server refuses a pool
+	// (`invalid_argument`) that the project does not have, cannot use and has no block from. The refusal does not
+	// reveal whether another project has such a pool. So an empty list means that nothing was carved, and never that
+	// the name is wrong. A deleted pool has no blocks; the audit events for its `resourceName` show its history.
 	Pool *PoolFilter `form:"pool,omitempty" json:"pool,omitempty"`
 
-	// Class Only pools that list the class with this name or were carved for its scopes, or claims and allocations that it served. The class may belong to
-	// the project or to `platform`. The server refuses a name (`invalid_argument`) if the project can use no class with this name and no such class
-	// served a block that the project has.
+	// Class For pools: only pools that list the class with this name, or that were carved for its scopes. For claims and
+	// allocations: only those that the class served. The class may belong to the project or to `platform`. If nothing
+	// matches, and the project can use no class with this name, the server refuses the name (`invalid_argument`).
 	Class *ClassFilter `form:"class,omitempty" json:"class,omitempty"`
 
 	// Within Only blocks inside this CIDR, such as `10.0.0.0/8`, including the CIDR itself.
@@ -4814,8 +4822,8 @@ type ListAuditEventsParams struct {
 	// ResourceKind Only events about this kind of resource.
 	ResourceKind *ResourceKindFilter `form:"resourceKind,omitempty" json:"resourceKind,omitempty"`
 
-	// ResourceName Only events about resources with this name. For a grant, use the name of the pool or the space. The server compares it with the recorded name,
-	// so events about a deleted resource are found too, and it refuses no name.
+	// ResourceName Only events about resources with this name. For a grant, use the name of the pool or the space. The server
+	// compares this with the recorded name: it finds events about a deleted resource too, and refuses no name.
 	ResourceName *ResourceNameFilter `form:"resourceName,omitempty" json:"resourceName,omitempty"`
 
 	// Outcome Only events with this outcome: `ok`, or the refusal code for a missing permission. The audit trail has no other refusals.
@@ -4888,8 +4896,9 @@ type ReleaseClaimsParams struct {
 
 // ListClaimsParams defines parameters for ListClaims.
 type ListClaimsParams struct {
-	// Owner Only claims with this `ownerRef`: its kind, name and uid, separated by `/`. Omit missing parts at the end (`Cluster/web-eu`, `//c-7781`). All
-	// three parts must match: another `uid` is another owner. An index finds the claims.
+	// Owner Only claims with this `ownerRef`: its kind, name and uid, separated by `/`. Omit missing parts at the end
+	// (`Cluster/web-eu`, `//c-7781`). All three parts must match: another `uid` is another owner. An index serves this
+	// filter.
 	Owner *OwnerFilter `form:"owner,omitempty" json:"owner,omitempty"`
 
 	// LabelSelector Conditions on labels in Kubernetes syntax, separated by commas. All must match: `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
@@ -4901,14 +4910,15 @@ type ListClaimsParams struct {
 	// IPFamily Only this address family.
 	IPFamily *FamilyFilter `form:"ipFamily,omitempty" json:"ipFamily,omitempty"`
 
-	// Pool Only objects that were carved from this pool, `name` or `project/name`. The server refuses a pool that the project neither has nor can use and
-	// from which it has no block (`invalid_argument`), whether or not another project has such a pool. So an empty list means that nothing was
-	// carved, and never that the name is wrong. A deleted pool has no blocks; the audit events for its `resourceName` show its history.
+	// Pool Only objects that were carved from this pool, `name` or `project/name`. The server refuses a pool
+	// (`invalid_argument`) that the project does not have, cannot use and has no block from. The refusal does not
+	// reveal whether another project has such a pool. So an empty list means that nothing was carved, and never that
+	// the name is wrong. A deleted pool has no blocks; the audit events for its `resourceName` show its history.
 	Pool *PoolFilter `form:"pool,omitempty" json:"pool,omitempty"`
 
-	// Class Only pools that list the class with this name or were carved for its scopes, or claims and allocations that it served. The class may belong to
-	// the project or to `platform`. The server refuses a name (`invalid_argument`) if the project can use no class with this name and no such class
-	// served a block that the project has.
+	// Class For pools: only pools that list the class with this name, or that were carved for its scopes. For claims and
+	// allocations: only those that the class served. The class may belong to the project or to `platform`. If nothing
+	// matches, and the project can use no class with this name, the server refuses the name (`invalid_argument`).
 	Class *ClassFilter `form:"class,omitempty" json:"class,omitempty"`
 
 	// Within Only blocks inside this CIDR, such as `10.0.0.0/8`, including the CIDR itself.
@@ -4917,7 +4927,8 @@ type ListClaimsParams struct {
 	// Contains Only blocks that contain this address, such as `10.20.1.7`.
 	Contains *ContainsFilter `form:"contains,omitempty" json:"contains,omitempty"`
 
-	// Consumer Only objects to which the consumer with this UID is attached, ordered by name. An index finds them. `realm` names the consumer's realm.
+	// Consumer Only objects to which the consumer with this UID is attached, ordered by name. An index serves this filter.
+	// `realm` names the consumer's realm.
 	Consumer *ConsumerFilter `form:"consumer,omitempty" json:"consumer,omitempty"`
 
 	// Realm The consumer's realm.
@@ -4993,7 +5004,7 @@ type PutClaimParams struct {
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 
 	// IfNoneMatch `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-	// A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
+	// A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
@@ -5040,7 +5051,7 @@ type AttachConsumerParams struct {
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 
 	// IfNoneMatch `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-	// A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
+	// A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
@@ -5141,7 +5152,7 @@ type PutScopePoolParams struct {
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 
 	// IfNoneMatch `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-	// A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
+	// A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
@@ -5218,7 +5229,7 @@ type PutMemberParams struct {
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 
 	// IfNoneMatch `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-	// A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
+	// A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
@@ -5248,9 +5259,9 @@ type ListPoolsParams struct {
 	// pools follow.
 	Visibility *VisibilityFilter `form:"visibility,omitempty" json:"visibility,omitempty"`
 
-	// Class Only pools that list the class with this name or were carved for its scopes, or claims and allocations that it served. The class may belong to
-	// the project or to `platform`. The server refuses a name (`invalid_argument`) if the project can use no class with this name and no such class
-	// served a block that the project has.
+	// Class For pools: only pools that list the class with this name, or that were carved for its scopes. For claims and
+	// allocations: only those that the class served. The class may belong to the project or to `platform`. If nothing
+	// matches, and the project can use no class with this name, the server refuses the name (`invalid_argument`).
 	Class *ClassFilter `form:"class,omitempty" json:"class,omitempty"`
 
 	// Within Only blocks inside this CIDR, such as `10.0.0.0/8`, including the CIDR itself.
@@ -5380,7 +5391,7 @@ type PutPoolGrantParams struct {
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 
 	// IfNoneMatch `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-	// A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
+	// A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
@@ -5457,7 +5468,7 @@ type PutQuotaParams struct {
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 
 	// IfNoneMatch `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-	// A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
+	// A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
@@ -5508,7 +5519,7 @@ type PutConsumerParams struct {
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 
 	// IfNoneMatch `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-	// A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
+	// A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
@@ -5620,7 +5631,7 @@ type PutSpaceGrantParams struct {
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 
 	// IfNoneMatch `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-	// A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
+	// A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 

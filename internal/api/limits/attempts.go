@@ -9,8 +9,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ratelimit"
 )
 
-// Attempts limits the authentication attempts of a client address, during one request. A look-up of credentials may outlive the request that started
-// it and still call Attempts. So Attempts has a lock.
+// Attempts limits a client address's authentication attempts, during one request. It has a lock, because a look-up of credentials may outlive its
+// request and still call Attempts.
 type Attempts struct {
 	limiter *ratelimit.Limiter // nil: no limit
 	address string
@@ -20,7 +20,7 @@ type Attempts struct {
 	ended   bool
 }
 
-// AttemptsFrom returns the attempts of a client's address.
+// AttemptsFrom returns the attempts for a client's address.
 func (l Limits) AttemptsFrom(address string) Attempts {
 	return Attempts{limiter: l.Anonymous, address: network(address)}
 }
@@ -74,8 +74,8 @@ func (t *Attempts) Failed(h http.Header, err error) error {
 	return err
 }
 
-// network returns the text that identifies a client for the limit. That is the IPv4 address, or the /64 of an IPv6 address, because an IPv6 host can
-// choose any address in its /64.
+// network returns the text that identifies a client for the limit. That is the IPv4 address or the IPv6 /64, because an IPv6 host can choose any
+// address in its /64.
 func network(address string) string {
 	a, err := netip.ParseAddr(address)
 	if err != nil || a.Is4() {

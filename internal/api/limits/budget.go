@@ -2,26 +2,29 @@ package limits
 
 import (
 	"context"
+	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/ratelimit"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Budget limits the cost of one request, by the budgets of its caller and of a project.
+// Budget limits a request's cost, by its caller's budget and by a project's.
 type Budget struct {
 	caller, project *ratelimit.Limiter // nil: no limit
 	who             string
 	of              string // "": no project
 	header          http.Header
 	memory          *Memory
-	// spent is the cost of this request so far. A request that costs more than a full budget may start when the budget is full. Begin uses spent so that
+	// spent is this request's cost so far. A request that costs more than a full budget may start when the budget is full. Begin uses spent so that
 	// such a request may also pay in several steps.
-	spent int
+	spent     int
+	rechecked bool
 }
 
-// Budget returns the budget of a request. If the budget is used up, it writes the rate limit headers.
+// Budget returns a request's budget. If the budget is used up, it writes the rate limit headers.
 func (l Limits) Budget(caller, project string, header http.Header) Budget {
 	return Budget{caller: l.Work, project: l.Project, who: caller, of: project, header: header, memory: l.Memory}
 }
@@ -29,7 +32,7 @@ func (l Limits) Budget(caller, project string, header http.Header) Budget {
 // Charge implements tenancy.Budget.
 func (b *Budget) Charge(w tenancy.Work) error { return b.Begin(w, tenancy.Work{}) }
 
-// Begin charges the cost of w. It fails if the budget does not also cover the cost of besides. That is work that may follow and is charged later.
+// Begin charges w. The parameter besides is work that may follow and is charged later. Begin fails if the budget does not cover both.
 func (b *Budget) Begin(w, besides tenancy.Work) error {
 	cost := w.Cost()
 	need := cost + besides.Cost()
@@ -53,6 +56,26 @@ func (b *Budget) Add(w tenancy.Work) {
 	}
 }
 
+// Recheck implements tenancy.Budget.
+func (b *Budget) Recheck() error {
+	if b.rechecked {
+		return nil
+	}
+	err := b.Charge(tenancy.Work{})
+	b.rechecked = err == nil
+	return err
+}
+
+// Debt implements tenancy.Budget.
+func (b *Budget) Debt() (wait time.Duration) {
+	for _, p := range b.buckets() {
+		if d := p.limiter.CanSpend(p.key, 1, 0); !d.Allowed {
+			wait = max(wait, d.RetryAfter, 1)
+		}
+	}
+	return wait
+}
+
 // Reserve implements tenancy.Budget.
 func (b *Budget) Reserve(ctx context.Context, bytes int) (keep func(bytes int), err error) {
 	return b.memory.Reserve(ctx, b.who, b.of, bytes)
@@ -64,7 +87,7 @@ type bucket struct {
 	key     string
 }
 
-// buckets returns the token buckets of the request. The compiler can inline it, so that the array stays on the stack.
+// buckets returns the request's token buckets. The compiler can inline it, so that the array stays on the stack.
 func (b *Budget) buckets() []bucket {
 	all := make([]bucket, 0, 2)
 	if b.caller != nil {
@@ -81,12 +104,17 @@ func overBudget(d ratelimit.Decision, cost int) error {
 	if d.Policy == projectPolicy {
 		whose = "project's"
 	}
+	of := fmt.Sprintf("%s budget of %d units in %d seconds", whose, d.Quota, int(d.Window.Seconds()))
 	e := ipam.Errorf(ipam.CodeRateLimited,
-		"The request costs %d units of work, but the %s budget of %d units in %d seconds has only %d left (limit %q). Nothing was changed; repeat it when Retry-After has passed, or ask for less at once.",
-		cost, whose, d.Quota, int(d.Window.Seconds()), d.Remaining, d.Policy)
+		"The request costs %d units of work, but the %s has only %d left (limit %q). Nothing was changed; repeat it when Retry-After has passed, or ask for less at once.",
+		cost, of, d.Remaining, d.Policy)
+	if cost == 0 {
+		e = ipam.Errorf(ipam.CodeRateLimited,
+			"While the request waited, other requests used up the %s (limit %q). Nothing was changed; repeat it when Retry-After has passed.", of, d.Policy)
+	}
 	e.RetryAfter = d.RetryAfter
 	return e
 }
 
-// projectPolicy is the name of the limit that a project's callers share.
+// projectPolicy names the limit that a project's callers share.
 const projectPolicy = "project-work"

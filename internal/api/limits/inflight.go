@@ -12,9 +12,9 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// InFlight limits concurrent requests. A request that finds no slot waits a moment for one before it is refused. The wait does not increase the
-// number of served requests. It slows down clients that repeat refused requests at once. To read a request and to refuse it costs work. Under several
-// times the capacity, refusals are most of the server's work. A nil InFlight has no limit.
+// InFlight limits concurrent requests. A request that finds no slot waits a moment for one before it is refused. The wait does not let the server
+// serve more requests. It slows down clients that repeat refused requests at once. To read a request and to refuse it costs work. Under several times
+// the capacity, the server does little else. A nil InFlight has no limit.
 type InFlight struct {
 	slots chan struct{} // one element for each request with a slot
 	share int           // slots that one caller may have
@@ -22,14 +22,14 @@ type InFlight struct {
 
 	seed maphash.Seed
 	mu   sync.Mutex
-	// held counts the requests of each caller that have a slot or wait for one. A caller without requests has no entry.
+	// held counts, by caller, the requests that have a slot or wait for one. A caller without requests has no entry.
 	held map[uint64]int
 
 	waiting, full, callerRefusals atomic.Int64
-	said                          rate.Sometimes
+	logLimit                      rate.Sometimes
 }
 
-// Load is the current state of an InFlight.
+// Load is an InFlight's current state.
 type Load struct {
 	Now, Max int64 // requests with a slot, and their limit
 	Waiting  int64 // requests that wait for a slot or for their refusal
@@ -46,17 +46,17 @@ var (
 	errCallerLimit = ipam.Errorf(ipam.CodeRateLimited, "Too many requests at once: this caller uses half of the server's limit already. Nothing was changed; repeat the request when Retry-After has passed.")
 )
 
-// maxWaiting limits the number of waiting requests. A waiting request needs only its connection, some 20 kB, which exists anyway.
+// maxWaiting limits the waiting requests. A waiting request needs only its connection, some 20 kB, which exists anyway.
 const maxWaiting = 16384
 
-// NewInFlight returns a limit of most concurrent requests. One caller may have half of them. A request without a slot waits for at most the duration
-// wait. If most is 0, NewInFlight returns nil, which has no limit.
-func NewInFlight(most int, wait time.Duration) *InFlight {
-	if most <= 0 {
+// NewInFlight allows limit concurrent requests. One caller may have half. A request without a slot waits for at most the duration wait. If limit is
+// 0, NewInFlight returns nil, which has no limit.
+func NewInFlight(limit int, wait time.Duration) *InFlight {
+	if limit <= 0 {
 		return nil
 	}
 	return &InFlight{
-		slots: make(chan struct{}, most), share: max(1, most/2), wait: wait, seed: maphash.MakeSeed(), held: map[uint64]int{}, said: rate.Sometimes{Interval: logEvery},
+		slots: make(chan struct{}, limit), share: max(1, limit/2), wait: wait, seed: maphash.MakeSeed(), held: map[uint64]int{}, logLimit: rate.Sometimes{Interval: logEvery},
 	}
 }
 
@@ -71,8 +71,8 @@ func (f *InFlight) Load() Load {
 // Enter takes a slot and returns leave, which returns the slot. If there is no slot, it returns the error for the caller.
 //
 // Enter identifies a caller by the credentials in the request, even if they are not valid. Validation would cost the work that the limit saves.
-// Without a caller's credentials, no other client can use up the caller's share. A request without credentials counts for no caller. It is refused
-// soon by the authentication, or the server is in development mode.
+// Without a caller's credentials, no other client can use up the caller's share. A request without credentials counts for no caller: the
+// authentication soon refuses it, unless the server is in development mode.
 func (f *InFlight) Enter(ctx context.Context, credentials string) (leave func(), refused *ipam.Error) {
 	if credentials == "" {
 		if !f.enterSlot(ctx) {
@@ -94,7 +94,7 @@ func (f *InFlight) Enter(ctx context.Context, credentials string) (leave func(),
 }
 
 // Throttled calls the function at most once in logEvery, so that refused requests do not fill the log.
-func (f *InFlight) Throttled(tell func()) { f.said.Do(tell) }
+func (f *InFlight) Throttled(tell func()) { f.logLimit.Do(tell) }
 
 // enterSlot takes a slot. If there is none, it waits for one.
 func (f *InFlight) enterSlot(ctx context.Context) bool {
@@ -127,7 +127,7 @@ func (f *InFlight) await(ctx context.Context, room chan<- struct{}) bool {
 	return false
 }
 
-// enterAs counts one more request of a caller. It returns false if the caller already has its share.
+// enterAs counts one more request for a caller. It returns false if the caller already has its share.
 func (f *InFlight) enterAs(caller uint64) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -153,7 +153,7 @@ func WithSlot(ctx context.Context, leave func()) context.Context {
 	return context.WithValue(ctx, slotKey{}, leave)
 }
 
-// ReleaseSlot returns the slot of a request. The handler of changes calls it, because from then on the request mostly waits.
+// ReleaseSlot returns a request's slot. ListChanges calls it, because from then on the request mostly waits.
 func ReleaseSlot(ctx context.Context) {
 	if leave, ok := ctx.Value(slotKey{}).(func()); ok {
 		leave()

@@ -11,11 +11,11 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// answersHold is the limit, in bytes of JSON, for all responses that the server holds at the same time. The process needs several times as much
-// memory, for rows, objects and text.
+// answersHold limits the responses that the server holds at the same time, in bytes of JSON. The process needs several times as much memory, for
+// rows, objects and text.
 const answersHold = 64 << 20
 
-// The callers of one project may use a quarter of the memory, and one caller may use an eighth.
+// One project's callers may use a quarter, and one caller may use an eighth.
 const (
 	projectShare = 4
 	callerShare  = 8
@@ -24,10 +24,10 @@ const (
 // memoryWait is the time for which a request waits for memory before it is refused.
 const memoryWait = 5 * time.Second
 
-// Memory limits the bytes of all responses that the server holds. A response counts from before its rows are read until the client has received it. A
-// slow client keeps the memory of its own responses, but at most its share. A nil Memory has no limit.
+// Memory limits the bytes in all responses that the server holds. A response counts from before its rows are read until the client has received it. A
+// slow client keeps its own responses' memory, but at most its share. A nil Memory has no limit.
 type Memory struct {
-	most  int64
+	limit int64
 	whole *semaphore.Weighted
 	held  atomic.Int64
 
@@ -41,8 +41,8 @@ type memoryShare struct {
 }
 
 // NewMemory returns a Memory with the given limit in bytes.
-func NewMemory(most int64) *Memory {
-	return &Memory{most: most, whole: semaphore.NewWeighted(most), shares: map[string]*memoryShare{}}
+func NewMemory(limit int64) *Memory {
+	return &Memory{limit: limit, whole: semaphore.NewWeighted(limit), shares: map[string]*memoryShare{}}
 }
 
 var (
@@ -65,7 +65,7 @@ func (m *Memory) Reserve(ctx context.Context, caller, project string, bytes int)
 	ctx, cancel := context.WithTimeout(ctx, memoryWait)
 	defer cancel()
 	var held []func(int64)
-	n := min(int64(bytes), m.most/callerShare)
+	n := min(int64(bytes), m.limit/callerShare)
 	take := func(s *semaphore.Weighted, drop func(), full *ipam.Error) error {
 		if s.Acquire(ctx, n) != nil {
 			drop()
@@ -78,10 +78,10 @@ func (m *Memory) Reserve(ctx context.Context, caller, project string, bytes int)
 		})
 		return nil
 	}
-	s, drop := m.share("caller "+caller, m.most/callerShare)
+	s, drop := m.share("caller "+caller, m.limit/callerShare)
 	err = take(s, drop, errCallerMemory)
 	if err == nil && project != "" {
-		s, drop = m.share("project "+project, m.most/projectShare)
+		s, drop = m.share("project "+project, m.limit/projectShare)
 		err = take(s, drop, errProjectMemory)
 	}
 	if err == nil {
@@ -108,13 +108,13 @@ func (m *Memory) Reserve(ctx context.Context, caller, project string, bytes int)
 	return keep, nil
 }
 
-// share returns the memory of one caller or project. It creates the entry for the first request that uses it. drop ends the use.
-func (m *Memory) share(of string, most int64) (free *semaphore.Weighted, drop func()) {
+// share returns the memory for one caller or project. It creates the entry for the first request that uses it. drop ends the use.
+func (m *Memory) share(of string, limit int64) (free *semaphore.Weighted, drop func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := m.shares[of]
 	if s == nil {
-		s = &memoryShare{free: semaphore.NewWeighted(most)}
+		s = &memoryShare{free: semaphore.NewWeighted(limit)}
 		m.shares[of] = s
 	}
 	s.users++

@@ -17,10 +17,10 @@ type Limits struct {
 	Reads     *ratelimit.Limiter // by caller
 	Writes    *ratelimit.Limiter // by caller
 	Anonymous *ratelimit.Limiter // requests without valid credentials, by client address
-	Work      *ratelimit.Limiter // by caller: cost of requests (tenancy.Work)
-	Project   *ratelimit.Limiter // by project: cost of all its callers' requests
-	Refusals  *ratelimit.Limiter // audit records of refused requests, by caller; all keys of a project count as one caller
-	Memory    *Memory            // by caller, by project and in total: memory of responses
+	Work      *ratelimit.Limiter // by caller: cost (tenancy.Work)
+	Project   *ratelimit.Limiter // by project: its callers' total cost
+	Refusals  *ratelimit.Limiter // audit records about refused requests, by caller; a project's keys count as one caller
+	Memory    *Memory            // by caller, by project and in total: memory for responses
 }
 
 // Rates are the limits as numbers per second. 0 means no limit.
@@ -29,8 +29,8 @@ type Rates struct{ Reads, Writes, Anonymous, Work, Project int }
 // DefaultRates are high enough for every well-behaved program (budget_defaults_test.go).
 var DefaultRates = Rates{Reads: 500, Writes: 200, Anonymous: 20, Work: 25000, Project: 50000}
 
-// workWindow is the window of the limits on work, in seconds. A caller may do the work of a whole window in one burst. With the default rates, a
-// program that starts can read 100,000 claims page by page in one burst.
+// workWindow is the window for limits on work, in seconds. A caller may do the work of a whole window in one burst. With the default rates, a program
+// that starts can read 100,000 claims page by page in one burst.
 const workWindow = 4
 
 // Limits returns the limiters. A nil clock is the system clock.
@@ -47,8 +47,8 @@ func (r Rates) Limits(clock func() time.Time) Limits {
 	}
 }
 
-// Describe writes the headers of draft-ietf-httpapi-ratelimit-headers, which are structured fields (RFC 9651). RateLimit-Policy means that q requests
-// are allowed in a window of w seconds. RateLimit means that r requests remain, and that more become available in t seconds.
+// Describe writes the headers that draft-ietf-httpapi-ratelimit-headers defines, as structured fields (RFC 9651). RateLimit-Policy means that q
+// requests are allowed in w seconds. RateLimit means that r requests remain, and that more become available in t seconds.
 func Describe(h http.Header, d ratelimit.Decision) {
 	var line [128]byte
 	b := append(strconv.AppendInt(append(strconv.AppendQuote(line[:0], d.Policy), ";q="...), int64(d.Quota), 10), ";w="...)
@@ -60,7 +60,7 @@ func Describe(h http.Header, d ratelimit.Decision) {
 	h[headerPolicy], h[headerLimit] = values[:1:1], values[1:]
 }
 
-// The names of the headers, as net/http writes them.
+// The header names, as net/http writes them.
 const (
 	headerPolicy = "Ratelimit-Policy"
 	headerLimit  = "Ratelimit"

@@ -22,7 +22,7 @@ type Around struct {
 	MetricsLocal bool // metrics are only for callers on this machine
 }
 
-// front is the response at /: the list of the server's paths. It omits the version of the build, because the version needs credentials.
+// front is the response at /: the list with the server's paths. It omits the build's version, because the version needs credentials.
 type front struct {
 	Name     string `json:"name"`
 	Console  string `json:"console,omitempty"`
@@ -41,13 +41,13 @@ var frontText string
 //go:embed front.css
 var frontStyle string
 
-// Front serves the list of the server's paths, as a page to browsers and as JSON to other clients. It needs no credentials.
+// Front serves the list with the server's paths, as a page to browsers and as JSON to other clients. It needs no credentials.
 func Front(there Around) echo.HandlerFunc {
 	var page bytes.Buffer
 	if err := template.Must(template.New("front").Parse(frontText)).Execute(&page, struct {
 		Around
 		Style template.CSS
-	}{there, template.CSS(frontStyle)}); err != nil { //nolint:gosec // the style is a constant of this package
+	}{there, template.CSS(frontStyle)}); err != nil { //nolint:gosec // a constant in this package
 		panic(fmt.Sprintf("api: front page: %v", err))
 	}
 	where := front{
@@ -69,7 +69,7 @@ func Front(there Around) echo.HandlerFunc {
 	}
 }
 
-// policy is the Content-Security-Policy of the pages. It allows their style sheet and nothing else.
+// policy is the pages' Content-Security-Policy. It allows their style sheet and nothing else.
 var policy = sync.OnceValue(func() string {
 	sum := sha256.Sum256([]byte(frontStyle))
 	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -105,7 +105,7 @@ func showHTML(c echo.Context, page *template.Template, title string, content any
 		Title   string
 		Style   template.CSS
 		Content any
-	}{title, template.CSS(frontStyle), content}) //nolint:gosec // the style is a constant of this package
+	}{title, template.CSS(frontStyle), content}) //nolint:gosec // a constant in this package
 }
 
 const mimeMarkdown = "text/markdown; charset=utf-8"

@@ -9,10 +9,9 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/carve-ipam/carve/docs/problems"
-	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// problemPage renders a page as HTML. The pages use only headings and paragraphs of Markdown.
+// problemPage renders a page as HTML. From Markdown, the pages use only headings and paragraphs.
 var problemPage = template.Must(template.New("problem").Parse(htmlHead + `<p><a href="/problems">All problems</a></p>
 {{range .Content.Blocks}}{{if eq .Kind "h1"}}<h1>{{.Text}}</h1>
 {{else if eq .Kind "h2"}}<h2>{{.Text}}</h2>
@@ -21,7 +20,7 @@ var problemPage = template.Must(template.New("problem").Parse(htmlHead + `<p><a 
 
 type pageBlock struct{ Kind, Text string }
 
-// Problem serves the page of an error code: HTML to a browser, Markdown to other clients. Its path is the `type` of problem documents.
+// Problem serves an error code's page: HTML to a browser, Markdown to other clients. Its path is the `type` in problem documents.
 func Problem(c echo.Context) error {
 	text, ok := problems.Page(c.Param("code"))
 	if !ok {
@@ -59,27 +58,17 @@ var problemIndex = template.Must(template.New("problems").Parse(htmlHead + `<p><
 {{end}}</table>
 ` + htmlFoot))
 
-// Row is one code in the list of all error codes.
-type Row struct {
-	Status int
-	Code   ipam.Code
-	Title  string
-}
-
-// Problems lists the pages of all codes, in the given order: HTML to a browser, Markdown to other clients.
-func Problems(rows []Row) echo.HandlerFunc {
-	return func(c echo.Context) error { return list(c, rows) }
-}
-
-func list(c echo.Context, rows []Row) error {
+// Problems lists all codes' pages: HTML to a browser, Markdown to other clients.
+func Problems(c echo.Context) error {
+	all := problems.All()
 	varies(c)
 	if forBrowser(c) {
-		return showHTML(c, problemIndex, "Problems", rows)
+		return showHTML(c, problemIndex, "Problems", all)
 	}
 	var b strings.Builder
 	b.WriteString("# Problems\n\n| status | code | in words |\n|---|---|---|\n")
-	for _, r := range rows {
-		fmt.Fprintf(&b, "| %d | [`%s`](/problems/%s) | %s |\n", r.Status, r.Code, r.Code, r.Title)
+	for _, p := range all {
+		fmt.Fprintf(&b, "| %d | [`%s`](/problems/%s) | %s |\n", p.Status, p.Code, p.Code, p.Title)
 	}
 	return c.Blob(http.StatusOK, mimeMarkdown, []byte(b.String()))
 }

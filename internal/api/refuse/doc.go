@@ -1,2 +1,2 @@
-// Package refuse builds the errors that point to the faulty fields of a request.
+// Package refuse builds the errors that point to a request's faulty fields.
 package refuse

@@ -9,10 +9,10 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// MaxFields is the largest number of fields in one error.
+// MaxFields limits the fields in one error.
 const MaxFields = 20
 
-// Invalid returns invalid_argument for fields of the request. It keeps the first error of each pointer, and at most MaxFields fields.
+// Invalid returns invalid_argument for some fields. It keeps the first error for each pointer, and at most MaxFields fields.
 func Invalid(fields []ipam.Field) *ipam.Error {
 	seen := map[string]bool{}
 	fields = slices.DeleteFunc(slices.Clone(fields), func(f ipam.Field) bool {
@@ -35,11 +35,11 @@ func Invalid(fields []ipam.Field) *ipam.Error {
 
 // Clip shortens a text from the caller before the response repeats it.
 func Clip(s string) string {
-	const most = 200
-	if len(s) <= most {
+	const limit = 200
+	if len(s) <= limit {
 		return s
 	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
+	return strings.ToValidUTF8(s[:limit], "") + "…"
 }
 
 // Count returns a number with its noun, such as 1 entry or 2 entries.
@@ -53,7 +53,7 @@ func Count(n uint64, one, many string) string {
 // DurationSentence is the error text for a duration that is not valid.
 const DurationSentence = "must be a duration in whole hours, minutes and seconds, such as 72h or 1h30m."
 
-// At returns invalid_argument for one field of the body.
+// At returns invalid_argument for one field in the body.
 func At(pointer, format string, args ...any) error {
 	return Invalid([]ipam.Field{{Pointer: Clip(pointer), Detail: fmt.Sprintf(format, args...)}})
 }

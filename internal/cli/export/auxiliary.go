@@ -2,44 +2,42 @@ package export
 
 import (
 	"context"
-	"maps"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/converge"
 	"github.com/carve-ipam/carve/internal/cli/session"
-	"github.com/carve-ipam/carve/internal/cli/snapshot"
+	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// auxiliary contains the objects of a project that hold no addresses. Only the Terraform export contains them.
+// auxiliary contains a project's objects that hold no addresses. Only the Terraform export contains them.
 type auxiliary struct {
-	alertRules  []client.AlertRule
-	webhooks    []client.Webhook
+	alertRules  map[string]client.AlertRule
+	webhooks    map[string]client.Webhook
 	attachments []outAttachment
 }
 
-// outAttachment is a consumer that is attached to a claim of the project.
+// outAttachment is a consumer that is attached to a claim.
 type outAttachment struct {
 	claim string
 	client.ConsumerAttachment
 }
 
-// gatherAuxiliary reads the alert rules, the webhooks and the consumers of the claims that the inventory has.
+// gatherAuxiliary reads the alert rules, the webhooks and the claims' consumers.
 func (v *inventory) gatherAuxiliary(ctx context.Context, s *session.Session) error {
-	rules, err := snapshot.List(ctx, s, s.In("alert-rules"), nil, func(r client.AlertRule) string { return r.Metadata.Name })
-	if err != nil {
+	var err error
+	if v.alertRules, err = converge.List(ctx, s, nil, s.In("alert-rules"), nil, func(r client.AlertRule) string { return r.Metadata.Name }); err != nil {
 		return err
 	}
-	webhooks, err := snapshot.List(ctx, s, s.In("webhooks"), nil, func(w client.Webhook) string { return w.Metadata.Name })
-	if err != nil {
+	if v.webhooks, err = converge.List(ctx, s, nil, s.In("webhooks"), nil, func(w client.Webhook) string { return w.Metadata.Name }); err != nil {
 		return err
 	}
-	v.alertRules, v.webhooks = sorted(rules), sorted(webhooks)
 	return v.gatherAttachments(ctx, s)
 }
 
-// gatherAttachments reads the consumers of each claim that has some. Each of these claims needs a request.
+// gatherAttachments reads the consumers. Each claim with consumers needs a request.
 func (v *inventory) gatherAttachments(ctx context.Context, s *session.Session) error {
 	const parallel = 4
 	of := make([][]outAttachment, len(v.claims))
@@ -51,8 +49,8 @@ func (v *inventory) gatherAttachments(ctx context.Context, s *session.Session) e
 		}
 		g.Go(func() error {
 			name := c.Metadata.Name
-			all, err := snapshot.List(ctx, s, s.In("claims", name, "consumers"), nil, func(a client.ConsumerAttachment) string { return a.Realm + "/" + a.UID })
-			for _, a := range sorted(all) {
+			all, err := converge.List(ctx, s, nil, s.In("claims", name, "consumers"), nil, func(a client.ConsumerAttachment) string { return a.Realm + "/" + a.UID })
+			for _, a := range show.Sorted(all) {
 				of[n] = append(of[n], outAttachment{name, a})
 			}
 			return err
@@ -61,12 +59,4 @@ func (v *inventory) gatherAttachments(ctx context.Context, s *session.Session) e
 	err := g.Wait()
 	v.attachments = slices.Concat(of...)
 	return err
-}
-
-// sorted returns the things of a list in the order of their names.
-func sorted[T any](byName map[string]T) (out []T) {
-	for _, name := range slices.Sorted(maps.Keys(byName)) {
-		out = append(out, byName[name])
-	}
-	return out
 }

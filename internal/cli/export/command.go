@@ -1,4 +1,4 @@
-// Package export writes the objects of a project for other tools and for `ipamctl import`.
+// Package export writes a project's objects for other tools and for `ipamctl import`.
 package export
 
 import (
@@ -13,12 +13,10 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/exit"
 	"github.com/carve-ipam/carve/internal/cli/session"
 	"github.com/carve-ipam/carve/internal/cli/show"
-	"github.com/carve-ipam/carve/internal/cli/snapshot"
 	"github.com/carve-ipam/carve/internal/cli/source"
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// These are the formats of an export.
 const (
 	formCSV       = "csv"
 	formNetBox    = "netbox-csv"
@@ -26,7 +24,7 @@ const (
 	formTerraform = "terraform"
 )
 
-// files has the files of an export, by name. A file without a name may go to standard output.
+// files has the files to write. A file without a name may go to standard output.
 type files []struct {
 	name string
 	text []byte
@@ -113,51 +111,28 @@ func (out files) put(p *session.Program, to string) error {
 func asCSV(v *inventory) (files, error) {
 	var sheet show.Sheet
 	sheet.Row(source.OwnColumns...)
-	var fault error
-	line := func(kind, space, name, parent, block, description string, labels, annotations map[string]string, spec any) {
-		notes, err := show.Marshal(annotations)
-		if len(annotations) == 0 {
-			notes = nil
+	for _, o := range v.objects() {
+		annotations, err := cell(o.annotations)
+		if err != nil {
+			return nil, err
 		}
-		rest, err2 := show.Marshal(spec)
-		if string(rest) == "{}" {
-			rest = nil
+		spec, err := cell(o.spec)
+		if err != nil {
+			return nil, err
 		}
-		if fault == nil && (err != nil || err2 != nil) {
-			fault = fmt.Errorf("cannot write %s %s: %w", kind, name, first2(err, err2))
+		if strings.Contains(o.parent, "/") { // an import cannot create another project's space
+			o.space = ""
 		}
-		sheet.Row(kind, space, name, parent, block, description, labelsText(labels), string(notes), string(rest))
+		sheet.Row(o.kind, o.space, o.name, o.parent, o.cidr, o.description, labelsText(o.labels), annotations, spec)
 	}
-	for _, s := range v.spaces {
-		line("space", "", s.Metadata.Name, "", "", s.Spec.Description, s.Metadata.Labels, s.Metadata.Annotations, struct{}{})
-	}
-	for _, c := range v.classes {
-		spec, err := snapshot.Rest(c.Spec)
-		fault = first2(fault, err)
-		line("class", "", c.Metadata.Name, "", "", "", c.Metadata.Labels, c.Metadata.Annotations, spec)
-	}
-	for _, p := range v.pools {
-		parent := ""
-		if p.Status.ParentRef != nil {
-			parent = p.Status.ParentRef.Name
-		}
-		line("pool", p.space, p.Metadata.Name, parent, p.Status.AllocatedCIDR, p.Spec.Description, p.Metadata.Labels, p.Metadata.Annotations, p.spec)
-	}
-	for _, c := range v.claims {
-		space := c.space
-		if strings.Contains(c.pool, "/") { // an import cannot create the space of another project's pool
-			space = ""
-		}
-		line("claim", space, c.Metadata.Name, c.pool, c.Status.AllocatedCIDR, "", c.Metadata.Labels, c.Metadata.Annotations, c.spec)
-	}
-	return files{{"", sheet.Bytes()}}, fault
+	return files{{"", sheet.Bytes()}}, nil
 }
 
-func first2(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
+// cell returns an object as JSON. For an empty object it returns an empty cell.
+func cell[V any](object map[string]V) (string, error) {
+	if len(object) == 0 {
+		return "", nil
 	}
-	return nil
+	text, err := show.Marshal(object)
+	return string(text), err
 }

@@ -11,84 +11,120 @@ import (
 	"strings"
 
 	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/converge"
 	"github.com/carve-ipam/carve/internal/cli/exit"
 	"github.com/carve-ipam/carve/internal/cli/session"
 	"github.com/carve-ipam/carve/internal/cli/show"
-	"github.com/carve-ipam/carve/internal/cli/snapshot"
 )
 
-// inventory has the objects of a project in the order in which an import can create them. A pool follows the pool that contains it.
+// inventory has a project's objects in the order in which an import can create them. A pool follows the pool that contains it.
 type inventory struct {
 	project string
-	spaces  []client.Space
-	classes []client.IPClass
+	spaces  []object
+	classes []object
 	pools   []*outPool
 	claims  []outClaim
 	notes   []string // omissions, with reasons
 	auxiliary
 }
 
+// object has the fields that all formats write.
+type object struct {
+	kind, name          string
+	space               string // for a claim: its pool's space, or "" if the caller cannot read that pool
+	parent              string // the pool that contains a pool or a claim: name, or project/name
+	cidr, description   string
+	labels, annotations map[string]string
+	spec                converge.Spec // without the fields for the position
+}
+
+func objectOf(kind string, m client.Metadata) object {
+	return object{kind: kind, name: m.Name, labels: m.Labels, annotations: m.Annotations}
+}
+
 type outPool struct {
+	object
 	client.IPPool
-	space    string
 	block    netip.Prefix
 	depth    int
 	children []*outPool
 	claims   []outClaim
-	spec     snapshot.Spec // without the fields for the pool's position
 }
 
 type outClaim struct {
+	object
 	client.IPClaim
-	pool  string // name, or project/name
-	space string // the space of the pool; "" if the pool belongs to another project and cannot be read
-	spec  snapshot.Spec
+}
+
+// objects returns all objects in the order in which an import can create them.
+func (v *inventory) objects() []object {
+	all := slices.Concat(v.spaces, v.classes)
+	for _, p := range v.pools {
+		all = append(all, p.object)
+	}
+	for _, c := range v.claims {
+		all = append(all, c.object)
+	}
+	return all
 }
 
 // gather reads the whole project.
 func gather(ctx context.Context, s *session.Session) (*inventory, error) {
-	st, claims, err := snapshot.ReadWhole(ctx, s)
+	st, claims, err := converge.ReadWhole(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	out := &inventory{project: s.Project}
-	for _, name := range slices.Sorted(maps.Keys(st.Spaces)) {
-		out.spaces = append(out.spaces, st.Spaces[name])
+	for _, space := range show.Sorted(st.Spaces) {
+		o := objectOf("space", space.Metadata)
+		o.description = space.Spec.Description
+		out.spaces = append(out.spaces, o)
 	}
-	for _, name := range slices.Sorted(maps.Keys(st.Classes)) {
-		if st.Classes[name].Metadata.Project == s.Project {
-			out.classes = append(out.classes, st.Classes[name])
+	for _, c := range show.Sorted(st.Classes) {
+		if c.Metadata.Project != s.Project {
+			continue
 		}
+		o := objectOf("class", c.Metadata)
+		if o.spec, err = converge.Rest(c.Spec); err != nil {
+			return nil, err
+		}
+		out.classes = append(out.classes, o)
 	}
 	byName := map[string]*outPool{}
 	for name, pool := range st.Pools {
-		p := &outPool{IPPool: pool, space: snapshot.SpaceOf(pool)}
+		p := &outPool{IPPool: pool, object: objectOf("pool", pool.Metadata)}
+		p.space, p.parent, p.cidr, p.description = converge.SpaceOf(pool), converge.ParentOf(pool), pool.Status.AllocatedCIDR, pool.Spec.Description
 		if p.block, err = netip.ParsePrefix(pool.Status.AllocatedCIDR); err != nil {
 			return nil, fmt.Errorf("pool %s: %w", name, err)
 		}
-		if p.spec, err = snapshot.PoolRest(pool); err != nil {
+		if p.spec, err = converge.PoolRest(pool); err != nil {
 			return nil, err
 		}
 		byName[name] = p
 	}
 	out.nest(byName)
-	classes := out.backing()
+	backing := map[string][]*outPool{} // the pools that list each class
+	for _, p := range out.pools {
+		for _, class := range p.Spec.ClassNames {
+			backing[class] = append(backing[class], p)
+		}
+	}
 	elsewhere := map[string]string{}
-	for _, name := range slices.Sorted(maps.Keys(claims)) {
-		c := claims[name]
-		claim := outClaim{IPClaim: c, pool: show.RefText(&c.Status.PoolRef, s.Project)}
-		if claim.spec, err = snapshot.ClaimRest(c); err != nil {
+	for _, c := range show.Sorted(claims) {
+		claim := outClaim{IPClaim: c, object: objectOf("claim", c.Metadata)}
+		claim.parent, claim.cidr = show.RefText(&c.Status.PoolRef, s.Project), c.Status.AllocatedCIDR
+		if claim.spec, err = converge.ClaimRest(c); err != nil {
 			return nil, err
 		}
-		if p := byName[claim.pool]; p != nil && p.Status.Scope != nil {
-			delete(claim.spec, "className") // an ordinary pool serves no scope, so only the block counts
-			delete(claim.spec, "scope")
-		}
-		if p := byName[claim.pool]; p != nil && claim.byClass() && classes.elsewhere(c.Status.ClassName, p, c.Status.AllocatedCIDR) {
-			delete(claim.spec, "className")
-			out.notes = append(out.notes, "claim "+name+" is exported as a claim from its pool: class "+c.Status.ClassName+" could also allocate from a pool of another space")
-		}
-		if p := byName[claim.pool]; p != nil {
+		if p := byName[claim.parent]; p != nil {
+			if p.Status.Scope != nil {
+				delete(claim.spec, "className") // an ordinary pool serves no scope, so only the block counts
+				delete(claim.spec, "scope")
+			}
+			if claim.byClass() && elsewhereToo(backing[c.Status.ClassName], p, claim.cidr) {
+				delete(claim.spec, "className")
+				out.notes = append(out.notes, "claim "+claim.name+" is exported as a claim from its pool: class "+c.Status.ClassName+" could also allocate from a pool of another space")
+			}
 			claim.space = p.space
 			p.claims = append(p.claims, claim)
 		} else if claim.space, err = spaceElsewhere(ctx, s, c.Status.PoolRef, elsewhere); err != nil {
@@ -99,8 +135,7 @@ func gather(ctx context.Context, s *session.Session) (*inventory, error) {
 	return out, nil
 }
 
-// spaceElsewhere returns the space of another project's pool, in the form that is valid in this project. If the caller cannot read the pool, it
-// returns "".
+// spaceElsewhere returns the space of another project's pool, as this project names it. If the caller cannot read the pool, it returns "".
 func spaceElsewhere(ctx context.Context, s *session.Session, pool client.ResolvedRef, known map[string]string) (string, error) {
 	key := pool.Project + "/" + pool.Name
 	if space, found := known[key]; found {
@@ -125,7 +160,7 @@ func spaceElsewhere(ctx context.Context, s *session.Session, pool client.Resolve
 	return known[key], nil
 }
 
-// spacesElsewhere lists the spaces of other projects that contain pools or claims of this project.
+// spacesElsewhere lists other projects' spaces that contain this project's pools or claims.
 func (v *inventory) spacesElsewhere() (out []string) {
 	seen := map[string]bool{}
 	note := func(space string) {
@@ -143,24 +178,10 @@ func (v *inventory) spacesElsewhere() (out []string) {
 	return out
 }
 
-// backing maps the name of a class to the pools that list the class.
-type backing map[string][]*outPool
-
-func (v *inventory) backing() backing {
-	all := backing{}
-	for _, p := range v.pools {
-		for _, class := range p.Spec.ClassNames {
-			all[class] = append(all[class], p)
-		}
-	}
-	return all
-}
-
-// elsewhere reports whether pools of the class in other spaces also contain this block. If there are such pools, a claim by the class for this block
-// could get it from any of them.
-func (b backing) elsewhere(class string, from *outPool, cidr string) bool {
+// elsewhereToo reports whether a pool in another space contains this block too. A claim by the pools' class could then get the block from that pool.
+func elsewhereToo(pools []*outPool, from *outPool, cidr string) bool {
 	block, err := netip.ParsePrefix(cidr)
-	return err == nil && slices.ContainsFunc(b[class], func(p *outPool) bool {
+	return err == nil && slices.ContainsFunc(pools, func(p *outPool) bool {
 		return p.space != from.space && p.block.Bits() <= block.Bits() && p.block.Contains(block.Addr())
 	})
 }
@@ -177,8 +198,8 @@ func (v *inventory) nest(byName map[string]*outPool) {
 		if p.Status.Scope != nil {
 			v.notes = append(v.notes, "pool "+name+" was carved for a scope of class "+p.Status.Scope.ClassName+": it is exported as an ordinary pool")
 		}
-		if ref := p.Status.ParentRef; ref != nil && byName[ref.Name] != nil {
-			byName[ref.Name].children = append(byName[ref.Name].children, p)
+		if parent := byName[p.parent]; parent != nil {
+			parent.children = append(parent.children, p)
 		} else {
 			roots = append(roots, p)
 		}
@@ -198,12 +219,11 @@ func (v *inventory) nest(byName map[string]*outPool) {
 func (v *inventory) noteDrains() {
 	for _, p := range v.pools {
 		if p.Spec.Drain != "" {
-			v.notes = append(v.notes, "pool "+p.Metadata.Name+" is draining, and the export omits this state")
+			v.notes = append(v.notes, "pool "+p.name+" is draining, and the export omits this state")
 		}
 	}
 }
 
-// labelsText returns labels as the text of one cell.
 func labelsText(labels map[string]string) string {
 	return strings.ReplaceAll(show.JoinPairs(labels), ",", ";") // a label contains neither a comma nor a semicolon
 }

@@ -9,21 +9,21 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/carve-ipam/carve/internal/cli/converge"
 	"github.com/carve-ipam/carve/internal/cli/show"
-	"github.com/carve-ipam/carve/internal/cli/snapshot"
 )
 
-// longestAbout is the maximum length of a description in NetBox, in characters.
+// longestAbout is NetBox' maximum for a description, in characters.
 const longestAbout = 200
 
-// netBox collects the tables for NetBox' import. NetBox refuses a whole table because of one invalid row. Therefore each row satisfies the checks of
-// NetBox' models (netbox/ipam/models/ip.py):
+// netBox collects the tables for NetBox' import. One invalid row makes NetBox refuse the whole table. Therefore each row satisfies NetBox' own checks
+// (netbox/ipam/models/ip.py):
 //
 //   - a prefix is unique in its VRF, and its length is not 0
 //   - a range has at least two addresses
-//   - a status is one of the model's choices
+//   - a status is one that the model allows
 //
-// If a row is changed or omitted because of these checks, a note names it.
+// If the export changes or omits a row for these checks, a note names it.
 type netBox struct {
 	vrfs, prefixes, ranges, addresses show.Sheet
 	taken                             map[[2]string]string // maps a VRF and a block to the object that has the block in the table
@@ -38,8 +38,8 @@ func asNetBox(v *inventory) (files, error) {
 	n.ranges.Row("start_address", "end_address", "vrf", "status", "description")
 	n.addresses.Row("address", "vrf", "status", "dns_name", "description")
 	for _, s := range v.spaces {
-		if name := vrf(s.Metadata.Name); name != "" {
-			n.vrfs.Row(name, n.about("space "+s.Metadata.Name, s.Spec.Description))
+		if name := vrf(s.name); name != "" {
+			n.vrfs.Row(name, n.about("space "+s.name, s.description))
 		}
 	}
 	for _, space := range v.spacesElsewhere() {
@@ -59,7 +59,7 @@ func asNetBox(v *inventory) (files, error) {
 	}, nil
 }
 
-// vrf returns the VRF of a space. For the default space it returns "", because that space has no VRF in NetBox.
+// vrf returns a space's VRF. It returns "" for the default space, which has no VRF in NetBox.
 func vrf(space string) string {
 	if space == "default" {
 		return ""
@@ -69,14 +69,14 @@ func vrf(space string) string {
 
 // pool writes a pool and its reservations.
 func (n *netBox) pool(p *outPool) {
-	what, status := "pool "+p.Metadata.Name, "active"
+	what, status := "pool "+p.name, "active"
 	if len(p.children) > 0 {
 		status = "container"
 	}
-	status = n.status(what, p.Metadata.Labels["status"], status, "container")
-	n.prefix(what, p.block, p.space, status, show.FirstOf(n.about(what, p.Spec.Description), p.Metadata.Name))
+	status = n.status(what, p.labels["status"], status, "container")
+	n.prefix(what, p.block, p.space, status, show.FirstOf(n.about(what, p.description), p.name))
 	for _, r := range p.Spec.Reservations {
-		first, last := snapshot.Bounds(p.block, r)
+		first, last := converge.Bounds(p.block, r)
 		what, about := "a reservation of "+what, n.about("a reservation of "+what, r.Reason)
 		switch {
 		case first == last:
@@ -85,14 +85,14 @@ func (n *netBox) pool(p *outPool) {
 			bits := "/" + strconv.Itoa(p.block.Bits())
 			n.ranges.Row(first.String()+bits, last.String()+bits, vrf(p.space), "reserved", about)
 		default: // NetBox cannot count so many addresses in a range
-			for _, block := range snapshot.Blocks(first, last) {
+			for _, block := range converge.Blocks(first, last) {
 				n.prefix(what, block, p.space, "reserved", about)
 			}
 		}
 	}
 }
 
-// countable reports whether NetBox can count the addresses of a range. NetBox counts them in 32 bits.
+// countable reports whether NetBox can count a range's addresses. NetBox counts in 32 bits.
 func countable(first, last netip.Addr) bool {
 	a, b := new(big.Int).SetBytes(first.AsSlice()), new(big.Int).SetBytes(last.AsSlice())
 	return b.Sub(b, a).Cmp(big.NewInt(math.MaxUint32)) < 0
@@ -100,8 +100,8 @@ func countable(first, last netip.Addr) bool {
 
 // claim writes a claim. If its block has several addresses, it is a prefix in NetBox. Otherwise it is an address.
 func (n *netBox) claim(c outClaim) error {
-	what := "claim " + c.Metadata.Name
-	block, err := netip.ParsePrefix(c.Status.AllocatedCIDR)
+	what := "claim " + c.name
+	block, err := netip.ParsePrefix(c.cidr)
 	if err != nil {
 		return err
 	}
@@ -109,9 +109,9 @@ func (n *netBox) claim(c outClaim) error {
 		n.notes.add("is omitted: its pool is in another project, and you may not read the spaces there", what)
 		return nil
 	}
-	label, about := c.Metadata.Labels["status"], show.FirstOf(n.about(what, c.Metadata.Annotations["description"]), c.Metadata.Name)
+	label, about := c.labels["status"], show.FirstOf(n.about(what, c.annotations["description"]), c.name)
 	if block.IsSingleIP() {
-		n.addresses.Row(block.String(), vrf(c.space), n.status(what, label, "active", "dhcp", "slaac"), c.Metadata.Name, about)
+		n.addresses.Row(block.String(), vrf(c.space), n.status(what, label, "active", "dhcp", "slaac"), c.name, about)
 	} else {
 		n.prefix(what, block, c.space, n.status(what, label, "active", "container"), about)
 	}
@@ -132,7 +132,7 @@ func (n *netBox) prefix(what string, block netip.Prefix, space, status, about st
 	}
 }
 
-// status returns NetBox' choice for the label `status` of an object. usual is the default. more lists choices that only this model has.
+// status converts an object's label `status` for NetBox. The parameter usual is the default, and more lists choices that only this model has.
 func (n *netBox) status(what, label, usual string, more ...string) string {
 	switch status := strings.ToLower(label); {
 	case status == "" || status == "active" || status == "used": // phpIPAM calls this status "used"

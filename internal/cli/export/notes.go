@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// namedInNote is the number of objects that a note names. The note only counts the rest.
+// namedInNote limits the objects that a note names. The note only counts the rest.
 const namedInNote = 3
 
-// notes collects the changes and omissions of an export. Each sentence has a list of objects.
+// notes collects changes and omissions. Each sentence has a list of objects.
 type notes struct {
 	sentences []string // in the order of their first use
 	about     map[string][]string
@@ -30,11 +30,11 @@ func (n *notes) add(sentence, thing string) {
 // lines returns the notes as text. Each line is about one object, and one more line counts the objects that are not named.
 func (n *notes) lines() (out []string) {
 	for _, sentence := range n.sentences {
-		things := n.about[sentence]
-		for _, thing := range things[:min(len(things), namedInNote)] {
+		objects := n.about[sentence]
+		for _, thing := range objects[:min(len(objects), namedInNote)] {
 			out = append(out, thing+" "+sentence)
 		}
-		if more := len(things) - namedInNote; more > 0 {
+		if more := len(objects) - namedInNote; more > 0 {
 			out = append(out, fmt.Sprintf("and the same for %d more", more))
 		}
 	}

@@ -4,16 +4,15 @@ import (
 	"bytes"
 
 	"github.com/carve-ipam/carve/internal/cli/show"
-	"github.com/carve-ipam/carve/internal/cli/snapshot"
 )
 
-// fewClaims is the maximum number of claims in a YAML plan. A larger plan is JSON with one claim a line, because JSON parses much faster.
+// fewClaims limits the claims in a YAML plan. A larger plan is JSON with one claim a line, because JSON parses much faster.
 const fewClaims = 5000
 
-// document is an object of a plan in the form that is written to the file.
+// document is an object in the form that the plan file has.
 type document = map[string]any
 
-// asPlan returns an address plan that contains the block of every pool and claim.
+// asPlan returns an address plan with a block for every pool and claim.
 func asPlan(v *inventory) (files, error) {
 	whole := document{"project": document{"name": v.project}}
 	put := func(name string, list []document) {
@@ -23,28 +22,24 @@ func asPlan(v *inventory) (files, error) {
 	}
 	var spaces, classes, claims []document
 	for _, s := range v.spaces {
-		spaces = append(spaces, described(document{"name": s.Metadata.Name}, s.Spec.Description, s.Metadata.Labels, s.Metadata.Annotations))
+		spaces = append(spaces, s.document())
 	}
 	for _, c := range v.classes {
-		spec, err := snapshot.Rest(c.Spec)
-		if err != nil {
-			return nil, err
-		}
-		classes = append(classes, described(withSpec(document{"name": c.Metadata.Name}, spec), "", c.Metadata.Labels, c.Metadata.Annotations))
+		classes = append(classes, c.document())
 	}
 	var roots []*outPool
 	known := map[string]bool{}
 	for _, p := range v.pools {
-		known[p.Metadata.Name] = true
+		known[p.name] = true
 		if p.depth == 0 {
 			roots = append(roots, p)
 		}
 	}
 	for _, c := range v.claims { // claims by a class, and claims from a pool that is not in this plan
-		if d := planClaim(c); c.byClass() {
+		if d := c.document(); c.byClass() {
 			claims = append(claims, d)
-		} else if !known[c.pool] {
-			d["pool"] = c.pool
+		} else if !known[c.parent] {
+			d["pool"] = c.parent
 			claims = append(claims, d)
 		}
 	}
@@ -64,7 +59,7 @@ func asPlan(v *inventory) (files, error) {
 	return files{{"", b.Bytes()}}, err
 }
 
-// oneALine puts each object of the lists in a JSON document on a separate line.
+// oneALine breaks a JSON document before each object in a list.
 func oneALine(doc []byte) []byte {
 	var b bytes.Buffer
 	inText, escaped := false, false
@@ -86,12 +81,12 @@ func oneALine(doc []byte) []byte {
 }
 
 // byClass reports whether the claim names a class. Otherwise it names a pool.
-func (c outClaim) byClass() bool { return c.spec["className"] != nil }
+func (o object) byClass() bool { return o.spec["className"] != nil }
 
 // planPools returns pools with all pools and claims below them.
 func planPools(list []*outPool) (out []document) {
 	for _, p := range list {
-		d := withSpec(document{"name": p.Metadata.Name, "cidr": p.Status.AllocatedCIDR}, p.spec)
+		d := p.document()
 		if p.depth == 0 && p.space != "default" {
 			d["space"] = p.space
 		}
@@ -101,39 +96,32 @@ func planPools(list []*outPool) (out []document) {
 		var claims []document
 		for _, c := range p.claims {
 			if !c.byClass() {
-				claims = append(claims, planClaim(c))
+				claims = append(claims, c.document())
 			}
 		}
 		if claims != nil {
 			d["claims"] = claims
 		}
-		out = append(out, described(d, p.Spec.Description, p.Metadata.Labels, p.Metadata.Annotations))
+		out = append(out, d)
 	}
 	return out
 }
 
-func planClaim(c outClaim) document {
-	return described(withSpec(document{"name": c.Metadata.Name, "cidr": c.Status.AllocatedCIDR}, c.spec), "", c.Metadata.Labels, c.Metadata.Annotations)
-}
-
-// described adds the description, the labels and the annotations that are not empty.
-func described(d document, description string, labels, annotations map[string]string) document {
-	if description != "" {
-		d["description"] = description
-	}
-	if len(labels) > 0 {
-		d["labels"] = labels
-	}
-	if len(annotations) > 0 {
-		d["annotations"] = annotations
-	}
-	return d
-}
-
-// withSpec adds the members of a spec.
-func withSpec(d document, spec snapshot.Spec) document {
-	for name, value := range spec {
+// document returns an object's fields that are not empty, without its position.
+func (o object) document() document {
+	d := document{"name": o.name}
+	for name, value := range o.spec {
 		d[name] = value
+	}
+	for name, value := range map[string]string{"cidr": o.cidr, "description": o.description} {
+		if value != "" {
+			d[name] = value
+		}
+	}
+	for name, pairs := range map[string]map[string]string{"labels": o.labels, "annotations": o.annotations} {
+		if len(pairs) > 0 {
+			d[name] = pairs
+		}
 	}
 	return d
 }

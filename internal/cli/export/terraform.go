@@ -11,83 +11,78 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/carve-ipam/carve/internal/cli/snapshot"
+	"github.com/carve-ipam/carve/internal/cli/converge"
+	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
 // hcl writes a configuration in Terraform's language.
 type hcl struct {
 	bytes.Buffer
-	project string
-	used    map[string]bool // addresses of the resources
+	project   string
+	used      map[string]bool   // the addresses of written resources
+	addresses map[string]string // by kind/name
 }
 
 // asTerraform returns a resource and an import block for each object. A resource follows the resources that it depends on.
 func asTerraform(v *inventory) (files, error) {
-	h := &hcl{project: v.project, used: map[string]bool{}}
+	h := &hcl{project: v.project, used: map[string]bool{}, addresses: map[string]string{}}
 	h.WriteString("terraform {\n  required_providers {\n    carve = { source = \"carve-ipam/carve\" }\n  }\n}\n\n")
-	addresses := map[string]string{}
 	h.variables(v.webhooks)
 	for _, s := range v.spaces {
-		if s.Metadata.Name == "default" {
-			continue // every project has this space from the start
+		if s.name != "default" { // every project has this space from the start
+			h.object(s, nil)
 		}
-		addresses["space/"+s.Metadata.Name] = h.named("carve_space", s.Metadata.Name,
-			append([]attribute{{"description", text(s.Spec.Description)}}, tags(s.Metadata.Labels, s.Metadata.Annotations)...)...)
 	}
 	for _, c := range v.classes {
-		spec, err := snapshot.Rest(c.Spec)
-		if err != nil {
-			return nil, err
-		}
-		list := append(attributes(spec, map[string]string{"provisioner": ""}), tags(c.Metadata.Labels, c.Metadata.Annotations)...)
-		addresses["class/"+c.Metadata.Name] = h.named("carve_class", c.Metadata.Name, list...)
-	}
-	ref := func(kind, name string) string {
-		if address, found := addresses[kind+"/"+name]; found {
-			return address + ".name"
-		}
-		return text(name)
+		h.object(c, nil)
 	}
 	for _, p := range v.pools {
-		var list []attribute
-		if p.Status.ParentRef != nil {
-			list = append(list, attribute{"parent", ref("pool", p.Status.ParentRef.Name)})
-		} else {
-			list = append(list, attribute{"space", ref("space", p.space)})
+		position := attribute{"space", h.ref("space", p.space)}
+		if p.parent != "" {
+			position = attribute{"parent", h.ref("pool", p.parent)}
 		}
-		list = append(list, attribute{"cidr", text(p.Status.AllocatedCIDR)}, attribute{"description", text(p.Spec.Description)}, attribute{"drain", text(string(p.Spec.Drain))})
 		var classes []string
 		for _, name := range p.Spec.ClassNames {
-			classes = append(classes, ref("class", name))
+			classes = append(classes, h.ref("class", name))
 		}
+		more := []attribute{{"drain", text(string(p.Spec.Drain))}}
 		if classes != nil {
-			list = append(list, attribute{"classes", "[" + strings.Join(classes, ", ") + "]"})
+			more = append(more, attribute{"classes", "[" + strings.Join(classes, ", ") + "]"})
 		}
-		list = append(list, attributes(p.spec, map[string]string{"classNames": ""})...)
-		list = append(list, tags(p.Metadata.Labels, p.Metadata.Annotations)...)
-		addresses["pool/"+p.Metadata.Name] = h.named("carve_pool", p.Metadata.Name, list...)
+		h.object(p.object, more, position)
 	}
 	for _, c := range v.claims {
-		var list []attribute
+		source := attribute{"pool", h.ref("pool", c.parent)}
 		if c.byClass() {
-			list = append(list, attribute{"class", ref("class", c.Status.ClassName)})
-		} else {
-			list = append(list, attribute{"pool", ref("pool", c.pool)})
+			source = attribute{"class", h.ref("class", c.Status.ClassName)}
 		}
-		list = append(list, attribute{"cidr", text(c.Status.AllocatedCIDR)})
-		list = append(list, attributes(c.spec, map[string]string{"className": ""})...)
-		list = append(list, tags(c.Metadata.Labels, c.Metadata.Annotations)...)
-		addresses["claim/"+c.Metadata.Name] = h.named("carve_claim", c.Metadata.Name, list...)
+		h.object(c.object, nil, source)
 	}
 	for _, a := range v.attachments {
 		h.resource("carve_consumer_attachment", a.claim+"-"+a.UID, []string{a.claim, a.Realm, a.UID},
-			attribute{"claim", ref("claim", a.claim)}, attribute{"realm", text(a.Realm)}, attribute{"uid", text(a.UID)})
+			attribute{"claim", h.ref("claim", a.claim)}, attribute{"realm", text(a.Realm)}, attribute{"uid", text(a.UID)})
 	}
 	err := h.writeAuxiliary(v)
 	return files{{"", h.Bytes()}}, err
 }
 
-// attribute is one line of a resource. If it has no value, it is omitted.
+// object writes a space, a class, a pool or a claim. The parameter position has its first attributes, and more has the attributes after the
+// description.
+func (h *hcl) object(o object, more []attribute, position ...attribute) {
+	about := []attribute{{"cidr", text(o.cidr)}, {"description", text(o.description)}}
+	list := slices.Concat(position, about, more, attributes(o.spec, "provisioner", "classNames", "className"), tags(o.labels, o.annotations))
+	h.addresses[o.kind+"/"+o.name] = h.named("carve_"+o.kind, o.name, list...)
+}
+
+// ref returns a reference to an object's resource. If there is no resource, it returns the object's name.
+func (h *hcl) ref(kind, name string) string {
+	if address, found := h.addresses[kind+"/"+name]; found {
+		return address + ".name"
+	}
+	return text(name)
+}
+
+// attribute is one line in a resource. resource omits an attribute without a value.
 type attribute struct{ name, value string }
 
 // marks lists the annotations that the provider writes itself. The provider refuses them in a configuration.
@@ -102,7 +97,6 @@ func tags(labels, annotations map[string]string) []attribute {
 	return []attribute{{"labels", mapOf(labels)}, {"annotations", mapOf(annotations)}}
 }
 
-// named writes a resource of a kind with names.
 func (h *hcl) named(kind, name string, list ...attribute) string {
 	return h.resource(kind, name, []string{name}, append([]attribute{{"name", text(name)}}, list...)...)
 }
@@ -149,58 +143,50 @@ func text(s string) string {
 }
 
 func mapOf(m map[string]string) string {
-	var pairs []string
-	for _, key := range slices.Sorted(maps.Keys(m)) {
-		value := text(m[key])
-		if value == "" {
-			value = `""`
-		}
-		pairs = append(pairs, text(key)+" = "+value)
-	}
-	if pairs == nil {
+	if len(m) == 0 {
 		return ""
 	}
-	return "{ " + strings.Join(pairs, ", ") + " }"
+	values := map[string]any{}
+	for key, value := range m {
+		values[key] = value
+	}
+	return valueOf(values, true)
 }
 
 var capital = regexp.MustCompile(`[A-Z]+`)
 
-// snake returns the name of a field in Terraform's spelling.
+// snake returns a field's name in Terraform's spelling.
 func snake(name string) string {
 	return strings.ToLower(capital.ReplaceAllString(name, "_$0"))
 }
 
-// flat lists the objects of the contract whose members become attributes of the resource itself.
+// flat lists the contract's objects whose members become attributes on the resource itself.
 var flat = map[string]bool{"allocation": true, "allowedPrefixLengths": true}
 
-// attributes returns the members of a spec as attributes. renamed has the members with another name in Terraform. The name "" omits the member.
-func attributes(spec snapshot.Spec, renamed map[string]string) (list []attribute) {
-	for _, name := range slices.Sorted(maps.Keys(spec)) {
-		as, other := renamed[name]
-		if !other {
-			as = snake(name)
-		}
+// attributes returns a spec's members as attributes, except the members in the list but.
+func attributes(spec converge.Spec, but ...string) (list []attribute) {
+	for name, doc := range show.Sorted(spec) {
 		var value any
-		if as == "" || json.Unmarshal(spec[name], &value) != nil {
+		if slices.Contains(but, name) || json.Unmarshal(doc, &value) != nil {
 			continue
 		}
 		if members, is := value.(map[string]any); is && flat[name] {
-			for _, member := range slices.Sorted(maps.Keys(members)) {
+			for member, value := range show.Sorted(members) {
 				to := snake(member)
 				if member == "min" || member == "max" {
 					to += "_prefix_length"
 				}
-				list = append(list, attribute{to, valueOf(members[member], false)})
+				list = append(list, attribute{to, valueOf(value, false)})
 			}
 			continue
 		}
-		list = append(list, attribute{as, valueOf(value, name == "parameters" || name == "scope")})
+		list = append(list, attribute{snake(name), valueOf(value, name == "parameters" || name == "scope")})
 	}
 	return list
 }
 
-// valueOf returns a value in Terraform's syntax. In a map, users choose the keys, so valueOf keeps them. In an object, it converts the names of
-// members.
+// valueOf returns a value in Terraform's syntax. In a map, users choose the keys, so valueOf keeps them. In an object, it converts the members'
+// names.
 func valueOf(v any, isMap bool) string {
 	switch v := v.(type) {
 	case string:
@@ -220,12 +206,12 @@ func valueOf(v any, isMap bool) string {
 		return "[" + strings.Join(items, ", ") + "]"
 	case map[string]any:
 		var pairs []string
-		for _, key := range slices.Sorted(maps.Keys(v)) {
+		for key, value := range show.Sorted(v) {
 			name := snake(key)
 			if isMap {
 				name = text(key)
 			}
-			pairs = append(pairs, name+" = "+valueOf(v[key], false))
+			pairs = append(pairs, name+" = "+valueOf(value, false))
 		}
 		return "{ " + strings.Join(pairs, ", ") + " }"
 	default:

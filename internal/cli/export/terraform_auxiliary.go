@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	"github.com/carve-ipam/carve/client"
-	"github.com/carve-ipam/carve/internal/cli/snapshot"
+	"github.com/carve-ipam/carve/internal/cli/converge"
+	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
 // variables declares a variable for each URL that may contain a token. The user sets its value.
-func (h *hcl) variables(webhooks []client.Webhook) {
-	for _, w := range webhooks {
+func (h *hcl) variables(webhooks map[string]client.Webhook) {
+	for _, w := range show.Sorted(webhooks) {
 		if mayHaveToken(w.Spec.URL) {
 			_, _ = fmt.Fprintf(h, "variable %q {\n  description = %s\n  type        = string\n}\n\n", // into memory
 				urlVariable(w), text("URL of the webhook "+w.Metadata.Name+". The export omits it because its path or query may contain a token."))
@@ -32,15 +33,15 @@ func mayHaveToken(text string) bool {
 
 // writeAuxiliary writes the alert rules and the webhooks. The server never shows a webhook's secret again, so an imported webhook has none.
 func (h *hcl) writeAuxiliary(v *inventory) error {
-	for _, r := range v.alertRules {
-		spec, err := snapshot.Rest(r.Spec)
+	for _, r := range show.Sorted(v.alertRules) {
+		spec, err := converge.Rest(r.Spec)
 		if err != nil {
 			return err
 		}
-		h.named("carve_alert_rule", r.Metadata.Name, append(attributes(spec, nil), tags(r.Metadata.Labels, r.Metadata.Annotations)...)...)
+		h.named("carve_alert_rule", r.Metadata.Name, append(attributes(spec), tags(r.Metadata.Labels, r.Metadata.Annotations)...)...)
 	}
-	for _, w := range v.webhooks {
-		spec, err := snapshot.Rest(w.Spec, "url")
+	for _, w := range show.Sorted(v.webhooks) {
+		spec, err := converge.Rest(w.Spec, "url")
 		if err != nil {
 			return err
 		}
@@ -48,7 +49,7 @@ func (h *hcl) writeAuxiliary(v *inventory) error {
 		if mayHaveToken(w.Spec.URL) {
 			target = "var." + urlVariable(w)
 		}
-		list := append([]attribute{{"url", target}}, attributes(spec, nil)...)
+		list := append([]attribute{{"url", target}}, attributes(spec)...)
 		h.named("carve_webhook", w.Metadata.Name, append(list, tags(w.Metadata.Labels, w.Metadata.Annotations)...)...)
 	}
 	return nil

@@ -17,10 +17,10 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// followWait is the number of seconds for which the server holds a request while there are no changes.
+// followWait is the time, in seconds, for which the server holds a request without changes.
 const followWait = 10
 
-// changes is the state of the command that reads the change feed.
+// changes is the command that reads the change feed.
 type changes struct {
 	*session.Session
 
@@ -92,7 +92,7 @@ func (r *changes) once(ctx context.Context) error {
 	if r.Structured() {
 		return r.DocumentOf(all)
 	}
-	if err := r.show(&show.Stream[client.Change]{Printer: r.Printer, Columns: changeColumns()}, all.Items); err != nil {
+	if err := r.show(&show.Stream[client.Change]{Printer: r.Printer, Columns: changeColumns}, all.Items); err != nil {
 		return err
 	}
 	r.continues()
@@ -101,9 +101,9 @@ func (r *changes) once(ctx context.Context) error {
 
 // follow prints changes until the user interrupts it or the server returns a permanent refusal.
 func (r *changes) follow(ctx context.Context) error {
-	rows := &show.Stream[client.Change]{Printer: r.Printer, Columns: changeColumns()}
+	rows := &show.Stream[client.Change]{Printer: r.Printer, Columns: changeColumns}
 	var doc json.RawMessage
-	answers := follow.Changes(ctx, r.cursor, func(ctx context.Context, after client.ChangesCursor) (list *client.ChangeList, err error) {
+	pages := follow.Changes(ctx, r.cursor, func(ctx context.Context, after client.ChangesCursor) (list *client.ChangeList, err error) {
 		seconds := followWait
 		if after == "" { // the server answers the first request at once, with a first cursor
 			seconds = 0
@@ -112,7 +112,7 @@ func (r *changes) follow(ctx context.Context) error {
 		return list, err
 	})
 	defer r.continues()
-	for list, err := range answers {
+	for list, err := range pages {
 		switch {
 		case follow.Stays(err):
 			return fmt.Errorf("the feed has ended: %w", err)
@@ -150,13 +150,9 @@ func (r *changes) continues() {
 	}
 }
 
-func changeColumns() []show.Column[client.Change] {
-	type T = client.Change
-	return []show.Column[T]{
-		{Title: "TIME", Cell: func(c T) string { return show.TimeText(&c.At) }},
-		{Title: "KIND", Cell: func(c T) string { return string(c.Kind) }},
-		{Title: "NAME", Cell: func(c T) string { return c.Name }},
-		{Title: "CHANGE", Cell: func(c T) string { return string(c.Type) }},
-		{Title: "OPERATION", Cell: func(c T) string { return c.Operation }},
-	}
-}
+var changeColumns = show.Columns[client.Change](`
+	TIME: at
+	KIND: kind
+	NAME: name
+	CHANGE: type
+	OPERATION: operation`, nil)

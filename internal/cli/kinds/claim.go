@@ -2,9 +2,6 @@ package kinds
 
 import (
 	"encoding/json"
-	"slices"
-
-	"github.com/spf13/cobra"
 
 	"github.com/carve-ipam/carve/client"
 	"github.com/carve-ipam/carve/internal/cli/session"
@@ -12,55 +9,60 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-func claimKind(p *session.Program) verbs.Kind[client.IPClaim] {
+func claims(p *session.Program) verbs.Kind[client.IPClaim] {
 	return verbs.Kind[client.IPClaim]{
-		P: p, View: claimView(), Home: verbs.HomeOf(p, "claims"), Fields: append(verbs.LabelFields(), claimFields()...),
-		Fed: &verbs.Fed[client.IPClaim]{Kind: client.ChangeKindIPClaim},
-	}
-}
+		P: p, In: "claims", Short: "Claims, each for one block",
+		View: claimView(), Fields: append(verbs.Labels[:2:2], claimFields()...),
+		Feed:     client.ChangeKindIPClaim,
+		ListHelp: "Lists the claims of the project, in order of name, or with --pool and without\n--owner in order of address. A claim must match all filters.",
+		Filters: []verbs.Field{
+			verbs.SelectorFilter("claims"),
+			{Flag: "phase", Words: "Bound Pending Releasing Error", Usage: "only claims in this phase"},
+			verbs.FamilyFilter("blocks"), verbs.PoolFilter, verbs.ClassFilter("only claims of this `CLASS`"),
+			{Flag: "owner", Usage: "only claims for this `OWNER` in your own system, kind/name/uid"},
+			verbs.WithinFilter, verbs.ContainsFilter,
+		},
+		Get: true, Show: true,
+		Create: &verbs.Writer{
+			Use:   "create [NAME] [--class CLASS | --pool POOL | --selector LABELS | --allocation UUID]",
+			Short: "Claim a block or an address",
+			Long: `Creates a claim for one block and prints the block. The claim is bound at once, or it does not exist.
 
-func claimCommand(p *session.Program) *cobra.Command {
-	k := claimKind(p)
-	filters := []verbs.Filter{
-		verbs.SelectorFilter("claims"),
-		verbs.By("phase", "phase", "only claims in this phase", verbs.OneOf(client.IPClaimPhaseBound, client.IPClaimPhasePending,
-			client.IPClaimPhaseReleasing, client.IPClaimPhaseError)),
-		verbs.FamilyFilter("blocks"), verbs.PoolFilter(), verbs.ClassFilter("only claims of this `CLASS`"),
-		verbs.By("owner", "owner", "only claims for this `OWNER` in your own system, kind/name/uid", verbs.Text),
-	}
-	return verbs.Group("claim", "Claims, each for one block", []string{"claims"},
-		claimCreate(k),
-		claimPut(k),
-		k.SetVerb(&cobra.Command{
+The block comes from the pools behind a class (--class), or by default behind the default class of the family. Other sources:
+one given pool (--pool); the first pool by name with the labels and enough space (--selector; deprecated, use classes); the
+block of a retained allocation (--allocation). -q prints only the CIDR.`,
+			Example: `  ipamctl claim create web --pool prod-eu --prefix-length 24
+  ipamctl claim create --generate-name node- --class standard -q
+  ipamctl claim create web-eu --class clusters --scope cluster=web-eu
+  ipamctl claim create vip --pool prod-eu --address 10.20.0.17 --reclaim-policy Retain --owner Ingress/web
+  ipamctl claim create web-1 --consumer vm-7c1f --consumer-ttl 2m --when-unused Delete`,
+			Check: checkClaim,
+		},
+		Set: &verbs.Writer{
 			Use:   "set NAME [--label KEY=VALUE]... [--reclaim-policy POLICY] ...",
 			Short: "Change the labels, the annotations and the reclaim policy of a claim",
 			Long: `Changes the given fields only. 'none' restores the default policy. The block and the requested size of a claim never change;
 'ipamctl claim delete' releases the block.`,
 			Example: `  ipamctl claim set web --label team=shop --label old-
   ipamctl claim set vip --reclaim-policy Retain`,
-		}, verbs.Creation{}),
-		claimBatch(p),
-		claimExplain(p),
-		k.ListVerb("Lists the claims of the project, in order of name, or with --pool and without\n--owner in order of address. A claim must match all filters.",
-			slices.Concat(filters, verbs.PlaceFilters())...),
-		k.GetVerb(),
-		k.ShowVerb(),
-		k.DeleteVerb(verbs.Removal{
+		},
+		Delete: &verbs.Removal{
 			Many:  verbs.ByLabels,
 			Apart: true,
 			Left:  blockKept,
 			Long:  "Deletes claims. Their blocks are free at once, or after the cool-down of their class or pool; with the reclaim policy Retain\nthe allocation keeps the block.",
-		}),
-	)
+		},
+	}
 }
 
-// blockKept returns a phrase about a claim whose block will be retained. It names the block and the name of the allocation, which --allocation needs.
+// blockKept returns a phrase about a claim whose block will be retained. It has the block and the allocation's name, for --allocation.
 func blockKept(project string, doc json.RawMessage, dry bool) (string, error) {
-	claims, err := show.Decode[client.IPClaim]([]json.RawMessage{doc})
-	if err != nil || claims[0].Status.ReclaimPolicy != client.ReclaimPolicyRetain {
+	claim, err := show.Read[client.IPClaim](doc)
+	is := claim.Status
+	if err != nil || is.ReclaimPolicy != client.ReclaimPolicyRetain {
 		return "", err
 	}
-	verb, is := "is", claims[0].Status
+	verb := "is"
 	if dry {
 		verb = "would be"
 	}
@@ -68,26 +70,21 @@ func blockKept(project string, doc json.RawMessage, dry bool) (string, error) {
 }
 
 func claimView() show.View[client.IPClaim] {
-	type T = client.IPClaim
-	return show.View[T]{
-		Kind: "claim",
-		Name: func(t T) string { return t.Metadata.Name },
-		Cidr: func(t T) string { return t.Status.AllocatedCIDR },
-		More: []show.Column[T]{
-			{Title: "PROJECT", Cell: func(t T) string { return t.Metadata.Project }},
-			{Title: "ANNOTATIONS", Cell: func(t T) string { return show.JoinPairs(t.Metadata.Annotations) }},
+	return show.ViewOf("claim", `
+		NAME: metadata.name
+		CIDR: status.allocatedCIDR
+		POOL: status.poolRef
+		CLASS: class
+		PHASE: status.phase
+		RECLAIM: status.reclaimPolicy
+		SCOPE: spec.scope, wide
+		OWNER: spec.ownerRef, wide
+		ALLOCATION: status.allocationRef, wide
+		REGION: metadata.region, wide`+labelled+`
+		PROJECT: metadata.project, more
+		ANNOTATIONS: metadata.annotations, more`, show.Cells[client.IPClaim]{
+		"class": func(t client.IPClaim) string {
+			return classText(t.Status.ClassProject, t.Status.ClassName, t.Metadata.Project)
 		},
-		Columns: append([]show.Column[T]{
-			{Title: "NAME", Cell: func(t T) string { return t.Metadata.Name }},
-			{Title: "CIDR", Cell: func(t T) string { return t.Status.AllocatedCIDR }},
-			{Title: "POOL", Cell: func(t T) string { return show.RefText(&t.Status.PoolRef, t.Metadata.Project) }},
-			{Title: "CLASS", Cell: func(t T) string { return classText(t.Status.ClassProject, t.Status.ClassName, t.Metadata.Project) }},
-			{Title: "PHASE", Cell: func(t T) string { return string(t.Status.Phase) }},
-			{Title: "RECLAIM", Cell: func(t T) string { return string(t.Status.ReclaimPolicy) }},
-			{Title: "SCOPE", Wide: true, Cell: func(t T) string { return show.JoinPairs(t.Spec.Scope) }},
-			{Title: "OWNER", Wide: true, Cell: func(t T) string { return ownerText(t.Spec.OwnerRef) }},
-			{Title: "ALLOCATION", Wide: true, Cell: func(t T) string { return show.RefText(&t.Status.AllocationRef, t.Metadata.Project) }},
-			{Title: "REGION", Wide: true, Cell: func(t T) string { return t.Metadata.Region }},
-		}, metaColumns(func(t T) client.Metadata { return t.Metadata })...),
-	}
+	}).Blocks()
 }

@@ -65,13 +65,13 @@ file: after an interruption or a refusal, the same command continues within 24 h
 	return cmd
 }
 
-// largestBatch is the maximum number of claims that the contract allows in one request. batchPart is the size of each part of a larger batch.
+// largestBatch is the contract's maximum number of claims in one request. A larger batch has parts with batchPart claims each.
 const (
 	largestBatch = 1000
 	batchPart    = 500
 )
 
-// claimDocs has some claims of a batch.
+// claimDocs has a batch's claims, or some of them.
 type claimDocs struct {
 	Claims []json.RawMessage `json:"claims"`
 }
@@ -95,21 +95,17 @@ func batches(ctx context.Context, s *session.Session, w session.Writing, doc jso
 	var made claimDocs
 	for i, part := range parts {
 		s.Progress("%d claims created, %d of %d requests", len(made.Claims), i, len(parts))
-		body, err := show.Marshal(part)
-		if err != nil {
-			return err
-		}
 		w.Key = fmt.Sprintf("%s-%d", base, i+1)
-		a, err := s.Post(ctx, w, session.Request{Path: s.In("claim-batches"), Body: body})
+		a, err := s.Post(ctx, w, session.Request{Path: s.In("claim-batches"), Body: part})
 		if err != nil {
 			s.Note("%s; run it again to continue", show.CountOf(len(made.Claims), "claim")+" created")
 			return exit.About(part.refused(i*batchPart, err), err)
 		}
-		var answered claimDocs
-		if err := json.Unmarshal(a.Body, &answered); err != nil {
-			return fmt.Errorf("cannot read the server's response: %w", err)
+		parsed, err := show.Read[claimDocs](a.Body)
+		if err != nil {
+			return err
 		}
-		made.Claims = append(made.Claims, answered.Claims...)
+		made.Claims = append(made.Claims, parsed.Claims...)
 	}
 	whole, err := show.Marshal(made)
 	if err != nil {
@@ -118,7 +114,7 @@ func batches(ctx context.Context, s *session.Session, w session.Writing, doc jso
 	return showBatch(s.Program, whole)
 }
 
-// refused names the claim in the file that a refusal is about. before is the number of claims in the earlier parts.
+// refused names the claim in the file that a refusal is about. before counts the claims in the earlier parts.
 func (part claimDocs) refused(before int, err error) string {
 	if at, is := session.ItemOf(err, "claims"); is && at < len(part.Claims) {
 		return fmt.Sprintf("claim %d of the file (/claims/%d below)", before+at+1, at)
@@ -127,11 +123,9 @@ func (part claimDocs) refused(before int, err error) string {
 }
 
 func showBatch(p *session.Program, doc json.RawMessage) error {
-	var batch struct {
-		Claims []json.RawMessage `json:"claims"`
-	}
-	if err := json.Unmarshal(doc, &batch); err != nil {
-		return fmt.Errorf("cannot read the server's response: %w", err)
+	batch, err := show.Read[claimDocs](doc)
+	if err != nil {
+		return err
 	}
 	return show.Show(p.Printer, claimView(), batch.Claims, doc, true)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"strings"
 
@@ -16,8 +15,8 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-func claimExplain(p *session.Program) *cobra.Command {
-	cmd := verbs.Bare(&cobra.Command{
+func claimExplain(k verbs.Kind[client.IPClaim]) *cobra.Command {
+	return verbs.Bare(k.Writing(verbs.Writer{
 		Use:   "explain [--class CLASS | --pool POOL | --selector LABELS | --allocation UUID]",
 		Short: "Preview the result of a claim, with the reasons and remedies",
 		Long: `Shows the block that 'claim create' with the same flags would get now, and each step of the decision: the class, the pools in their
@@ -28,60 +27,42 @@ project without a grant, only the project is shown.`,
 		Example: `  ipamctl claim explain --class standard --prefix-length 26
   ipamctl claim explain --family 6
   ipamctl claim explain --class clusters --scope cluster=web-eu`,
-	})
-	fields := verbs.AddFields(p, cmd, claimFields(), false)
-	cmd.RunE = p.Verb(func(ctx context.Context, _ []string) error {
-		doc := map[string]any{"spec": map[string]any{}}
-		if err := checkClaim(cmd); err != nil {
-			return err
-		}
-		if err := fields.Into(cmd, doc); err != nil {
-			return err
-		}
-		s, err := p.InProject()
+		Check: checkClaim,
+	}, claimFields(), func(ctx context.Context, r verbs.Resource, doc map[string]any, _ session.Query) error {
+		a, err := r.Ask(ctx, session.Request{Method: http.MethodPost, Path: r.In("claim-explanations"), Body: withSpec(doc)})
 		if err != nil {
 			return err
 		}
-		body, err := show.Marshal(doc)
-		if err != nil {
-			return err
-		}
-		a, err := s.Ask(ctx, session.Request{Method: http.MethodPost, Path: s.In("claim-explanations"), Body: body})
-		if err != nil {
-			return err
-		}
-		return showExplanation(p, a.Body)
-	})
-	return cmd
+		return showExplanation(k.P, a.Body)
+	}))
 }
 
-// showExplanation prints a decision of the server. It prints a sentence, the steps and the remedies.
+// showExplanation prints the server's decision: a sentence, the steps and the remedies.
 func showExplanation(p *session.Program, doc json.RawMessage) error {
-	if p.Structured() {
-		return p.Document(doc)
+	e, err := show.Read[client.ClaimExplanation](doc)
+	if err != nil {
+		return err
 	}
-	var e client.ClaimExplanation
-	if err := json.Unmarshal(doc, &e); err != nil {
-		return fmt.Errorf("cannot read the server's response: %w", err)
-	}
-	if p.Quiet || p.Output == show.FormatName {
+	words := func() []string {
 		if e.AllocatedCIDR == "" {
 			p.Remark("%s", show.Clean(e.Detail))
 			return nil
 		}
-		return p.Lines([]string{e.AllocatedCIDR})
+		return []string{e.AllocatedCIDR}
 	}
-	var b bytes.Buffer
-	b.WriteString(decisionText(e))
-	if len(e.Steps) > 0 {
-		b.WriteByte('\n')
-		b.Write(show.Table(p.Printer, stepColumns(), e.Steps))
-	}
-	if len(e.Remedies) > 0 {
-		b.WriteByte('\n')
-		b.Write(show.Table(p.Printer, remedyColumns(), e.Remedies))
-	}
-	return p.Write(b.Bytes())
+	return p.Report(doc, words, func() error {
+		var b bytes.Buffer
+		b.WriteString(decisionText(e))
+		if len(e.Steps) > 0 {
+			b.WriteByte('\n')
+			b.Write(show.Table(p.Printer, stepColumns, e.Steps))
+		}
+		if len(e.Remedies) > 0 {
+			b.WriteByte('\n')
+			b.Write(show.Table(p.Printer, remedyColumns, e.Remedies))
+		}
+		return p.Write(b.Bytes())
+	})
 }
 
 // decisionText returns the decision as text with one or two lines.
@@ -97,24 +78,16 @@ func decisionText(e client.ClaimExplanation) string {
 	return show.Clean(text) + "\n"
 }
 
-func stepColumns() []show.Column[client.DecisionStep] {
-	type T = client.DecisionStep
-	return []show.Column[T]{
-		{Title: "OUTCOME", Cell: func(t T) string { return string(t.Outcome) }},
-		{Title: "KIND", Cell: func(t T) string { return string(t.Kind) }},
-		{Title: "NAME", Cell: func(t T) string { return t.Name }},
-		{Title: "CODE", Wide: true, Cell: func(t T) string { return string(t.Code) }},
-		{Title: "WHY", Cell: func(t T) string { return t.Detail }},
-	}
-}
+var stepColumns = show.Columns[client.DecisionStep](`
+	OUTCOME: outcome
+	KIND: kind
+	NAME: name
+	CODE: code, wide
+	WHY: detail`, nil)
 
-func remedyColumns() []show.Column[client.Remedy] {
-	type T = client.Remedy
-	return []show.Column[T]{
-		{Title: "WHAT WOULD HELP", Cell: func(t T) string { return t.Detail }},
-		{Title: "FLAG", Cell: remedyFlag},
-	}
-}
+var remedyColumns = show.Columns(`
+	WHAT WOULD HELP: detail
+	FLAG: flag`, show.Cells[client.Remedy]{"flag": remedyFlag})
 
 // remedyFlag returns the flag that applies a remedy. If there is no such flag, it returns "".
 func remedyFlag(r client.Remedy) string {

@@ -13,17 +13,14 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// claimFields returns the fields of a claim. They select the source of its block, and the block or its size.
+// claimFields returns a claim's fields. They select the source of its block, and the block or its size.
 func claimFields() []verbs.Field {
 	return append([]verbs.Field{
 		{
 			Flag: "class", Path: "spec.className", Value: verbs.Strictly(verbs.NameOf("class")), Complete: verbs.CompleteClasses,
 			Create: "`CLASS` of the project, or of platform (default: the default class of the family)",
 		},
-		{
-			Flag: "scope", Path: "spec.scope", Value: verbs.PairsOf,
-			Create: "value of a role that the class requires, as `role=value` (repeatable)",
-		},
+		{Flag: "scope", Create: "value of a role that the class requires, as `role=value` (repeatable)"},
 		{
 			Flag: "pool", Path: "spec.poolRef", Value: verbs.Strictly(verbs.RefOf), Complete: verbs.CompletePools,
 			Create: "take the block only from this `POOL`, name or project/name",
@@ -36,11 +33,11 @@ func claimFields() []verbs.Field {
 			Flag: "allocation", Path: "spec.allocationRef", Value: verbs.Strictly(verbs.ReadBy(parseAllocation)),
 			Create: "bind this retained allocation again: its name, a `UUID`, alone or as project/UUID",
 		},
-		{Flag: "prefix-length", Path: "spec.prefixLength", Value: verbs.Bits, Create: "prefix length of the block (default: the default length of the class or the pool)"},
-		{Flag: "cidr", Path: "spec.cidr", Value: verbs.Strictly(verbs.ReadBy(given("cidr"))), Create: "claim exactly this `CIDR`"},
-		{Flag: "address", Path: "spec.address", Value: verbs.Strictly(verbs.ReadBy(given("address"))), Create: "claim exactly this `ADDRESS`"},
-		{Flag: "family", Path: "spec.ipFamily", Value: verbs.FamilyText, Create: "only classes and pools of this address family: IPv4, IPv6"},
-		{Flag: "reclaim-policy", Path: "spec.reclaimPolicy", Value: verbs.Reclaims, Usage: "policy for the block of a deleted claim"},
+		{Flag: "prefix-length", Create: "prefix length of the block (default: the default length of the class or the pool)"},
+		{Flag: "cidr", Value: verbs.Strictly(verbs.ReadBy(given("cidr"))), Create: "claim exactly this `CIDR`"},
+		{Flag: "address", Value: verbs.Strictly(verbs.ReadBy(given("address"))), Create: "claim exactly this `ADDRESS`"},
+		{Flag: "family", Path: "spec.ipFamily", Create: "only classes and pools of this address family: IPv4, IPv6"},
+		{Flag: "reclaim-policy", Words: reclaims, Usage: "policy for the block of a deleted claim"},
 		{Flag: "owner", Path: "spec.ownerRef", Value: verbs.ReadBy(parseOwner), Create: "the object in your own system that uses the claim, as `kind/name/uid`"},
 	}, consumerFields()...)
 }
@@ -55,13 +52,13 @@ func given(flag string) func(string) (any, error) {
 	}
 }
 
-// checkClaim checks combinations of flags.
+// checkClaim refuses flags that contradict each other.
 func checkClaim(cmd *cobra.Command) error {
 	elsewhere := howMany(cmd, "pool", "selector", "allocation")
 	switch {
 	case elsewhere+howMany(cmd, "class") > 1:
 		return exit.Usagef("more than one source is given: use one of --class, --pool, --selector and --allocation, or none of them for the default class")
-	case elsewhere > 0 && verbs.Said(cmd, "scope") != "":
+	case elsewhere > 0 && verbs.FlagText(cmd, "scope") != "":
 		return exit.Usagef("--scope works with classes only: omit --pool, --selector and --allocation")
 	case howMany(cmd, "prefix-length", "cidr", "address") > 1:
 		return exit.Usagef("give only one of --prefix-length, --cidr and --address: each sets the size of the block")
@@ -70,17 +67,12 @@ func checkClaim(cmd *cobra.Command) error {
 	}
 }
 
-// parseAllocation parses the name of an allocation. The name is a UUID, or project/UUID with the project of its pool, as the columns of tables print
-// it.
-func parseAllocation(s string) (any, error) {
-	project, name, foreign := strings.Cut(s, "/")
-	if !foreign {
-		project, name = "", s
+// parseAllocation parses an allocation's name as tables print it: a UUID, or project/UUID with the pool's project.
+func parseAllocation(text string) (any, error) {
+	if session.CheckRef("", text) != nil {
+		return nil, exit.Usagef("--allocation must be the name of an allocation, a UUID or project/UUID, not %q", text)
 	}
-	if !session.NameRE.MatchString(name) || foreign && !session.NameRE.MatchString(project) {
-		return nil, exit.Usagef("--allocation must be the name of an allocation, a UUID or project/UUID, not %q", s)
-	}
-	return &client.AllocationRef{Project: project, Name: name}, nil
+	return verbs.ParseRef(text), nil
 }
 
 // howMany counts the flags that the user has set, including flags with an empty value.
@@ -94,47 +86,38 @@ func howMany(cmd *cobra.Command, flags ...string) int {
 	return n
 }
 
-// parseOwner parses an owner of the form kind/name/uid. The later parts may be missing. Only the uid may contain slashes.
+// parseOwner parses an owner as kind/name/uid. The later parts may be missing. Only the uid may contain slashes.
 func parseOwner(s string) (any, error) {
 	parts := append(strings.SplitN(s, "/", 3), "", "")
 	return &client.OwnerRef{Kind: parts[0], Name: parts[1], UID: parts[2]}, nil
 }
 
-// parseSelector parses a label selector with the parser of Kubernetes and returns it in the API's form. The contract does not support comparisons by
+// parseSelector parses a label selector with Kubernetes' parser and returns it in the API's form. The contract does not support comparisons by
 // size (a>1).
 func parseSelector(text string) (any, error) {
 	requirements, err := labels.ParseToRequirements(text)
 	if err != nil {
 		return nil, exit.Usagef("--selector: %v", err)
 	}
-	out := &client.LabelSelector{} //nolint:staticcheck // deprecated, but the server still supports it
+	out := &client.LabelSelector{MatchLabels: client.Labels{}} //nolint:staticcheck // deprecated, but the server still supports it
 	for _, r := range requirements {
-		values := r.ValuesUnsorted()
-		e := client.LabelSelectorRequirement{Key: r.Key(), Values: values}
-		switch r.Operator() {
-		case selection.Equals, selection.DoubleEquals:
-			if _, twice := out.MatchLabels[r.Key()]; !twice {
-				if out.MatchLabels == nil {
-					out.MatchLabels = client.Labels{}
-				}
-				out.MatchLabels[r.Key()] = values[0]
-				continue
-			}
-			e.Operator = client.LabelSelectorOperatorIn
-		case selection.In:
-			e.Operator = client.LabelSelectorOperatorIn
-		case selection.NotIn, selection.NotEquals:
-			e.Operator = client.LabelSelectorOperatorNotIn
-		case selection.Exists:
-			e.Operator, e.Values = client.LabelSelectorOperatorExists, nil
-		case selection.DoesNotExist:
-			e.Operator, e.Values = client.LabelSelectorOperatorDoesNotExist, nil
-		case selection.GreaterThan, selection.LessThan:
+		operator, known := selectorOperators[r.Operator()]
+		if !known {
 			return nil, exit.Usagef("--selector: %q compares numbers, but labels are words", r.String())
-		default:
-			return nil, exit.Usagef("--selector: cannot read %q", r.String())
 		}
-		out.MatchExpressions = append(out.MatchExpressions, e)
+		values := r.ValuesUnsorted()
+		if _, twice := out.MatchLabels[r.Key()]; !twice && (r.Operator() == selection.Equals || r.Operator() == selection.DoubleEquals) {
+			out.MatchLabels[r.Key()] = values[0]
+			continue
+		}
+		out.MatchExpressions = append(out.MatchExpressions, client.LabelSelectorRequirement{Key: r.Key(), Operator: operator, Values: values})
 	}
 	return out, nil
+}
+
+// selectorOperators has the contract's operator for each of Kubernetes. It has none for comparisons by size.
+var selectorOperators = map[selection.Operator]client.LabelSelectorOperator{
+	selection.Equals: client.LabelSelectorOperatorIn, selection.DoubleEquals: client.LabelSelectorOperatorIn, selection.In: client.LabelSelectorOperatorIn,
+	selection.NotEquals: client.LabelSelectorOperatorNotIn, selection.NotIn: client.LabelSelectorOperatorNotIn,
+	selection.Exists: client.LabelSelectorOperatorExists, selection.DoesNotExist: client.LabelSelectorOperatorDoesNotExist,
 }

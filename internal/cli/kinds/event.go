@@ -1,9 +1,7 @@
 package kinds
 
 import (
-	"time"
-
-	"github.com/spf13/cobra"
+	"strings"
 
 	"github.com/carve-ipam/carve/client"
 	"github.com/carve-ipam/carve/internal/cli/session"
@@ -11,48 +9,47 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-func eventCommand(p *session.Program) *cobra.Command {
-	k := verbs.Kind[client.AuditEvent]{P: p, View: eventView(), Home: verbs.HomeOf(p, "audit-events")}
+func events(p *session.Program) verbs.Kind[client.AuditEvent] {
+	type T = client.AuditEvent
 	at := verbs.Moment(p.Clock)
-	list := k.ListVerb(`Lists the audit trail of the project, newest first: every change, and every attempt without the necessary role. -o yaml shows
+	return verbs.Kind[T]{
+		P: p, In: "audit-events", Short: "The audit trail: subjects and their actions",
+		View: show.ViewOf("event", `
+			TIME: at
+			SUBJECT: subject
+			OPERATION: operation
+			RESOURCE: resource
+			OUTCOME: outcome
+			METHOD: method, wide
+			FROM: remoteAddress, wide
+			REQUEST: requestId, wide
+			ID: id, wide`, show.Cells[T]{
+			"resource": func(t T) string { return show.Words(t.Resource.Kind, t.Resource.Name) },
+		}),
+		ListHelp: `Lists the audit trail of the project, newest first: every change, and every attempt without the necessary role. -o yaml shows
 the values before and after a change. An event must match all filters. The trail of the project 'platform' has the creation and
 the deletion of projects.
 
 The trail records actions of people and programs. To check the data itself, use 'ipamctl audit'.`,
-		verbs.By("subject", "subject", "only actions of this `SUBJECT`, like corp:alice@example.com or key:team-a/pipeline", verbs.Text),
-		verbs.By("operation", "operation", "only this `OPERATION` of the API, like deleteClaim", verbs.Text),
-		verbs.By("kind", "resourceKind", "only events about this `KIND`, like IPClaim", verbs.Text),
-		verbs.By("name", "resourceName", "only events about objects with this `NAME`", verbs.Text),
-		verbs.By("outcome", "outcome", "only this `OUTCOME`: ok, or the code of a refusal, like permission_denied", verbs.Text),
-		verbs.By("since", "since", "only events at this time or later: 2026-03-03T12:00:00Z, or an age like 90m or 3d", at),
-		verbs.By("until", "until", "only events before this time, or an age", at))
-	verbs.CompleteWords(list, "outcome", []string{"ok", "permission_denied", "not_found"})
-	verbs.CompleteWords(list, "kind", []string{"Project", "Space", "IPPool", "IPClass", "IPClaim", "IPAllocation", "Member", "ApiKey", "PoolGrant", "SpaceGrant", "Quota", "IPConsumer", "Realm"})
-	return verbs.Group("event", "The audit trail: subjects and their actions", []string{"events"}, list)
-}
-
-func eventView() show.View[client.AuditEvent] {
-	type T = client.AuditEvent
-	return show.View[T]{
-		Kind: "event",
-		Name: func(t T) string { return t.ID },
-		Columns: []show.Column[T]{
-			{Title: "TIME", Cell: func(t T) string { return t.At.UTC().Format(time.RFC3339) }},
-			{Title: "SUBJECT", Cell: func(t T) string { return t.Subject }},
-			{Title: "OPERATION", Cell: func(t T) string { return t.Operation }},
-			{Title: "RESOURCE", Cell: resourceText},
-			{Title: "OUTCOME", Cell: func(t T) string { return t.Outcome }},
-			{Title: "METHOD", Wide: true, Cell: func(t T) string { return t.Method }},
-			{Title: "FROM", Wide: true, Cell: func(t T) string { return t.RemoteAddress }},
-			{Title: "REQUEST", Wide: true, Cell: func(t T) string { return t.RequestID }},
-			{Title: "ID", Wide: true, Cell: func(t T) string { return t.ID }},
+		Filters: []verbs.Field{
+			{Flag: "subject", Usage: "only actions of this `SUBJECT`, like corp:alice@example.com or key:team-a/pipeline"},
+			{Flag: "operation", Usage: "only this `OPERATION` of the API, like deleteClaim"},
+			{
+				Flag: "kind", Path: "resourceKind", Usage: "only events about this `KIND`, like IPClaim",
+				Complete: words("Project Space IPPool IPClass IPClaim IPAllocation Member ApiKey PoolGrant SpaceGrant Quota IPConsumer Realm"),
+			},
+			{Flag: "name", Path: "resourceName", Usage: "only events about objects with this `NAME`"},
+			{
+				Flag: "outcome", Usage: "only this `OUTCOME`: ok, or the code of a refusal, like permission_denied",
+				Complete: words("ok permission_denied not_found"),
+			},
+			{Flag: "since", Value: at, Usage: "only events at this time or later: 2026-03-03T12:00:00Z, or an age like 90m or 3d"},
+			{Flag: "until", Value: at, Usage: "only events before this time, or an age"},
 		},
 	}
 }
 
-func resourceText(e client.AuditEvent) string {
-	if e.Resource.Name == "" {
-		return e.Resource.Kind
-	}
-	return e.Resource.Kind + " " + e.Resource.Name
+// words proposes the given words, but other words are valid too.
+func words(list string) func(*session.Program) verbs.Completion {
+	return func(*session.Program) verbs.Completion { return verbs.Proposing(strings.Fields(list)) }
 }

@@ -10,13 +10,13 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/exit"
 )
 
-// forest has all pools of a project as trees. Each root pool of each space is the root of a tree.
+// forest has a project's pools as trees. Each root pool in each space is a tree's root.
 type forest []ground
 
-// ground is a group of trees with the same origin. The origin is a space, or a pool of another project from which the roots were carved.
+// ground has the trees with one origin: a space, or another project's pool from which the roots were carved.
 type ground struct {
-	Space  string  `json:"space,omitempty"`  // project/name of the space
-	Parent string  `json:"parent,omitempty"` // project/name of the other project's pool
+	Space  string  `json:"space,omitempty"`  // the space, as project/name
+	Parent string  `json:"parent,omitempty"` // the other project's pool, as project/name
 	Pools  []*tree `json:"pools"`
 }
 
@@ -26,20 +26,19 @@ type tree struct {
 	Children  []*tree           `json:"pools,omitempty"`
 	ClaimDocs []json.RawMessage `json:"claims,omitempty"`
 
-	pool   client.IPPool
-	claims []client.IPClaim
+	line   treeLine
+	claims []*tree
 }
 
-// grow puts every pool below its parent and every claim into its pool. It sorts the pools of one parent by address.
+// grow puts every pool below its parent and every claim into its pool. It sorts each parent's pools by address.
 func grow(project string, spaces []client.Space, pools []client.IPPool, poolDocs []json.RawMessage, claims []client.IPClaim, claimDocs []json.RawMessage) forest {
 	byName := make(map[string]*tree, len(pools))
 	for i, p := range pools {
-		byName[p.Metadata.Name] = &tree{Doc: poolDocs[i], pool: p}
+		byName[p.Metadata.Name] = &tree{Doc: poolDocs[i], line: treeLine{p.Metadata.Name, p.Status.AllocatedCIDR, &pools[i]}}
 	}
-	type place struct{ space, parent string }
-	grounds := map[place]*ground{}
+	grounds := map[[2]string]*ground{} // by space and parent
 	at := func(g ground) *ground {
-		key := place{g.Space, g.Parent}
+		key := [2]string{g.Space, g.Parent}
 		if grounds[key] == nil {
 			g.Pools = []*tree{}
 			grounds[key] = &g
@@ -65,7 +64,7 @@ func grow(project string, spaces []client.Space, pools []client.IPPool, poolDocs
 	}
 	for i, c := range claims {
 		if t := byName[c.Status.PoolRef.Name]; t != nil && c.Status.PoolRef.Project == project {
-			t.claims = append(t.claims, c)
+			t.claims = append(t.claims, &tree{line: treeLine{Name: "claim " + c.Metadata.Name, CIDR: c.Status.AllocatedCIDR}})
 			t.ClaimDocs = append(t.ClaimDocs, claimDocs[i])
 		}
 	}
@@ -84,20 +83,17 @@ func grow(project string, spaces []client.Space, pools []client.IPPool, poolDocs
 }
 
 func byAddress(a, b *tree) int {
-	return cmp.Or(
-		compareBlocks(a.pool.Status.AllocatedCIDR, b.pool.Status.AllocatedCIDR),
-		cmp.Compare(a.pool.Metadata.Name, b.pool.Metadata.Name),
-	)
+	return cmp.Or(byBlock(a, b), cmp.Compare(a.line.Name, b.line.Name))
 }
 
-// compareBlocks orders blocks by family, address and length. A text that is not a block comes first.
-func compareBlocks(a, b string) int {
-	x, _ := netip.ParsePrefix(a)
-	y, _ := netip.ParsePrefix(b)
+// byBlock orders trees by their blocks: by family, address and length. A text that is not a block comes first.
+func byBlock(a, b *tree) int {
+	x, _ := netip.ParsePrefix(a.line.CIDR)
+	y, _ := netip.ParsePrefix(b.line.CIDR)
 	return x.Compare(y)
 }
 
-// below returns the tree of one pool with everything below it.
+// below returns the tree that starts at one pool.
 func (f forest) below(project, name string) (forest, error) {
 	for _, g := range f {
 		for _, t := range g.Pools {
@@ -107,17 +103,11 @@ func (f forest) below(project, name string) (forest, error) {
 			}
 		}
 	}
-	return nil, notFoundError("pool " + project + "/" + name + " was not found")
+	return nil, exit.Endf(exit.NotFound, "pool %s/%s was not found", project, name)
 }
 
-// notFoundError reports that a complete list does not contain an object.
-type notFoundError string
-
-func (e notFoundError) Error() string { return string(e) }
-func (notFoundError) ExitCode() int   { return exit.NotFound }
-
 func (t *tree) find(name string) *tree {
-	if t.pool.Metadata.Name == name {
+	if t.line.Name == name {
 		return t
 	}
 	for _, c := range t.Children {

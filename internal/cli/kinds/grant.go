@@ -14,95 +14,81 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// granted is the object that a grant is for. It is a pool or a space of the project.
-type granted struct{ pool, space string }
-
-func (g *granted) add(p *session.Program, cmd *cobra.Command) {
-	cmd.Flags().StringVar(&g.pool, "pool", "", "`POOL` of the grant")
-	cmd.Flags().StringVar(&g.space, "space", "", "or `SPACE` of the grant")
-	verbs.CompleteFlag(cmd, "pool", verbs.CompletePools(p))
-	verbs.CompleteFlag(cmd, "space", verbs.CompleteSpaces(p))
-}
-
-// check requires the name of one pool or one space. The name cannot have another project, because only the owner can grant a pool.
-func (g *granted) check() error {
-	switch {
-	case g.pool != "" && g.space != "":
-		return exit.Usagef("a grant is for one pool or space: give --pool or --space, not both")
-	case g.pool != "":
-		return session.CheckName("pool", g.pool)
-	case g.space != "":
-		return session.CheckName("space", g.space)
-	default:
-		return exit.Usagef("a grant needs a pool or a space: give --pool or --space")
-	}
-}
-
-// within returns a function that checks the flags and then opens a session in the project.
-func (g *granted) within(p *session.Program) func() (*session.Session, error) {
-	return func() (*session.Session, error) {
-		if err := g.check(); err != nil {
-			return nil, err
-		}
-		return p.InProject()
-	}
-}
-
-// grants returns the kind for the grants of the pool or the space in the flags.
-func (g *granted) grants(p *session.Program) verbs.Kind[client.Grant] {
-	path := func(s *session.Session) []string {
-		if g.pool != "" {
-			return s.In("pools", g.pool, "grants")
-		}
-		return s.In("spaces", g.space, "grants")
-	}
-	return verbs.Kind[client.Grant]{P: p, View: grantView(), Args: verbs.Consumers, Home: verbs.Home{Within: g.within(p), Path: path}}
-}
-
 func grantCommand(p *session.Program) *cobra.Command {
-	var listed, removed granted
-	list := listed.grants(p).ListVerb("Lists the projects with a grant for a pool or a space of the project; * is every project.")
-	listed.add(p, list)
-	remove := removed.grants(p).DeleteVerb(verbs.Removal{
-		Use: "remove CONSUMER...", Done: "removed",
-		Long: "Removes grants: the server refuses new uses at once, unless another grant allows them; '*' is a separate grant. Allocated blocks\n" +
-			"stay with their claims.",
-	})
-	removed.add(p, remove)
-	return verbs.Group("grant", "Projects that may use a pool or a space of this project", []string{"grants"}, list, grantAdd(p), remove)
-}
-
-func grantAdd(p *session.Program) *cobra.Command {
-	var g granted
+	var pool, space string // the granted object
+	k := verbs.Kind[client.Grant]{
+		P: p, Short: "Projects that may use a pool or a space of this project", Arg: verbs.Consumer,
+		Within: func() (*session.Session, error) {
+			if err := checkGranted(pool, space); err != nil {
+				return nil, err
+			}
+			return p.InProject()
+		},
+		Path: func(s *session.Session) []string {
+			if pool != "" {
+				return s.In("pools", pool, "grants")
+			}
+			return s.In("spaces", space, "grants")
+		},
+		Flags: func(cmd *cobra.Command) {
+			cmd.Flags().StringVar(&pool, "pool", "", "`POOL` of the grant")
+			cmd.Flags().StringVar(&space, "space", "", "or `SPACE` of the grant")
+			verbs.CompleteFlag(cmd, "pool", verbs.CompletePools(p))
+			verbs.CompleteFlag(cmd, "space", verbs.CompleteSpaces(p))
+		},
+		View: show.ViewOf[client.Grant]("grant", `
+			CONSUMER: spec.consumer
+			GRANTED: metadata.createdAt
+			GRANTED BY: metadata.createdBy
+			UID: metadata.uid, wide`, nil),
+		ListHelp: "Lists the projects with a grant for a pool or a space of the project; * is every project.",
+		Delete: &verbs.Removal{
+			Verb: "remove", Done: "removed",
+			Long: "Removes grants: the server refuses new uses at once, unless another grant allows them; '*' is a separate grant. Allocated blocks\n" +
+				"stay with their claims.",
+		},
+	}
 	var w verbs.Replacing
-	cmd := &cobra.Command{
+	add := k.Command(&cobra.Command{
 		Use:   "add CONSUMER... (--pool POOL | --space SPACE)",
 		Short: "Let projects use a pool or a space",
 		Long: `Lets each consumer claim from the pool, or carve root pools from the space. A consumer is the name of a project, or '*' for every
 project. A pool needs the visibility 'shared' too. The server does not reveal whether a project exists; ipamctl prints a hint if you
 cannot see a project of that name. An existing grant stays as it is.`,
-		Example:           "  ipamctl grant add team-a team-b --pool shared-eu -p platform\n  ipamctl grant add '*' --space internet -p platform",
-		Args:              verbs.Consumers,
-		ValidArgsFunction: Projects(p).Complete(),
+		Example: "  ipamctl grant add team-a team-b --pool shared-eu -p platform\n  ipamctl grant add '*' --space internet -p platform",
 		RunE: p.Verb(func(ctx context.Context, args []string) error {
-			s, err := g.within(p)()
+			s, err := k.Open()
 			if err != nil {
 				return err
 			}
-			return grant(ctx, s, g, w, args)
+			return grant(ctx, k, s, pool, w, args)
 		}),
+	})
+	add.ValidArgsFunction = projects(p).Complete()
+	verbs.AddDryRun(&w.Writing, add)
+	return k.Group(add)
+}
+
+// checkGranted requires one pool name or one space name. The name cannot have another project, because only the owner can grant a pool.
+func checkGranted(pool, space string) error {
+	switch {
+	case pool != "" && space != "":
+		return exit.Usagef("a grant is for one pool or space: give --pool or --space, not both")
+	case pool != "":
+		return session.CheckName("pool", pool)
+	case space != "":
+		return session.CheckName("space", space)
+	default:
+		return exit.Usagef("a grant needs a pool or a space: give --pool or --space")
 	}
-	g.add(p, cmd)
-	verbs.AddDryRun(&w.Writing, cmd)
-	return cmd
 }
 
 // grant makes one grant after the other. It stops at the first refusal.
-func grant(ctx context.Context, s *session.Session, g granted, w verbs.Replacing, consumers []string) error {
-	made := show.Page{}
+func grant(ctx context.Context, k verbs.Kind[client.Grant], s *session.Session, pool string, w verbs.Replacing, consumers []string) error {
+	var made []json.RawMessage
 	var refused error
 	for _, consumer := range consumers {
-		a, err := g.grants(s.Program).Put(ctx, s, consumer, w, nil, "")
+		a, err := k.Put(ctx, s, consumer, w, nil, "")
 		if err != nil {
 			refused = err
 			if len(consumers) > 1 {
@@ -113,15 +99,15 @@ func grant(ctx context.Context, s *session.Session, g granted, w verbs.Replacing
 		if a.Status == http.StatusOK && !w.DryRun {
 			s.Remark("the grant to %s exists already", consumer)
 		}
-		made.Items = append(made.Items, a.Body)
+		made = append(made, a.Body)
 	}
-	if len(made.Items) > 0 {
-		if err := show.SomeOf(s.Printer, grantView(), made.Items, len(made.Items)); err != nil {
+	if len(made) > 0 {
+		if err := show.OneOrList(s.Printer, k.View, made, len(made)); err != nil {
 			return err
 		}
 	}
-	if refused == nil {
-		hintClosed(ctx, s, g.pool)
+	if refused == nil && !s.Quiet {
+		hintClosed(ctx, s, pool)
 		hintInvisible(ctx, s, consumers)
 	}
 	return refused
@@ -130,9 +116,6 @@ func grant(ctx context.Context, s *session.Session, g granted, w verbs.Replacing
 // hintInvisible notes the consumers that are no projects that the caller can see. The server does not reveal whether a project exists that the caller
 // cannot see, so this is no error.
 func hintInvisible(ctx context.Context, s *session.Session, consumers []string) {
-	if s.Quiet {
-		return
-	}
 	for _, consumer := range consumers {
 		if consumer == everyProject {
 			continue
@@ -143,36 +126,18 @@ func hintInvisible(ctx context.Context, s *session.Session, consumers []string) 
 	}
 }
 
-// everyProject is the consumer of a grant to every project.
+// everyProject is the consumer in a grant to every project.
 const everyProject = "*"
 
 // hintClosed notes that a granted pool is not open to the grantees. This is no error: the visibility may change next. It prints nothing if it cannot
 // read the pool.
 func hintClosed(ctx context.Context, s *session.Session, pool string) {
-	if pool == "" || s.Quiet {
+	if pool == "" {
 		return
 	}
-	found, err := s.Ask(ctx, session.Get(s.In("pools", pool)...))
-	if err != nil {
+	is, err := session.Into[client.IPPool](s.Ask(ctx, session.Get(s.In("pools", pool)...)))
+	if err != nil || is.Spec.Visibility == client.PoolVisibilityShared {
 		return
 	}
-	var is client.IPPool
-	if err := json.Unmarshal(found.Body, &is); err != nil || is.Spec.Visibility == client.PoolVisibilityShared {
-		return
-	}
-	s.Remark("the grant has no effect while the visibility of pool %s is %s: 'ipamctl pool set %s --visibility shared' opens it", pool, is.Spec.Visibility, pool)
-}
-
-func grantView() show.View[client.Grant] {
-	type T = client.Grant
-	return show.View[T]{
-		Kind: "grant",
-		Name: func(t T) string { return t.Metadata.Name },
-		Columns: []show.Column[T]{
-			{Title: "CONSUMER", Cell: func(t T) string { return t.Spec.Consumer }},
-			{Title: "GRANTED", Cell: func(t T) string { at := t.Metadata.CreatedAt; return show.TimeText(&at) }},
-			{Title: "GRANTED BY", Cell: func(t T) string { return t.Metadata.CreatedBy }},
-			{Title: "UID", Wide: true, Cell: func(t T) string { return t.Metadata.UID }},
-		},
-	}
+	s.Remark("the grant has no effect while the visibility of pool %s is %s: 'ipamctl pool set %[1]s --visibility shared' opens it", pool, is.Spec.Visibility)
 }

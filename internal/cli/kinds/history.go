@@ -1,9 +1,7 @@
 package kinds
 
 import (
-	"context"
 	"net/netip"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,8 +14,8 @@ import (
 
 func historyCommand(p *session.Program) *cobra.Command {
 	at := verbs.Moment(p.Clock)("at", false)
-	var l session.Paging
-	cmd := &cobra.Command{
+	project := "" // names in this project have no prefix
+	cmd := verbs.Kind[client.HistoryEntry]{P: p, View: historyView(&project)}.SubListVerb(&cobra.Command{
 		Use:   "history ADDRESS [--at TIME]",
 		Short: "Show the holders of an address, with their times",
 		Long: `Shows the claims and child pools with a block that contains this address, from pools of the project, now and in the past, newest
@@ -27,21 +25,11 @@ the project.`,
   ipamctl history 10.20.65.9 --at 3d          three days ago`,
 		Args:              verbs.Arguments("an address", 1, 1, checkAddress),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: p.Verb(func(ctx context.Context, args []string) error {
-			s, err := p.InProject()
-			if err != nil {
-				return err
-			}
-			h := verbs.Home{Path: func(s *session.Session) []string { return s.In("history") }}
-			found, err := s.Pages(ctx, l, h.Fetch(s, session.Query{}.With("address", args[0]).With("at", at.String())))
-			if err != nil {
-				return err
-			}
-			return show.List(p.Printer, historyView(s.Project), found)
-		}),
-	}
+	}, func(s *session.Session, args []string) ([]string, session.Query) {
+		project = s.Project
+		return s.In("history"), session.Query{}.With("address", args[0]).With("at", at.String())
+	})
 	cmd.Flags().Var(at, "at", "only the holders at this time: 2026-03-03T12:00:00Z, or an age like 90m or 3d")
-	verbs.AddPaging(&l, cmd)
 	return cmd
 }
 
@@ -52,31 +40,31 @@ func checkAddress(s string) error {
 	return nil
 }
 
-// historyView returns the view of the holders of an address, as seen from a project.
-func historyView(project string) show.View[client.HistoryEntry] {
+// historyView returns the view for an address's holders, as seen from a project.
+func historyView(project *string) show.View[client.HistoryEntry] {
 	type T = client.HistoryEntry
 	holder := func(t T) string {
 		switch {
 		case t.ClaimRef != nil:
-			return "claim " + show.RefText(t.ClaimRef, project)
+			return "claim " + show.RefText(t.ClaimRef, *project)
 		case t.ChildPoolRef != nil:
-			return "pool " + show.RefText(t.ChildPoolRef, project)
+			return "pool " + show.RefText(t.ChildPoolRef, *project)
 		default:
 			return foreignClaim(t.Consumer)
 		}
 	}
-	return show.View[T]{
-		Kind: "holder",
-		Name: holder,
-		Columns: []show.Column[T]{
-			{Title: "CIDR", Cell: func(t T) string { return t.AllocatedCIDR }},
-			{Title: "HOLDER", Cell: holder},
-			{Title: "PHASE", Cell: func(t T) string { return string(t.Phase) }},
-			{Title: "SINCE", Cell: func(t T) string { return t.Since.UTC().Format(time.RFC3339) }},
-			{Title: "UNTIL", Cell: func(t T) string { return show.FirstOf(show.TimeText(t.Until), "now") }},
-			{Title: "POOL", Wide: true, Cell: func(t T) string { return show.RefText(&t.PoolRef, project) }},
-			{Title: "PROJECT", Wide: true, Cell: func(t T) string { return t.Consumer }},
-			{Title: "ALLOCATION", Wide: true, Cell: func(t T) string { return t.Allocation }},
-		},
-	}
+	v := show.ViewOf("holder", `
+		CIDR: allocatedCIDR
+		HOLDER: holder
+		PHASE: phase
+		SINCE: since
+		UNTIL: until, or now
+		POOL: pool, wide
+		PROJECT: consumer, wide
+		ALLOCATION: allocation, wide`, show.Cells[T]{
+		"holder": holder,
+		"pool":   func(t T) string { return show.RefText(&t.PoolRef, *project) },
+	})
+	v.Name = holder
+	return v
 }

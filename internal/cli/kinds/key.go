@@ -12,24 +12,42 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-func keyCommand(p *session.Program) *cobra.Command {
-	k := verbs.Kind[client.APIKey]{P: p, View: keyView(), Home: verbs.HomeOf(p, "api-keys"), Fields: append(verbs.LabelFields(), verbs.Description(),
-		verbs.Field{Flag: "role", Path: "spec.role", Value: verbs.OneOf(roles...), Usage: "role of the key"},
-		verbs.Field{
-			Flag: "expires-in", Path: "spec.expiresAt", Value: verbs.After(p.Clock),
-			Usage: "lifetime of the key, like 720h or 30d (default: no limit)",
+func keys(p *session.Program) verbs.Kind[client.APIKey] {
+	return verbs.Kind[client.APIKey]{
+		P: p, In: "api-keys", Short: "API keys: secrets with a role in the project",
+		View: show.ViewOf[client.APIKey]("key", `
+			NAME: metadata.name
+			ROLE: spec.role
+			PHASE: status.phase
+			EXPIRES: spec.expiresAt, or never
+			LAST USED: status.lastUsedAt, or never
+			DESCRIPTION: spec.description, wide
+			KEY ID: status.keyId, wide`+labelled, nil),
+		Fields: append(verbs.Described[:3:3], []verbs.Field{
+			{Flag: "role", Words: roles, Usage: "role of the key"},
+			{Flag: "expires-in", Path: "spec.expiresAt", Value: verbs.After(p.Clock), Usage: "lifetime of the key, like 720h or 30d (default: no limit)"},
+			{Flag: "expires-at", Value: verbs.ReadBy(expiry), Usage: "or the `TIME` when it expires, like 2027-03-02T00:00:00Z"},
+		}...),
+		ListHelp: "Lists the API keys of the project, including expired ones. The server does not store tokens and cannot show them.",
+		Get:      true,
+		Create: &verbs.Writer{
+			Use:   "create NAME --role ROLE",
+			Short: "Create an API key, and print its token once",
+			Long: `Creates a secret with a role in the project. Only this command shows the token, because the server does not store it.
+--quiet prints only the token; -o json and yaml have it in the document.
+
+Pass the token to a program as CARVE_API_KEY, or store it in a context.`,
+			Example: `  ipamctl key create pipeline --role consumer --expires-in 90d
+  ipamctl key create laptop --role viewer -q | ipamctl context set team-a --api-key-file -`,
+			Required: []string{"role"},
+			Flags:    func(cmd *cobra.Command) { cmd.MarkFlagsMutuallyExclusive("expires-in", "expires-at") },
+			Secret:   &verbs.Secret{Word: "token", Remove: "revoke"},
 		},
-		verbs.Field{Flag: "expires-at", Path: "spec.expiresAt", Value: verbs.ReadBy(expiry), Usage: "or the `TIME` when it expires, like 2027-03-02T00:00:00Z"},
-	)}
-	return verbs.Group("key", "API keys: secrets with a role in the project", []string{"keys"},
-		keyCreate(p, k),
-		k.ListVerb("Lists the API keys of the project, including expired ones. The server does not store tokens and cannot show them."),
-		k.GetVerb(),
-		k.DeleteVerb(verbs.Removal{
-			Use: "revoke NAME...", Done: "revoked",
+		Delete: &verbs.Removal{
+			Verb: "revoke", Done: "revoked",
 			Long: "Deletes keys: after 5 seconds at most, no server accepts their tokens. Objects that were created with them stay.",
-		}),
-	)
+		},
+	}
 }
 
 // expiry parses --expires-at.
@@ -40,22 +58,3 @@ func expiry(text string) (any, error) {
 	}
 	return at, nil
 }
-
-func keyView() show.View[client.APIKey] {
-	type T = client.APIKey
-	return show.View[T]{
-		Kind: "key",
-		Name: func(t T) string { return t.Metadata.Name },
-		Columns: append([]show.Column[T]{
-			{Title: "NAME", Cell: func(t T) string { return t.Metadata.Name }},
-			{Title: "ROLE", Cell: func(t T) string { return string(t.Spec.Role) }},
-			{Title: "PHASE", Cell: func(t T) string { return string(t.Status.Phase) }},
-			{Title: "EXPIRES", Cell: func(t T) string { return orNever(t.Spec.ExpiresAt) }},
-			{Title: "LAST USED", Cell: func(t T) string { return orNever(t.Status.LastUsedAt) }},
-			{Title: "DESCRIPTION", Wide: true, Cell: func(t T) string { return t.Spec.Description }},
-			{Title: "KEY ID", Wide: true, Cell: func(t T) string { return t.Status.KeyID }},
-		}, metaColumns(func(t T) client.Metadata { return t.Metadata })...),
-	}
-}
-
-func orNever(t *time.Time) string { return show.FirstOf(show.TimeText(t), "never") }

@@ -1,91 +1,86 @@
 package kinds
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/exit"
 	"github.com/carve-ipam/carve/internal/cli/session"
-	"github.com/carve-ipam/carve/internal/cli/show"
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
 func poolCommand(p *session.Program) *cobra.Command {
-	k := Pools(p)
-	filters := []verbs.Filter{
-		verbs.SelectorFilter("pools"),
-		verbs.By("phase", "phase", "only pools in this phase", verbs.OneOf(client.IPPoolPhaseReady, client.IPPoolPhaseExhausted, client.IPPoolPhaseDraining,
-			client.IPPoolPhasePending, client.IPPoolPhaseError)),
-		verbs.FamilyFilter("pools"),
-		verbs.By("space", "space", "only pools of this `SPACE`, name or project/name", verbs.RefOf),
-		verbs.By("parent", "parent", "only children of this `POOL`, name or project/name", verbs.RefOf),
-		verbs.ClassFilter("only pools that list this `CLASS`"),
-	}
-	return verbs.Group("pool", "Blocks from which claims and child pools get theirs", []string{"pools"},
-		poolCreate(p),
-		putVerb(k, func(t client.IPPool) client.Metadata { return t.Metadata }, &cobra.Command{
-			Use: "put NAME (--cidr CIDR | --parent POOL (--prefix-length N | --cidr CIDR))",
-			Example: `  ipamctl pool put corp --cidr 10.0.0.0/8
-  ipamctl pool put prod-eu --parent corp --prefix-length 16`,
-		}, verbs.Creation{Check: checkPool}),
-		poolSet(p),
-		k.ListVerb("Lists the pools of the project, in order of name. A pool must match all filters.", slices.Concat(filters, verbs.PlaceFilters())...),
-		k.GetVerb(),
-		k.ShowVerb(),
-		poolFree(p, k.Complete()),
-		poolUtilization(p, k.Complete()),
-		poolTree(p, k.Complete()),
-		k.DeleteVerb(verbs.Removal{
-			Many: verbs.ByLabels,
-			Long: "Deletes pools and frees their blocks. The server refuses while claims, child pools or retained allocations\nhold parts of them; then nothing changes.",
-		}),
+	k := pools(p)
+	return k.Group(
+		putVerb(k, " (--cidr CIDR | --parent POOL (--prefix-length N | --cidr CIDR))", `  ipamctl pool put corp --cidr 10.0.0.0/8
+  ipamctl pool put prod-eu --parent corp --prefix-length 16`),
+		poolFree(p, k.Complete()), poolUtilization(p, k.Complete()), poolTree(p, k.Complete()),
 	)
 }
 
-// Pools returns the kind for pools.
-func Pools(p *session.Program) verbs.Kind[client.IPPool] {
+// pools returns the kind for pools.
+func pools(p *session.Program) verbs.Kind[client.IPPool] {
 	return verbs.Kind[client.IPPool]{
-		P: p, View: poolView(), Home: verbs.HomeOf(p, "pools"), Fields: poolFields(),
-		Fed: &verbs.Fed[client.IPPool]{Kind: client.ChangeKindIPPool},
+		P: p, In: "pools", Short: "Blocks from which claims and child pools are carved",
+		View: poolView(), Fields: poolFields(),
+		Feed:     client.ChangeKindIPPool,
+		ListHelp: "Lists the pools of the project, in order of name. A pool must match all filters.",
+		Filters: []verbs.Field{
+			verbs.SelectorFilter("pools"),
+			{Flag: "phase", Words: "Ready Exhausted Draining Pending Error", Usage: "only pools in this phase"},
+			verbs.FamilyFilter("pools"),
+			{Flag: "space", Value: verbs.RefOf, Usage: "only pools of this `SPACE`, name or project/name"},
+			{Flag: "parent", Value: verbs.RefOf, Usage: "only children of this `POOL`, name or project/name"},
+			verbs.ClassFilter("only pools that list this `CLASS`"), verbs.WithinFilter, verbs.ContainsFilter,
+		},
+		Get: true, Show: true,
+		Create: &verbs.Writer{
+			Use:   "create NAME (--cidr CIDR | --parent POOL (--prefix-length N | --cidr CIDR))",
+			Short: "Carve a pool from a space or from another pool",
+			Long: `Carves a pool: a root from a space, by its CIDR, or a child from another pool, by a length or by its CIDR.
+
+--reserve reserves a part of it, with an optional reason after '=':
+  first:16               the first 16 addresses          last:1=broadcast
+  10.0.0.0/28=gateways   a block                         10.0.0.5-10.0.0.9   a range, both ends included
+  10.0.0.1               one address`,
+			Example: `  ipamctl pool create corp --cidr 10.0.0.0/8
+  ipamctl pool create prod-eu --parent corp --prefix-length 16 --reserve first:16='network devices'
+  ipamctl pool create vpn --parent prod-eu --cidr 10.0.48.0/20 --default-prefix-length 26
+  ipamctl pool create global --cidr 10.128.0.0/12 --regions eu,us
+  ipamctl pool create nodes --parent prod-eu --prefix-length 20 --class standard --reuse-after 1d`,
+			Check: checkPool,
+		},
+		Set: &verbs.Writer{
+			Use:   "set NAME [--class CLASS]... [--reuse-after DURATION] ...",
+			Short: "Change the given fields of a pool, such as its classes, limits and reservations",
+			Long: `Changes the given fields only; 'none' restores a default. --class, --reserve (see 'ipamctl pool create --help') and --regions replace
+the whole current list. The regions must include the home region, and every region that holds blocks. New limits apply to later
+blocks; allocated blocks stay. The block and the parent of a pool never change.`,
+			Example: `  ipamctl pool set prod-eu --class standard --class clusters
+  ipamctl pool set prod-eu --class none --reuse-after 1d
+  ipamctl pool set old --drain Delete
+  ipamctl pool set global --regions eu,us,ap`,
+		},
+		Delete: &verbs.Removal{
+			Many: verbs.ByLabels,
+			Long: "Deletes pools and frees their blocks. The server refuses while claims, child pools or retained allocations\nhold parts of them; then nothing changes.",
+		},
 	}
 }
 
-func poolView() show.View[client.IPPool] {
-	type T = client.IPPool
-	return show.View[T]{
-		Kind:  "pool",
-		Name:  func(t T) string { return t.Metadata.Name },
-		Cidr:  func(t T) string { return t.Status.AllocatedCIDR },
-		Below: inRegions,
-		More: []show.Column[T]{
-			{Title: "PROJECT", Cell: func(t T) string { return t.Metadata.Project }},
-			{Title: "DESCRIPTION", Cell: func(t T) string { return t.Spec.Description }},
-			{Title: "RESERVATIONS", Cell: func(t T) string { return reservationsText(t.Spec.Reservations) }},
-			{Title: "ANNOTATIONS", Cell: func(t T) string { return show.JoinPairs(t.Metadata.Annotations) }},
-		},
-		Columns: append([]show.Column[T]{
-			{Title: "NAME", Cell: func(t T) string { return t.Metadata.Name }},
-			{Title: "CIDR", Cell: func(t T) string { return t.Status.AllocatedCIDR }},
-			{Title: "PARENT", Cell: func(t T) string { return show.RefText(t.Status.ParentRef, t.Metadata.Project) }},
-			{Title: "PHASE", Cell: func(t T) string { return string(t.Status.Phase) }},
-			{Title: "USED", Bar: true, Cell: func(t T) string { return show.Percent(t.Status.UtilizationPercent) }},
-			{Title: "LARGEST FREE", Cell: func(t T) string { return show.PrefixLengthText(t.Status.LargestFreePrefixLength) }},
-			{Title: "SPACE", Wide: true, Cell: func(t T) string { return show.RefText(&t.Status.SpaceRef, t.Metadata.Project) }},
-			{Title: "STRATEGY", Wide: true, Cell: func(t T) string { return strategyText(t.Spec.Allocation) }},
-			{Title: "LENGTHS", Wide: true, Cell: func(t T) string { return boundsText(t.Spec.Allocation) }},
-			{Title: "TOTAL", Wide: true, Cell: func(t T) string { return t.Status.Capacity.Total }},
-			{Title: "ALLOCATED", Wide: true, Cell: func(t T) string { return t.Status.Capacity.Allocated }},
-			{Title: "RESERVED", Wide: true, Cell: func(t T) string { return t.Status.Capacity.Reserved }},
-			{Title: "COOLING DOWN", Wide: true, Cell: func(t T) string { return t.Status.Capacity.CoolingDown }},
-			{Title: "AVAILABLE", Wide: true, Cell: func(t T) string { return t.Status.Capacity.Available }},
-			{Title: "VISIBILITY", Wide: true, Cell: func(t T) string { return string(t.Spec.Visibility) }},
-			{Title: "CLASSES", Wide: true, Cell: func(t T) string { return strings.Join(t.Spec.ClassNames, ",") }},
-			{Title: "REUSE AFTER", Wide: true, Cell: func(t T) string { return t.Spec.ReuseAfter }},
-			{Title: "DRAIN", Wide: true, Cell: func(t T) string { return string(t.Spec.Drain) }},
-			{Title: "FOR SCOPE", Wide: true, Cell: func(t T) string { return poolScopeText(t.Status.Scope) }},
-			{Title: "REGIONS", Wide: true, Cell: poolRegionsText},
-		}, metaColumns(func(t T) client.Metadata { return t.Metadata })...),
+// checkPool repeats some server checks before the request, so that the errors name flags.
+func checkPool(cmd *cobra.Command) error {
+	parent, cidr, length := verbs.FlagText(cmd, "parent"), verbs.FlagText(cmd, "cidr"), verbs.FlagText(cmd, "prefix-length")
+	switch {
+	case parent == "" && cidr == "":
+		return exit.Usagef("a pool needs --cidr (a root), or --parent with --prefix-length or --cidr (a child)")
+	case parent == "" && length != "":
+		return exit.Usagef("--prefix-length needs --parent: a root needs a --cidr")
+	case parent != "" && verbs.FlagText(cmd, "space") != "":
+		return exit.Usagef("--space is for roots only: a child is in the space of its --parent")
+	case parent != "" && (cidr == "") == (length == ""):
+		return exit.Usagef("a child needs either --prefix-length or --cidr")
+	default:
+		return nil
 	}
 }

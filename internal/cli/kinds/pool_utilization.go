@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,7 +17,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// fullBar is the width of the bar for a full pool.
+// fullBar is the bar's width for a full pool.
 const fullBar = 40
 
 func poolUtilization(p *session.Program, complete verbs.Completion) *cobra.Command {
@@ -35,15 +36,10 @@ Servers record the usage once an hour. They keep hourly values for 14 days, and 
   ipamctl pool utilization team-b/prod -o json`,
 		Args:              verbs.Refs("pool", 1, 1),
 		ValidArgsFunction: complete,
-		RunE: p.Verb(func(ctx context.Context, args []string) error {
-			things, err := verbs.Resources(p, p.InProject, args)
-			if err != nil {
-				return err
-			}
-			r := things[0]
+		RunE: verbs.OnOne(p, func(ctx context.Context, r verbs.Resource) error {
 			a, err := r.Ask(ctx, session.Request{
 				Path:  r.In("pools", r.Name, "utilization"),
-				Query: session.Query{}.With("since", since.String()).With("until", until.String()).With("points", fmt.Sprint(points)),
+				Query: session.Query{}.With("since", since.String()).With("until", until.String()).With("points", strconv.Itoa(points)),
 			})
 			if err != nil {
 				return err
@@ -58,37 +54,34 @@ Servers record the usage once an hour. They keep hourly values for 14 days, and 
 }
 
 func showUtilization(p *session.Program, doc json.RawMessage) error {
-	if p.Structured() {
-		return p.Document(doc)
-	}
-	var u client.PoolUtilization
-	if err := json.Unmarshal(doc, &u); err != nil {
-		return fmt.Errorf("cannot read the server's response: %w", err)
-	}
-	type T = client.UtilizationPoint
-	if p.Quiet || p.Output == show.FormatName {
-		return p.Lines(show.WordsOf(u.Points, func(t T) string { return show.Percent(t.UsedPercent) }))
-	}
-	if err := p.Write(show.Table(p.Printer, []show.Column[T]{
-		{Title: "TIME", Cell: func(t T) string { return show.TimeText(&t.At) }},
-		{Title: "ADDRESSES", Cell: func(t T) string { return t.Used }},
-		{Title: "USED", Cell: func(t T) string { return show.Percent(t.UsedPercent) }},
-		{Title: "HIGHEST", Wide: true, Cell: func(t T) string { return show.Percent(t.HighestPercent) }},
-		{Title: "FILLED", Cell: func(t T) string { return usedBar(t.UsedPercent, t.HighestPercent) }},
-	}, u.Points)); err != nil {
+	u, err := show.Read[client.PoolUtilization](doc)
+	if err != nil {
 		return err
 	}
-	if r := u.Runway; r != nil {
-		over := "14 days"
-		if r.Over == client.UtilizationRunwayOverP1D {
-			over = "day"
+	type T = client.UtilizationPoint
+	columns := show.Columns(`
+		TIME: at
+		ADDRESSES: used
+		USED: usedPercent
+		HIGHEST: highestPercent, wide
+		FILLED: bar`, show.Cells[T]{"bar": func(t T) string { return usedBar(t.UsedPercent, t.HighestPercent) }})
+	return p.Report(doc, func() []string { return show.WordsOf(u.Points, show.Field[T]("usedPercent")) }, func() error {
+		if err := p.Write(show.Table(p.Printer, columns, u.Points)); err != nil {
+			return err
 		}
-		p.Remark("full in %s, at %s, if it grows as in the last %s: %s a day", daysText(r.RunsOutAt.Sub(p.Clock())), show.TimeText(&r.RunsOutAt), over, show.Percent(r.PercentPerDay))
-	}
-	return nil
+		if r := u.Runway; r != nil {
+			over := "14 days"
+			if r.Over == client.UtilizationRunwayOverP1D {
+				over = "day"
+			}
+			p.Remark("full in %s, at %s, if it grows as in the last %s: %s a day",
+				daysText(r.RunsOutAt.Sub(p.Clock())), show.TimeText(&r.RunsOutAt), over, show.Percent(r.PercentPerDay))
+		}
+		return nil
+	})
 }
 
-// usedBar draws the used share of a pool and the highest share of the period.
+// usedBar draws a pool's used share and the highest share since the previous point.
 func usedBar(used, highest float64) string {
 	part := func(percent float64) int { return int(math.Ceil(percent * fullBar / 100)) }
 	return "|" + strings.Repeat("#", part(used)) + strings.Repeat("-", max(0, part(highest)-part(used))) + strings.Repeat(" ", fullBar-max(part(used), part(highest))) + "|"

@@ -17,10 +17,10 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// releaseStep is the number of claims that one request releases. It is small, so that the command can show its progress.
+// releaseStep limits the claims that one request releases. It is small, so that the command can show its progress.
 const releaseStep = 250
 
-// release is the state of the command that releases many claims.
+// release is the command that releases many claims.
 type release struct {
 	*session.Session
 
@@ -45,7 +45,7 @@ consumer that no longer exists, use 'consumer end': it releases claims with when
   ipamctl release --consumer vm-7c1f --yes
   ipamctl release node-1 node-2`,
 		Args:              verbs.Names("claim", 0, 1000),
-		ValidArgsFunction: claimKind(p).Complete(),
+		ValidArgsFunction: claims(p).Complete(),
 	}
 	f := cmd.Flags()
 	f.StringVar(&r.selected.Owner, "owner", "", "claims for this `OWNER` in your own system, kind/name/uid")
@@ -108,35 +108,19 @@ func (r release) run(ctx context.Context) error {
 
 // ask sends one request to release claims.
 func (r release) ask(ctx context.Context, body client.ClaimReleaseCreate, dryRun bool) (out client.ClaimRelease, doc json.RawMessage, err error) {
-	text, err := show.Marshal(body)
-	if err != nil {
-		return out, nil, err
-	}
-	req := session.Request{Method: http.MethodPost, Path: r.In("claim-releases"), Body: text}
-	if dryRun {
-		req.Query = req.Query.With("dryRun", "true")
-	}
-	a, err := r.Ask(ctx, req)
-	if err != nil {
-		return out, nil, err
-	}
-	if err := json.Unmarshal(a.Body, &out); err != nil {
-		return out, nil, fmt.Errorf("cannot read the server's response: %w", err)
-	}
-	return out, a.Body, nil
+	w := session.Writing{DryRun: dryRun}
+	a, err := r.Ask(ctx, session.Request{Method: http.MethodPost, Path: r.In("claim-releases"), Query: w.Query(), Body: body})
+	out, err = session.Into[client.ClaimRelease](a, err)
+	return out, a.Body, err
 }
 
 // show prints the claims that would be released.
 func (r release) show(shown client.ClaimRelease, doc json.RawMessage) error {
-	docs := make([]json.RawMessage, 0, len(shown.Claims))
-	for _, c := range shown.Claims {
-		text, err := show.Marshal(c)
-		if err != nil {
-			return err
-		}
-		docs = append(docs, text)
+	docs, err := show.Read[claimDocs](doc)
+	if err != nil {
+		return err
 	}
-	if err := show.Show(r.Printer, claimView(), docs, doc, false); err != nil {
+	if err := show.Show(r.Printer, claimView(), docs.Claims, doc, false); err != nil {
 		return err
 	}
 	r.printSkipped(shown)
@@ -152,23 +136,16 @@ func (r release) printSkipped(of client.ClaimRelease) {
 }
 
 func (r release) countOf(shown client.ClaimRelease) string {
-	switch {
-	case shown.More:
+	if shown.More {
 		return fmt.Sprintf("more than %d claims", shown.Count)
-	case shown.Count == 1:
-		return "1 claim"
-	default:
-		return fmt.Sprintf("%d claims", shown.Count)
 	}
+	return show.CountOf(shown.Count, "claim")
 }
 
 // confirm asks the user for confirmation.
 func (r release) confirm(ctx context.Context, shown client.ClaimRelease) error {
 	if r.Secret != nil {
-		names := make([]string, 0, len(shown.Claims))
-		for _, c := range shown.Claims {
-			names = append(names, c.Metadata.Name)
-		}
+		names := show.WordsOf(shown.Claims, claimView().Name)
 		r.Note("%s: %s", r.countOf(shown), strings.Join(names, " "))
 	}
 	return r.Confirm(ctx, r.countOf(shown)+" would be released", "Release them?")

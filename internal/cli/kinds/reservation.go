@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/exit"
 )
 
-// parseReservations parses the --reserve flags of a pool.
+// parseReservations parses a pool's --reserve flags.
 func parseReservations(_ string, parts []string) (any, error) {
 	out := []client.Reservation{}
 	for _, text := range parts {

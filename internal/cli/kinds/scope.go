@@ -6,13 +6,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/carve-ipam/carve/client"
 	"github.com/carve-ipam/carve/internal/cli/exit"
 	"github.com/carve-ipam/carve/internal/cli/session"
 	"github.com/carve-ipam/carve/internal/cli/show"
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// scopeGroup returns the commands for the pools of a class's scopes.
+// scopeGroup returns the commands for the pools that were carved for a class's scopes.
 func scopeGroup(p *session.Program) *cobra.Command {
 	return verbs.Group("scope", "Pools for the project's scopes of a class with poolPer", []string{"scopes"}, scopePut(p), scopeList(p))
 }
@@ -56,24 +57,10 @@ by commas. Omit it for a class with one pool for each project.`,
 }
 
 func scopeList(p *session.Program) *cobra.Command {
-	var l session.Paging
-	cmd := &cobra.Command{
+	return verbs.Kind[client.IPPool]{P: p, View: poolView()}.SubListVerb(&cobra.Command{
 		Use: "list CLASS", Aliases: []string{"ls"}, Short: "List the pools of the project's scopes of a class",
 		Args: verbs.Names("class", 1, 1),
-	}
-	cmd.RunE = p.Verb(func(ctx context.Context, args []string) error {
-		s, err := p.InProject()
-		if err != nil {
-			return err
-		}
-		found, err := s.Pages(ctx, l, func(ctx context.Context, paging session.Query) (session.Answer, error) {
-			return s.Ask(ctx, session.Request{Path: s.In("classes", args[0], "scopes"), Query: paging})
-		})
-		if err != nil {
-			return err
-		}
-		return show.List(p.Printer, poolView(), found)
+	}, func(s *session.Session, args []string) ([]string, session.Query) {
+		return s.In("classes", args[0], "scopes"), nil
 	})
-	verbs.AddPaging(&l, cmd)
-	return cmd
 }

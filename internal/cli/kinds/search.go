@@ -3,7 +3,6 @@ package kinds
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/netip"
 	"path"
 	"regexp"
@@ -51,7 +50,7 @@ name or its beginning, and for pools with a label. The best match comes first. A
 	return cmd
 }
 
-// looksLikeAddress matches a text that a user means as an address or as the beginning of an address. The server would search for it as a name.
+// looksLikeAddress matches a text that a user means as an address or as its beginning. The server would search for it as a name.
 var looksLikeAddress = regexp.MustCompile(`^([0-9]+\.[0-9.]*|[0-9A-Fa-f]*:[0-9A-Fa-f:.]*)(%.*)?$`)
 
 // halfAnAddress reports whether a text looks like an address but is not a valid one.
@@ -67,14 +66,14 @@ func checkSought(s string) error {
 	return nil
 }
 
-// showFound prints the results of a search in the server's order.
+// showFound prints the search results in the server's order.
 func showFound(s *session.Session, sought string, doc json.RawMessage) error {
-	var found struct {
-		Items     []json.RawMessage `json:"items"`
-		Truncated bool              `json:"truncated"`
-	}
-	if err := json.Unmarshal(doc, &found); err != nil {
-		return fmt.Errorf("cannot read the server's response: %w", err)
+	found, err := show.Read[struct {
+		Items     []json.RawMessage
+		Truncated bool
+	}](doc)
+	if err != nil {
+		return err
 	}
 	if err := show.Show(s.Printer, foundView(), found.Items, doc, false); err != nil {
 		return err
@@ -95,20 +94,15 @@ func showFound(s *session.Session, sought string, doc json.RawMessage) error {
 }
 
 func foundView() show.View[client.SearchItem] {
-	type T = client.SearchItem
-	ref := func(r *client.ResolvedRef) string { return show.RefText(r, "") }
-	return show.View[T]{
-		Kind: "thing",
-		Name: func(t T) string { return path.Join(string(t.Kind), t.Project, t.Name) },
-		Columns: []show.Column[T]{
-			{Title: "KIND", Cell: func(t T) string { return string(t.Kind) }},
-			{Title: "PROJECT", Cell: func(t T) string { return t.Project }},
-			{Title: "NAME", Cell: func(t T) string { return t.Name }},
-			{Title: "CIDR", Cell: func(t T) string { return t.CIDR }},
-			{Title: "WHY", Cell: func(t T) string { return string(t.Why) }},
-			{Title: "POOL", Wide: true, Cell: func(t T) string { return ref(t.PoolRef) }},
-			{Title: "SPACE", Wide: true, Cell: func(t T) string { return ref(t.SpaceRef) }},
-			{Title: "HELD BY", Wide: true, Cell: func(t T) string { return t.Consumer }},
-		},
-	}
+	v := show.ViewOf[client.SearchItem]("thing", `
+		KIND: kind
+		PROJECT: project
+		NAME: name
+		CIDR: cidr
+		WHY: why
+		POOL: poolRef, wide
+		SPACE: spaceRef, wide
+		HELD BY: consumer, wide`, nil)
+	v.Name = func(t client.SearchItem) string { return path.Join(string(t.Kind), t.Project, t.Name) }
+	return v
 }

@@ -24,11 +24,11 @@ const (
 
 func waitCommand(p *session.Program) *cobra.Command {
 	return verbs.Group("wait", "Wait until a condition holds", nil,
-		waitFor(p, "claim", "claims", string(client.IPClaimPhaseBound), claimKind(p).Complete()),
-		waitFor(p, "pool", "pools", string(client.IPPoolPhaseReady), Pools(p).Complete()))
+		waitFor(p, "claim", "claims", string(client.IPClaimPhaseBound), claims(p).Complete()),
+		waitFor(p, "pool", "pools", string(client.IPPoolPhaseReady), pools(p).Complete()))
 }
 
-// waitFor returns the command `wait` for one kind. phase is the phase that objects of the kind reach at the end.
+// waitFor returns the command `wait` for one kind. phase is the phase that its objects reach at the end.
 func waitFor(p *session.Program, kind, collection, phase string, complete verbs.Completion) *cobra.Command {
 	var condition string
 	var within time.Duration
@@ -75,7 +75,7 @@ func conditionOf(text, phase string) (func(doc map[string]any) bool, error) {
 	}
 }
 
-// fieldOf returns a field of a document as text. If the field is missing, it returns "".
+// fieldOf returns a document's field as text. If the field is missing, it returns "".
 func fieldOf(doc map[string]any, names ...string) string {
 	at := any(doc)
 	for _, name := range names {

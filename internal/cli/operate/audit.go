@@ -13,17 +13,11 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/audit"
 )
 
-// auditDocument is the result of an audit in the form for programs.
+// auditDocument is an audit's result for programs.
 type auditDocument struct {
 	Clean    bool             `json:"clean"`
 	Checked  map[string]int64 `json:"checked"` // number of checked rows, by table
-	Findings []auditFinding   `json:"findings"`
-}
-
-type auditFinding struct {
-	Invariant string `json:"invariant"`
-	Container string `json:"container"`
-	Detail    string `json:"detail"`
+	Findings []audit.Finding  `json:"findings"`
 }
 
 func (p *Operator) auditCommand() *cobra.Command {
@@ -41,10 +35,7 @@ It prints the name of each invariant that holds; -o wide explains the invariants
 
 Exit code 0: clean. 1: there are findings, and it printed them. Other codes: it could not check.`,
 		Example: "  ipamctl audit --data-dir ./data\n  ipamctl audit --database-url postgresql://carve@db.example.com:26257/carve -o json",
-		RunE: p.Verb(func(ctx context.Context, _ []string) error {
-			if p.Output == show.FormatName {
-				return exit.Usagef("findings have no names: use -o table, json or yaml")
-			}
+		RunE: p.verb("findings have no names", func(ctx context.Context) error {
 			dsn, err := p.dsn(t)
 			if err != nil {
 				return err
@@ -70,14 +61,13 @@ Exit code 0: clean. 1: there are findings, and it printed them. Other codes: it 
 
 func (p *Operator) showReport(r audit.Report) error {
 	if p.Structured() {
-		return p.showAuditDocument(r)
+		return p.DocumentOf(auditDocument{Clean: len(r.Findings) == 0, Checked: r.Checked, Findings: append([]audit.Finding{}, r.Findings...)})
 	}
 	if len(r.Findings) > 0 {
-		return p.Write(show.Table(p.Printer, []show.Column[audit.Finding]{
-			{Title: "INVARIANT", Cell: func(f audit.Finding) string { return f.Invariant }},
-			{Title: "CONTAINER", Cell: func(f audit.Finding) string { return f.Container }},
-			{Title: "WHAT IS WRONG", Cell: func(f audit.Finding) string { return f.Detail }},
-		}, r.Findings))
+		return p.Write(show.Table(p.Printer, show.Columns[audit.Finding](`
+			INVARIANT: invariant
+			CONTAINER: container
+			WHAT IS WRONG: detail`, nil), r.Findings))
 	}
 	if p.Quiet {
 		return nil
@@ -93,19 +83,10 @@ func (p *Operator) showReport(r audit.Report) error {
 func (p *Operator) proved() []byte {
 	all := audit.Invariants()
 	if p.Output == show.FormatWide {
-		return append(show.Table(p.Printer, []show.Column[audit.Invariant]{
-			{Title: "INVARIANT", Cell: func(i audit.Invariant) string { return i.Name }},
-			{Title: "CONDITION", Cell: func(i audit.Invariant) string { return i.Holds }},
-		}, all), '\n')
+		return append(show.Table(p.Printer, show.Columns[audit.Invariant](`
+			INVARIANT: name
+			CONDITION: holds`, nil), all), '\n')
 	}
 	names := show.JoinComma(show.WordsOf(all, func(i audit.Invariant) string { return i.Name }))
 	return []byte(strconv.Itoa(len(all)) + " invariants hold: " + show.Wrapped(names, 90, "\n  ") + "\n")
-}
-
-func (p *Operator) showAuditDocument(r audit.Report) error {
-	doc := auditDocument{Clean: len(r.Findings) == 0, Checked: r.Checked, Findings: []auditFinding{}}
-	for _, f := range r.Findings {
-		doc.Findings = append(doc.Findings, auditFinding(f))
-	}
-	return p.DocumentOf(doc)
 }

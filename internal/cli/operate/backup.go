@@ -3,8 +3,6 @@ package operate
 import (
 	"context"
 	"strconv"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -32,10 +30,7 @@ A backup contains hashes of API keys, names and labels: protect it like the data
 		Example: `  ipamctl backup --data-dir ./data --to /backups/2026-11-22
   ipamctl backup --database-url postgresql://carve@db.example.com/carve --to /backups/2026-11-22
   ipamctl backup --database-url postgresql://carve@crdb.example.com:26257/carve --to external://backups --manifest 2026-11-22.json`,
-		RunE: p.Verb(func(ctx context.Context, _ []string) error {
-			if p.Output == show.FormatName {
-				return exit.Usagef("a backup has no name: use -o table, json or yaml")
-			}
+		RunE: p.verb("a backup has no name", func(ctx context.Context) error {
 			if to == "" {
 				return exit.Usagef("no target is given: use --to with a directory, or on CockroachDB with the URI of a collection")
 			}
@@ -64,17 +59,19 @@ func (p *Operator) showManifest(m backup.Manifest) error {
 	if p.Quiet {
 		return nil
 	}
-	return p.Write(show.Table(p.Printer, []show.Column[backup.Manifest]{
-		{Title: "TAKEN AT", Cell: func(m backup.Manifest) string { return m.TakenAt.Format(time.RFC3339) }},
-		{Title: "DATABASE", Cell: func(m backup.Manifest) string { return m.Database }},
-		{Title: "ENGINE", Cell: func(m backup.Manifest) string { return m.Engine + " " + m.EngineVersion }},
-		{Title: "SCHEMA", Cell: func(m backup.Manifest) string { return strconv.FormatInt(m.Schema, 10) }},
-		{Title: "REGIONS", Cell: func(m backup.Manifest) string { return strings.Join(m.Regions, ",") }},
-		{Title: "BYTES", Cell: func(m backup.Manifest) string {
+	return p.Write(show.Table(p.Printer, show.Columns(`
+		TAKEN AT: takenAt
+		DATABASE: database
+		ENGINE: engine with version
+		SCHEMA: schema
+		REGIONS: regions
+		BYTES: bytes`, show.Cells[backup.Manifest]{
+		"engine with version": func(m backup.Manifest) string { return m.Engine + " " + m.EngineVersion },
+		"bytes": func(m backup.Manifest) string {
 			if m.Size == 0 {
 				return "-"
 			}
 			return strconv.FormatInt(m.Size, 10)
-		}},
-	}, []backup.Manifest{m}))
+		},
+	}), []backup.Manifest{m}))
 }

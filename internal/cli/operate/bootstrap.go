@@ -2,7 +2,6 @@ package operate
 
 import (
 	"context"
-	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -30,9 +29,6 @@ Secret has a key already, the command changes nothing and creates no key.`,
 		RunE: p.Verb(func(ctx context.Context, _ []string) error {
 			if p.Output == show.FormatName && !p.Quiet {
 				return exit.Usagef("a token has no name: use --quiet for the token alone")
-			}
-			if p.Bootstrap == nil {
-				return errors.New("this build cannot create keys in a database")
 			}
 			dsn, err := p.dsn(t)
 			if err != nil {
@@ -63,7 +59,7 @@ Secret has a key already, the command changes nothing and creates no key.`,
 	return cmd
 }
 
-// showBootstrap prints the token of the new key. It cannot be read again later.
+// showBootstrap prints the new key's token. The token cannot be read again later.
 func (p *Operator) showBootstrap(made session.Token) error {
 	if p.Structured() {
 		return p.DocumentOf(struct {

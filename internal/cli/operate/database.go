@@ -12,6 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/backup"
 	"github.com/carve-ipam/carve/internal/cli/exit"
 	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/show"
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/crdb/audit"
@@ -22,31 +23,31 @@ import (
 
 // Database gives the commands for operators access to a database. The commands do not need a running server.
 type Database struct {
-	// Migrate brings the schema to the version of this build.
+	// Migrate brings the schema to this build's version.
 	Migrate func(ctx context.Context, dsn string, o schema.MigrateOptions) error
 	// Audit checks every invariant of the data.
 	Audit func(ctx context.Context, dsn string) (audit.Report, error)
-	// Bootstrap creates an API key with the role admin in the project "platform" and returns its token. Its code is in a package of use cases, which
-	// this package does not import. A build without that package leaves it nil.
+	// Bootstrap creates an API key with the role admin in the project "platform" and returns its token. The caller sets it, because this package does
+	// not import the use cases.
 	Bootstrap func(ctx context.Context, dsn, region string) (token string, err error)
-	// Reconcile compares each pool that does not serve claims in a region because a restore left two different versions of its data there. It opens
-	// the pools that match and returns the findings for each pool. Like Bootstrap, it is set by the caller.
+	// Reconcile compares each pool that does not serve claims in a region because a restore left different versions of its data there. It opens
+	// the pools that match and returns the findings for each pool. The caller sets it too.
 	Reconcile func(ctx context.Context, dsn, region string, o Reconciling) ([]Reconciled, error)
-	// Retain deletes expired records. If events is 0, it keeps the audit trail for ever. If holds is 0, it keeps the holds for ever. Like Bootstrap,
-	// it is set by the caller.
+	// Retain deletes expired records. If events is 0, it keeps the audit trail for ever. If holds is 0, it keeps the holds for ever. The
+	// caller sets it too.
 	Retain func(ctx context.Context, dsn string, events, holds time.Duration) (Retained, error)
-	// Find returns the DSN of the embedded database that a running server has started in a data directory.
+	// Find returns the DSN for an embedded database. A running server has started the database in a data directory.
 	Find func(dataDir string) (dsn string, err error)
-	// Start starts the embedded database of a data directory without a server. The database runs until stop is called.
+	// Start starts the embedded database in a data directory without a server. The database runs until stop is called.
 	Start func(ctx context.Context, dataDir string) (dsn string, stop func(context.Context) error, err error)
-	// Backup and Restore call the tools of the database engine.
+	// Backup and Restore call the database engine's tools.
 	Backup  func(ctx context.Context, o backup.Options) (backup.Manifest, error)
 	Restore func(ctx context.Context, o backup.RestoreOptions) (backup.Manifest, error)
 	// Idle returns an error if a server uses the database.
 	Idle func(ctx context.Context, dsn string) error
-	// CheckSchema returns an error if the schema of the database is older than the schema of this build.
+	// CheckSchema returns an error if the database's schema is older than this build's schema.
 	CheckSchema func(ctx context.Context, dsn string) error
-	// RenewEpochs gives the rows of each region new versions, so that nothing that a server read before a restore is valid.
+	// RenewEpochs gives each region's rows new versions, so that nothing that a server read before a restore is valid.
 	RenewEpochs func(ctx context.Context, dsn string) (crdb.Epochs, error)
 	// Rights reads the API keys, members, grants and quotas in a database. EndRights revokes the rights that were revoked before a restore and that
 	// the restore has made valid again.
@@ -54,7 +55,7 @@ type Database struct {
 	EndRights func(ctx context.Context, dsn string, r crdb.Revival) error
 }
 
-// RealDatabase returns the access that servers use. The caller adds the functions of use cases, such as Bootstrap.
+// RealDatabase returns the access that servers use. The caller adds the use cases, such as Bootstrap.
 func RealDatabase() Database {
 	return Database{
 		Migrate: schema.Migrate, Audit: audit.Run, Find: devdb.Find, Start: startEmbedded,
@@ -74,6 +75,17 @@ func (p *Operator) Commands() []*cobra.Command {
 	return []*cobra.Command{
 		p.migrateCommand(), p.auditCommand(), p.retentionCommand(), p.backupCommand(), p.restoreCommand(), p.restoredCommand(), p.bootstrapCommand(),
 	}
+}
+
+// verb returns a cobra RunE function that calls the function run. It refuses -o name, because the result has no name. The parameter what describes
+// the result for this refusal.
+func (p *Operator) verb(what string, run func(ctx context.Context) error) func(*cobra.Command, []string) error {
+	return p.Verb(func(ctx context.Context, _ []string) error {
+		if p.Output == show.FormatName {
+			return exit.Usagef("%s: use -o table, json or yaml", what)
+		}
+		return run(ctx)
+	})
 }
 
 // target has the flags that name a database. It is for commands without arguments.
@@ -108,7 +120,7 @@ func (p *Operator) named(t target) (target, error) {
 	return t, nil
 }
 
-// dsn returns the DSN of the database that the flags or the environment name.
+// dsn returns the DSN for the database that the flags or the environment name.
 func (p *Operator) dsn(t target) (string, error) {
 	t, err := p.named(t)
 	switch {
@@ -127,7 +139,7 @@ func (p *Operator) dsn(t target) (string, error) {
 	}
 }
 
-// databaseError is an error of the database with an exit code.
+// databaseError is a database's error with an exit code.
 type databaseError struct {
 	error
 	code int

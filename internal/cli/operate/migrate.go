@@ -44,7 +44,7 @@ lists the privileges.`,
 			if len(regions) == 0 {
 				regions = []string{show.FirstOf(region, p.Env("CARVE_REGION"), defaultRegion)}
 			}
-			o := schema.MigrateOptions{Regions: regions, Survive: survive, Roles: granted, Said: func(s string) { p.Remark("%s", s) }}
+			o := schema.MigrateOptions{Regions: regions, Survive: survive, Roles: granted, Report: func(s string) { p.Remark("%s", s) }}
 			defer p.Waiting("migrating")()
 			if err := p.Migrate(ctx, dsn, o); err != nil {
 				return offline(err)
@@ -63,5 +63,5 @@ lists the privileges.`,
 	return cmd
 }
 
-// defaultRegion is the region of an installation with only one region. The server's flags have the same default.
+// defaultRegion is the region if the installation has only one. The server's flags have the same default.
 const defaultRegion = "local"

@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/schema"
 )
 
-// These are the values of the flag --roles.
+// These are the values for the flag --roles.
 const (
 	rolesAuto    = string(schema.RolesAuto)
 	rolesRequire = string(schema.RolesRequire)
@@ -22,7 +22,7 @@ type roleFlags struct {
 	servers, retention, reader []string
 }
 
-// add adds the flags that every command that grants roles has. Only migrate also has the flags of addUsers.
+// add adds the flags that every command that grants roles has. Only migrate also has the flags from addUsers.
 func (f *roleFlags) add(cmd *cobra.Command) {
 	modes := []string{rolesAuto, rolesRequire, rolesNone}
 	cmd.Flags().Var(verbs.NewChoice(&f.mode, rolesAuto, modes...), "roles", "create the roles for servers, retention and readers: "+show.JoinComma(modes)+

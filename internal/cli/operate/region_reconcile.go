@@ -2,7 +2,6 @@ package operate
 
 import (
 	"context"
-	"errors"
 	"net/netip"
 	"slices"
 	"strings"
@@ -62,13 +61,7 @@ explains how to find the users.
 
 Exit code 0: all pools are open. 1: some pools stay closed.`,
 		Example: "  ipamctl region reconcile --database-url postgresql://carve@db.example.com:26257/carve --region eu-west1\n  ipamctl region reconcile --data-dir ./data --repair\n  ipamctl region reconcile --data-dir ./data --repair --forget 10.0.0.0/28",
-		RunE: p.Verb(func(ctx context.Context, _ []string) error {
-			if p.Output == show.FormatName {
-				return exit.Usagef("findings have no names: use -o table, json or yaml")
-			}
-			if p.Reconcile == nil {
-				return errors.New("this build cannot reconcile regions in a database")
-			}
+		RunE: p.verb("findings have no names", func(ctx context.Context) error {
 			if len(forget) > 0 && !o.Repair {
 				return exit.Usagef("--forget needs --repair")
 			}
@@ -99,51 +92,47 @@ Exit code 0: all pools are open. 1: some pools stay closed.`,
 }
 
 func (p *Operator) showReconciled(found []Reconciled) error {
-	closed := 0
-	for _, f := range found {
-		if !f.Open {
-			closed++
-		}
-	}
+	closed := slices.ContainsFunc(found, func(r Reconciled) bool { return !r.Open })
 	switch {
 	case p.Structured():
-		text, err := show.Marshal(struct {
-			Items []Reconciled `json:"items"`
-		}{append([]Reconciled{}, found...)})
-		if err != nil {
+		if err := p.DocumentOf(map[string][]Reconciled{"items": append([]Reconciled{}, found...)}); err != nil {
 			return err
 		}
-		if err := p.Document(text); err != nil {
+	case len(found) > 0:
+		if err := p.Write(show.Table(p.Printer, reconciledColumns(found), found)); err != nil {
 			return err
-		}
-	default:
-		if len(found) > 0 {
-			columns := []show.Column[Reconciled]{
-				{Title: "POOL", Cell: func(r Reconciled) string { return r.Pool }},
-				{Title: "REGION", Cell: func(r Reconciled) string { return r.Region }},
-				{Title: "OPEN", Cell: func(r Reconciled) string { return show.YesOrEmpty(r.Open) }},
-				{Title: "HELD", Cell: func(r Reconciled) string { return blocks(r.Held) }},
-				{Title: "STALE", Cell: func(r Reconciled) string { return blocks(r.Stale) }},
-				{Title: "MISSING", Cell: func(r Reconciled) string { return blocks(r.Missing) }},
-			}
-			if slices.ContainsFunc(found, func(r Reconciled) bool { return len(r.Forgotten) > 0 }) {
-				columns = append(columns, show.Column[Reconciled]{Title: "FORGOTTEN", Cell: func(r Reconciled) string { return forgotten(r.Forgotten) }})
-			}
-			if err := p.Write(show.Table(p.Printer, columns, found)); err != nil {
-				return err
-			}
-		}
-		if closed == 0 {
-			p.Note("every pool is open in this region")
 		}
 	}
-	if closed > 0 {
+	if closed {
 		return exit.Verdict(exit.Failed)
+	}
+	if !p.Structured() {
+		p.Note("every pool is open in this region")
 	}
 	return nil
 }
 
-// maxBlocksShown limits the number of blocks in a cell of the table. -o json has all blocks.
+func reconciledColumns(found []Reconciled) []show.Column[Reconciled] {
+	text := `
+		POOL: pool
+		REGION: region
+		OPEN: open
+		HELD: held
+		STALE: stale
+		MISSING: missing`
+	if slices.ContainsFunc(found, func(r Reconciled) bool { return len(r.Forgotten) > 0 }) {
+		text += `
+		FORGOTTEN: forgotten`
+	}
+	return show.Columns(text, show.Cells[Reconciled]{
+		"held":      func(r Reconciled) string { return blocks(r.Held) },
+		"stale":     func(r Reconciled) string { return blocks(r.Stale) },
+		"missing":   func(r Reconciled) string { return blocks(r.Missing) },
+		"forgotten": func(r Reconciled) string { return forgotten(r.Forgotten) },
+	})
+}
+
+// maxBlocksShown limits the blocks in a table cell. -o json has all blocks.
 const maxBlocksShown = 4
 
 func blocks(list []netip.Prefix) string {

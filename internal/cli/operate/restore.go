@@ -11,12 +11,11 @@ import (
 
 	"github.com/carve-ipam/carve/internal/backup"
 	"github.com/carve-ipam/carve/internal/cli/exit"
-	"github.com/carve-ipam/carve/internal/cli/show"
 	"github.com/carve-ipam/carve/internal/crdb/schema"
 	"github.com/carve-ipam/carve/internal/devdb"
 )
 
-// restoreFlags has the flags of the command restore.
+// restoreFlags has the flags for the command restore.
 type restoreFlags struct {
 	target
 	from, manifest  string
@@ -51,10 +50,7 @@ Exit code 0: restored, and the audit is clean. 1: restored with findings, which 
 		Example: `  ipamctl restore --data-dir ./data --from /backups/2026-11-22
   ipamctl restore --database-url postgresql://carve@db.example.com/carve --from /backups/2026-11-22
   ipamctl restore --database-url postgresql://carve@crdb.example.com:26257/carve --manifest 2026-11-22.json`,
-		RunE: p.Verb(func(ctx context.Context, _ []string) error {
-			if p.Output == show.FormatName {
-				return exit.Usagef("findings have no names: use -o table, json or yaml")
-			}
+		RunE: p.verb("findings have no names", func(ctx context.Context) error {
 			if f.from == "" && f.manifest == "" {
 				return exit.Usagef("no backup is given: use --from with its directory, or on CockroachDB --manifest with its file")
 			}
@@ -75,7 +71,7 @@ Exit code 0: restored, and the audit is clean. 1: restored with findings, which 
 	return cmd
 }
 
-// withIdleDatabase calls work with the DSN of a database that no server uses.
+// withIdleDatabase calls work with the DSN for a database that no server uses.
 //
 // If the database is at a URL, work must check that the database has no other sessions. If it is in a data directory, withIdleDatabase starts the
 // database engine and stops it after work. That start can create a new cluster. Therefore it first calls look, which makes all checks that need no
@@ -114,7 +110,7 @@ func startEmbedded(ctx context.Context, dataDir string) (string, func(context.Co
 	return db.DSN(), db.Stop, nil
 }
 
-// options converts the flags to the options of a restore into a database.
+// options converts the flags to options for a restore into a database.
 func (f *restoreFlags) options(dsn string) backup.RestoreOptions {
 	return backup.RestoreOptions{
 		DSN: dsn, From: f.from, Manifest: f.manifest, Replace: f.replace, Regions: f.regions, Schema: schema.Version(),
@@ -137,7 +133,7 @@ func (p *Operator) restore(ctx context.Context, dsn string, f restoreFlags) erro
 		return aboutBackup(err)
 	}
 	p.Remark("restored: the state of %s, schema %d, regions %s", m.TakenAt.Format(time.RFC3339), m.Schema, strings.Join(m.Regions, ","))
-	if err := p.Migrate(ctx, dsn, schema.MigrateOptions{Regions: m.Regions, Roles: granted, Said: func(s string) { p.Remark("%s", s) }}); err != nil {
+	if err := p.Migrate(ctx, dsn, schema.MigrateOptions{Regions: m.Regions, Roles: granted, Report: func(s string) { p.Remark("%s", s) }}); err != nil {
 		return offline(err)
 	}
 	done()
@@ -147,11 +143,11 @@ func (p *Operator) restore(ctx context.Context, dsn string, f restoreFlags) erro
 	return p.renewed(ctx, dsn)
 }
 
-// aboutBackup adds the exit codes to the errors of package backup.
+// aboutBackup adds exit codes to package backup's errors.
 func aboutBackup(err error) error {
 	switch {
 	case errors.Is(err, backup.ErrUsage):
-		return exit.UsageError(strings.TrimPrefix(err.Error(), backup.ErrUsage.Error()+": ")) // the exit code already has the meaning of this prefix
+		return exit.UsageError(strings.TrimPrefix(err.Error(), backup.ErrUsage.Error()+": ")) // the exit code already means this prefix
 	case errors.Is(err, backup.ErrNotEmpty), errors.Is(err, backup.ErrInUse), errors.Is(err, backup.ErrRegions):
 		return databaseError{err, exit.Conflict}
 	default:

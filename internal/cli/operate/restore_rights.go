@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb"
 )
 
-// listedRights is the number of rights that a restore lists if it cannot compare them with the rights of a replaced database.
+// listedRights limits the rights that a restore lists if it cannot compare them with a replaced database's rights.
 const listedRights = 50
 
 // replaced reads the rights in the database that a restore is going to drop. If it cannot read them, it refuses the restore. Otherwise the restore
@@ -42,21 +42,26 @@ func (p *Operator) rights(ctx context.Context, dsn string, was []crdb.Right) err
 	if err := p.EndRights(ctx, dsn, revived); err != nil {
 		return offline(err)
 	}
-	p.sayRights("revoked since the backup, and revoked again", revived.Revoked)
-	p.sayRights("role lowered since the backup, and lowered again", revived.Lowered)
-	p.sayRights("valid again, because its project is back", revived.OfProjects)
-	p.sayRights("limits are those of the backup again", revived.Quotas)
-	p.sayRights("set since the backup, missing now", revived.Unset)
-	if n := len(revived.Revoked) + len(revived.Lowered) + len(revived.OfProjects) + len(revived.Quotas) + len(revived.Unset); n == 0 {
+	differ := false
+	for _, change := range []struct {
+		what   string
+		rights []crdb.Right
+	}{
+		{"revoked since the backup, and revoked again", revived.Revoked},
+		{"role lowered since the backup, and lowered again", revived.Lowered},
+		{"valid again, because its project is back", revived.OfProjects},
+		{"limits are those of the backup again", revived.Quotas},
+		{"set since the backup, missing now", revived.Unset},
+	} {
+		for _, r := range change.rights {
+			differ = true
+			p.Note("%s: %s", change.what, described(r))
+		}
+	}
+	if !differ {
 		p.Remark("keys, members, grants and quotas: no difference from the replaced database")
 	}
 	return nil
-}
-
-func (p *Operator) sayRights(what string, rights []crdb.Right) {
-	for _, r := range rights {
-		p.Note("%s: %s", what, described(r))
-	}
 }
 
 // listRights lists the newest rights in the database. It is for a restore without a replaced database.

@@ -29,10 +29,7 @@ docs/runbooks/restore.md before you start servers.
 Exit code 0: the audit is clean. 1: there are findings, and it printed them. 4: refused, and nothing changed.`,
 		Example: `  ipamctl restored --database-url postgresql://carve@db.example.com/carve
   ipamctl restored --data-dir ./data`,
-		RunE: p.Verb(func(ctx context.Context, _ []string) error {
-			if p.Output == show.FormatName {
-				return exit.Usagef("findings have no names: use -o table, json or yaml")
-			}
+		RunE: p.verb("findings have no names", func(ctx context.Context) error {
 			nothing := func() error { return nil }
 			return p.withIdleDatabase(ctx, t, nothing, func(dsn string) error {
 				if err := p.Idle(ctx, dsn); errors.Is(err, backup.ErrInUse) {

@@ -2,7 +2,6 @@ package operate
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,7 +13,7 @@ import (
 // shortestRetention is the minimum duration, so that a mistyped unit does not delete the whole audit trail. The server's flag has the same minimum.
 const shortestRetention = time.Hour
 
-// Retained has the numbers of records that a run of retention deleted.
+// Retained counts the records that retention deleted.
 type Retained struct {
 	Events int64 `json:"auditEvents"`
 	Holds  int64 `json:"holds"`
@@ -35,17 +34,11 @@ not delete audit records: then run this command, for instance once a day, as the
 small transactions, while servers work and from several machines at once. After an interruption, the next run continues.`,
 		Example: `  ipamctl retention --database-url postgresql://carve_cron@db.example.com:26257/carve --audit-retention 2160h
   ipamctl retention --database-url-file /etc/carve/retention-url`,
-		RunE: p.Verb(func(ctx context.Context, _ []string) error {
-			if p.Output == show.FormatName {
-				return exit.Usagef("deleted rows have no names: use -o table, json or yaml")
-			}
+		RunE: p.verb("deleted rows have no names", func(ctx context.Context) error {
 			for flag, keep := range map[string]time.Duration{"audit-retention": events, "history-retention": holds} {
 				if keep != 0 && keep < shortestRetention {
 					return exit.Usagef("--%s %s is too short: use 0 (no limit) or at least %s", flag, keep, shortestRetention)
 				}
-			}
-			if p.Retain == nil {
-				return errors.New("this build cannot delete records")
 			}
 			dsn, err := p.dsn(t)
 			if err != nil {

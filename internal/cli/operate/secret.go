@@ -27,14 +27,14 @@ const (
 	largestSecret     = 2 << 20
 )
 
-// secret is a Secret of the Kubernetes cluster in which this program runs as a pod. The pod needs the rights to get and patch that Secret.
+// secret is a Secret in the Kubernetes cluster in which this program runs as a pod. The pod needs the rights to get and patch that Secret.
 type secret struct {
 	url    string
 	token  string
 	client *http.Client
 }
 
-// secretData has the fields of a Secret that this program uses.
+// secretData has the Secret's fields that this program uses.
 type secretData struct {
 	Metadata struct {
 		ResourceVersion string `json:"resourceVersion,omitempty"`
@@ -42,7 +42,7 @@ type secretData struct {
 	Data map[string][]byte `json:"data,omitempty"`
 }
 
-// openSecret finds the cluster in the usual way of a pod. It uses two environment variables and the files of the pod's service account.
+// openSecret finds the cluster as pods usually do, by two environment variables and the files of the pod's service account.
 func (p *Operator) openSecret(name, dir string) (*secret, error) {
 	host, port := p.Env("KUBERNETES_SERVICE_HOST"), p.Env("KUBERNETES_SERVICE_PORT")
 	if host == "" || port == "" {
@@ -87,19 +87,19 @@ func (s *secret) ask(ctx context.Context, method string, body any) (secretData, 
 	}
 	request.Header.Set("Authorization", "Bearer "+s.token)
 	request.Header.Set("Content-Type", "application/merge-patch+json")
-	answer, err := s.client.Do(request)
+	response, err := s.client.Do(request)
 	if err != nil {
 		return found, err
 	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(answer.Body, largestSecret))
+	defer response.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(response.Body, largestSecret))
 	if err != nil {
 		return found, err
 	}
-	if answer.StatusCode != http.StatusOK {
+	if response.StatusCode != http.StatusOK {
 		var status struct{ Message string }
 		_ = json.Unmarshal(text, &status) // without a status document, the error has only the HTTP status
-		return found, fmt.Errorf("the cluster returned %s to %s of the Secret: %s", answer.Status, method, status.Message)
+		return found, fmt.Errorf("the cluster returned %s to %s of the Secret: %s", response.Status, method, status.Message)
 	}
 	err = json.Unmarshal(text, &found)
 	return found, err

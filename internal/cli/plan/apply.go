@@ -8,20 +8,20 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/carve-ipam/carve/internal/cli/converge"
 	"github.com/carve-ipam/carve/internal/cli/exit"
 	"github.com/carve-ipam/carve/internal/cli/session"
 	"github.com/carve-ipam/carve/internal/cli/show"
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// options has the flags of apply, diff and plan.
 type options struct {
 	paths    []string
 	prune    bool
 	dry      bool
 	yes      bool
 	parallel int
-	out      string // output file of the command plan
+	out      string // output file for plan
 }
 
 // Commands returns the commands `apply`, `diff` and `plan`.
@@ -31,7 +31,7 @@ func Commands(p *session.Program) []*cobra.Command {
 
 func applyCommand(p *session.Program) *cobra.Command {
 	var o options
-	cmd := &cobra.Command{
+	cmd := o.command(p, &cobra.Command{
 		Use:   "apply -f PLAN",
 		Short: "Create and change an address space to match a plan",
 		Long: `Reads an address plan, YAML or JSON (docs/plans.md describes plans, examples/plan.yaml is an example). It creates the missing project,
@@ -48,30 +48,30 @@ PLAN can be a file that 'ipamctl plan --out' wrote. Apply runs exactly its steps
 		Example: `  ipamctl diff -f plan.yaml
   ipamctl apply -f plan.yaml
   ipamctl apply -f plan.yaml --prune --dry-run`,
-		Args: verbs.Names("", 0, 0),
-	}
-	o.add(cmd)
+	}, func(ctx context.Context, r *run) error { return r.apply(ctx, o) })
 	cmd.Flags().BoolVar(&o.dry, "dry-run", false, "show the steps, and ask the server whether it would grant the claims; change nothing")
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "delete without a confirmation")
 	cmd.Flags().IntVar(&o.parallel, "parallel", 8, "number of pools to create at the same time")
+	return cmd
+}
+
+// command adds the flags that the three commands share. The command compares the plan with the server and then calls do.
+func (o *options) command(p *session.Program, cmd *cobra.Command, do func(context.Context, *run) error) *cobra.Command {
+	cmd.Args = verbs.Names("", 0, 0)
+	cmd.Flags().StringArrayVarP(&o.paths, "file", "f", nil, "`PLAN` to read, - for standard input (repeatable; several files form one plan)")
+	verbs.Required(cmd, "file")
+	cmd.Flags().BoolVar(&o.prune, "prune", false, "delete objects that the plan of this name created and no longer contains")
 	cmd.RunE = p.Verb(func(ctx context.Context, _ []string) error {
-		r, err := begin(ctx, p, o)
+		r, err := begin(ctx, p, *o)
 		if err != nil {
 			return err
 		}
-		return r.apply(ctx, o)
+		return do(ctx, r)
 	})
 	return cmd
 }
 
-// add adds the flags that the three commands share.
-func (o *options) add(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVarP(&o.paths, "file", "f", nil, "`PLAN` to read, - for standard input (repeatable; several files form one plan)")
-	verbs.Required(cmd, "file")
-	cmd.Flags().BoolVar(&o.prune, "prune", false, "delete objects that the plan of this name created and no longer contains")
-}
-
-// run is one run of apply, diff or plan.
+// run is one invocation of apply, diff or plan.
 type run struct {
 	*session.Session
 	text  json.RawMessage // the plan
@@ -114,15 +114,15 @@ func begin(ctx context.Context, p *session.Program, o options) (*run, error) {
 	if r.Session, err = p.InProject(); err != nil {
 		return nil, err
 	}
-	all, err := wantedOf(plan, r.Project)
+	steps, err := stepsOf(plan, r.Project)
 	if err != nil {
 		return nil, err
 	}
-	there, err := readWorld(ctx, r.Session, all, r.prune)
+	there, err := readWorld(ctx, r.Session, steps, r.prune)
 	if err != nil {
 		return nil, err
 	}
-	if r.steps, err = decide(r.Project, plan.Name, all, there, r.prune); err != nil {
+	if r.steps, err = decide(r.Project, plan.Name, steps, there, r.prune); err != nil {
 		return nil, err
 	}
 	if isSaved {
@@ -133,7 +133,12 @@ func begin(ctx context.Context, p *session.Program, o options) (*run, error) {
 
 // apply carries out the plan.
 func (r *run) apply(ctx context.Context, o options) error {
-	t := &stepPrinter{run: r, rows: show.Stream[step]{Printer: r.Printer, Columns: columns()}}
+	t := &stepPrinter{run: r, all: []step{}, rows: show.Stream[step]{Printer: r.Printer, Columns: show.Columns[step](`
+		ACTION: action
+		KIND: kind
+		NAME: name
+		CIDR: cidr
+		DETAIL: detail`, nil)}}
 	t.rows.Reserve(r.reserved(o.dry))
 	if o.dry {
 		if err := t.print(r.steps); err != nil {
@@ -151,12 +156,11 @@ func (r *run) apply(ctx context.Context, o options) error {
 			return err
 		}
 	}
-	c := &execution{Session: r.Session, steps: r.steps, parallel: o.parallel, report: t.print}
+	c := &execution{Runner: converge.Runner{Session: r.Session, Parallel: o.parallel}, steps: r.steps, report: t.print}
 	return t.end(c.run(ctx))
 }
 
-// reserved returns the rows in the form that they are expected to have at the end. With these rows, the columns are wide enough from the first row
-// on.
+// reserved returns the rows as they are expected at the end. The table makes its columns wide enough for them.
 func (r *run) reserved(dry bool) []step {
 	rows := slices.Clone(r.steps)
 	for i := range rows {
@@ -191,12 +195,8 @@ func (t *stepPrinter) print(done []step) error {
 	}
 }
 
-// end prints the end of the output.
 func (t *stepPrinter) end(failed error) error {
 	if t.Structured() {
-		if t.all == nil {
-			t.all = []step{}
-		}
 		if err := t.DocumentOf(map[string]any{"items": t.all}); err != nil {
 			return err
 		}
@@ -222,16 +222,6 @@ func (r *run) count(action string) int {
 		}
 	}
 	return n
-}
-
-func columns() []show.Column[step] {
-	return []show.Column[step]{
-		{Title: "ACTION", Cell: func(t step) string { return t.Action }},
-		{Title: "KIND", Cell: func(t step) string { return t.Kind }},
-		{Title: "NAME", Cell: func(t step) string { return t.Name }},
-		{Title: "CIDR", Cell: func(t step) string { return t.CIDR }},
-		{Title: "DETAIL", Cell: func(t step) string { return t.Detail }},
-	}
 }
 
 // summary counts the steps by action.

@@ -6,10 +6,9 @@ import (
 	"strings"
 
 	"github.com/carve-ipam/carve/internal/cli/show"
-	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// These are the actions on an object of the plan. Some are planned and the others are done.
+// These are the actions on an object. Some are planned, and the others are done.
 const (
 	actionCreated   = "created"
 	actionToCreate  = "to create"
@@ -24,38 +23,39 @@ const (
 // did maps a planned action to the action when it is done.
 var did = map[string]string{actionToCreate: actionCreated, actionToChange: actionChanged, actionToDelete: actionDeleted}
 
+// key identifies an object in a project.
+type key struct {
+	Kind string `json:"kind"`
+	Name string `json:"name"`
+}
+
 // step is the planned or finished action on one object.
 type step struct {
-	Action  string   `json:"action"`
-	Kind    string   `json:"kind"`
-	Name    string   `json:"name"`
+	Action string `json:"action"`
+	key
 	CIDR    string   `json:"cidr,omitempty"`
 	Detail  string   `json:"detail,omitempty"`
 	Changes []change `json:"changes,omitempty"`
-	// body is the body of the request. revision is the revision with which the plan was compared.
-	body     json.RawMessage
-	revision string
-	parent   string
-	after    int // index of the step that must run before this one; -1 if there is none
-	depth    int
+
+	body     json.RawMessage // the request's body
+	fields   object          // the object in the plan: metadata and spec
+	revision string          // the revision with which the plan was compared
+	parent   string          // the pool from which a pool is carved
+	inTurn   bool            // create this pool after the siblings before it, because its block depends on theirs
+	depth    int             // the number of pools above a pool
 }
 
-// decide compares the objects of the plan with the existing objects and returns the necessary steps.
-func decide(project, owner string, all []wanted, there world, prune bool) ([]step, error) {
-	steps := make([]step, 0, len(all))
-	named := map[string]map[string]bool{}
-	for _, w := range all {
-		if named[w.kind] == nil {
-			named[w.kind] = map[string]bool{}
-		}
-		named[w.kind][w.name] = true
-		st := step{Action: actionToCreate, Kind: w.kind, Name: w.name, CIDR: w.cidr, body: w.create, parent: w.parent, after: w.after, depth: w.depth}
-		if is, found := there[w.kind][w.name]; found {
-			if err := st.compare(project, owner, w, is); err != nil {
+// decide compares the steps, which create all objects, with the existing objects. It returns the necessary steps.
+func decide(project, owner string, steps []step, there world, prune bool) ([]step, error) {
+	named := map[key]bool{}
+	for n := range steps {
+		st := &steps[n]
+		named[st.key] = true
+		if is, found := there[st.Kind][st.Name]; found {
+			if err := st.compare(project, owner, is); err != nil {
 				return nil, err
 			}
 		}
-		steps = append(steps, st)
 	}
 	if prune {
 		steps = append(steps, pruned(owner, named, there)...)
@@ -64,16 +64,13 @@ func decide(project, owner string, all []wanted, there world, prune bool) ([]ste
 }
 
 // compare sets the action for an object that exists.
-func (st *step) compare(project, owner string, w wanted, is found) error {
-	st.Action, st.CIDR, st.revision, st.body = actionUnchanged, is.cidr, is.revision, nil
-	d, err := w.fixedDifferences(project, is)
-	if err != nil {
-		return err
-	}
+func (st *step) compare(project, owner string, is found) (err error) {
+	st.Action, st.CIDR, st.revision, st.body = actionUnchanged, is.Status.AllocatedCIDR, is.Metadata.Revision, nil
+	d := st.fixedDifferences(project, is)
 	if other, _ := member(member(is.doc, "metadata"), "labels")[labelOfPlan].(string); owner != "" && other != "" && other != owner {
 		d = append(d, "it belongs to plan "+other)
 	}
-	patch, changes := merged("", changeable(w.kind, w.fields), recordedFields(is.doc, owner), is.doc)
+	patch, changes := merged("", changeable(st.Kind, st.fields), recordedFields(is.doc, owner), is.doc)
 	st.Changes = slices.DeleteFunc(changes, func(c change) bool { return strings.HasSuffix(c.Field, annotationFields) })
 	switch {
 	case len(d) > 0:
@@ -84,26 +81,24 @@ func (st *step) compare(project, owner string, w wanted, is found) error {
 			return err
 		}
 	}
-	st.Detail = detail(d, st.Changes)
+	for _, c := range st.Changes {
+		d = append(d, c.String())
+	}
+	st.Detail = d.String()
 	if st.Action == actionToChange && st.Detail == "" {
 		st.Detail = "records the fields of the plan"
 	}
 	return nil
 }
 
-// detail returns all differences in one line.
-func detail(d verbs.Differences, changes []change) string {
-	parts := slices.Clone(d)
-	for _, c := range changes {
-		parts = append(parts, c.String())
-	}
-	return parts.String()
+// name returns the field's name in a plan.
+func (c change) name() string {
+	return strings.TrimPrefix(strings.TrimPrefix(c.Field, "metadata."), "spec.")
 }
 
 // String returns the change in one line.
 func (c change) String() string {
-	name := strings.TrimPrefix(strings.TrimPrefix(c.Field, "metadata."), "spec.")
-	return name + ": " + valueText(c.From) + " -> " + valueText(c.To)
+	return c.name() + ": " + valueText(c.From) + " -> " + valueText(c.To)
 }
 
 func valueText(v any) string {

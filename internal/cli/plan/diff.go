@@ -2,8 +2,7 @@ package plan
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,19 +15,12 @@ import (
 
 func diffCommand(p *session.Program) *cobra.Command {
 	var o options
-	cmd := &cobra.Command{
+	return o.command(p, &cobra.Command{
 		Use:   "diff -f PLAN",
 		Short: "Show how an address space differs from a plan",
 		Long: `Shows the steps of 'ipamctl apply': + creates, ~ changes, - deletes (with --prune), ! differs in a field that apply cannot change. It
 writes nothing. The exit code is 0 without differences, and 4 with differences.`,
-		Args: verbs.Names("", 0, 0),
-	}
-	o.add(cmd)
-	cmd.RunE = p.Verb(func(ctx context.Context, _ []string) error {
-		r, err := begin(ctx, p, o)
-		if err != nil {
-			return err
-		}
+	}, func(_ context.Context, r *run) error {
 		if err := r.showDifferences(); err != nil {
 			return err
 		}
@@ -37,12 +29,11 @@ writes nothing. The exit code is 0 without differences, and 4 with differences.`
 		}
 		return nil
 	})
-	return cmd
 }
 
 func planCommand(p *session.Program) *cobra.Command {
 	var o options
-	cmd := &cobra.Command{
+	cmd := o.command(p, &cobra.Command{
 		Use:   "plan -f PLAN --out FILE",
 		Short: "Save the steps of apply, to run exactly these later",
 		Long: `Shows the same as 'ipamctl diff', and saves the steps to a file. 'ipamctl apply -f FILE' then runs exactly these steps, or refuses with
@@ -50,16 +41,7 @@ exit code 4 if an object of the plan has changed in the meantime. The file conta
 objects. It saves no steps that the server would refuse, such as claims that do not fit.`,
 		Example: `  ipamctl plan -f plan.yaml --out plan.saved
   ipamctl apply -f plan.saved`,
-		Args: verbs.Names("", 0, 0),
-	}
-	o.add(cmd)
-	cmd.Flags().StringVar(&o.out, "out", "", "`FILE` to write")
-	verbs.Required(cmd, "out")
-	cmd.RunE = p.Verb(func(ctx context.Context, _ []string) error {
-		r, err := begin(ctx, p, o)
-		if err != nil {
-			return err
-		}
+	}, func(ctx context.Context, r *run) error {
 		if err := r.showDifferences(); err != nil {
 			return err
 		}
@@ -72,6 +54,8 @@ objects. It saves no steps that the server would refuse, such as claims that do 
 		r.Remark("apply it with: ipamctl apply -f %s", o.out)
 		return nil
 	})
+	cmd.Flags().StringVar(&o.out, "out", "", "`FILE` to write")
+	verbs.Required(cmd, "out")
 	return cmd
 }
 
@@ -80,58 +64,40 @@ var signs = map[string]string{actionToCreate: "+", actionToChange: "~", actionTo
 
 // showDifferences prints the planned steps. Below each object it prints the fields that differ.
 func (r *run) showDifferences() error {
-	if r.Structured() || r.Quiet || r.Output == show.FormatName {
-		changing := []step{}
-		for _, st := range r.steps {
-			if st.Action != actionUnchanged {
-				changing = append(changing, st)
-			}
+	changing := slices.DeleteFunc(slices.Clone(r.steps), func(st step) bool { return st.Action == actionUnchanged })
+	names := func() []string { return show.WordsOf(changing, func(st step) string { return st.Name }) }
+	return r.Report(map[string]any{"items": changing}, names, func() error {
+		var b strings.Builder
+		for _, st := range changing {
+			sign := signs[st.Action]
+			b.WriteString(r.Coloured(sign, show.Clean(show.Words(sign, st.Kind, st.Name, st.CIDR))) + "\n")
+			st.printFields(r.Printer, &b)
 		}
-		if !r.Structured() {
-			return r.Lines(show.WordsOf(changing, func(st step) string { return st.Name }))
-		}
-		return r.DocumentOf(map[string]any{"items": changing})
-	}
-	var b strings.Builder
-	for _, st := range r.steps {
-		if st.Action == actionUnchanged {
-			continue
-		}
-		sign := signs[st.Action]
-		line := sign + " " + st.Kind + " " + st.Name
-		if st.CIDR != "" {
-			line += " " + st.CIDR
-		}
-		b.WriteString(r.Coloured(sign, show.Clean(line)) + "\n")
-		st.fields(r.Printer, &b)
-	}
-	b.WriteString(r.summary() + "\n")
-	return r.Write([]byte(b.String()))
+		b.WriteString(r.summary() + "\n")
+		return r.Write([]byte(b.String()))
+	})
 }
 
-// fields prints the lines below an object. They are its new fields, its changes, or the reason why it cannot be changed.
-func (st step) fields(p *show.Printer, b *strings.Builder) {
+// printFields prints the lines below an object. These lines show the object's new fields, its changes, or the reason why it cannot be changed.
+func (st step) printFields(p *show.Printer, b *strings.Builder) {
 	line := func(sign, text string) { b.WriteString("    " + p.Coloured(sign, show.Clean(sign+" "+text)) + "\n") }
 	switch st.Action {
 	case actionToCreate:
-		var doc object
-		_ = json.Unmarshal(st.body, &doc) // the plan contains this document, so it is valid
-		_, all := merged("", doc, object{}, object{})
+		_, all := merged("", st.fields, object{}, object{})
 		for _, c := range all {
-			if name := strings.TrimPrefix(c.Field, "metadata."); name != "name" && !strings.HasSuffix(name, annotationFields) && !strings.HasSuffix(name, labelOfPlan) {
-				line("+", fmt.Sprintf("%s: %s", strings.TrimPrefix(name, "spec."), valueText(c.To)))
+			if c.Field != "metadata.name" && !strings.HasSuffix(c.Field, annotationFields) && !strings.HasSuffix(c.Field, labelOfPlan) {
+				line("+", c.name()+": "+valueText(c.To))
 			}
 		}
 	case actionDiffers:
 		line("!", st.Detail)
 	case actionToChange:
 		for _, c := range st.Changes {
-			name := strings.TrimPrefix(strings.TrimPrefix(c.Field, "metadata."), "spec.")
 			if c.From != nil {
-				line("-", name+": "+valueText(c.From))
+				line("-", c.name()+": "+valueText(c.From))
 			}
 			if c.To != nil {
-				line("+", name+": "+valueText(c.To))
+				line("+", c.name()+": "+valueText(c.To))
 			}
 		}
 	}

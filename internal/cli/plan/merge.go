@@ -13,33 +13,33 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// apply writes this label and this annotation to each object that a named plan creates. The label has the name of the plan, and --prune finds the
-// objects by it. The annotation lists the fields that the plan set in its last run. If the new plan no longer has a field, apply resets the field to
-// its default.
+// apply writes this label and this annotation to each object that a named plan creates. The label has the plan's name, and --prune finds the objects
+// by it. The annotation lists the fields that the plan set in its last run. If the new plan no longer has a field, apply resets the field to its
+// default.
 const (
 	labelOfPlan      = "ipamctl.carve/plan"
 	annotationFields = "ipamctl.carve/applied-fields"
 )
 
-// longestAnnotation is the maximum length that the contract allows for the value of an annotation, in bytes.
+// longestAnnotation is the contract's maximum for an annotation's value, in bytes.
 const longestAnnotation = 4096
 
-// changeable returns the fields of a document that can be changed. These are the labels, the annotations, and the spec without its fixed fields.
+// changeable returns a document's fields that can be changed: the labels, the annotations, and the spec without its fixed fields.
 func changeable(kind string, doc object) object {
 	metadata, spec := member(doc, "metadata"), maps.Clone(member(doc, "spec"))
-	said := object{}
+	meta := object{}
 	for _, name := range fixed[kind] {
 		delete(spec, name)
 	}
 	for _, name := range []string{"labels", "annotations"} {
 		if m, is := metadata[name].(object); is {
-			said[name] = m
+			meta[name] = m
 		}
 	}
-	return object{"metadata": said, "spec": spec}
+	return object{"metadata": meta, "spec": spec}
 }
 
-// member returns the object in a member of doc. If there is none, it returns an empty object.
+// member returns the object in a document's member. If there is none, it returns an empty object.
 func member(doc object, name string) object {
 	o, _ := doc[name].(object)
 	if o == nil {
@@ -64,11 +64,14 @@ func recordPlan(kind string, doc object, owner string) {
 	metadata["annotations"] = annotations
 }
 
-// leaves returns the JSON pointers of the values in an object.
+// escape and unescape convert a member's name to a token of a JSON pointer and back.
+var escape, unescape = strings.NewReplacer("~", "~0", "/", "~1"), strings.NewReplacer("~1", "/", "~0", "~")
+
+// leaves appends the JSON pointers of all values in an object.
 func leaves(to []string, at string, o object) []string {
-	for _, name := range slices.Sorted(maps.Keys(o)) {
-		here := at + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
-		if below, is := o[name].(object); is {
+	for name, value := range show.Sorted(o) {
+		here := at + "/" + escape.Replace(name)
+		if below, is := value.(object); is {
 			to = leaves(to, here, below)
 		} else {
 			to = append(to, here)
@@ -92,18 +95,15 @@ func recordedFields(is object, owner string) object {
 		return out
 	}
 	for _, path := range paths {
-		at := out
 		tokens := strings.Split(strings.TrimPrefix(path, "/"), "/")
-		for i, token := range tokens {
-			token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
-			if i == len(tokens)-1 {
-				at[token] = true
-				break
-			}
+		at, last := out, len(tokens)-1
+		for _, token := range tokens[:last] {
+			token = unescape.Replace(token)
 			below := member(at, token)
 			at[token] = below
 			at = below
 		}
+		at[unescape.Replace(tokens[last])] = true
 	}
 	return out
 }
@@ -115,29 +115,29 @@ type change struct {
 	To    any    `json:"to"`
 }
 
-// merged compares the plan, its last run and the object on the server. The patch sets each field of the plan that differs. It removes each field that
-// only the last run had. It does not change any other field, because another client may have set it.
-func merged(at string, said, last, is object) (patch object, changes []change) {
+// merged compares the plan, its last run and the object on the server. The patch sets the plan's fields that differ. It removes each field that only
+// the last run had. It does not change any other field, because another client may have set it.
+func merged(at string, planned, last, is object) (patch object, changes []change) {
 	patch = object{}
-	names := slices.Collect(maps.Keys(said))
+	names := slices.Collect(maps.Keys(planned))
 	for name := range last {
-		if _, found := said[name]; !found {
+		if _, found := planned[name]; !found {
 			names = append(names, name)
 		}
 	}
 	slices.Sort(names)
 	for _, name := range names {
 		here := within(at, name)
-		want, saying := said[name]
+		want, inPlan := planned[name]
 		wantObject, isObject := want.(object)
 		lastObject, wasObject := last[name].(object)
 		switch {
-		case isObject || !saying && wasObject:
+		case isObject || !inPlan && wasObject:
 			below, more := merged(here, wantObject, lastObject, member(is, name))
 			if len(below) > 0 {
 				patch[name], changes = below, append(changes, more...)
 			}
-		case !saying:
+		case !inPlan:
 			if now, there := is[name]; there {
 				patch[name], changes = nil, append(changes, change{here, now, nil})
 			}
@@ -148,7 +148,7 @@ func merged(at string, said, last, is object) (patch object, changes []change) {
 	return patch, changes
 }
 
-// same compares two values of a field as the server does. Two spellings of a duration are equal. The order of names in a list does not matter.
+// same compares a field's values as the server does. Two spellings of a duration are equal. In a list of names, the order does not matter.
 func same(field string, want, is any) bool {
 	switch field {
 	case "reuseAfter", "reuseAfterLost", "emptyPoolTTL":
@@ -190,7 +190,7 @@ func sorted(list any) []string {
 	return out
 }
 
-// spelt converts the addresses of reservations to the server's spelling.
+// spelt converts addresses in reservations to the server's spelling.
 func spelt(list any) []object {
 	out := []object{}
 	items, _ := list.([]any)

@@ -9,10 +9,11 @@ import (
 	"github.com/carve-ipam/carve/client"
 	"github.com/carve-ipam/carve/internal/cli/exit"
 	"github.com/carve-ipam/carve/internal/cli/show"
+	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
 // plan is an address plan. It has a project, its spaces and classes, its pools below their parents, and claims. A class, a pool and a claim have the
-// fields of the API's spec, with two exceptions for pools. The position of a pool in the plan replaces parentRef, and `space` replaces spaceRef.
+// same fields as the API's spec, with two exceptions for pools. The position in the plan replaces parentRef, and `space` replaces spaceRef.
 type plan struct {
 	Name    string      `json:"plan"` // name of the plan that owns these objects; "" if they have no owner
 	Project planProject `json:"project"`
@@ -22,25 +23,34 @@ type plan struct {
 	Claims  []planClaim `json:"claims"`
 }
 
-type planProject struct {
+// planMeta has the members that each object in a plan can have.
+type planMeta struct {
 	Name        string            `json:"name"`
 	Labels      map[string]string `json:"labels"`
 	Annotations map[string]string `json:"annotations"`
-	DisplayName string            `json:"displayName"`
-	Description string            `json:"description"`
+}
+
+func (m planMeta) create() client.CreateMetadata {
+	return client.CreateMetadata{Name: m.Name, Labels: m.Labels, Annotations: m.Annotations}
+}
+
+type planProject struct {
+	planMeta
+	client.ProjectSpec
 }
 
 type planSpace struct {
-	Name        string            `json:"name"`
-	Labels      map[string]string `json:"labels"`
-	Annotations map[string]string `json:"annotations"`
-	Description string            `json:"description"`
+	planMeta
+	client.SpaceSpec
+}
+
+type planClass struct {
+	planMeta
+	client.IPClassSpec
 }
 
 type planPool struct {
-	Name         string                 `json:"name"`
-	Labels       map[string]string      `json:"labels"`
-	Annotations  map[string]string      `json:"annotations"`
+	planMeta
 	Space        string                 `json:"space"` // of a root pool; "" means `default`
 	CIDR         string                 `json:"cidr"`
 	PrefixLength *int                   `json:"prefixLength"`
@@ -56,16 +66,28 @@ type planPool struct {
 	Claims       []planClaim            `json:"claims"` // claims that are served from this pool
 }
 
+type planClaim struct {
+	planMeta
+	Pool string `json:"pool"` // name or project/name; a short form of poolRef
+	client.IPClaimSpec
+}
+
+// decoded decodes JSON for flatten and shape, which need the numbers as the file spells them.
+func decoded(doc json.RawMessage) (whole any, err error) {
+	d := json.NewDecoder(bytes.NewReader(doc))
+	d.UseNumber()
+	err = d.Decode(&whole)
+	return whole, err
+}
+
 // readPlan reads a plan file. It also returns the plan as JSON. It refuses a document with an unknown structure. Its errors name the file by its
 // path.
 func readPlan(path string, text []byte) (p plan, doc json.RawMessage, err error) {
 	if doc, err = show.JSONOf(text); err != nil {
 		return p, nil, exit.Usagef("%s: %v", path, err)
 	}
-	var whole any
-	d := json.NewDecoder(bytes.NewReader(doc))
-	d.UseNumber()
-	if err := d.Decode(&whole); err != nil {
+	whole, err := decoded(doc)
+	if err != nil {
 		return p, nil, exit.Usagef("%s: it is not an address plan: %v", path, err)
 	}
 	top, is := whole.(object)
@@ -91,20 +113,6 @@ func readPlan(path string, text []byte) (p plan, doc json.RawMessage, err error)
 	return p, doc, nil
 }
 
-func (p planProject) create(name string) client.ProjectCreate {
-	return client.ProjectCreate{
-		Metadata: client.CreateMetadata{Name: name, Labels: p.Labels, Annotations: p.Annotations},
-		Spec:     &client.ProjectSpec{DisplayName: p.DisplayName, Description: p.Description},
-	}
-}
-
-func (s planSpace) create() client.SpaceCreate {
-	return client.SpaceCreate{
-		Metadata: client.CreateMetadata{Name: s.Name, Labels: s.Labels, Annotations: s.Annotations},
-		Spec:     &client.SpaceSpec{Description: s.Description},
-	}
-}
-
 func (p planPool) create(parent string) client.IPPoolCreate {
 	spec := client.IPPoolSpec{
 		CIDR: p.CIDR, Description: p.Description, Visibility: p.Visibility,
@@ -120,5 +128,13 @@ func (p planPool) create(parent string) client.IPPoolCreate {
 	case p.Space != "":
 		spec.SpaceRef = &client.Ref{Name: p.Space}
 	}
-	return client.IPPoolCreate{Metadata: client.CreateMetadata{Name: p.Name, Labels: p.Labels, Annotations: p.Annotations}, Spec: spec}
+	return client.IPPoolCreate{Metadata: p.planMeta.create(), Spec: spec}
+}
+
+func (c planClaim) create(pool string) client.IPClaimCreate {
+	spec := c.IPClaimSpec
+	if pool = show.FirstOf(pool, c.Pool); pool != "" {
+		spec.PoolRef = verbs.ParseRef(pool)
+	}
+	return client.IPClaimCreate{Metadata: c.planMeta.create(), Spec: spec}
 }

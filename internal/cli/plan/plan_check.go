@@ -13,33 +13,26 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// check validates a plan without a request, so that a faulty plan is not started. It uses the server's own checks. Only the server can check the
-// state of its objects, such as whether a block is free.
+// check validates a plan without a request, so that a faulty plan is not started. It uses the server's own checks. Only the server can check its
+// state, such as whether a block is free.
 func (p plan) check() planFaults {
 	var f planFaults
-	if p.Name != "" && !ipam.ValidName(p.Name) {
-		f.add("plan", "%q is not a name: %s", p.Name, aName)
-	}
-	if p.Project.Name != "" && !ipam.ValidName(p.Project.Name) {
-		f.add("project.name", "%q is not a name: %s", p.Project.Name, aName)
-	}
+	f.optionalName("plan", p.Name)
+	f.optionalName("project.name", p.Project.Name)
 	f.refused("project", ipam.ProjectSpec{DisplayName: p.Project.DisplayName, Description: p.Project.Description}.Check())
-	f.refused("project", ipam.CheckLabels("/metadata/labels", p.Project.Labels))
-	f.annotations("project", p.Project.Labels, p.Project.Annotations)
+	f.pairs("project", p.Project.planMeta)
 	seen := map[string]bool{}
 	for i, s := range p.Spaces {
 		at := "spaces[" + strconv.Itoa(i) + "]"
 		f.name(at, s.Name, seen)
 		f.refused(at, ipam.SpaceSpec{Description: s.Description}.Check())
-		f.refused(at, ipam.CheckLabels("/metadata/labels", s.Labels))
-		f.annotations(at, s.Labels, s.Annotations)
+		f.pairs(at, s.planMeta)
 	}
 	seen = map[string]bool{}
 	for i, c := range p.Classes {
 		at := "classes[" + strconv.Itoa(i) + "]"
 		f.name(at, c.Name, seen)
-		f.refused(at, ipam.CheckLabels("/metadata/labels", c.Labels))
-		f.annotations(at, c.Labels, c.Annotations)
+		f.pairs(at, c.planMeta)
 		f.class(at, c)
 	}
 	f.pools("pools", p.Pools, nil, map[string]bool{})
@@ -49,22 +42,28 @@ func (p plan) check() planFaults {
 	return f
 }
 
+// optionalName checks a name that a plan can omit.
+func (f *planFaults) optionalName(at, name string) {
+	if name != "" && !ipam.ValidName(name) {
+		f.add(at, "%q is not a name: %s", name, aName)
+	}
+}
+
 const aName = "1 to 63 lower-case letters, digits and dashes"
 
-// name checks the name of an object. Objects of one kind must have different names.
+// name checks an object's name. Two objects with the same kind must have different names.
 func (f *planFaults) name(at, name string, seen map[string]bool) {
 	switch {
 	case name == "":
 		f.add(at, "needs a name")
-	case !ipam.ValidName(name):
-		f.add(at+".name", "%q is not a name: %s", name, aName)
-	case seen[name]:
+	case seen[name] && ipam.ValidName(name):
 		f.add(at+".name", "%s is used twice", name)
 	}
+	f.optionalName(at+".name", name)
 	seen[name] = true
 }
 
-// arrayIndex matches the index of a list element in a JSON pointer.
+// arrayIndex matches a list element's index in a JSON pointer.
 var arrayIndex = regexp.MustCompile(`^[0-9]+$`)
 
 // refused adds the fault that a check in package ipam found. It converts the API's JSON pointer to a position in the plan.
@@ -79,7 +78,7 @@ func (f *planFaults) refused(at string, err error) {
 	for _, field := range e.Fields {
 		where := at
 		for _, token := range strings.Split(field.Pointer, "/")[1:] {
-			token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
+			token = unescape.Replace(token)
 			switch {
 			case token == "spec" || token == "metadata":
 			case arrayIndex.MatchString(token):
@@ -92,7 +91,16 @@ func (f *planFaults) refused(at string, err error) {
 	}
 }
 
-// class checks a class of the plan.
+// refusedAs works like the function refused, and also replaces a phrase in the fault's sentence.
+func (f *planFaults) refusedAs(at string, err error, old, replacement string) {
+	before := len(*f)
+	f.refused(at, err)
+	for n := range (*f)[before:] {
+		why := &(*f)[before+n].why
+		*why = strings.Replace(*why, old, replacement, 1)
+	}
+}
+
 func (f *planFaults) class(at string, c planClass) {
 	spec := ipam.ClassSpec{
 		Provisioner: ipam.Provisioner(c.Provisioner), Family: ipam.Family(c.IPFamily), Strategy: ipam.Strategy(c.Strategy),
@@ -137,24 +145,20 @@ func strategyOf(a *client.PoolAllocation) ipam.Allocating {
 	}
 }
 
-// blockOf parses a CIDR. If there is no CIDR, or if it is not valid, it returns the zero block.
-func (f *planFaults) blockOf(at, text string) netip.Prefix {
-	if text == "" {
-		return netip.Prefix{}
-	}
-	block, err := ipam.ParseBlock("/"+lastKey(at), text)
-	f.refused(at[:max(len(at)-len(lastKey(at))-1, 0)], err)
-	return block
+// blockOf and addressOf parse a field. If the field is absent or not valid, they return the zero value.
+func (f *planFaults) blockOf(at, field, text string) netip.Prefix {
+	return parsed(f, at, field, text, ipam.ParseBlock)
 }
 
-// addressOf parses an address. If there is no address, or if it is not valid, it returns the zero address.
-func (f *planFaults) addressOf(at, text string) netip.Addr {
-	if text == "" {
-		return netip.Addr{}
-	}
-	a, err := ipam.ParseAddress("/"+lastKey(at), text)
-	f.refused(at[:max(len(at)-len(lastKey(at))-1, 0)], err)
-	return a
+func (f *planFaults) addressOf(at, field, text string) netip.Addr {
+	return parsed(f, at, field, text, ipam.ParseAddress)
 }
 
-func lastKey(at string) string { return at[strings.LastIndexByte(at, '.')+1:] }
+func parsed[T any](f *planFaults, at, field, text string, parse func(pointer, text string) (T, error)) (value T) {
+	if text == "" {
+		return value
+	}
+	value, err := parse("/"+field, text)
+	f.refused(at, err)
+	return value
+}

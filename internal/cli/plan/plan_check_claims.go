@@ -7,13 +7,14 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// annotations checks annotations. It refuses the label and the annotation that are reserved for apply.
-func (f *planFaults) annotations(at string, labels, annotations map[string]string) {
-	f.refused(at, ipam.CheckAnnotations("/metadata/annotations", annotations))
-	if _, given := labels[labelOfPlan]; given {
+// pairs checks labels and annotations. It refuses the label and the annotation that are reserved for apply.
+func (f *planFaults) pairs(at string, m planMeta) {
+	f.refused(at, ipam.CheckLabels("/metadata/labels", m.Labels))
+	f.refused(at, ipam.CheckAnnotations("/metadata/annotations", m.Annotations))
+	if _, given := m.Labels[labelOfPlan]; given {
 		f.add(at+".labels."+labelOfPlan, "is reserved for apply: remove it, and name the plan with 'plan: NAME'")
 	}
-	if _, given := annotations[annotationFields]; given {
+	if _, given := m.Annotations[annotationFields]; given {
 		f.add(at+".annotations."+annotationFields, "is reserved for apply: remove it")
 	}
 }
@@ -27,7 +28,6 @@ func (f *planFaults) poolClaims(at string, pools []planPool, seen map[string]boo
 	}
 }
 
-// claims checks each claim of a list by itself.
 func (f *planFaults) claims(at string, claims []planClaim, pool string, seen map[string]bool) {
 	for i, c := range claims {
 		f.claim(at+"["+strconv.Itoa(i)+"]", c, pool, seen)
@@ -37,12 +37,11 @@ func (f *planFaults) claims(at string, claims []planClaim, pool string, seen map
 // claim checks a claim by itself. pool is the pool that contains it in the plan; "" is none.
 func (f *planFaults) claim(at string, c planClaim, pool string, seen map[string]bool) {
 	f.name(at, c.Name, seen)
-	f.refused(at, ipam.CheckLabels("/metadata/labels", c.Labels))
-	f.annotations(at, c.Labels, c.Annotations)
+	f.pairs(at, c.planMeta)
 	before := len(*f)
 	spec := f.claimSpec(at, c)
 	sources := 0
-	for _, given := range []bool{pool != "", c.Pool != "", c.PoolRef != nil, c.ClassName != "", c.AllocationRef != nil, hasSelector(c)} {
+	for _, given := range []bool{pool != "", c.Pool != "", c.PoolRef != nil, c.ClassName != "", c.AllocationRef != nil, c.PoolSelector != nil} {
 		if given {
 			sources++
 		}
@@ -62,18 +61,14 @@ func (f *planFaults) claim(at string, c planClaim, pool string, seen map[string]
 	}
 }
 
-// claimSpec returns the spec of a claim for the server's checks. It omits the source of the claim's block.
+// claimSpec returns a claim's spec for the server's checks. It omits the pool, the selector and the allocation.
 func (f *planFaults) claimSpec(at string, c planClaim) ipam.ClaimSpec {
 	spec := ipam.ClaimSpec{
-		ClassName: c.ClassName, Scope: c.Scope, Family: ipam.Family(c.IPFamily), CIDR: f.blockOf(at+".cidr", c.CIDR), Address: f.addressOf(at+".address", c.Address),
+		ClassName: c.ClassName, Scope: c.Scope, Family: ipam.Family(c.IPFamily), CIDR: f.blockOf(at, "cidr", c.CIDR), Address: f.addressOf(at, "address", c.Address),
 		ReclaimPolicy: ipam.ReclaimPolicy(c.ReclaimPolicy), MaxConsumers: c.MaxConsumers, WhenUnused: ipam.WhenUnused(c.WhenUnused),
 	}
 	if c.PrefixLength != 0 {
 		spec.PrefixLength = &c.PrefixLength
 	}
 	return spec
-}
-
-func hasSelector(c planClaim) bool {
-	return c.PoolSelector != nil
 }

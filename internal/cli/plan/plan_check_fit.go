@@ -5,7 +5,6 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -15,8 +14,8 @@ type content struct {
 	at    string       // its position in the plan
 	claim bool         // a claim, and not a child pool
 	name  string       // its kind and name
-	block netip.Prefix // of the right length at least
-	exact bool         // block has the right address too
+	block netip.Prefix // its length is right
+	exact bool         // its address is right too
 }
 
 // checkContents checks that a pool can hold the blocks that the plan carves from it. The server checks the same against the blocks that the pool already has.
@@ -45,12 +44,7 @@ func (f *planFaults) checkContents(at string, p planPool, pool plannedPool, belo
 		default:
 			err = whole.Admit(pointer, block.Bits())
 		}
-		before := len(*f)
-		f.refused(here, err)
-		for n := range (*f)[before:] {
-			why := &(*f)[before+n].why
-			*why = strings.Replace(*why, "this pool", "pool "+pool.name, 1)
-		}
+		f.refusedAs(here, err, "this pool", "pool "+pool.name)
 		if err == nil {
 			all = append(all, content{here, true, "claim " + c.Name, block, exact})
 		}
@@ -58,8 +52,8 @@ func (f *planFaults) checkContents(at string, p planPool, pool plannedPool, belo
 	f.checkRoom(at, pool, all)
 }
 
-// claimedBlock returns the block of a claim, and the field that determines it. A claim with a length only has a block at the start of the pool. The
-// block is invalid if the plan does not determine its length.
+// claimedBlock returns a claim's block, and the field that determines it. If the claim has only a length, the block is at the pool's start. If the
+// plan does not determine the length, the block is invalid.
 func claimedBlock(c planClaim, pool plannedPool) (block netip.Prefix, pointer string) {
 	length := c.PrefixLength
 	if length == 0 && pool.policy.DefaultPrefixLength != nil {
@@ -91,12 +85,7 @@ func (f *planFaults) checkRoom(at string, pool plannedPool, all []content) {
 			exact = append(exact, c)
 		}
 	}
-	slices.SortStableFunc(exact, func(a, b content) int {
-		if order := a.block.Addr().Compare(b.block.Addr()); order != 0 {
-			return order
-		}
-		return a.block.Bits() - b.block.Bits()
-	})
+	slices.SortStableFunc(exact, func(a, b content) int { return a.block.Compare(b.block) })
 	overlap := false
 	for i := 1; i < len(exact); i++ {
 		before, c := exact[i-1], exact[i]
@@ -114,7 +103,7 @@ func (f *planFaults) checkRoom(at string, pool plannedPool, all []content) {
 	}
 }
 
-// addresses returns the number of addresses in a block.
+// addresses counts the addresses in a block.
 func addresses(block netip.Prefix) *big.Int {
 	return new(big.Int).Lsh(big.NewInt(1), uint(block.Addr().BitLen()-block.Bits()))
 }

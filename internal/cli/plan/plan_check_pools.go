@@ -3,34 +3,32 @@ package plan
 import (
 	"net/netip"
 	"strconv"
-	"strings"
 
 	"github.com/carve-ipam/carve/client"
 	"github.com/carve-ipam/carve/internal/cli/show"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// plannedPool is a pool of a plan with the part of its block that is known before carving. A child with only a prefix length has a known size but no
-// address yet.
+// plannedPool is a pool with the part of its block that is known before carving. A child with only a prefix length has a known size but no address
+// yet.
 type plannedPool struct {
 	name   string
-	space  string       // of a root pool
+	space  string       // only for a root pool
 	block  netip.Prefix // invalid if nothing is known
 	placed bool
 	policy ipam.Allocating
 }
 
-// pools checks the pools of one parent (nil for roots), and all below them. It returns the pools with their blocks.
+// pools checks one parent's pools (nil for roots), and all below them. It returns the pools with their blocks.
 func (f *planFaults) pools(at string, pools []planPool, parent *plannedPool, seen map[string]bool) (taken []plannedPool) {
 	for i, p := range pools {
 		here := at + "[" + strconv.Itoa(i) + "]"
 		before := len(*f)
 		f.name(here, p.Name, seen)
-		f.refused(here, ipam.CheckLabels("/metadata/labels", p.Labels))
-		f.annotations(here, p.Labels, p.Annotations)
+		f.pairs(here, p.planMeta)
 		planned := plannedPool{name: p.Name, space: show.FirstOf(p.Space, "default"), policy: strategyOf(p.Allocation)}
 		if f.blockOrLength(here, p, parent) {
-			planned.block = f.blockOf(here+".cidr", p.CIDR)
+			planned.block = f.blockOf(here, "cidr", p.CIDR)
 			planned.placed = planned.block.IsValid()
 			f.spec(here, p, planned, parent)
 			if len(*f) == before { // report a fault only once
@@ -49,7 +47,7 @@ func (f *planFaults) pools(at string, pools []planPool, parent *plannedPool, see
 	return taken
 }
 
-// blockOrLength checks the block or the prefix length of a pool. It returns true if they have no fault.
+// blockOrLength checks that a pool has either a block or a prefix length. It returns false if it has added a fault.
 func (f *planFaults) blockOrLength(at string, p planPool, parent *plannedPool) bool {
 	before := len(*f)
 	switch {
@@ -63,13 +61,11 @@ func (f *planFaults) blockOrLength(at string, p planPool, parent *plannedPool) b
 	if parent != nil && p.Space != "" {
 		f.add(at+".space", "is for roots only: pool %s is in the space of its parent %s", p.Name, parent.name)
 	}
-	if p.Space != "" && !ipam.ValidName(p.Space) {
-		f.add(at+".space", "%q is not a name: %s", p.Space, aName)
-	}
+	f.optionalName(at+".space", p.Space)
 	return len(*f) == before
 }
 
-// spec checks the spec of one pool.
+// spec checks a pool's spec by itself.
 func (f *planFaults) spec(at string, p planPool, planned plannedPool, parent *plannedPool) {
 	spec := ipam.PoolSpec{
 		CIDR: planned.block, PrefixLength: p.PrefixLength, Visibility: ipam.Visibility(show.FirstOf(string(p.Visibility), string(ipam.VisibilityConsumer))),
@@ -91,7 +87,7 @@ func (f *planFaults) spec(at string, p planPool, planned plannedPool, parent *pl
 	}
 }
 
-// carved checks whether the parent can contain a pool, and checks the policy of the pool against its block. It returns the block.
+// carved checks whether the parent can contain a pool, and checks the pool's policy against its block. It returns the block.
 func (f *planFaults) carved(at string, p planPool, planned plannedPool, parent *plannedPool) netip.Prefix {
 	block := planned.block
 	if parent != nil && parent.block.IsValid() {
@@ -100,7 +96,7 @@ func (f *planFaults) carved(at string, p planPool, planned plannedPool, parent *
 		switch {
 		case p.PrefixLength != nil:
 			err = whole.Admit("/prefixLength", *p.PrefixLength)
-			if err == nil { // any block of that size in the parent
+			if err == nil { // any block with that size in the parent
 				block = netip.PrefixFrom(parent.block.Addr(), *p.PrefixLength)
 			}
 		case parent.placed || ipam.FamilyOf(block.Addr()) != whole.Family():
@@ -108,32 +104,24 @@ func (f *planFaults) carved(at string, p planPool, planned plannedPool, parent *
 		default:
 			err = whole.Admit("/cidr", block.Bits())
 		}
-		before := len(*f)
-		f.refused(at, err)
-		for i := range (*f)[before:] {
-			why := &(*f)[before+i].why
-			*why = strings.Replace(*why, "this pool", "pool "+parent.name, 1)
-		}
+		f.refusedAs(at, err, "this pool", "pool "+parent.name)
 	}
 	if block.IsValid() {
-		before := len(*f)
-		f.refused(at, planned.policy.CheckFor(block))
-		for i := range (*f)[before:] {
-			if why := &(*f)[before+i].why; !planned.placed {
-				*why = strings.Replace(*why, block.String(), "length /"+strconv.Itoa(block.Bits()), 1)
-			}
+		known := block.String()
+		if !planned.placed {
+			known = "length /" + strconv.Itoa(block.Bits())
 		}
+		f.refusedAs(at, planned.policy.CheckFor(block), block.String(), known)
 	}
 	return block
 }
 
-// reservations checks each reservation of a pool separately.
 func (f *planFaults) reservations(at string, list []client.Reservation, pool plannedPool) {
 	for i, r := range list {
 		here := at + ".reservations[" + strconv.Itoa(i) + "]"
 		before := len(*f)
-		block := f.blockOf(here+".cidr", r.CIDR)
-		from, to := f.addressOf(here+".from", r.From), f.addressOf(here+".to", r.To)
+		block := f.blockOf(here, "cidr", r.CIDR)
+		from, to := f.addressOf(here, "from", r.From), f.addressOf(here, "to", r.To)
 		f.refused(here, ipam.CheckText("/reason", r.Reason, ipam.MaxReason, false))
 		ways := 0
 		for _, given := range []bool{r.CIDR != "", r.From != "" || r.To != "", r.First != 0, r.Last != 0} {

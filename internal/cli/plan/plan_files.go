@@ -12,20 +12,20 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// planFile is a file on the command line that contains a plan or a part of a plan.
+// planFile is a file on the command line. It contains a plan, or a part of one.
 type planFile struct {
 	path  string
 	lines map[string]int
-	first map[string]int // maps the name of a list to the index of the file's first item in the whole plan
+	first map[string]int // maps a list's name to the index that the file's first item has in the whole plan
 }
 
-// planFiles has the files in the order of the command line.
+// planFiles has the files in the command line's order.
 type planFiles []planFile
 
 // inList matches a position in a list, such as pools[2].cidr.
 var inList = regexp.MustCompile(`^(\w+)\[(\d+)\](.*)$`)
 
-// where returns the file and the line of a position in the whole plan. If the line is unknown, it is 0.
+// where returns the file and the line that contain a position in the whole plan. If the line is unknown, it is 0.
 func (files planFiles) where(at string) (path string, line int) {
 	if m := inList.FindStringSubmatch(at); m != nil {
 		n, _ := strconv.Atoi(m[2]) // the pattern matches only digits here
@@ -43,8 +43,8 @@ func (files planFiles) where(at string) (path string, line int) {
 	return files[0].path, 0
 }
 
-// join adds the objects of another file. Both files may name the plan and describe the project, but they must agree. For each list, join returns the
-// index of the first object that it adds.
+// join adds another file's objects. Both files may name the plan and describe the project, but they must agree. For each list, join returns the index
+// of the first object that it adds.
 func (p *plan) join(more plan, path string) (first map[string]int, err error) {
 	first = map[string]int{"spaces": len(p.Spaces), "classes": len(p.Classes), "pools": len(p.Pools), "claims": len(p.Claims)}
 	switch {
@@ -88,7 +88,6 @@ func readPlans(paths []string, texts [][]byte) (p plan, doc json.RawMessage, err
 	return p, doc, err
 }
 
-// paths returns the file names.
 func (files planFiles) paths() (out []string) {
 	for _, f := range files {
 		out = append(out, f.path)
@@ -96,5 +95,4 @@ func (files planFiles) paths() (out []string) {
 	return out
 }
 
-// nameOf joins the names of files for a message.
 func nameOf(paths []string) string { return strings.Join(paths, ", ") }

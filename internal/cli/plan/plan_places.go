@@ -10,24 +10,23 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/exit"
 )
 
-// planFault is one fault of a plan. at is the position, and why is the rest of a sentence about that position.
+// planFault is one fault in a plan. at is the position, and why continues a sentence that begins with it.
 type planFault struct{ at, why string }
 
-// planFaults has all faults of a plan.
 type planFaults []planFault
 
 func (f *planFaults) add(at, format string, args ...any) {
 	*f = append(*f, planFault{at, fmt.Sprintf(format, args...)})
 }
 
-// mostFaults is the maximum number of faults in a message. Later faults are often only consequences of the first ones.
-const mostFaults = 10
+// maxFaults limits the faults in a message. Later faults are often only consequences.
+const maxFaults = 10
 
-// in returns an error that lists the faults. Each fault has its file, its line if that is known, and its position.
+// in returns an error that lists the faults. Each line names the file, the line if it is known, and the position.
 func (f planFaults) in(files planFiles) error {
 	text := make([]string, 0, len(f))
 	for i, fault := range f {
-		if i == mostFaults {
+		if i == maxFaults {
 			text = append(text, fmt.Sprintf("%s: and %d more", nameOf(files.paths()), len(f)-i))
 			break
 		}
@@ -53,7 +52,7 @@ func linesOf(text []byte) map[string]int {
 	return lines
 }
 
-// noteLines visits all nodes of a document. An alias gets the line at which it is used, and not the line of its anchor.
+// noteLines visits all nodes. An alias gets the line that uses it, and not its anchor's line.
 func noteLines(lines map[string]int, at string, n *yaml.Node) {
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -75,8 +74,7 @@ func noteLines(lines map[string]int, at string, n *yaml.Node) {
 	}
 }
 
-// lineOf returns the line of a position. If that line is unknown, it returns the line of the nearest enclosing position. It returns 0 if no line is
-// known.
+// lineOf returns a position's line. If it is unknown, lineOf returns the line of the nearest enclosing position, or 0 if that is unknown too.
 func lineOf(lines map[string]int, at string) int {
 	for at != "" {
 		if line, found := lines[at]; found {
@@ -87,7 +85,6 @@ func lineOf(lines map[string]int, at string) int {
 	return 0
 }
 
-// within returns the position of a member.
 func within(at, name string) string {
 	if at == "" {
 		return name

@@ -1,22 +1,18 @@
 package plan
 
 import (
-	"bytes"
 	"encoding/json"
-	"maps"
 	"reflect"
-	"slices"
 	"strconv"
 
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// ofServer are the members of a resource's metadata that the server sets.
+// ofServer lists the metadata that the server sets.
 var ofServer = []string{"uid", "project", "region", "generation", "revision", "createdAt", "updatedAt", "createdBy"}
 
-// flatten rewrites the resources of the API in a plan to the plan's own form: the members of their metadata and spec move up. `get -o yaml` and the
-// documents of batches write resources in this form. flatten drops the status, and the metadata that the server or an earlier apply wrote. It reports
-// whether it found a resource.
+// flatten rewrites API resources in a plan to the plan's own form: their metadata and spec move up. `get -o yaml` writes such resources. flatten
+// drops the status, and the metadata that the server or an earlier apply wrote. It reports whether it found a resource.
 func (f *planFaults) flatten(whole object) (found bool) {
 	if project, is := whole["project"].(object); is {
 		found = f.flattenOne("project", project, "")
@@ -27,7 +23,7 @@ func (f *planFaults) flatten(whole object) (found bool) {
 	return found
 }
 
-// flattenList rewrites the resources of a list, and the lists below them. parent is the pool around the list.
+// flattenList rewrites a list's resources, and the lists below them. parent is the pool around the list.
 func (f *planFaults) flattenList(at string, list any, parent string) (found bool) {
 	items, _ := list.([]any)
 	for i, item := range items {
@@ -45,7 +41,7 @@ func (f *planFaults) flattenList(at string, list any, parent string) (found bool
 	return found
 }
 
-// isResource reports whether a document has the form of the API.
+// isResource reports whether a document has the API's form.
 func isResource(doc object) bool { return doc["metadata"] != nil || doc["spec"] != nil }
 
 // flattenOne rewrites one resource.
@@ -65,18 +61,18 @@ func (f *planFaults) flattenOne(at string, doc object, parent string) bool {
 	delete(member(metadata, "annotations"), annotationFields)
 	f.dropReferences(at, spec, project, parent)
 	for _, from := range []object{metadata, spec} {
-		for _, name := range slices.Sorted(maps.Keys(from)) {
+		for name, value := range show.Sorted(from) {
 			if _, twice := doc[name]; twice {
 				f.add(within(at, name), "is given twice")
 			}
-			doc[name] = from[name]
+			doc[name] = value
 		}
 	}
 	return true
 }
 
 // dropReferences removes the references to the pool around a resource, because its position in the plan names that pool. It writes the reference to a
-// space in the form of a plan.
+// space as a plan does.
 func (f *planFaults) dropReferences(at string, spec object, project, parent string) {
 	if space := refText(spec, "spaceRef", project); space != "" {
 		delete(spec, "spaceRef")
@@ -96,13 +92,11 @@ func (f *planFaults) dropReferences(at string, spec object, project, parent stri
 	}
 }
 
-// BatchOf returns a batch of claims in the API's form. It accepts claims in the form of a plan too, such as {name: web, pool: prod, prefixLength: 24}.
-// It leaves other documents to the server. Messages name the file by its path.
+// BatchOf returns a claim batch in the API's form. It accepts claims in a plan's form too, such as {name: web, pool: prod, prefixLength: 24}. It
+// leaves other documents to the server. Messages name the file by its path.
 func BatchOf(path string, doc json.RawMessage) (json.RawMessage, error) {
-	var whole any
-	d := json.NewDecoder(bytes.NewReader(doc))
-	d.UseNumber()
-	if d.Decode(&whole) != nil {
+	whole, err := decoded(doc)
+	if err != nil {
 		return doc, nil //nolint:nilerr // the server refuses the document, and names the place
 	}
 	batch, _ := whole.(object)

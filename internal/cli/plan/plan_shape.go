@@ -13,8 +13,8 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// shape compares a document with the type that it will be decoded into. The decoder refuses unknown keys and values of another type. shape reports
-// them with their positions.
+// shape compares a document with the type that it will be decoded into. The decoder would refuse unknown keys and wrong types without positions.
+// shape reports them with their positions.
 func (f *planFaults) shape(at string, doc any, as reflect.Type) {
 	for as.Kind() == reflect.Pointer {
 		as = as.Elem()
@@ -23,29 +23,24 @@ func (f *planFaults) shape(at string, doc any, as reflect.Type) {
 		return // null counts as absent
 	}
 	switch as.Kind() {
-	case reflect.Struct:
-		members, is := doc.(map[string]any)
+	case reflect.Struct, reflect.Map:
+		members, is := doc.(object)
 		if !is {
 			f.add(at, "must be a map of keys and values")
 			return
 		}
 		keys := map[string]reflect.Type{}
-		keysOf(as, keys)
-		for _, name := range slices.Sorted(maps.Keys(members)) {
-			if known, found := keyNamed(keys, name); found {
-				f.shape(within(at, name), members[name], known)
+		if as.Kind() == reflect.Struct {
+			keysOf(as, keys)
+		}
+		for name, value := range show.Sorted(members) {
+			if as.Kind() == reflect.Map {
+				f.shape(within(at, name), value, as.Elem())
+			} else if known := keyNamed(keys, name); known != nil {
+				f.shape(within(at, name), value, known)
 			} else {
 				f.add(within(at, name), "is not a key of a plan; %s", nearKeys(name, keys))
 			}
-		}
-	case reflect.Map:
-		members, is := doc.(map[string]any)
-		if !is {
-			f.add(at, "must be a map of keys and values")
-			return
-		}
-		for _, name := range slices.Sorted(maps.Keys(members)) {
-			f.shape(within(at, name), members[name], as.Elem())
 		}
 	case reflect.Slice:
 		items, is := doc.([]any)
@@ -72,7 +67,7 @@ func (f *planFaults) shape(at string, doc any, as reflect.Type) {
 	}
 }
 
-// keysOf collects the keys of a type, including the keys of embedded types.
+// keysOf collects a type's keys, including those from embedded types.
 func keysOf(t reflect.Type, into map[string]reflect.Type) {
 	for field := range t.Fields() {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
@@ -85,17 +80,17 @@ func keysOf(t reflect.Type, into map[string]reflect.Type) {
 	}
 }
 
-// keyNamed finds a key as the decoder does. It ignores upper and lower case.
-func keyNamed(keys map[string]reflect.Type, name string) (reflect.Type, bool) {
+// keyNamed finds a key as the decoder does, without regard to case. It returns nil if there is none.
+func keyNamed(keys map[string]reflect.Type, name string) reflect.Type {
 	if t, found := keys[name]; found {
-		return t, true
+		return t
 	}
 	for key, t := range keys {
 		if strings.EqualFold(key, name) {
-			return t, true
+			return t
 		}
 	}
-	return nil, false
+	return nil
 }
 
 // nearKeys suggests the key that the user probably meant. If no key is similar, it lists all keys.

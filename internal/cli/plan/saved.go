@@ -3,12 +3,13 @@ package plan
 import (
 	"encoding/json"
 	"os"
+	"reflect"
 
 	"github.com/carve-ipam/carve/internal/cli/exit"
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// kindSaved is the `kind` of a file that contains a plan and its steps.
+// kindSaved is the `kind` in a file that contains a plan and its steps.
 const kindSaved = "SavedPlan"
 
 // saved is a plan with the steps that the user has seen.
@@ -23,40 +24,29 @@ type saved struct {
 
 // savedStep is a step with the revision with which the plan was compared.
 type savedStep struct {
-	Action   string          `json:"action"`
-	Kind     string          `json:"kind"`
-	Name     string          `json:"name"`
+	Action string `json:"action"`
+	key
 	Revision string          `json:"revision,omitempty"`
 	Body     json.RawMessage `json:"body,omitempty"`
 }
 
-func (st step) saved() savedStep { return savedStep{st.Action, st.Kind, st.Name, st.revision, st.body} }
+func (st step) saved() savedStep { return savedStep{st.Action, st.key, st.revision, st.body} }
 
-// readSaved reads a file that save wrote. It returns false for any other file.
-func readSaved(path string, text []byte) (s saved, is bool, err error) {
-	if json.Valid(text) {
-		_ = json.Unmarshal(text, &s) // a document with another structure is not a saved plan
-	}
-	if s.Kind != kindSaved {
-		return saved{}, false, nil
-	}
-	if len(s.Plan) == 0 || s.Project == "" {
-		return saved{}, false, exit.Usagef("%s is not a complete saved plan: save it again with 'ipamctl plan --out'", path)
-	}
-	return s, true, nil
-}
-
-// savedAmong finds a saved plan among the files of the command line. A saved plan must be the only file.
+// savedAmong finds a file that save wrote among the files on the command line. A saved plan must be the only file.
 func savedAmong(paths []string, texts [][]byte) (s saved, is bool, err error) {
 	for n, path := range paths {
-		one, isSaved, err := readSaved(path, texts[n])
+		s = saved{}
+		if json.Valid(texts[n]) {
+			_ = json.Unmarshal(texts[n], &s) // a document with another structure is not a saved plan
+		}
 		switch {
-		case err != nil:
-			return saved{}, false, err
-		case isSaved && len(paths) > 1:
+		case s.Kind != kindSaved:
+		case len(s.Plan) == 0 || s.Project == "":
+			return saved{}, false, exit.Usagef("%s is not a complete saved plan: save it again with 'ipamctl plan --out'", path)
+		case len(paths) > 1:
 			return saved{}, false, exit.Usagef("%s is a saved plan: apply it without other files", path)
-		case isSaved:
-			return one, true, nil
+		default:
+			return s, true, nil
 		}
 	}
 	return saved{}, false, nil
@@ -87,31 +77,31 @@ func (s saved) sameAs(path string, r *run) error {
 	if s.Project != r.Project {
 		return exit.Usagef("%s was saved for project %s, not for %s", path, s.Project, r.Project)
 	}
-	was := map[[2]string]savedStep{}
+	was := map[key]savedStep{}
 	for _, st := range s.Steps {
-		was[[2]string{st.Kind, st.Name}] = st
+		was[st.key] = st
 	}
 	for _, st := range r.steps {
-		now, key := st.saved(), [2]string{st.Kind, st.Name}
-		before, found := was[key]
-		delete(was, key)
+		now := st.saved()
+		before, found := was[st.key]
+		delete(was, st.key)
 		if !found || before.Action != now.Action || before.Revision != now.Revision || !equalJSON(before.Body, now.Body) {
 			other = append(other, st.Kind+" "+st.Name)
 		}
 	}
 	for _, st := range s.Steps {
-		if _, gone := was[[2]string{st.Kind, st.Name}]; gone {
+		if _, gone := was[st.key]; gone {
 			other = append(other, st.Kind+" "+st.Name)
 		}
 	}
 	if len(other) == 0 {
 		return nil
 	}
-	const most = 5
-	for _, name := range other[:min(len(other), most)] {
+	const limit = 5
+	for _, name := range other[:min(len(other), limit)] {
 		r.Note("%s has changed since the plan was saved", name)
 	}
-	if more := len(other) - most; more > 0 {
+	if more := len(other) - limit; more > 0 {
 		r.Note("and %d more", more)
 	}
 	r.Note("error: nothing was done: objects have changed since %s was saved; save it again and check it", path)
@@ -123,16 +113,6 @@ func equalJSON(a, b json.RawMessage) bool {
 	if len(a) == 0 || len(b) == 0 {
 		return len(a) == len(b)
 	}
-	x, errX := canonicalJSON(a)
-	y, errY := canonicalJSON(b)
-	return errX == nil && errY == nil && x == y
-}
-
-func canonicalJSON(doc json.RawMessage) (string, error) {
-	var v any
-	if err := json.Unmarshal(doc, &v); err != nil {
-		return "", err
-	}
-	text, err := show.Marshal(v)
-	return string(text), err
+	var x, y any
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }

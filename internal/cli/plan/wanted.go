@@ -1,12 +1,15 @@
 package plan
 
 import (
+	"cmp"
 	"encoding/json"
+	"slices"
 
+	"github.com/carve-ipam/carve/client"
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// These are the kinds in a plan, in the order in which apply creates them.
+// These are the kinds in a plan.
 const (
 	kindProject = "project"
 	kindSpace   = "space"
@@ -18,12 +21,10 @@ const (
 // defaultSpace is the space that every project has from its creation to its deletion.
 const defaultSpace = "default"
 
-// kindsInOrder lists the kinds with the names of their collections in the API's paths.
-var kindsInOrder = []struct{ kind, collection string }{
-	{kindProject, ""}, {kindSpace, "spaces"}, {kindClass, "classes"}, {kindPool, "pools"}, {kindClaim, "claims"},
-}
+// kindsInOrder lists the kinds in the order in which apply creates them.
+var kindsInOrder = []string{kindProject, kindSpace, kindClass, kindPool, kindClaim}
 
-// fixed lists the fields of each kind's spec that cannot be changed. A claim has only one field that can be changed.
+// fixed lists the fields in each kind's spec that cannot be changed. A claim has only one other field.
 var fixed = map[string][]string{
 	kindClass: {"ipFamily", "provisioner", "poolPer", "poolPrefixLength"},
 	kindPool:  {"cidr", "prefixLength", "parentRef", "spaceRef", "region"},
@@ -33,28 +34,19 @@ var fixed = map[string][]string{
 	},
 }
 
-// wanted is one object of a plan.
-type wanted struct {
-	kind, name, cidr string
-	parent           string // the pool from which a pool is carved
-	after            int    // index of the object that must be created first, because it takes its block first; -1 if there is none
-	depth            int    // of a pool: the number of pools above it
-	create           json.RawMessage
-	fields           object // the fields of create: metadata and spec
-}
-
 // object is a JSON object in the form that comparisons need.
 type object = map[string]any
 
-// wantedOf lists the objects of a plan in the order of their creation.
-func wantedOf(p plan, project string) ([]wanted, error) {
+// stepsOf returns the steps that create all objects in a plan, in order.
+func stepsOf(p plan, project string) ([]step, error) {
 	l := listing{owner: p.Name}
-	l.add(wanted{kind: kindProject, name: project}, p.Project.create(project))
+	p.Project.Name = project
+	l.add(step{key: key{kindProject, project}}, client.ProjectCreate{Metadata: p.Project.create(), Spec: &p.Project.ProjectSpec})
 	for _, s := range p.Spaces {
-		l.add(wanted{kind: kindSpace, name: s.Name}, s.create())
+		l.add(step{key: key{kindSpace, s.Name}}, client.SpaceCreate{Metadata: s.create(), Spec: &s.SpaceSpec})
 	}
 	for _, c := range p.Classes {
-		l.add(wanted{kind: kindClass, name: c.Name}, c.create())
+		l.add(step{key: key{kindClass, c.Name}}, client.IPClassCreate{Metadata: c.create(), Spec: c.IPClassSpec})
 	}
 	l.pools(p.Pools, "", 0)
 	l.claimsOf(p.Pools)
@@ -62,45 +54,33 @@ func wantedOf(p plan, project string) ([]wanted, error) {
 	return l.all, l.err
 }
 
-// listing collects the objects of a plan.
+// listing collects the steps for a plan.
 type listing struct {
 	owner string
-	all   []wanted
+	all   []step
 	err   error
 }
 
-func (l *listing) add(w wanted, create any) {
+func (l *listing) add(st step, create any) {
 	text, err := show.Marshal(create)
 	if err == nil {
-		err = json.Unmarshal(text, &w.fields)
+		err = json.Unmarshal(text, &st.fields)
 	}
 	if err == nil && l.owner != "" {
-		recordPlan(w.kind, w.fields, l.owner)
-		text, err = show.Marshal(w.fields)
+		recordPlan(st.Kind, st.fields, l.owner)
+		text, err = show.Marshal(st.fields)
 	}
-	if l.err == nil {
-		l.err = err
-	}
-	if w.kind != kindPool {
-		w.after = -1
-	}
-	w.create = text
-	l.all = append(l.all, w)
+	l.err = cmp.Or(l.err, err)
+	st.Action, st.body = actionToCreate, text
+	l.all = append(l.all, st)
 }
 
 // pools lists pools and all pools below them. If a sibling has no fixed address, its block depends on the siblings before it. In that case, apply
 // creates the siblings one after the other.
 func (l *listing) pools(pools []planPool, parent string, depth int) {
-	inTurn, before := false, -1
+	inTurn := slices.ContainsFunc(pools, func(p planPool) bool { return p.PrefixLength != nil })
 	for _, p := range pools {
-		inTurn = inTurn || p.PrefixLength != nil
-	}
-	for _, p := range pools {
-		at := len(l.all)
-		l.add(wanted{kind: kindPool, name: p.Name, cidr: p.CIDR, parent: parent, after: before, depth: depth}, p.create(parent))
-		if inTurn {
-			before = at
-		}
+		l.add(step{key: key{kindPool, p.Name}, CIDR: p.CIDR, parent: parent, inTurn: inTurn, depth: depth}, p.create(parent))
 		l.pools(p.Pools, p.Name, depth+1)
 	}
 }
@@ -114,10 +94,6 @@ func (l *listing) claimsOf(pools []planPool) {
 
 func (l *listing) claims(claims []planClaim, pool string) {
 	for _, c := range claims {
-		cidr := c.CIDR
-		if c.Address != "" {
-			cidr = c.Address
-		}
-		l.add(wanted{kind: kindClaim, name: c.Name, cidr: cidr}, c.create(pool))
+		l.add(step{key: key{kindClaim, c.Name}, CIDR: show.FirstOf(c.Address, c.CIDR)}, c.create(pool))
 	}
 }

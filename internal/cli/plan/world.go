@@ -1,42 +1,58 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 
 	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/converge"
 	"github.com/carve-ipam/carve/internal/cli/exit"
 	"github.com/carve-ipam/carve/internal/cli/session"
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// found is an object that exists on the server.
-type found struct {
-	raw      json.RawMessage
-	doc      object
-	name     string
-	cidr     string
-	revision string
-	parent   string   // the pool that contains a pool or a claim
-	space    string   // of a root pool
-	classes  []string // names: a pool lists its classes, and a claim has one class
+// head has the fields that this package needs by name.
+type head struct {
+	Metadata client.Metadata `json:"metadata"`
+	Spec     struct {
+		Region     client.Name   `json:"region"`
+		ClassNames []client.Name `json:"classNames"`
+	} `json:"spec"`
+	Status struct {
+		AllocatedCIDR string              `json:"allocatedCIDR"`
+		ParentRef     *client.ResolvedRef `json:"parentRef"`
+		SpaceRef      *client.ResolvedRef `json:"spaceRef"`
+		PoolRef       *client.ResolvedRef `json:"poolRef"`
+		ClassName     client.Name         `json:"className"`
+		ClassProject  client.Name         `json:"classProject"`
+	} `json:"status"`
 }
 
-// world has the objects on the server, by kind and name. If the plan has no objects of a kind, world has none either.
+// found is an object that exists on the server.
+type found struct {
+	head
+	doc     object
+	parent  string   // the pool that contains a pool or a claim
+	space   string   // only for a root pool
+	classes []string // names: a pool lists its classes, and a claim has one class
+}
+
+// world has the objects on the server, by kind and name. It has only the kinds that readWorld reads.
 type world map[string]map[string]found
 
-// readWorld reads the objects of each kind that the plan contains. With prune it reads each kind that the plan may have created.
-func readWorld(ctx context.Context, s *session.Session, all []wanted, prune bool) (world, error) {
+// readWorld reads each kind that the plan contains, and with prune each kind that the plan may have created.
+func readWorld(ctx context.Context, s *session.Session, steps []step, prune bool) (world, error) {
 	has := map[string]bool{kindSpace: true, kindPool: true}
-	for _, w := range all {
-		has[w.kind] = true
+	for _, st := range steps {
+		has[st.Kind] = true
 	}
 	out := world{kindProject: {}}
 	a, err := s.Ask(ctx, session.Get("projects", s.Project))
 	switch {
 	case exit.CodeOf(err) == exit.NotFound:
-		out[kindSpace] = map[string]found{defaultSpace: {name: defaultSpace, doc: object{}}}
+		out[kindSpace] = map[string]found{defaultSpace: {doc: object{}}}
 		return out, nil
 	case err != nil:
 		return nil, err
@@ -44,65 +60,44 @@ func readWorld(ctx context.Context, s *session.Session, all []wanted, prune bool
 	if err := out.put(kindProject, s.Project, a.Body); err != nil {
 		return nil, err
 	}
-	for _, k := range kindsInOrder[1:] {
-		if !has[k.kind] && !prune {
+	for _, kind := range kindsInOrder[1:] {
+		if !has[kind] && !prune {
 			continue
 		}
-		out[k.kind] = map[string]found{}
-		list, err := s.Pages(ctx, session.Paging{}, func(ctx context.Context, paging session.Query) (session.Answer, error) {
-			return s.Ask(ctx, session.Request{Path: s.In(k.collection), Query: paging})
-		})
+		out[kind] = map[string]found{}
+		err := converge.Pages(ctx, s, nil, s.In(show.Plural(kind)), nil, func(doc json.RawMessage) error { return out.put(kind, s.Project, doc) })
 		if err != nil {
 			return nil, err
-		}
-		for _, doc := range list.Items {
-			if err := out.put(k.kind, s.Project, doc); err != nil {
-				return nil, err
-			}
 		}
 	}
 	return out, nil
 }
 
-// put adds one object. It ignores a class of another project, because that class can have the same name as a class of the plan.
+// put adds one object. It ignores a class of another project, because that class can have the same name as a class in the plan.
 func (w world) put(kind, project string, raw json.RawMessage) error {
-	f := found{raw: raw}
-	var head struct {
-		Metadata client.Metadata
-		Status   struct {
-			AllocatedCIDR string
-			ParentRef     *client.ResolvedRef
-			PoolRef       *client.ResolvedRef
-			SpaceRef      *client.ResolvedRef
-			ClassName     string
-			ClassProject  string
-		}
-		Spec struct{ ClassNames []string }
+	f, err := foundIn(kind, project, raw)
+	if err == nil && (kind != kindClass || f.Metadata.Project == project) {
+		w[kind][f.Metadata.Name] = f
 	}
-	if err := json.Unmarshal(raw, &head); err != nil {
-		return fmt.Errorf("cannot read the server's response: %w", err)
+	return err
+}
+
+func foundIn(kind, project string, raw json.RawMessage) (f found, err error) {
+	if err = cmp.Or(json.Unmarshal(raw, &f.head), json.Unmarshal(raw, &f.doc)); err != nil {
+		return f, fmt.Errorf("cannot read the server's response: %w", err)
 	}
-	if err := json.Unmarshal(raw, &f.doc); err != nil {
-		return fmt.Errorf("cannot read the server's response: %w", err)
-	}
-	if kind == kindClass && head.Metadata.Project != project {
-		return nil
-	}
-	f.name, f.cidr, f.revision = head.Metadata.Name, head.Status.AllocatedCIDR, head.Metadata.Revision
-	f.parent = show.RefText(head.Status.ParentRef, project)
-	f.classes = head.Spec.ClassNames
+	f.parent, f.classes = show.RefText(f.Status.ParentRef, project), f.Spec.ClassNames
 	switch {
 	case kind == kindClaim:
-		f.parent = show.RefText(head.Status.PoolRef, project)
-		if head.Status.ClassProject == project {
-			f.classes = []string{head.Status.ClassName}
+		f.parent = show.RefText(f.Status.PoolRef, project)
+		if f.Status.ClassProject == project {
+			f.classes = []string{f.Status.ClassName}
 		}
 	case kind == kindPool && f.parent == "":
-		f.space = show.RefText(head.Status.SpaceRef, project)
+		f.space = show.RefText(f.Status.SpaceRef, project)
 	}
 	if spec := member(f.doc, "spec"); kind == kindPool && spec["regions"] == nil { // without a list, only the pool's home region serves the pool
-		spec["regions"] = []any{show.FirstOf(text(spec["region"]), head.Metadata.Region)}
+		spec["regions"] = []any{show.FirstOf(f.Spec.Region, f.Metadata.Region)}
 	}
-	w[kind][f.name] = f
-	return nil
+	return f, nil
 }

@@ -1,8 +1,10 @@
-// Package rules decides which objects an import creates from the rows of a source. The rules are in a mapping file that users edit.
+// Package rules decides which objects an import creates from a source's rows. The rules are in a mapping file that users edit.
 package rules
 
 import (
 	"bytes"
+	"cmp"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -13,15 +15,16 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/internal/cli/show"
 	"github.com/carve-ipam/carve/internal/cli/source"
 )
 
-// These are the results of a rule.
+// These are a rule's results.
 const (
 	AsPool        = "pool"
 	AsClaim       = "claim"
 	AsAuto        = "auto"        // a pool if it contains other rows or if no pool contains it, and otherwise a claim
-	AsReservation = "reservation" // a reservation of the pool that contains it
+	AsReservation = "reservation" // a reservation in the pool that contains it
 	AsClaims      = "claims"      // for a range: as many claims as are necessary
 	AsSkip        = "skip"
 )
@@ -29,15 +32,15 @@ const (
 // These are the policies for records that cannot all be imported, because they are duplicates or overlap.
 const (
 	Refuse = "refuse" // import nothing
-	Skip   = "skip"   // import none of these records
-	First  = "first"  // import the first of these records in the source
+	Skip   = "skip"   // import none of them
+	First  = "first"  // import the record that comes first in the source
 	Narrow = "narrow" // for overlaps: import the smaller block, and split ranges around it
 )
 
-// Mapping defines the objects that an import creates from the records of a source. Users edit it as a file.
+// Mapping defines the objects that an import creates from a source's records. Users edit it as a file.
 type Mapping struct {
 	Source string `yaml:"source"`
-	// SpaceBy lists fields. Their values together identify the routing domain of a record.
+	// SpaceBy lists fields. Their values together identify a record's routing domain.
 	SpaceBy []string `yaml:"spaceBy,flow"`
 	// Spaces maps routing domains to spaces. A domain without an entry gets a space with the domain's name.
 	Spaces map[string]SpaceMapping `yaml:"spaces"`
@@ -46,7 +49,7 @@ type Mapping struct {
 	// Labels and Annotations map a key to the field that has its value.
 	Labels      map[string]string `yaml:"labels"`
 	Annotations map[string]string `yaml:"annotations"`
-	// Columns maps ipamctl's name of a CSV column to the column's name in the file.
+	// Columns maps ipamctl's name for a CSV column to the column's title in the file.
 	Columns map[string]string `yaml:"columns,omitempty"`
 	// Roots lists pools that the import creates around all other objects.
 	Roots       []Root `yaml:"roots"`
@@ -54,7 +57,7 @@ type Mapping struct {
 	OnOverlap   string `yaml:"onOverlap"`
 }
 
-// SpaceMapping is the space for the records of a routing domain.
+// SpaceMapping is the space for a routing domain's records.
 type SpaceMapping struct {
 	Space   string `yaml:"space"`
 	Project string `yaml:"project,omitempty"`
@@ -66,12 +69,12 @@ type Rule struct {
 	// Match maps fields to their allowed values, separated by commas. All fields must match. * matches any value that is not empty.
 	Match map[string]string `yaml:"match,flow"`
 	As    string            `yaml:"as"`
-	// Name is a template. {field} becomes the value of a field. {a|b} becomes the first value of these fields that is not empty.
+	// Name is a template. {field} becomes the field's value. {a|b} becomes the first value that is not empty.
 	Name   string            `yaml:"name,omitempty"`
 	Labels map[string]string `yaml:"labels,omitempty,flow"`
 }
 
-// Root is a pool that does not come from a row of the source.
+// Root is a pool that does not come from the source.
 type Root struct {
 	Name    string `yaml:"name"`
 	CIDR    string `yaml:"cidr"`
@@ -79,50 +82,16 @@ type Root struct {
 	Project string `yaml:"project,omitempty"`
 }
 
+//go:embed presets.yaml
+var presets []byte
+
 // Preset returns the default mapping for a source.
 func Preset(of string) Mapping {
-	m := Mapping{
-		Source: of, SpaceBy: []string{"space"}, Spaces: map[string]SpaceMapping{"": {Space: "default"}},
-		Labels: map[string]string{"status": "status"}, Annotations: map[string]string{"description": "description", "source-row": "id", "source-id": "source-id", "source-name": "name"},
-		OnDuplicate: Refuse, OnOverlap: Refuse,
-		Rules: []Rule{
-			{Match: map[string]string{"kind": "aggregate"}, As: AsPool, Name: "{name|block}"},
-			{Match: map[string]string{"kind": "prefix"}, As: AsAuto, Name: "{name|block}"},
-			{Match: map[string]string{"kind": "address"}, As: AsClaim, Name: "{name|block}"},
-			{Match: map[string]string{"kind": "range"}, As: AsReservation},
-		},
+	var all map[string]Mapping
+	if err := yaml.Unmarshal(presets, &all); err != nil {
+		panic(err) // a mistake in this program
 	}
-	switch of {
-	case "netbox":
-		m.SpaceBy, m.Rules[1].As = []string{"vrf"}, AsPool
-		for _, field := range []string{"tenant", "role", "site", "rir"} {
-			m.Labels[field] = field
-		}
-	case "phpipam":
-		m.SpaceBy, m.Rules[1].As = []string{"vrf"}, AsPool
-		for _, field := range []string{"section", "vlan", "customer", "device", "owner"} {
-			m.Labels[field] = field
-		}
-	case "infoblox":
-		m.SpaceBy, m.Rules[1].As = []string{"network_view"}, AsPool
-		m.Labels["type"], m.Labels["site"] = "type", "site"
-		m.Annotations["mac"] = "mac_address"
-	case "aws":
-		m.SpaceBy = []string{"scope"}
-		m.Spaces["private"] = SpaceMapping{Space: "default"}
-		m.Rules = slices.Insert(m.Rules, 1,
-			Rule{Match: map[string]string{"type": "ipam-pool", "status": "pending-provision,failed-provision,failed-import,deprovisioned"}, As: AsSkip},
-			Rule{Match: map[string]string{"kind": "prefix", "type": "ipam-pool"}, As: AsPool, Name: "{name|block}"})
-		for _, field := range []string{"type", "region", "locale", "owner", "service", "services"} {
-			m.Labels[field] = field
-		}
-	case "whereabouts":
-		m.Rules[1].As = AsPool
-		m.Annotations["pod"] = "pod"
-	case "plan":
-		m = Mapping{Source: of, OnDuplicate: Refuse, OnOverlap: Refuse}
-	}
-	return m
+	return all[of]
 }
 
 // Read reads a mapping that a user has edited.
@@ -149,7 +118,7 @@ func Read(path, of string, text []byte) (Mapping, error) {
 	return m, nil
 }
 
-// Check returns all faults of the mapping.
+// Check returns all faults in the mapping.
 func (m Mapping) Check() error {
 	var faults []error
 	known := []string{AsPool, AsClaim, AsAuto, AsReservation, AsClaims, AsSkip}
@@ -184,36 +153,31 @@ func Policies(about string) []string {
 	return all
 }
 
-// Write returns the mapping as a file that the user can edit. The file lists the routing domains of the source and maps each one to a separate space.
+// Write returns the mapping as a file that the user can edit. The file lists the source's routing domains and maps each one to a separate space.
 func (m Mapping) Write(reading *source.Reading) ([]byte, error) {
-	whole := m
-	whole.Spaces = maps.Clone(m.Spaces)
-	if whole.Spaces == nil {
-		whole.Spaces = map[string]SpaceMapping{}
-	}
+	whole, spaces := m, map[string]SpaceMapping{}
+	maps.Copy(spaces, m.Spaces)
+	whole.Spaces = spaces
 	found := whole.keys(&reading.Records)
 	if whole.ByDomain() && slices.ContainsFunc(slices.Collect(maps.Values(found)), func(domains map[string]bool) bool { return len(domains) > 1 }) {
 		whole.SpaceBy = []string{"routing-domain"} // the other fields do not distinguish the domains
 		found = whole.keys(&reading.Records)
 	}
 	taken := map[string]bool{"default": true}
-	for _, s := range whole.Spaces {
+	for _, s := range spaces {
 		taken[s.Space] = true
 	}
-	for _, key := range slices.Sorted(maps.Keys(found)) {
-		if _, said := whole.Spaces[key]; said {
+	for key := range show.Sorted(found) {
+		if _, mapped := spaces[key]; mapped {
 			continue
 		}
-		base := Name(key)
-		if base == "" {
-			base = "space"
-		}
+		base := cmp.Or(Name(key), "space")
 		name := base
 		for n := 2; taken[name] || name == "space"; n++ {
 			name = WithSuffix(base, fmt.Sprint(n))
 		}
 		taken[name] = true
-		whole.Spaces[key] = SpaceMapping{Space: name}
+		spaces[key] = SpaceMapping{Space: name}
 	}
 	var b bytes.Buffer
 	b.WriteString(mappingHead)
@@ -224,7 +188,7 @@ func (m Mapping) Write(reading *source.Reading) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// keys maps each value of `spaceBy` to the routing domains that have this value in the source.
+// keys maps each SpaceKey to the routing domains that have it in the source.
 func (m *Mapping) keys(records *source.Records) map[string]map[string]bool {
 	found := map[string]map[string]bool{}
 	for _, r := range records.All() {
@@ -240,7 +204,7 @@ func (m *Mapping) keys(records *source.Records) map[string]map[string]bool {
 	return found
 }
 
-// fieldsOf returns the names of the fields that the rows of a source have.
+// fieldsOf returns the names of all fields in a source.
 func fieldsOf(records *source.Records) []string {
 	seen := map[string]bool{"kind": true, "name": true, "status": true, "id": true, "block": true, "address": true, "length": true, "routing-domain": true}
 	for _, r := range records.All() {
@@ -260,7 +224,7 @@ const mappingHead = `# Rules for the rows of 'ipamctl import ` + "SOURCE --mappi
 # onDuplicate: refuse | skip | first. onOverlap: refuse | skip | first | narrow.
 `
 
-// SpaceKey returns the values of `spaceBy` in a record. They identify its routing domain.
+// SpaceKey returns a record's values for `spaceBy`. These values identify the record's routing domain.
 func (m *Mapping) SpaceKey(r *source.Record) string {
 	var parts []string
 	for _, field := range m.SpaceBy {
@@ -271,33 +235,32 @@ func (m *Mapping) SpaceKey(r *source.Record) string {
 	return strings.Join(parts, "/")
 }
 
-// RuleOf returns the index of the first rule that matches a record.
-func (m *Mapping) RuleOf(r *source.Record) (at int, found bool) {
-	for at := range m.Rules {
-		matches := true
-		for field, want := range m.Rules[at].Match {
+// RuleOf returns the index of the first rule that matches a record, or -1.
+func (m *Mapping) RuleOf(r *source.Record) int {
+	return slices.IndexFunc(m.Rules, func(rule Rule) bool {
+		for field, want := range rule.Match {
 			value := r.Field(field)
-			matches = matches && (value != "" && want == "*" || slices.ContainsFunc(strings.Split(want, ","), func(one string) bool {
+			matches := value != "" && want == "*" || slices.ContainsFunc(strings.Split(want, ","), func(one string) bool {
 				return strings.EqualFold(strings.TrimSpace(one), value)
-			}))
+			})
+			if !matches {
+				return false
+			}
 		}
-		if matches {
-			return at, true
-		}
-	}
-	return 0, false
+		return true
+	})
 }
 
-// Unsteady reports whether a value can change although its object does not change. Examples are the line number of a row and a value that ipamctl
-// itself writes.
+// Unsteady reports whether a value can change although its object does not change. Examples are a row's line number and a value that ipamctl itself
+// writes.
 func (m Mapping) Unsteady(key, value string) bool {
 	return strings.HasPrefix(key, OurKeys) || m.Annotations[key] == "id" && source.OfLine(value)
 }
 
-// OurKeys is the prefix of the label and annotation keys that ipamctl itself writes.
+// OurKeys is the prefix for the label and annotation keys that ipamctl itself writes.
 const OurKeys = "ipamctl.carve/"
 
-// LabelKeys returns the keys of the labels that a mapping sets.
+// LabelKeys returns the label keys that a mapping sets.
 func (m Mapping) LabelKeys() []string {
 	keys := slices.Collect(maps.Keys(m.Labels))
 	for _, r := range m.Rules {
@@ -306,10 +269,10 @@ func (m Mapping) LabelKeys() []string {
 	return keys
 }
 
-// domainFields lists the fields that can identify the routing domain of a row.
+// domainFields lists the fields that can identify a routing domain.
 var domainFields = []string{"routing-domain", "vrf", "vrf.rd", "vrf.id", "network_view", "scope", "scope.id", "space"}
 
-// ByDomain reports whether the mapping selects the space of a row by its routing domain.
+// ByDomain reports whether the mapping selects a row's space by its routing domain.
 func (m *Mapping) ByDomain() bool {
 	return slices.ContainsFunc(m.SpaceBy, func(field string) bool { return slices.Contains(domainFields, field) })
 }
@@ -323,14 +286,14 @@ func (m *Mapping) Uses() (all []Use) {
 	for _, name := range m.SpaceBy {
 		add("spaceBy", name)
 	}
-	for _, key := range slices.Sorted(maps.Keys(m.Labels)) {
-		add("labels."+key, m.Labels[key])
+	for key, field := range show.Sorted(m.Labels) {
+		add("labels."+key, field)
 	}
-	for _, key := range slices.Sorted(maps.Keys(m.Annotations)) {
-		add("annotations."+key, m.Annotations[key])
+	for key, field := range show.Sorted(m.Annotations) {
+		add("annotations."+key, field)
 	}
 	for n, r := range m.Rules {
-		for _, name := range slices.Sorted(maps.Keys(r.Match)) {
+		for name := range show.Sorted(r.Match) {
 			add(fmt.Sprintf("rules[%d].match", n), name)
 		}
 		for _, hole := range field.FindAllStringSubmatch(r.Name, -1) {

@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/exit"
 )
 
-// Contexts is the content of the context file. A context has a server, a project and a credential.
+// Contexts is the context file's content. A context has a server, a project and a credential.
 type Contexts struct {
 	Current  string             `yaml:"current,omitempty"`
 	Contexts map[string]Setting `yaml:"contexts,omitempty"`
@@ -28,7 +28,7 @@ type Setting struct {
 	APIKey  Token  `yaml:"apiKey,omitempty"`
 }
 
-// These are the modes of the file and its directory, and the maximum size of the file. Only the owner may read the file, because it contains
+// These are the modes for the file and its directory, and the file's maximum size. Only the owner may read the file, because it contains
 // credentials.
 const (
 	contextsMode    = 0o600
@@ -36,7 +36,7 @@ const (
 	largestContexts = 1 << 20
 )
 
-// contextsPath returns the path of the file. It is $CARVE_CONFIG, or carve/config.yaml in the user's configuration directory. If no environment
+// contextsPath returns the file's path. It is $CARVE_CONFIG, or carve/config.yaml in the user's configuration directory. If no environment
 // variable gives a path, it returns "".
 func (p *Program) contextsPath() string {
 	if path := p.Env("CARVE_CONFIG"); path != "" {

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// modesCount tells whether the mode of a file determines the users that may read it. On Unix, it does.
+// modesCount is true because a file's mode determines the users that may read it.
 const modesCount = true
 
 // lockDir waits for the exclusive lock of a directory. The operating system releases the lock when the process ends.

@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/exit"
 )
 
-// largestToken is the maximum size of a credential in bytes. It is smaller than the limit for a header.
+// largestToken is a credential's maximum size in bytes. It is smaller than the limit for a header.
 const largestToken = 16 << 10
 
 // An API key has the form carve_<id>_<secret>. Only the id may be shown.
@@ -34,17 +34,17 @@ func (t Token) GoString() string { return t.About() }
 
 // About describes the credential without its secret.
 func (t Token) About() string {
-	switch m := keyRE.FindStringSubmatch(string(t)); {
+	switch id := t.KeyID(); {
 	case t == "":
 		return "none"
-	case m != nil:
-		return "key " + m[1]
+	case id != "":
+		return "key " + id
 	default:
 		return "a token that is not an API key"
 	}
 }
 
-// KeyID returns the public part of an API key, as in `status.keyId`. For any other token, it returns "".
+// KeyID returns an API key's public part, as in `status.keyId`. For any other token, it returns "".
 func (t Token) KeyID() string {
 	if m := keyRE.FindStringSubmatch(string(t)); m != nil {
 		return m[1]

@@ -10,14 +10,14 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// destination is the server, the project and the credential of a command's requests. It does not change while the command runs. Flags take precedence
+// destination has the server, the project and the credential for a command's requests. It does not change while the command runs. Flags take precedence
 // over the environment. The environment takes precedence over the current context.
 type destination struct {
 	server  *url.URL
 	Project string
-	Context string // the name of the context; "" if there is none
+	Context string // the context's name; "" if there is none
 	key     Token
-	keyFrom string // the source of the key, for messages
+	keyFrom string // the key's source, for messages
 	unnamed bool   // no flag, variable or context names a server, so the default is used
 	caFile  string
 }
@@ -30,7 +30,7 @@ func (d destination) Credential() string {
 	return d.key.About() + ", from " + d.keyFrom
 }
 
-// destination selects the server, the project and the credential of the requests. A context from --context takes precedence over the environment. The
+// destination selects the server, the project and the credential for the requests. A context from --context takes precedence over the environment. The
 // current context comes after the environment.
 //
 // ipamctl sends a credential only to the server that belongs to it. A context's credential belongs to the server of the context. If CARVE_SERVER is
@@ -60,12 +60,13 @@ func (p *Program) destination() (destination, error) {
 	if p.Flags.Context != "" {
 		first, second = chosen, env
 	}
-	d.unnamed = show.FirstOf(p.Flags.Server, first.Server, second.Server) == ""
-	if d.server, err = ParseServer(show.FirstOf(p.Flags.Server, first.Server, second.Server, DefaultServer)); err != nil {
+	server := show.FirstOf(p.Flags.Server, first.Server, second.Server)
+	d.unnamed = server == ""
+	if d.server, err = ParseServer(show.FirstOf(server, DefaultServer)); err != nil {
 		return d, err
 	}
 	d.Project = show.FirstOf(p.Flags.Project, first.Project, second.Project)
-	own := chosen.Server != "" && sameServer(chosen.Server, d.server)
+	own := chosen.Server != "" && isServer(chosen.Server, d.server)
 	d.caFile = p.Flags.CaFile
 	if d.caFile == "" && own {
 		d.caFile = chosen.CAFile
@@ -74,7 +75,7 @@ func (p *Program) destination() (destination, error) {
 		p.Remark("%s is not the server of context %s (%s): ipamctl does not send the context's credential there", d.server.Redacted(), name, Redacted(chosen.Server))
 		chosen.APIKey = ""
 	}
-	if env.APIKey != "" && env.Server != "" && !sameServer(env.Server, d.server) {
+	if env.APIKey != "" && env.Server != "" && !isServer(env.Server, d.server) {
 		p.Remark("%s is not CARVE_SERVER (%s): ipamctl does not send %s there", d.server.Redacted(), Redacted(env.Server), from)
 		env.APIKey = ""
 	}
@@ -126,7 +127,7 @@ func loopback(host string) bool {
 	return err == nil && a.Unmap().IsLoopback() || strings.EqualFold(host, "localhost")
 }
 
-// ParseServer parses the base URL of a server.
+// ParseServer parses a server's base URL.
 func ParseServer(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" || (u.Scheme != "http" && u.Scheme != "https") || u.RawQuery != "" || u.Fragment != "" {
@@ -146,16 +147,16 @@ func Redacted(text string) string {
 	return text
 }
 
-// sameServer reports whether a URL has the same scheme, host, port and path as a server.
-func sameServer(text string, u *url.URL) bool {
+// isServer reports whether a URL has the same scheme, host, port and path as a server.
+func isServer(text string, u *url.URL) bool {
 	other, err := url.Parse(text)
 	return err == nil && place(other) == place(u)
 }
 
-// Same reports whether two URLs refer to the same server.
-func Same(a, b string) bool {
+// SameServer reports whether two URLs refer to the same server.
+func SameServer(a, b string) bool {
 	u, err := url.Parse(a)
-	return err == nil && sameServer(b, u)
+	return err == nil && isServer(b, u)
 }
 
 func place(u *url.URL) string {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync/atomic"
 
@@ -20,14 +21,21 @@ type Paging struct {
 	Cursor      string
 	Consistency string
 
-	// Total counts the items of several lists that are read concurrently. If it is set, the caller must call ProgressEnds after the last list.
+	// Total counts the items in several lists that are read concurrently. If it is set, the caller must call ProgressEnds after the last list.
 	Total *atomic.Int64
 	// Drop discards the items after the watch functions of Pages have received them.
 	Drop bool
 }
 
-// Fetch reads one page. paging has the query parameters of the page, which are limit, cursor and consistency.
+// Fetch reads one page. paging has the page's query parameters: limit, cursor and consistency.
 type Fetch func(ctx context.Context, paging Query) (Answer, error)
+
+// Fetch returns a function that reads a list's pages.
+func (s *Session) Fetch(path []string, filters Query) Fetch {
+	return func(ctx context.Context, paging Query) (Answer, error) {
+		return s.Ask(ctx, Request{Path: path, Query: append(slices.Clip(filters), paging...)})
+	}
+}
 
 // Pages reads the pages of a list up to its end or up to the limit. If it stops at the limit, NextCursor is the position of the next item. It passes
 // the document of each page to the functions in watch.

@@ -22,7 +22,7 @@ type Refusal struct {
 	Status     int
 	requestID  string
 	retryAfter string // seconds
-	policy     string // the policy of the rate limit
+	policy     string // the rate limit's policy
 	credential string // the credential that was sent, if the server refused it
 }
 
@@ -32,10 +32,8 @@ func refused(resp *http.Response, body []byte) error {
 		Status: resp.StatusCode, requestID: resp.Header.Get("X-Request-Id"),
 		retryAfter: resp.Header.Get("Retry-After"), policy: resp.Header.Get("RateLimit-Policy"),
 	}
-	if mediaType, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); mediaType != "application/problem+json" {
-		return foreign(resp, body)
-	}
-	if err := json.Unmarshal(body, &r.Problem); err != nil || r.Code == "" {
+	mediaType, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	if mediaType != "application/problem+json" || json.Unmarshal(body, &r.Problem) != nil || r.Code == "" {
 		return foreign(resp, body)
 	}
 	return r
@@ -69,7 +67,7 @@ func (r *Refusal) Unwrap() error { return &r.Problem }
 // ExitCode returns the exit code for the HTTP status.
 func (r *Refusal) ExitCode() int { return exit.CodeOfStatus(r.Status) }
 
-// Error returns the sentence of the refusal. Below it, each detail has a line, such as the code, the figures, the positions and the ids.
+// Error returns the refusal's sentence. Below it, each detail has a line, such as the code, the figures, the positions and the ids.
 func (r *Refusal) Error() string {
 	var b strings.Builder
 	b.WriteString(show.Clean(r.Detail))
@@ -79,38 +77,9 @@ func (r *Refusal) Error() string {
 		}
 	}
 	line("code", fmt.Sprintf("%s (%d)", r.Code, r.Status))
-	line("class", r.Class)
-	line("missing roles", strings.Join(r.MissingRoles, ", "))
-	line("wanted", show.PrefixLengthText(r.WantedPrefixLength))
-	if exhausted(r.Code) && r.LargestFreePrefixLength == nil {
-		line("largest free", "none, nothing is free")
+	for _, c := range figures {
+		line(c.Title, c.Cell(r.Problem))
 	}
-	line("largest free", show.PrefixLengthText(r.LargestFreePrefixLength))
-	line("free addresses", r.AvailableAddresses)
-	line("cooling down", r.CoolingDownAddresses)
-	line("cooled down at", show.TimeText(r.CooledDownAt))
-	if a := r.AllowedPrefixLengths; a != nil {
-		line("allowed", fmt.Sprintf("/%d to /%d", a.Min, a.Max))
-	}
-	line("pools tried", strings.Join(r.PoolsTried, ", "))
-	line("fitting", show.Number(r.Fitting))
-	line("claims", show.Number(r.Claims))
-	line("consumers", show.Number(r.Consumers))
-	line("retained", show.Number(r.Retained))
-	if r.Claims != nil && *r.Claims > 0 && r.Code == client.ProblemCodeInUse {
-		line("to release", "'ipamctl release --pool POOL' releases the claims of a pool")
-	}
-	line("child pools", show.Number(r.ChildPools))
-	line("pools", show.Number(r.Pools))
-	line("spaces", show.Number(r.Spaces))
-	line("conflicts with", strings.Join(r.ConflictsWith, ", "))
-	line("current ETag", r.CurrentETag)
-	line("quota", r.Quota)
-	if r.Limit != "" {
-		line("limit", strings.TrimSpace(r.Limit+" "+string(r.Measure)))
-	}
-	line("used", r.Used)
-	line("requested", r.Requested)
 	if r.Status == http.StatusTooManyRequests { // other responses have the policy too, but it does not matter for them
 		line("rate limit", policyText(r.policy))
 	}
@@ -136,13 +105,62 @@ func (r *Refusal) Error() string {
 	return b.String()
 }
 
-// fewSteps is the number of decision steps that a refusal shows. `claim explain` shows all steps.
-const fewSteps = 5
+// figures has the lines for a refusal's figures. Error omits a line without a value.
+var figures = show.Columns(`
+	class: class
+	missing roles: missing
+	wanted: wantedPrefixLength
+	largest free: largest
+	free addresses: availableAddresses
+	cooling down: coolingDownAddresses
+	cooled down at: cooledDownAt
+	allowed: allowed
+	pools tried: tried
+	fitting: fitting
+	claims: claims
+	consumers: consumers
+	retained: retained
+	to release: release
+	child pools: childPools
+	pools: pools
+	spaces: spaces
+	conflicts with: conflicts
+	current ETag: currentETag
+	quota: quota
+	limit: limits
+	used: used
+	requested: requested`, show.Cells[client.Problem]{
+	"missing":   func(p client.Problem) string { return show.JoinComma(p.MissingRoles) },
+	"tried":     func(p client.Problem) string { return show.JoinComma(p.PoolsTried) },
+	"conflicts": func(p client.Problem) string { return show.JoinComma(p.ConflictsWith) },
+	"largest": func(p client.Problem) string {
+		if client.IsExhausted(&p) && p.LargestFreePrefixLength == nil {
+			return "none, nothing is free"
+		}
+		return show.PrefixLengthText(p.LargestFreePrefixLength)
+	},
+	"allowed": func(p client.Problem) string {
+		if p.AllowedPrefixLengths == nil {
+			return ""
+		}
+		return fmt.Sprintf("/%d to /%d", p.AllowedPrefixLengths.Min, p.AllowedPrefixLengths.Max)
+	},
+	"release": func(p client.Problem) string {
+		if p.Code != client.ProblemCodeInUse || p.Claims == nil || *p.Claims == 0 {
+			return ""
+		}
+		return "'ipamctl release --pool POOL' releases the claims of a pool"
+	},
+	"limits": func(p client.Problem) string {
+		if p.Limit == "" {
+			return ""
+		}
+		return show.Words(p.Limit, string(p.Measure))
+	},
+})
 
-// exhausted reports whether a code means that there is not enough free space.
-func exhausted(code client.ProblemCode) bool {
-	return code == client.ProblemCodePoolExhausted || code == client.ProblemCodeExhaustedByCooldown
-}
+// fewSteps limits the decision steps that a refusal shows. `claim explain` shows all steps.
+const fewSteps = 5
 
 // policyText formats a rate limit for people. The header has a form such as `"writes";q=200;w=2`.
 func policyText(header string) string {
@@ -153,28 +171,21 @@ func policyText(header string) string {
 	return m[2] + " " + m[1] + " in " + m[3] + " s"
 }
 
-// foreignError is the error for a response that does not follow the contract.
-type foreignError struct {
-	text   string
-	status int
-}
-
-// foreign returns a foreignError that quotes the beginning of the response.
+// foreign returns the error for a response that does not follow the contract. It quotes the beginning of the response.
 func foreign(resp *http.Response, body []byte) error {
-	const most = 200
-	begin := show.Clean(strings.ToValidUTF8(string(body[:min(len(body), most)]), "?"))
+	const limit = 200
+	begin := show.Clean(strings.ToValidUTF8(string(body[:min(len(body), limit)]), "?"))
 	what := resp.Status
 	if t := resp.Header.Get("Content-Type"); t != "" {
 		what += ", " + t
 	}
 	text := fmt.Sprintf("%s does not respond like a Carve server (%s)", origin(resp), show.Clean(what))
 	if to, err := resp.Location(); err == nil {
-		return &foreignError{text: text + "; it redirects to " + to.Redacted() + ", which ipamctl does not follow", status: resp.StatusCode}
-	}
-	if begin != "" {
+		text += "; it redirects to " + to.Redacted() + ", which ipamctl does not follow"
+	} else if begin != "" {
 		text += ": " + begin
 	}
-	return &foreignError{text: text, status: resp.StatusCode}
+	return exit.Endf(exit.CodeOfStatus(resp.StatusCode), "%s", text)
 }
 
 func origin(resp *http.Response) string {
@@ -184,26 +195,11 @@ func origin(resp *http.Response) string {
 	return resp.Request.URL.Scheme + "://" + resp.Request.URL.Host
 }
 
-func (e *foreignError) Error() string { return e.text }
-func (e *foreignError) ExitCode() int { return exit.CodeOfStatus(e.status) }
-
-// keyedError is the error for a write that may succeed after a retry, or whose outcome is unknown. It has the idempotency key for the retry.
-type keyedError struct {
-	error
-	key string
-}
-
 // keyed adds the idempotency key to the error of a write, if a retry can make the outcome known.
 func keyed(err error, key string, w Writing) error {
 	var n *noAnswer
 	if exit.CodeOf(err) != exit.Unavailable || w.DryRun || w.Again || errors.As(err, &n) && !n.sent {
 		return err
 	}
-	return &keyedError{error: err, key: key}
+	return fmt.Errorf("%w\nTo retry safely, run it again with: --idempotency-key %s", err, key)
 }
-
-func (e *keyedError) Error() string {
-	return e.error.Error() + "\nTo retry safely, run it again with: --idempotency-key " + e.key
-}
-
-func (e *keyedError) Unwrap() error { return e.error }

@@ -1,4 +1,4 @@
-// Package session has the state of a running command. It sends the command's requests and reads their results.
+// Package session is a running command. It sends the command's requests and reads their results.
 package session
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// DefaultServer is the URL of a server that listens at its default address on this machine.
+// DefaultServer is the URL for a server that listens at its default address on this machine.
 const DefaultServer = "http://127.0.0.1:8080"
 
 // globals has the flags that all commands have.
@@ -55,6 +55,17 @@ func (p *Program) Verb(run func(ctx context.Context, args []string) error) func(
 		p.Started = true
 		return run(cmd.Context(), args)
 	}
+}
+
+// VerbIn works like Verb, for a command that works in a project.
+func (p *Program) VerbIn(run func(ctx context.Context, s *Session, args []string) error) func(*cobra.Command, []string) error {
+	return p.Verb(func(ctx context.Context, args []string) error {
+		s, err := p.InProject()
+		if err != nil {
+			return err
+		}
+		return run(ctx, s, args)
+	})
 }
 
 // Env returns an environment variable. If it is not set, Env returns "".

@@ -74,10 +74,10 @@ type Request struct {
 	Method string // "" means GET
 	Path   []string
 	Query  Query
-	Match  string // If-Match
-	Create bool   // the object must not exist yet: If-None-Match
-	key    string // Idempotency-Key
-	Body   json.RawMessage
+	Match  string        // If-Match
+	Create bool          // the object must not exist yet: If-None-Match
+	key    string        // Idempotency-Key
+	Body   any           // a value that is sent as JSON; bytes and a json.RawMessage are sent unchanged, and nil sends nothing
 	wait   time.Duration // the time for which the server itself may hold the request
 }
 
@@ -108,9 +108,13 @@ func (s *Session) of(ctx context.Context, r Request) (*http.Request, error) {
 	for _, element := range r.Path {
 		escaped = append(escaped, url.PathEscape(element))
 	}
+	doc, err := documentOf(r.Body)
+	if err != nil {
+		return nil, err
+	}
 	var body io.Reader
-	if r.Body != nil {
-		body = bytes.NewReader(r.Body)
+	if doc != nil {
+		body = bytes.NewReader(doc)
 	}
 	req, err := http.NewRequestWithContext(ctx, show.FirstOf(r.Method, http.MethodGet), at.JoinPath(escaped...).String(), body)
 	if err != nil {
@@ -120,7 +124,7 @@ func (s *Session) of(ctx context.Context, r Request) (*http.Request, error) {
 	switch {
 	case r.Method == http.MethodPatch:
 		contentType = "application/merge-patch+json"
-	case r.Body != nil:
+	case doc != nil:
 		contentType = "application/json"
 	}
 	noneMatch := ""
@@ -142,7 +146,29 @@ func (s *Session) of(ctx context.Context, r Request) (*http.Request, error) {
 	return req, nil
 }
 
-// Ask sends one request and retries it if necessary. Its error is a *Refusal or a *noAnswer.
+// documentOf returns the body of a request. JSON stays unchanged, and any other value becomes JSON.
+func documentOf(body any) (json.RawMessage, error) {
+	switch doc := body.(type) {
+	case nil:
+		return nil, nil
+	case []byte:
+		return doc, nil
+	case json.RawMessage:
+		return doc, nil
+	default:
+		return show.Marshal(body)
+	}
+}
+
+// Into decodes the response to a request. It returns err if the request failed.
+func Into[T any](a Answer, err error) (T, error) {
+	if err != nil {
+		return *new(T), err
+	}
+	return show.Read[T](a.Body)
+}
+
+// Ask sends one request and retries it if necessary. Its error is a *Refusal or a *noAnswer, unless the body cannot become JSON.
 func (s *Session) Ask(ctx context.Context, r Request) (Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.Flags.Timeout+r.wait)
 	defer cancel()

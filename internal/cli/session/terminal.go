@@ -8,8 +8,8 @@ import (
 	"golang.org/x/term"
 )
 
-// TerminalSecret returns a function that reads a secret without echo. If in is not a terminal, it returns nil. If ctx ends first, for example on an
-// interrupt, the function restores the echo and stops waiting for the secret.
+// TerminalSecret returns a function that reads a secret without echo. If the file in is not a terminal, it returns nil. If ctx ends first, for
+// example on an interrupt, the function restores the echo and stops waiting for the secret.
 func TerminalSecret(ctx context.Context, in *os.File, out io.Writer) func(prompt string) ([]byte, error) {
 	fd := int(in.Fd())
 	if !term.IsTerminal(fd) {
@@ -43,7 +43,7 @@ func TerminalSecret(ctx context.Context, in *os.File, out io.Writer) func(prompt
 	}
 }
 
-// TerminalWidth returns the number of columns of a terminal. If out is not a terminal, it returns 0.
+// TerminalWidth returns a terminal's width in columns. If the file out is not a terminal, it returns 0.
 func TerminalWidth(out *os.File) int {
 	width, _, err := term.GetSize(int(out.Fd()))
 	if err != nil {

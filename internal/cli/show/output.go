@@ -1,4 +1,4 @@
-// Package show prints the responses of the server. People get tables and paragraphs. Programs get documents.
+// Package show prints the server's responses. People get tables and paragraphs. Programs get documents.
 package show
 
 import (
@@ -23,7 +23,7 @@ var Formats = []string{
 	FormatTable, FormatWide, FormatJSON, FormatYAML, FormatName, FormatCSV, FormatJSONPath + "=", FormatGoTemplate + "=", FormatCustomColumns + "=",
 }
 
-// Page is the form of every list in a response. It keeps the items as raw JSON.
+// Page is a page from a list. It keeps the items as raw JSON.
 type Page struct {
 	Items      []json.RawMessage `json:"items"`
 	NextCursor string            `json:"nextCursor,omitempty"`
@@ -35,17 +35,17 @@ type Printer struct {
 	Hide             func(text string) string // removes secrets from notes
 	Output           string                   // one of the formats
 	Quiet, NoHeaders bool
-	SortBy           string // a path into each document of a list, or the title of a column
+	SortBy           string // a path into each document, or a column's title
 	Colour           bool   // the output is a terminal with colours
-	Width            int    // columns of that terminal; 0 if the output is not a terminal
+	Width            int    // that terminal's columns; 0 if the output is not a terminal
 
 	Watched  bool      // notes go to a terminal
-	left     int       // number of columns that do not fit the terminal; the next write prints a remark about them
+	left     int       // number of columns that do not fit; the next write prints a remark about them
 	render   rendering // for a format with an argument; nil for all other formats
 	progress progressLine
 }
 
-// View describes how one kind of object is shown to people.
+// View describes how objects of one kind are shown to people.
 type View[T any] struct {
 	Kind    string // the name for notes, such as "pool"
 	Columns []Column[T]
@@ -59,7 +59,7 @@ type View[T any] struct {
 	Below func(p *Printer, items []T) []byte
 }
 
-// Column is one column of a table. Only `-o wide` shows the columns with Wide.
+// Column is a table column. Only `-o wide` shows the columns with Wide.
 type Column[T any] struct {
 	Title    string
 	Wide     bool
@@ -73,8 +73,8 @@ func One[T any](p *Printer, v View[T], doc json.RawMessage) error {
 	return Show(p, v, []json.RawMessage{doc}, doc, true)
 }
 
-// SomeOf shows the objects that were found. If the user named only one object, it shows a single document. Otherwise it shows a list.
-func SomeOf[T any](p *Printer, v View[T], docs []json.RawMessage, named int) error {
+// OneOrList shows the objects that were found. If the user named only one object, it shows a single document. Otherwise it shows a list.
+func OneOrList[T any](p *Printer, v View[T], docs []json.RawMessage, named int) error {
 	if named == 1 {
 		return One(p, v, docs[0])
 	}
@@ -106,7 +106,7 @@ func List[T any](p *Printer, v View[T], l Page) error {
 	return nil
 }
 
-// Show prints documents in the requested format. whole is the output of -o json and -o yaml. If the user named the documents, --quiet prints the
+// Show prints documents in the requested format. whole is the output for -o json and -o yaml. If the user named the documents, --quiet prints the
 // block instead of the name, and the view's second table follows the rows.
 func Show[T any](p *Printer, v View[T], docs []json.RawMessage, whole json.RawMessage, named bool) error {
 	if p.Structured() {
@@ -130,6 +130,19 @@ func Show[T any](p *Printer, v View[T], docs []json.RawMessage, whole json.RawMe
 		}
 	}
 	return p.Write(text)
+}
+
+// Report prints a document that has no view. It prints the document itself for programs, and the words for --quiet and -o name. For people it calls
+// text.
+func (p *Printer) Report(doc any, words func() []string, text func() error) error {
+	switch {
+	case p.Structured():
+		return p.DocumentOf(doc)
+	case p.Quiet || p.Output == FormatName:
+		return p.Lines(words())
+	default:
+		return text()
+	}
 }
 
 // WordsOf applies word to each item.
@@ -173,6 +186,11 @@ func (p *Printer) DocumentOf(v any) error {
 
 // Document prints a document as indented JSON or as YAML. It escapes hidden characters and changes nothing else.
 func (p *Printer) Document(doc json.RawMessage) error {
+	return p.document(doc, "", func(b *bytes.Buffer) error { return json.Indent(b, doc, "", "  ") })
+}
+
+// document prints a document. In YAML, it first prints the text begin. For JSON, the function layout writes the document to a buffer.
+func (p *Printer) document(doc json.RawMessage, begin string, layout func(*bytes.Buffer) error) error {
 	if p.render != nil {
 		return p.rendered(doc)
 	}
@@ -181,10 +199,10 @@ func (p *Printer) Document(doc json.RawMessage) error {
 		if err != nil {
 			return err
 		}
-		return p.Write(text)
+		return p.Write(append([]byte(begin), text...))
 	}
 	var b bytes.Buffer
-	if err := json.Indent(&b, doc, "", "  "); err != nil {
+	if err := layout(&b); err != nil {
 		return fmt.Errorf("the server's response is not JSON: %w", err)
 	}
 	b.WriteByte('\n')
@@ -237,12 +255,20 @@ func (p *Printer) Remark(format string, args ...any) {
 }
 
 // Decode decodes documents.
-func Decode[T any](docs []json.RawMessage) ([]T, error) {
+func Decode[T any](docs []json.RawMessage) (_ []T, err error) {
 	items := make([]T, len(docs))
 	for i, doc := range docs {
-		if err := json.Unmarshal(doc, &items[i]); err != nil {
-			return nil, fmt.Errorf("cannot read the server's response: %w", err)
+		if items[i], err = Read[T](doc); err != nil {
+			return nil, err
 		}
 	}
 	return items, nil
+}
+
+// Read decodes one document.
+func Read[T any](doc json.RawMessage) (item T, err error) {
+	if err = json.Unmarshal(doc, &item); err != nil {
+		err = fmt.Errorf("cannot read the server's response: %w", err)
+	}
+	return item, err
 }

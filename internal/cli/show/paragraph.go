@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Line is the name and value of one field.
+// Line has a field's name and value.
 type Line [2]string
 
 // Paragraphs prints a paragraph for each resource, with one field on each line. If the view has a second table, that table follows the paragraph.
@@ -22,11 +22,7 @@ func Paragraphs[T any](p *Printer, v View[T], docs []json.RawMessage) error {
 		if i > 0 {
 			all.WriteByte('\n')
 		}
-		lines := []Line{}
-		for _, c := range slices.Concat(v.Columns, v.More) {
-			lines = append(lines, Line{strings.ToLower(c.Title), c.Cell(item)})
-		}
-		all.Write(Paragraph(lines))
+		all.Write(Paragraph(LinesOf(slices.Concat(v.Columns, v.More), item)))
 		if v.Below != nil {
 			if more := v.Below(p, []T{item}); len(more) > 0 {
 				all.WriteByte('\n')
@@ -35,6 +31,14 @@ func Paragraphs[T any](p *Printer, v View[T], docs []json.RawMessage) error {
 		}
 	}
 	return p.Write(all.Bytes())
+}
+
+// LinesOf returns a line for each column.
+func LinesOf[T any](columns []Column[T], item T) (lines []Line) {
+	for _, c := range columns {
+		lines = append(lines, Line{strings.ToLower(c.Title), c.Cell(item)})
+	}
+	return lines
 }
 
 // Paragraph returns one line for each field that has a value.

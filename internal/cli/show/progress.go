@@ -13,13 +13,13 @@ const (
 	nextProgress  = 200 * time.Millisecond
 )
 
-// progressLine is the state of the progress line on a terminal.
+// progressLine is a terminal's progress line.
 type progressLine struct {
 	mu             sync.Mutex
 	began, printed time.Time
 	text, waited   string        // the progress, and the event that the user waits for, which is shown if there is no progress
 	line           string        // the line that is on the terminal now; "" if there is none
-	waiting        int           // number of concurrent waits
+	waiting        int           // concurrent waits
 	stop           chan struct{} // closed when the last wait ends
 }
 
@@ -34,7 +34,14 @@ func (p *Printer) Progress(format string, args ...any) {
 	p.printProgress()
 }
 
-// Waiting shows the duration of work that has no measurable progress, until done is called.
+// Aloud prints a text on Aside. Several goroutines may call it, also while a progress line is shown.
+func (p *Printer) Aloud(text string) {
+	p.progress.mu.Lock()
+	defer p.progress.mu.Unlock()
+	_, _ = io.WriteString(p.Aside, text)
+}
+
+// Waiting shows how long work lasts that has no measurable progress, until done is called.
 func (p *Printer) Waiting(what string) (done func()) {
 	if !p.Watched || p.Quiet {
 		return func() {}

@@ -31,7 +31,7 @@ func CellMeant(cell string) string {
 	return cell
 }
 
-// Sheet writes the rows of a CSV file (RFC 4180). All CSV output here uses it, so that no file has a cell that a spreadsheet computes.
+// Sheet writes a CSV file (RFC 4180). All CSV output here uses it, so that no file has a cell that a spreadsheet computes.
 type Sheet struct {
 	text bytes.Buffer
 	rows *csv.Writer
@@ -58,7 +58,7 @@ func (s *Sheet) Row(cells ...string) {
 	for i, cell := range cells {
 		marked[i] = CellText(cell)
 	}
-	_ = s.rows.Write(marked) // a buffer never fails, and End reports the errors of a file
+	_ = s.rows.Write(marked) // a buffer never fails, and End reports a file's errors
 }
 
 // Bytes returns the rows that were added so far.

@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/exit"
 )
 
-// sortPage sorts a list by --sort-by. The flag has the title of a column or a path into each document.
+// sortPage sorts a list by --sort-by. The flag has a column's title or a path into each document.
 func sortPage[T any](p *Printer, v View[T], l *Page) error {
 	if p.SortBy == "" {
 		return nil
@@ -44,18 +44,18 @@ func sortPage[T any](p *Printer, v View[T], l *Page) error {
 	return nil
 }
 
-// sortKey returns the function that computes the sort key of a document.
+// sortKey returns the function that computes a document's sort key.
 func sortKey[T any](p *Printer, v View[T]) (func(doc json.RawMessage) (string, error), error) {
 	for _, c := range v.Columns {
 		if !strings.EqualFold(c.Title, p.SortBy) {
 			continue
 		}
 		return func(doc json.RawMessage) (string, error) {
-			items, err := Decode[T]([]json.RawMessage{doc})
+			item, err := Read[T](doc)
 			if err != nil {
 				return "", err
 			}
-			return c.Cell(items[0]), nil
+			return c.Cell(item), nil
 		}, nil
 	}
 	j, err := path(p.SortBy)

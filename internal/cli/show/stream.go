@@ -3,30 +3,29 @@ package show
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
-// Stream prints the rows of a table as they arrive. A column is as wide as its widest cell so far.
+// Stream prints table rows as they arrive. A column is as wide as its widest cell so far.
 type Stream[T any] struct {
 	*Printer
 	Columns []Column[T]
-	widths  []int // the widths of the columns
+	widths  []int // by column
 	left    int   // number of columns at the end that do not fit the terminal
 	began   bool  // the titles are printed
 }
 
 // Reserve makes the columns wide enough for rows that will be printed later.
 func (s *Stream[T]) Reserve(items []T) {
-	titles := cells(s.Printer, s.Columns, func(c Column[T]) string { return c.Title })
-	s.widths = make([]int, len(titles))
+	row := titles(s.Printer, s.Columns)
+	s.widths = make([]int, len(row))
 	if !s.NoHeaders {
-		s.widen(titles)
+		s.widen(row)
 	}
 	for _, item := range items {
-		s.widen(cells(s.Printer, s.Columns, func(c Column[T]) string { return c.Cell(item) }))
+		s.widen(cellsOf(s.Printer, s.Columns, item))
 	}
 }
 
@@ -46,14 +45,18 @@ func (s *Stream[T]) Rows(items []T) error {
 			s.Reserve(nil)
 		}
 		if !s.NoHeaders {
-			rows, titled = append(rows, cells(s.Printer, s.Columns, func(c Column[T]) string { return c.Title })), true
+			rows, titled = append(rows, titles(s.Printer, s.Columns)), true
 		}
 	}
 	for _, item := range items {
-		rows = append(rows, cells(s.Printer, s.Columns, func(c Column[T]) string { return c.Cell(item) }))
+		rows = append(rows, cellsOf(s.Printer, s.Columns, item))
 	}
 	if s.Output == FormatCSV {
-		return s.writeCSV(rows)
+		var sheet Sheet
+		for _, row := range rows {
+			sheet.Row(row...)
+		}
+		return s.Write(sheet.Bytes())
 	}
 	for _, row := range rows {
 		s.widen(row)
@@ -63,16 +66,7 @@ func (s *Stream[T]) Rows(items []T) error {
 	s.left += s.fit(widths, nil)
 	var b strings.Builder
 	for n, row := range rows {
-		var line strings.Builder
-		for i, cell := range row[:len(row)-s.left] {
-			text := shorten(cell, widths[i])
-			pad := strings.Repeat(" ", max(widths[i]-utf8.RuneCountInString(text), 0)+gap)
-			if titled && n == 0 {
-				text = s.Coloured("bold", text)
-			}
-			line.WriteString(text + pad)
-		}
-		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+		b.WriteString(s.line(row, widths[:len(row)-s.left], titled && n == 0, func(_ int, text string) string { return text }))
 	}
 	if s.left > before {
 		s.Printer.left = s.left
@@ -80,22 +74,7 @@ func (s *Stream[T]) Rows(items []T) error {
 	return s.Write([]byte(b.String()))
 }
 
-// OneOfMany prints one of several documents. A JSON document is on one line. A YAML document follows a separator line.
+// OneOfMany prints a document that other documents may follow. A JSON document is on one line. A YAML document follows a separator line.
 func (p *Printer) OneOfMany(doc json.RawMessage) error {
-	if p.render != nil {
-		return p.rendered(doc)
-	}
-	if p.Output == FormatYAML {
-		text, err := yamlOf(doc)
-		if err != nil {
-			return err
-		}
-		return p.Write(append([]byte("---\n"), text...))
-	}
-	var b bytes.Buffer
-	if err := json.Compact(&b, doc); err != nil {
-		return fmt.Errorf("the server's response is not JSON: %w", err)
-	}
-	b.WriteByte('\n')
-	return p.Write([]byte(escapedJSON(b.String())))
+	return p.document(doc, "---\n", func(b *bytes.Buffer) error { return json.Compact(b, doc) })
 }

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// gap is the space between columns. shortest is the minimum width of a shortened column. firstColumns is the number of columns that identify a row.
+// gap is the space between columns. shortest is a shortened column's minimum width. The firstColumns columns identify a row.
 const (
 	gap          = 3
 	shortest     = 8
@@ -30,19 +30,16 @@ func Table[T any](p *Printer, columns []Column[T], items []T) []byte {
 // the items twice, so that it does not need all cells in memory.
 func WriteTable[T any](w io.Writer, p *Printer, columns []Column[T], items iter.Seq[T]) error {
 	rows := func(yield func([]string) bool) {
-		title := !p.NoHeaders
-		if title && p.Output == FormatCSV {
-			title = false
-			if !yield(cells(p, columns, func(c Column[T]) string { return c.Title })) {
-				return
-			}
+		title, sheet := !p.NoHeaders, p.Output == FormatCSV
+		if title && sheet && !yield(titles(p, columns)) {
+			return
 		}
 		for item := range items {
-			if title && !yield(cells(p, columns, func(c Column[T]) string { return c.Title })) {
+			if title && !sheet && !yield(titles(p, columns)) {
 				return
 			}
 			title = false
-			if !yield(cells(p, columns, func(c Column[T]) string { return c.Cell(item) })) {
+			if !yield(cellsOf(p, columns, item)) {
 				return
 			}
 		}
@@ -62,50 +59,59 @@ func WriteTable[T any](w io.Writer, p *Printer, columns []Column[T], items iter.
 	}
 	widths, empty, found := measure(rows, len(shown), !p.NoHeaders)
 	kept := p.withoutEmpty(widths, empty)
-	shown, widths = chosen(shown, kept), chosen(widths, kept)
-	bars := p.Colour
-	wider := slices.Clone(widths)
+	shown, widths = elementsAt(shown, kept), elementsAt(widths, kept)
+	wider, whole := slices.Clone(widths), make([]bool, len(shown))
 	for i, c := range shown {
+		whole[i] = c.NeverCut
 		if c.Bar && found {
 			wider[i] = max(wider[i], barWidth+1+len("100.00%"))
 		}
 	}
-	if bars = bars && roomOf(wider) <= p.Width; bars {
+	bars := p.Colour && roomOf(wider) <= p.Width
+	if bars {
 		widths = wider
-	}
-	whole := make([]bool, len(shown))
-	for i, c := range shown {
-		whole[i] = c.NeverCut
 	}
 	left := p.fit(widths, whole)
 	p.left = max(p.left, left)
 	title := !p.NoHeaders
 	b := bufio.NewWriter(w)
 	for row := range rows {
-		row = chosen(row, kept)
-		var line strings.Builder
-		for i, cell := range row[:len(row)-left] {
-			text, last := shorten(cell, widths[i]), i == len(row)-left-1
-			pad := strings.Repeat(" ", max(widths[i]-utf8.RuneCountInString(text), 0)+gap)
-			switch {
-			case title:
-				text = p.Coloured("bold", text)
-			case shown[i].Bar && bars:
-				drawn := bar(p, text)
-				if drawn != text {
-					pad = strings.Repeat(" ", max(widths[i]-barWidth-1-len(text), 0)+gap)
-				}
-				text = drawn
+		text := p.line(elementsAt(row, kept), widths[:len(widths)-left], title, func(i int, text string) string {
+			if bars && shown[i].Bar {
+				return bar(p, text)
 			}
-			if last {
-				pad = ""
-			}
-			line.WriteString(text + pad)
-		}
-		_, _ = b.WriteString(strings.TrimRight(line.String(), " ") + "\n") // Flush returns the error of this write
+			return text
+		})
+		_, _ = b.WriteString(text) // Flush returns its error
 		title = false
 	}
 	return b.Flush()
+}
+
+// line returns a row's line. draw replaces a cell that is no title, and may put a bar before it.
+func (p *Printer) line(row []string, widths []int, title bool, draw func(i int, text string) string) string {
+	var line strings.Builder
+	for i, width := range widths {
+		text := shorten(row[i], width)
+		room := width - utf8.RuneCountInString(text)
+		if title {
+			text = p.Coloured("bold", text)
+		} else if drawn := draw(i, text); drawn != text {
+			text, room = drawn, room-barWidth-1
+		}
+		line.WriteString(text + strings.Repeat(" ", max(room, 0)+gap))
+	}
+	return strings.TrimRight(line.String(), " ") + "\n"
+}
+
+// titles returns the titles for the columns that the output format shows.
+func titles[T any](p *Printer, columns []Column[T]) []string {
+	return cells(p, columns, func(c Column[T]) string { return c.Title })
+}
+
+// cellsOf returns an item's cells in these columns.
+func cellsOf[T any](p *Printer, columns []Column[T], item T) []string {
+	return cells(p, columns, func(c Column[T]) string { return c.Cell(item) })
 }
 
 // cells returns a row's cells in the columns that the output format shows.
@@ -122,7 +128,7 @@ func cells[T any](p *Printer, columns []Column[T], cell func(Column[T]) string) 
 	return row
 }
 
-// measure returns the widths of the columns and the columns that are empty in all rows. found is true if there is a row in addition to the titles.
+// measure returns each column's width, and whether the column is empty in all rows. found is true if there is a row in addition to the titles.
 func measure(rows iter.Seq[[]string], n int, titles bool) (widths []int, empty []bool, found bool) {
 	widths, empty = make([]int, n), slices.Repeat([]bool{true}, n)
 	for row := range rows {
@@ -136,7 +142,7 @@ func measure(rows iter.Seq[[]string], n int, titles bool) (widths []int, empty [
 	return widths, empty, found
 }
 
-// withoutEmpty returns the indexes of the columns to show. If the table is wider than the terminal, it omits empty columns after the first two.
+// withoutEmpty returns the indexes for the columns to show. If the table is wider than the terminal, it omits empty columns after the first two.
 func (p *Printer) withoutEmpty(widths []int, empty []bool) (kept []int) {
 	for i := range widths {
 		if i < firstColumns || !empty[i] || p.Width <= 0 || roomOf(widths) <= p.Width {
@@ -146,8 +152,8 @@ func (p *Printer) withoutEmpty(widths []int, empty []bool) (kept []int) {
 	return kept
 }
 
-// chosen returns the elements of a list at the given indexes.
-func chosen[T any](list []T, at []int) []T {
+// elementsAt returns the elements of a list at the given indexes.
+func elementsAt[T any](list []T, at []int) []T {
 	out := make([]T, len(at))
 	for n, i := range at {
 		out[n] = list[i]
@@ -155,7 +161,7 @@ func chosen[T any](list []T, at []int) []T {
 	return out
 }
 
-// roomOf returns the total width of columns.
+// roomOf returns the total width that columns need.
 func roomOf(widths []int) int {
 	total := gap * (len(widths) - 1)
 	for _, w := range widths {
@@ -210,7 +216,7 @@ func shorten(text string, width int) string {
 	return string([]rune(text)[:max(width-1, 0)]) + "…"
 }
 
-// barWidth is the width of a percentage's bar.
+// barWidth is the bar's width for 100%.
 const barWidth = 10
 
 // bar returns a percentage with a bar before it. The percentage also determines the bar's colour.
@@ -228,14 +234,3 @@ func bar(p *Printer, text string) string {
 	}
 	return p.Coloured(sign, strings.Repeat("█", full)) + p.Coloured("dim", strings.Repeat("░", barWidth-full)) + " " + text
 }
-
-// csvOf returns rows as CSV.
-func csvOf(rows [][]string) []byte {
-	var sheet Sheet
-	for _, row := range rows {
-		sheet.Row(row...)
-	}
-	return sheet.Bytes()
-}
-
-func (p *Printer) writeCSV(rows [][]string) error { return p.Write(csvOf(rows)) }

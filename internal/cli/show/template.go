@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"reflect"
 	"strings"
 	"text/template"
@@ -21,7 +22,7 @@ const (
 // rendering formats a document by a format's argument.
 type rendering func(p *Printer, doc any) ([]byte, error)
 
-// Format is the value of the flag --output. It is a word, and some words have an argument. Set parses the argument at once, so that a mistake in it
+// Format is the value for the flag --output. It is a word, and some words have an argument. Set parses the argument at once, so that a mistake in it
 // is a usage error.
 type Format struct{ P *Printer }
 
@@ -42,9 +43,9 @@ func (f Format) Set(s string) (err error) {
 	word = strings.ToLower(word)
 	switch word {
 	case FormatJSONPath:
-		f.P.render, err = jsonPathOf(text)
+		f.P.render, err = executed(path(text))
 	case FormatGoTemplate:
-		f.P.render, err = goTemplateOf(text)
+		f.P.render, err = executed(template.New("out").Parse(text))
 	case FormatCustomColumns:
 		f.P.render, err = customColumnsOf(text)
 	default:
@@ -69,7 +70,7 @@ var exampleFormats = map[string]string{
 	FormatCustomColumns: "custom-columns=NAME:.metadata.name,CIDR:.status.allocatedCIDR",
 }
 
-// path parses a JSONPath in any of three spellings: {.a.b}, .a.b or a.b.
+// path parses a JSONPath in three spellings: {.a.b}, .a.b or a.b.
 func path(text string) (*jsonpath.JSONPath, error) {
 	if !strings.Contains(text, "{") {
 		text = "{." + strings.TrimPrefix(text, ".") + "}"
@@ -79,17 +80,10 @@ func path(text string) (*jsonpath.JSONPath, error) {
 	return j, err
 }
 
-func jsonPathOf(text string) (rendering, error) {
-	j, err := path(text)
-	return func(_ *Printer, doc any) ([]byte, error) {
-		var b bytes.Buffer
-		err := j.Execute(&b, doc)
-		return lineEnd(b.Bytes()), err
-	}, err
-}
-
-func goTemplateOf(text string) (rendering, error) {
-	t, err := template.New("out").Parse(text)
+// executed returns the rendering by a JSONPath or a template.
+func executed(t interface {
+	Execute(w io.Writer, doc any) error
+}, err error) (rendering, error) {
 	return func(_ *Printer, doc any) ([]byte, error) {
 		var b bytes.Buffer
 		err := t.Execute(&b, doc)
@@ -130,7 +124,7 @@ func customColumnsOf(text string) (rendering, error) {
 	}, nil
 }
 
-// valueAt returns the value at a path of a document. It joins several values with commas.
+// valueAt returns the value at a path in a document. It joins several values with commas.
 func valueAt(j *jsonpath.JSONPath, doc any) string {
 	results, err := j.FindResults(doc)
 	if err != nil {
@@ -148,7 +142,7 @@ func valueAt(j *jsonpath.JSONPath, doc any) string {
 	return strings.Join(out, ",")
 }
 
-// wholeNumbers decodes a document and keeps the spelling of numbers, so that 1000000 does not become 1e+06.
+// wholeNumbers decodes a document and keeps numbers as they are written, so that 1000000 does not become 1e+06.
 func wholeNumbers(doc json.RawMessage) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(doc))
 	d.UseNumber()

@@ -11,24 +11,9 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// Wrapped breaks a sentence into lines of at most width characters. It puts the text between between two lines.
+// Wrapped breaks a sentence into lines with at most width characters. It joins the lines with the text in the parameter between.
 func Wrapped(sentence string, width int, between string) string {
-	var b strings.Builder
-	column := 0
-	for i, word := range strings.Fields(sentence) {
-		switch {
-		case i == 0:
-		case column+1+len(word) > width:
-			b.WriteString(between)
-			column = 0
-		default:
-			b.WriteByte(' ')
-			column++
-		}
-		b.WriteString(word)
-		column += len(word)
-	}
-	return b.String()
+	return strings.Join(filled(sentence, "", width), between)
 }
 
 // FirstOf returns the first value that is not "".
@@ -41,7 +26,12 @@ func FirstOf[T ~string](values ...T) T {
 	return ""
 }
 
-// RefText returns the name of a resource as seen from a project. It is `name` if the resource is in that project, and `project/name` otherwise.
+// Words joins the texts that are not empty.
+func Words(texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(t string) bool { return t == "" }), " ")
+}
+
+// RefText returns a resource's name as seen from a project. The result is `name` if the resource is in that project, and `project/name` otherwise.
 func RefText(ref *client.ResolvedRef, from string) string {
 	switch {
 	case ref == nil:
@@ -73,16 +63,8 @@ func PrefixLengthText(bits *int) string {
 	return "/" + strconv.Itoa(*bits)
 }
 
-// Number formats a count. For nil it returns "".
-func Number(n *int64) string {
-	if n == nil {
-		return ""
-	}
-	return strconv.FormatInt(*n, 10)
-}
-
-// YesOrEmpty returns "yes" for true, and "" for false.
-func YesOrEmpty(is bool) string {
+// yesOrEmpty returns "yes" for true, and "" for false.
+func yesOrEmpty(is bool) string {
 	if is {
 		return "yes"
 	}
@@ -122,10 +104,7 @@ func TimeText(t *time.Time) string {
 }
 
 // JoinComma joins words with commas.
-func JoinComma[T ~string](list []T) string {
-	text := make([]string, len(list))
-	for i, w := range list {
-		text[i] = string(w)
-	}
-	return strings.Join(text, ", ")
-}
+func JoinComma[T ~string](list []T) string { return strings.Join(Texts(list), ", ") }
+
+// Texts converts words to strings.
+func Texts[T ~string](list []T) []string { return WordsOf(list, func(w T) string { return string(w) }) }

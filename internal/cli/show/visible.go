@@ -13,7 +13,7 @@ var hidden = []*unicode.RangeTable{
 	{R32: []unicode.Range32{{Lo: 0xe0100, Hi: 0xe01ef, Stride: 1}}}, // the supplement with more variation selectors
 }
 
-// Clean makes a text from another source safe for one line of a terminal. Control characters become blanks. Hidden characters become visible.
+// Clean makes a text from another source safe for one terminal line. Control characters become blanks. Hidden characters become visible.
 func Clean(s string) string {
 	return spelt(s, func(r rune) string {
 		if unicode.IsControl(r) {
@@ -34,7 +34,7 @@ func Visible(s string) string {
 	})
 }
 
-// visible returns the spelling of a hidden character, such as <U+202E>. For all other characters it returns "".
+// visible returns a visible spelling for a hidden character, such as <U+202E>. For all other characters it returns "".
 func visible(r rune) string {
 	if unicode.In(r, hidden...) {
 		return fmt.Sprintf("<%U>", r)
@@ -42,22 +42,21 @@ func visible(r rune) string {
 	return ""
 }
 
-// escapedJSON replaces the hidden characters of a JSON document with equivalent escapes.
+// escapedJSON replaces a JSON document's hidden characters with equivalent escapes.
 func escapedJSON(doc string) string {
-	return spelt(doc, func(r rune) string {
-		switch high, low := utf16.EncodeRune(r); {
-		case !unicode.In(r, hidden...):
-			return ""
-		case r < 0x10000:
-			return fmt.Sprintf(`\u%04x`, r)
-		default:
-			return fmt.Sprintf(`\u%04x\u%04x`, high, low)
-		}
+	return escaped(doc, func(r rune) string {
+		high, low := utf16.EncodeRune(r)
+		return fmt.Sprintf(`\u%04x\u%04x`, high, low)
 	})
 }
 
-// escapedYAML replaces the hidden characters of a YAML document with escapes. Each text with a hidden character is already in double quotes.
+// escapedYAML replaces a YAML document's hidden characters with escapes. Each text with a hidden character is already in double quotes.
 func escapedYAML(doc string) string {
+	return escaped(doc, func(r rune) string { return fmt.Sprintf(`\U%08x`, r) })
+}
+
+// escaped replaces a document's hidden characters. large returns the escape for a character with more than 16 bits.
+func escaped(doc string, large func(rune) string) string {
 	return spelt(doc, func(r rune) string {
 		switch {
 		case !unicode.In(r, hidden...):
@@ -65,7 +64,7 @@ func escapedYAML(doc string) string {
 		case r < 0x10000:
 			return fmt.Sprintf(`\u%04x`, r)
 		default:
-			return fmt.Sprintf(`\U%08x`, r)
+			return large(r)
 		}
 	})
 }
@@ -75,7 +74,7 @@ func hides(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return unicode.In(r, hidden...) })
 }
 
-// spelt replaces each character with the text that as returns. If as returns "", spelt keeps the character.
+// spelt replaces each character with the text that the function as returns. If this text is "", spelt keeps the character.
 func spelt(s string, as func(rune) string) string {
 	var b strings.Builder
 	for _, r := range s {

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Wrap breaks the paragraphs of a text into lines of at most width characters. A longer word stays whole. Indented lines are a list or an example.
+// Wrap breaks a text's paragraphs into lines with at most width characters. A longer word stays whole. Indented lines are a list or an example.
 // Wrap breaks each indented line separately and indents its continuation too.
 func Wrap(text string, width int) string {
 	var out, paragraph []string
@@ -49,7 +49,7 @@ func filled(text, indent string, width int) (lines []string) {
 	return lines
 }
 
-// Hang breaks a line of two columns. The continuation is below the second column, which starts at byte at.
+// Hang breaks a line with two columns. The continuation is below the second column, which starts at the byte offset in at.
 func Hang(line string, at, width int) string {
 	lines := filled(line[at:], strings.Repeat(" ", at), width)
 	if len(lines) == 0 {

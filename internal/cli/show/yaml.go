@@ -6,13 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
 
-// yamlOf converts a JSON document into YAML. It keeps the order of members and the spelling of numbers.
+// yamlOf converts a JSON document into YAML. It keeps the members' order and the numbers' spelling.
 func yamlOf(doc json.RawMessage) ([]byte, error) {
 	d := json.NewDecoder(bytes.NewReader(doc))
 	d.UseNumber()
@@ -35,6 +36,7 @@ func yamlValue(d *json.Decoder) (*yaml.Node, error) {
 	if err != nil {
 		return nil, err
 	}
+	value := "null"
 	switch v := t.(type) {
 	case json.Delim:
 		node := &yaml.Node{Kind: yaml.SequenceNode}
@@ -56,12 +58,11 @@ func yamlValue(d *json.Decoder) (*yaml.Node, error) {
 	case string:
 		return yamlText(v), nil
 	case json.Number:
-		return &yaml.Node{Kind: yaml.ScalarNode, Value: v.String()}, nil
+		value = v.String()
 	case bool:
-		return &yaml.Node{Kind: yaml.ScalarNode, Value: fmt.Sprint(v)}, nil
-	default:
-		return &yaml.Node{Kind: yaml.ScalarNode, Value: "null"}, nil
+		value = strconv.FormatBool(v)
 	}
+	return &yaml.Node{Kind: yaml.ScalarNode, Value: value}, nil
 }
 
 // yamlText returns a text as YAML. A text of several lines becomes a block. An ambiguous text is in quotes, also if only YAML 1.1 misreads it

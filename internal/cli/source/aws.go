@@ -9,43 +9,37 @@ import (
 	"strings"
 )
 
-// awsDocument is the output of a describe- or get- command of the AWS CLI, or the list of AWS' own ranges.
+// awsDocument is the output of a describe- or get- command in the AWS CLI, or the list of AWS' own ranges. The decoder ignores upper and lower case.
 type awsDocument struct {
-	NextToken           string           `json:"NextToken"`
-	IpamPoolID          string           `json:"IpamPoolId"`
-	IpamPools           []map[string]any `json:"IpamPools"`
-	IpamPoolCidrs       []map[string]any `json:"IpamPoolCidrs"`
-	IpamPoolAllocations []map[string]any `json:"IpamPoolAllocations"`
-	IpamResourceCidrs   []map[string]any `json:"IpamResourceCidrs"`
-	IpamScopes          []map[string]any `json:"IpamScopes"`
-	Vpcs                []map[string]any `json:"Vpcs"`
-	Subnets             []map[string]any `json:"Subnets"`
-	Prefixes            []map[string]any `json:"prefixes"`
+	NextToken           string
+	IpamPoolID          string
+	IpamPools           []map[string]any
+	IpamPoolCidrs       []map[string]any
+	IpamPoolAllocations []map[string]any
+	IpamResourceCidrs   []map[string]any
+	IpamScopes          []map[string]any
+	Vpcs                []map[string]any
+	Subnets             []map[string]any
+	Prefixes            []map[string]any
 	IPv6Prefixes        []map[string]any `json:"ipv6_prefixes"`
 }
 
-// awsScope is a scope of AWS IPAM. A scope is a routing domain.
-type awsScope struct {
-	name, kind string
-	isDefault  bool
-}
-
-// awsReading is the state of one import.
+// awsReading has the data that several files share.
 type awsReading struct {
 	out       *Reading
 	pools     map[string]map[string]any // by ID
-	scopes    map[string]awsScope       // by ID
-	placed    map[string]bool           // pools for which a file has a block
-	asked     map[string]bool           // pools for which a file has the list of blocks
-	allocated map[string]bool           // pools for which a file has the list of allocations
+	scopes    map[string]map[string]any // by ID
+	placed    map[string]bool           // pools with a known block
+	asked     map[string]bool           // pools whose blocks a file lists
+	allocated map[string]bool           // pools whose allocations a file lists
 }
 
-// awsLists lists the members by which a document is recognized as output of AWS.
+// awsLists lists the members that identify a document as AWS output.
 var awsLists = []string{
 	"IpamPools", "IpamPoolCidrs", "IpamPoolAllocations", "IpamResourceCidrs", "IpamScopes", "Vpcs", "Subnets", "prefixes", "ipv6_prefixes",
 }
 
-// readAWS reads files from AWS. They are the JSON of these commands:
+// readAWS reads the JSON output of these commands:
 //
 //   - `aws ec2 describe-ipam-pools`, `get-ipam-pool-cidrs` and `get-ipam-pool-allocations`
 //   - `aws ec2 get-ipam-resource-cidrs` and `describe-ipam-scopes`
@@ -55,12 +49,11 @@ var awsLists = []string{
 func readAWS(files []File, out *Reading) error {
 	out.fill("type", "scope", "scope.id", "region", "locale", "owner", "account", "description", "resource", "vpc", "zone", "service", "services",
 		"network_border_group", "minPrefixLength", "maxPrefixLength", "defaultPrefixLength")
-	a := awsReading{out: out, pools: map[string]map[string]any{}, scopes: map[string]awsScope{}, placed: map[string]bool{}, asked: map[string]bool{},
+	a := awsReading{out: out, pools: map[string]map[string]any{}, scopes: map[string]map[string]any{}, placed: map[string]bool{}, asked: map[string]bool{},
 		allocated: map[string]bool{}}
 	docs := make([]awsDocument, len(files))
 	for i, f := range files {
 		if !f.isJSON() {
-			out.Table = true
 			if err := readTable(f, out); err != nil {
 				return err
 			}
@@ -73,8 +66,7 @@ func readAWS(files []File, out *Reading) error {
 			a.pools[plain(p["IpamPoolId"])] = p
 		}
 		for _, s := range docs[i].IpamScopes {
-			id, isDefault := plain(s["IpamScopeId"]), s["IsDefault"] == true
-			a.scopes[id] = awsScope{name: awsName(s, ""), kind: plain(s["IpamScopeType"]), isDefault: isDefault}
+			a.scopes[plain(s["IpamScopeId"])] = s
 		}
 	}
 	for i, f := range files {
@@ -125,14 +117,13 @@ func (a *awsReading) unplaced(docs []awsDocument) {
 
 var awsPoolID = regexp.MustCompile(`ipam-pool-[0-9a-f]+`)
 
-// document adds the rows of one document. A document about one pool may not name that pool. In that case, the pool is in the file name or in a member
-// IpamPoolId beside the list.
+// document adds a document's rows. AWS does not repeat the pool in a response about one pool. The file name or an added member IpamPoolId then names
+// it.
 func (a *awsReading) document(f File, d awsDocument) {
-	pool := d.IpamPoolID
-	if pool == "" {
-		pool = awsPoolID.FindString(f.Name)
+	pool := cmp.Or(d.IpamPoolID, awsPoolID.FindString(f.Name))
+	if d.IpamPoolCidrs != nil {
+		a.asked[pool] = true
 	}
-	a.asked[pool] = a.asked[pool] || d.IpamPoolCidrs != nil
 	if d.IpamPoolAllocations != nil {
 		a.allocated[pool] = true
 	}
@@ -145,19 +136,15 @@ func (a *awsReading) document(f File, d awsDocument) {
 			continue
 		}
 		r := a.block(plain(c["IpamPoolAllocationId"]), plain(c["ResourceType"]), c, "Cidr")
-		if r.Name = plain(c["Description"]); r.Name == "" {
-			r.Name = plain(c["ResourceId"])
-		}
-		r.Same = plain(c["ResourceId"])
+		r.ObjectKey = plain(c["ResourceId"])
+		r.Name = cmp.Or(plain(c["Description"]), r.ObjectKey)
 		a.scopeOf(&r, a.pools[pool])
 		a.out.Records.add(r)
 	}
 	for _, c := range d.IpamResourceCidrs {
 		r := a.block(plain(c["ResourceId"])+"/"+plain(c["ResourceCidr"]), plain(c["ResourceType"]), c, "ResourceCidr")
-		if r.Name = plain(c["ResourceName"]); r.Name == "" {
-			r.Name = plain(c["ResourceId"])
-		}
-		r.Same = plain(c["ResourceId"])
+		r.ObjectKey = plain(c["ResourceId"])
+		r.Name = cmp.Or(plain(c["ResourceName"]), r.ObjectKey)
 		a.scope(&r, plain(c["IpamScopeId"]), plain(c["IpamScopeType"]))
 		a.out.Records.add(r)
 	}
@@ -184,13 +171,13 @@ func (a *awsReading) document(f File, d awsDocument) {
 	}
 }
 
-// network adds the blocks of a VPC or a subnet. They are the main block and the associated blocks of both families.
+// network adds the blocks of a VPC or a subnet: the main block, and the associated blocks of both families.
 func (a *awsReading) network(id, kind string, c map[string]any) {
 	name, resource := awsName(c, id), id
 	add := func(id, block string) {
 		c["Block"] = block
 		r := a.block(id, kind, c, "Block")
-		r.Name, r.Same = name, resource // an allocation in IPAM names the same resource
+		r.Name, r.ObjectKey = name, resource // an allocation in IPAM names the same resource
 		a.out.Records.add(r)
 	}
 	first := plain(c["CidrBlock"])
@@ -210,7 +197,7 @@ func (a *awsReading) network(id, kind string, c map[string]any) {
 	}
 }
 
-// poolBlock adds a block of a pool in AWS IPAM.
+// poolBlock adds a pool's block.
 func (a *awsReading) poolBlock(id, pool, where string, c map[string]any) {
 	p := a.pools[pool]
 	if pool == "" {
@@ -238,7 +225,7 @@ func (a *awsReading) poolBlock(id, pool, where string, c map[string]any) {
 	a.out.Records.add(r)
 }
 
-// block returns a record with one block and the fields that all kinds of rows have.
+// block returns a record with one block and the fields that all rows have.
 func (a *awsReading) block(id, kind string, c map[string]any, member string) Record {
 	r := Record{ID: id, Kind: Prefix}
 	r.set("type", kind)
@@ -249,43 +236,35 @@ func (a *awsReading) block(id, kind string, c map[string]any, member string) Rec
 	} {
 		r.set(field, plain(c[of]))
 	}
-	r.set("owner", plain(c["ResourceOwnerId"])) // the field of resource CIDRs
+	r.set("owner", plain(c["ResourceOwnerId"])) // only resource CIDRs have this field
 	return r
 }
 
-// scopeOf sets the scope of a record to the scope of a pool.
+// scopeOf sets a record's scope to a pool's scope.
 func (a *awsReading) scopeOf(r *Record, p map[string]any) {
 	arn := plain(p["IpamScopeArn"])
 	a.scope(r, arn[strings.LastIndex(arn, "/")+1:], plain(p["IpamScopeType"]))
 }
 
-// scope sets the scope of a record. The ID identifies the scope, and people see a display name. The display name is the tag Name. Without that tag,
-// the default scope of a type shows the type, and any other scope shows its ID. If no file lists the scopes, every scope shows its type.
+// scope sets a record's scope. The ID identifies the scope, and people see the tag Name. Without that tag, they see the type for a default scope, and
+// otherwise the ID. If no file lists the scopes, they see the type.
 func (a *awsReading) scope(r *Record, id, kind string) {
-	s, known := a.scopes[id]
-	name := s.name
-	switch {
-	case name != "":
-	case !known || s.isDefault:
-		name = cmp.Or(kind, s.kind, id)
-	default:
-		name = id
+	s := a.scopes[id]
+	name := id
+	if s == nil || s["IsDefault"] == true {
+		name = cmp.Or(kind, plain(s["IpamScopeType"]), id)
 	}
-	r.set("scope", name)
+	r.set("scope", awsName(s, name))
 	r.set("scope.id", id)
-	r.Domain = id
-	if id == "" {
-		r.Domain = kind
-	}
+	r.Domain = cmp.Or(id, kind)
 }
 
 // awsName returns the tag Name. If there is no such tag, it returns the text otherwise.
 func awsName(c map[string]any, otherwise string) string {
-	if tags, is := c["Tags"].([]any); is {
-		for _, t := range tags {
-			if tag, is := t.(map[string]any); is && plain(tag["Key"]) == "Name" && plain(tag["Value"]) != "" {
-				return plain(tag["Value"])
-			}
+	tags, _ := c["Tags"].([]any) // the list may be absent
+	for _, t := range tags {
+		if tag, _ := t.(map[string]any); plain(tag["Key"]) == "Name" && plain(tag["Value"]) != "" {
+			return plain(tag["Value"])
 		}
 	}
 	return otherwise

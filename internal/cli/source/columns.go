@@ -10,7 +10,7 @@ import (
 // Unknown is a column whose title the reader does not know.
 type Unknown struct {
 	File, Title, Name string
-	// Like is a known name that is similar to the title. The table has no column with that name or with a synonym of it.
+	// Like is a known name that is similar to the title. The table has no column with that name or a synonym.
 	Like string
 }
 
@@ -35,9 +35,9 @@ func (e *NoPlace) Error() string {
 }
 
 // nowhere returns the error for a table without a required column. It searches the first row for columns that contain addresses.
-func (h *header) nowhere(f File, expected string) error {
-	e := &NoPlace{File: f.Name, Line: h.line, Titles: h.titles, Expected: expected, Guess: map[string]string{}}
-	l := linesOf(f)
+func (t *table) nowhere(expected string) error {
+	e := &NoPlace{File: t.Name, Line: t.line, Titles: t.titles, Expected: expected, Guess: map[string]string{}}
+	l := linesOf(t.File)
 	if _, _, err := l.next(); err != nil {
 		return e
 	}
@@ -45,7 +45,7 @@ func (h *header) nowhere(f File, expected string) error {
 	if err != nil {
 		return e
 	}
-	for n, cell := range cells[:min(len(cells), len(h.titles))] {
+	for n, cell := range cells[:min(len(cells), len(t.titles))] {
 		name := ""
 		if block, err := netip.ParsePrefix(strings.TrimSpace(cell)); err == nil && block == block.Masked() {
 			name = "cidr"
@@ -53,23 +53,45 @@ func (h *header) nowhere(f File, expected string) error {
 			name = "address"
 		}
 		if name != "" && e.Guess["cidr"] == "" && e.Guess["address"] == "" {
-			e.Guess[name] = h.titles[n]
+			e.Guess[name] = t.titles[n]
 		}
 	}
 	return e
 }
 
-// columns stores the fields that the rows of a table can have. It also stores the unknown columns.
-func (out *Reading) columns(f File, h *header, places []string, texts ...[]string) {
-	out.fill(h.names...)
-	known := slices.Concat(append(texts, places)...)
-	for n, name := range h.names {
+// synonyms reads lists of column names. The names in one line have the same meaning.
+func synonyms(text string) (groups [][]string) {
+	for line := range strings.Lines(strings.TrimSpace(text)) {
+		groups = append(groups, strings.Fields(line))
+	}
+	return groups
+}
+
+// table reads a table. places and texts have the names of known columns. In texts, the names in one group have the same meaning.
+func (out *Reading) table(t *table, places []string, texts [][]string, read func(row) Record) error {
+	out.columns(t, places, texts)
+	return out.rows(t, read)
+}
+
+// rows reads a table whose columns are all known.
+func (out *Reading) rows(t *table, read func(row) Record) error {
+	out.Table = true
+	out.titles = append(out.titles, t.titles...)
+	out.Records.grow(t.File.lines)
+	return t.rows(func(r row) { out.Records.add(read(r)) })
+}
+
+// columns stores the fields that a table's rows can have. It also stores the unknown columns.
+func (out *Reading) columns(t *table, places []string, texts [][]string) {
+	out.fill(t.names...)
+	known := slices.Concat(slices.Concat(texts...), places)
+	for n, name := range t.names {
 		if name == "" || slices.Contains(known, name) {
 			continue
 		}
-		u := Unknown{File: f.Name, Title: h.titles[n], Name: name}
+		u := Unknown{File: t.Name, Title: t.titles[n], Name: name}
 		for _, group := range texts {
-			if h.has(group...) {
+			if t.has(group...) {
 				continue
 			}
 			for _, one := range group {

@@ -8,13 +8,13 @@ import (
 )
 
 // fromConsole reports whether a table was exported by the web console.
-func fromConsole(h *header) bool {
-	return h.has("kind") && h.has("cidr") && h.has("pool") && h.has("visibility")
+func (t *table) fromConsole() bool {
+	return t.has("kind") && t.has("cidr") && t.has("pool") && t.has("visibility")
 }
 
-// consoleRow reads a row of the console's export. console/src/pages/transfer-rows.ts writes these rows.
-func consoleRow(f File, r row) Record {
-	out := Record{ID: at(f, r.line), Kind: Kind(strings.ToLower(r.get("kind"))), Name: r.get("name")}
+// consoleRow reads a row from the console's export. console/src/pages/transfer-rows.ts writes these rows.
+func consoleRow(r row) Record {
+	out := Record{ID: r.id, Kind: Kind(strings.ToLower(r.get("kind"))), Name: r.get("name")}
 	out.Own = &Own{Space: r.get("space"), Parent: r.get("pool"), Labels: pairsOf(r.get("labels")), Annotations: map[string]string{}}
 	out.Fields.Set("description", r.fields.raw("description"))
 	switch block := r.get("cidr"); {
@@ -31,8 +31,8 @@ func consoleRow(f File, r row) Record {
 	if visibility := r.get("visibility"); visibility != "" && visibility != "consumer" { // consumer is the default
 		spec["visibility"] = visibility
 	}
-	// An import cannot keep some classes. A pool that was carved for a scope becomes an ordinary pool. A class of another project may have the same
-	// name as a class of this project. Claims by such a class keep only their pool, as in ipamctl's export.
+	// An import cannot keep some classes. A pool that was carved for a scope becomes an ordinary pool. Another project's class may have the same name
+	// as a class in this project, so claims by such a class keep only their pool.
 	if class := r.get("class"); class != "" && r.get("scope") == "" && !strings.Contains(out.Own.Parent, "/") {
 		spec["className"] = class
 		out.set("class", class)
@@ -45,8 +45,8 @@ func consoleRow(f File, r row) Record {
 	return out
 }
 
-// serve adds the classes of claims to the pools of these claims. In Carve, a class serves claims only from pools that list the class, but the
-// console's tables do not have these lists.
+// serve adds each claim's class to the claim's pool. In Carve, a class serves claims only from pools that list the class, but the console's tables do
+// not have these lists.
 func serve(records *Records) {
 	pools := map[string]*Own{}
 	for _, r := range records.All() {
@@ -68,7 +68,7 @@ func serve(records *Records) {
 // pairsOf parses labels in two forms. The console writes them with blanks between them, and also accepts commas.
 func pairsOf(text string) map[string]string {
 	all := map[string]string{}
-	for _, pair := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || strings.ContainsRune(" \t\r\n", r) }) {
+	for _, pair := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(", \t\r\n", r) }) {
 		key, value, _ := strings.Cut(pair, "=")
 		all[key] = value
 	}

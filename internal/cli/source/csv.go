@@ -1,22 +1,22 @@
 package source
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 )
 
-// OwnColumns lists the columns of `ipamctl export -o csv`.
+// OwnColumns lists the columns that `ipamctl export -o csv` writes.
 var OwnColumns = []string{"kind", "space", "name", "parent", "block", "description", "labels", "annotations", "spec"}
 
-// ownHeader is the first line of the export by ipamctl.
+// ownHeader is the first line in ipamctl's export.
 var ownHeader = strings.Join(OwnColumns, ",") + "\n"
 
-// readCSV reads CSV tables from any source. It recognizes columns by their usual names. All other columns become fields. It restores the exports of
-// `ipamctl export -o csv` and of the console exactly.
+// readCSV reads CSV tables from any source. It recognizes columns by their usual names. All other columns become fields. It restores exports from
+// ipamctl and from the console exactly.
 func readCSV(files []File, out *Reading) error {
-	out.Table = true
 	for _, f := range files {
 		if err := readTable(f, out); err != nil {
 			return err
@@ -28,28 +28,23 @@ func readCSV(files []File, out *Reading) error {
 
 // readTable reads one table.
 func readTable(f File, out *Reading) error {
-	l := linesOf(f)
-	h, err := l.header()
+	t, err := tableOf(f)
 	if err != nil {
 		return err
 	}
-	read := anyRow
 	switch {
-	case h.has("kind") && h.has("spec"):
-		read = ownRow
-	case fromConsole(h):
-		read = consoleRow
-	case !h.has(slices.Concat(blockColumns, hostColumns)...) && !(h.has(firstColumns...) && h.has(lastColumns...)):
-		return h.nowhere(f, whereColumns)
-	default:
-		out.columns(f, h, slices.Concat(blockColumns, hostColumns, maskColumns, firstColumns, lastColumns), textColumns...)
+	case t.has("kind") && t.has("spec"):
+		return out.rows(t, ownRow)
+	case t.fromConsole():
+		return out.rows(t, consoleRow)
+	case !t.has(slices.Concat(blockColumns, hostColumns)...) && !(t.has(firstColumns...) && t.has(lastColumns...)):
+		return t.nowhere(whereColumns)
 	}
-	out.titles = append(out.titles, h.titles...)
-	out.Records.grow(f.lines)
-	return l.rows(h, func(r row) { out.Records.add(read(f, r)) })
+	places := slices.Concat(blockColumns, hostColumns, maskColumns, firstColumns, lastColumns)
+	return out.table(t, places, textColumns, anyRow)
 }
 
-// These are the usual names of the columns that contain the address of a row.
+// These are the usual names for the columns that contain a row's address.
 var (
 	blockColumns = []string{"cidr", "prefix", "network", "subnet", "block", "ip_prefix", "ipv6_prefix"}
 	hostColumns  = []string{"address", "ip_address", "ip", "ip_addr", "ipv6_address", "host_address"}
@@ -66,11 +61,11 @@ var whereColumns = strings.Join(blockColumns[:4], ", ") + ", " + strings.Join(ho
 // textColumns lists the other known columns. The names in one group have the same meaning.
 var textColumns = [][]string{nameColumns, statusColumn, {"description"}, {"space"}, {"kind", "type"}}
 
-// anyRow reads a row of a table that is no export of Carve.
-func anyRow(f File, r row) Record {
-	out := r.record(f)
+// anyRow reads a row from a table that Carve did not export.
+func anyRow(r row) Record {
+	out := r.record()
 	out.Name, out.Status = r.get(nameColumns...), strings.ToLower(r.get(statusColumn...))
-	if out.Domain = r.get("space"); out.Domain == "default" { // rows of the default space have no routing domain
+	if out.Domain = r.get("space"); out.Domain == "default" { // rows in the default space have no routing domain
 		out.Domain = ""
 		out.Fields.Set("space", "")
 	}
@@ -87,10 +82,7 @@ func anyRow(f File, r row) Record {
 		out.host(host)
 	case block != "" || host != "":
 		out.Kind = Prefix
-		if block == "" {
-			block = host
-		}
-		if block = netmask(block, mask); !strings.Contains(block, "/") {
+		if block = netmask(cmp.Or(block, host), mask); !strings.Contains(block, "/") {
 			out.Kind = Address
 			out.host(block)
 		} else {
@@ -102,9 +94,9 @@ func anyRow(f File, r row) Record {
 	return out
 }
 
-// ownRow reads a row of an export by ipamctl.
-func ownRow(f File, r row) Record {
-	out := Record{ID: at(f, r.line), Kind: Kind(r.get("kind")), Name: r.get("name")}
+// ownRow reads a row from ipamctl's export.
+func ownRow(r row) Record {
+	out := Record{ID: r.id, Kind: Kind(r.get("kind")), Name: r.get("name")}
 	own := &Own{Space: r.get("space"), Parent: r.get("parent"), Labels: map[string]string{}, Annotations: map[string]string{}}
 	out.Own = own
 	for pair := range strings.SplitSeq(r.get("labels"), ";") {

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/text/encoding/unicode/utf32"
 )
 
-// marks lists the byte order marks that declare the encoding of a text. UTF-32 comes first, because its mark starts with the mark of UTF-16.
+// marks lists the byte order marks that declare an encoding. UTF-32 comes first, because its mark starts with the mark of UTF-16.
 var marks = []struct {
 	mark     string
 	encoding encoding.Encoding
@@ -39,8 +39,7 @@ func EncodingOf(name string) (encoding.Encoding, error) {
 	return nil, fmt.Errorf("%q is not a known encoding: use utf-8, latin1, windows-1252, utf-16le, utf-16be, shift_jis, gb18030 or another one", name)
 }
 
-// decode sets the encoding of a text. A byte order mark or --encoding declares it. decode does not guess an encoding. It returns an error for a
-// binary file.
+// decode sets the encoding that a byte order mark or --encoding declares. It does not guess. It returns an error for a binary file.
 func (f *File) decode() error {
 	first := make([]byte, min(int64(len("\xd0\xcf\x11\xe0")), f.Text.Size()))
 	if _, err := f.Text.ReadAt(first, 0); err != nil && !errors.Is(err, io.EOF) {
@@ -67,7 +66,7 @@ func (f *File) decode() error {
 	return nil
 }
 
-// notText recognizes well-known binary files by their first bytes. It returns the kind of the file. For all other files it returns "".
+// notText recognizes well-known binary files by their first bytes, and returns their kind. For all other files it returns "".
 func notText(text []byte) string {
 	for begin, kind := range map[string]string{
 		"PK\x03\x04":       "an Excel workbook (.xlsx) or another zip archive: save the sheet as CSV, and import that",
@@ -83,10 +82,10 @@ func notText(text []byte) string {
 
 // shown quotes a text for a message. It shortens the text and replaces control characters, which could change the terminal.
 func shown(text string) string {
-	const most = 60
+	const limit = 60
 	text = strings.TrimSpace(text)
-	if len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "") + "..."
+	if len(text) > limit {
+		text = strings.ToValidUTF8(text[:limit], "") + "..."
 	}
 	return fmt.Sprintf("%q", text)
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// detectFormat describes the probable content of a file. The description is for the error about a file with an unknown format.
+// detectFormat describes a file's probable content for an error message.
 func (f File) detectFormat() string {
 	text, err := f.whole()
 	if err != nil {
@@ -37,7 +37,7 @@ func (f File) detectFormat() string {
 	return f.detectTable(trimmed)
 }
 
-// detectJSON describes the probable content of a JSON object.
+// detectJSON does the same for a JSON object.
 func detectJSON(doc map[string]json.RawMessage) string {
 	has := func(names ...string) bool {
 		return slices.ContainsFunc(names, func(name string) bool { _, found := doc[name]; return found })
@@ -63,7 +63,7 @@ func detectJSON(doc map[string]json.RawMessage) string {
 	return "a JSON document with the members " + namesOf(doc)
 }
 
-// memberOf returns the first of the named members that the object has. If it has none of them, it returns the names of all its members.
+// memberOf returns the first named member that the object has. If it has none, memberOf returns the names of all its members.
 func memberOf(object map[string]json.RawMessage, names ...string) string {
 	for _, name := range names {
 		if value := strings.Trim(string(object[name]), `"`); value != "" {
@@ -73,32 +73,31 @@ func memberOf(object map[string]json.RawMessage, names ...string) string {
 	return "the members " + namesOf(object)
 }
 
-// namesOf returns the names of an object's members.
 func namesOf(doc map[string]json.RawMessage) string {
-	const most = 8
+	const limit = 8
 	names := slices.Sorted(maps.Keys(doc))
-	if len(names) > most {
-		names = append(names[:most], "...")
+	if len(names) > limit {
+		names = append(names[:limit], "...")
 	}
 	return strings.Trim(shown(strings.Join(names, ", ")), `"`)
 }
 
-// detectTable describes the probable content of a text that is not JSON.
+// detectTable does the same for a text that is not JSON.
 func (f File) detectTable(text []byte) string {
 	unnamed := f
 	unnamed.Columns = nil
-	h, err := linesOf(unnamed).header()
+	t, err := tableOf(unnamed)
 	switch {
-	case err != nil || len(h.names) < 2:
+	case err != nil || len(t.names) < 2:
 		return "no table: its first line is " + shown(string(bytes.SplitN(text, []byte("\n"), 2)[0]))
-	case h.has("kind") && h.has("spec"):
+	case t.has("kind") && t.has("spec"):
 		return "an export of ipamctl (import csv)"
-	case fromConsole(h):
+	case t.fromConsole():
 		return "an export of the console (import csv)"
-	case h.has("subnet", "ip_address") && h.has("section", "master_subnet"):
+	case t.has("subnet", "ip_address") && t.has("section", "master_subnet"):
 		return "a table of phpIPAM (import phpipam)"
-	case h.has("prefix", "ip_address", "address") && h.has("vrf", "tenant", "role"):
+	case t.has("prefix", "ip_address", "address") && t.has("vrf", "tenant", "role"):
 		return "a table of NetBox (import netbox)"
 	}
-	return fmt.Sprintf("a table with the titles %s", shown(strings.Join(h.titles, ", ")))
+	return fmt.Sprintf("a table with the titles %s", shown(strings.Join(t.titles, ", ")))
 }

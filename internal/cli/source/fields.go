@@ -9,8 +9,8 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/packed"
 )
 
-// Fields maps names to values. All rows of a table share the names of their columns. A row keeps its cells in one string, so it needs little more
-// memory than its text.
+// Fields maps names to values. A table's rows share the column names. A row keeps its cells in one string, so it needs little more memory than its
+// text.
 type Fields struct {
 	columns *[]string
 	cells   string   // the cells, each after its length; there may be fewer cells than columns
@@ -18,7 +18,7 @@ type Fields struct {
 	more    []string // name, value, name, value, ...
 }
 
-// cellsOf returns Fields for the cells of a row.
+// cellsOf returns Fields for a row's cells.
 func cellsOf(columns *[]string, cells []string) Fields {
 	size := 0
 	for _, cell := range cells {
@@ -57,7 +57,7 @@ func (f Fields) raw(name string) string {
 	return ""
 }
 
-// Get returns the value of a field. If several columns have this name, it returns the first value that is not empty.
+// Get returns a field's value. If several columns have this name, it returns the first value that is not empty.
 func (f Fields) Get(name string) string {
 	for at := 0; at < len(f.more); at += 2 {
 		if f.more[at] == name {
@@ -77,7 +77,7 @@ func (f Fields) Get(name string) string {
 	return ""
 }
 
-// Set sets the value of a field. This value takes precedence over the column with the same name.
+// Set sets a field. The value takes precedence over the column with the same name.
 func (f *Fields) Set(name, value string) {
 	for at := 0; at < len(f.more); at += 2 {
 		if f.more[at] == name {

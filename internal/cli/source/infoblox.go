@@ -15,23 +15,17 @@ type infobloxPlace struct {
 	address netip.Addr
 }
 
-// infobloxReading is the state of one import.
+// infobloxReading has the data that several files share.
 type infobloxReading struct {
 	out   *Reading
-	hosts []infobloxHost
-	// listed has the addresses of hosts that have their own rows.
+	hosts []Record // one for each address of a host; the address may also have its own row
+	// listed has the host addresses that have their own rows.
 	listed map[infobloxPlace]bool
-	// unplaced has the indexes of rows with a host's address that name no network view.
+	// unplaced has the indexes of such rows that name no network view.
 	unplaced []int
 }
 
-// infobloxHost is a host record with one of its addresses. The address may also have its own row.
-type infobloxHost struct {
-	Record
-	named string // the host's name
-}
-
-// readInfoblox reads the CSV of Infoblox NIOS. In such a file, a line header-TYPE defines the columns for the lines of TYPE.
+// readInfoblox reads CSV from Infoblox NIOS. In such a file, a line header-TYPE defines the columns for lines with that type.
 func readInfoblox(files []File, out *Reading) error {
 	out.Table = true
 	i := infobloxReading{out: out, listed: map[infobloxPlace]bool{}}
@@ -62,8 +56,7 @@ func (i *infobloxReading) file(f File) error {
 		kind := strings.ToLower(strings.TrimSpace(cells[0]))
 		if of, is := strings.CutPrefix(kind, "header-"); is {
 			if at := slices.IndexFunc(cells, addressLike.MatchString); at >= 0 {
-				line, col := l.csv.FieldPos(at)
-				return fmt.Errorf("%s:%d:%d: %s contains an address, but this line must contain the column titles", f.Name, line+l.first, col, shown(cells[at]))
+				return l.fault(at, "%s contains an address, but this line must contain the column titles", shown(cells[at]))
 			}
 			headers[of] = columns(cells)
 			i.out.fill(*headers[of]...)
@@ -75,14 +68,13 @@ func (i *infobloxReading) file(f File) error {
 			return fmt.Errorf("%s:%d: no earlier line header-%s names its columns", f.Name, number, strings.Trim(shown(kind), `"`))
 		}
 		if at := joined(cells, len(*names), headers); at > 0 {
-			line, col := l.csv.FieldPos(at)
-			return fmt.Errorf("%s:%d:%d: two rows seem to be in one line, or the row has more cells than titles: %s", f.Name, line+l.first, col, shown(cells[at]))
+			return l.fault(at, "two rows seem to be in one line, or the row has more cells than titles: %s", shown(cells[at]))
 		}
-		i.line(f, kind, row{number, cellsOf(names, cells)})
+		i.line(kind, row{at(f, number), cellsOf(names, cells)})
 	}
 }
 
-// joined returns the index of a cell in which another row seems to begin. NIOS may omit cells at the end of a row, but it never adds cells.
+// joined returns the index of a cell in which another row seems to begin. NIOS may omit cells at a row's end, but it never adds cells.
 func joined(cells []string, titles int, headers map[string]*[]string) int {
 	for at := 1; at < len(cells); at++ {
 		cell := strings.ToLower(cells[at])
@@ -115,9 +107,9 @@ func columns(titles []string) *[]string {
 }
 
 // line reads one line. For a host record, it makes a record for each address.
-func (i *infobloxReading) line(f File, kind string, r row) {
+func (i *infobloxReading) line(kind string, r row) {
 	if kind != "hostrecord" {
-		out := infobloxRow(f, kind, r)
+		out := infobloxRow(kind, r)
 		if strings.HasSuffix(kind, "hostaddress") && out.Problem == "" {
 			if r.get("network_view") == "" {
 				i.unplaced = append(i.unplaced, i.out.Records.Len())
@@ -130,29 +122,29 @@ func (i *infobloxReading) line(f File, kind string, r row) {
 	}
 	texts := strings.FieldsFunc(r.get("addresses")+","+r.get("ipv6_addresses"), func(c rune) bool { return strings.ContainsRune(",; ", c) })
 	for n, text := range texts {
-		one := r.record(f)
+		one := r.record()
 		one.ID, one.Kind, one.Name = fmt.Sprintf("%s#%d", one.ID, n+1), Address, r.get("fqdn", "name")
 		infobloxCommon(&one)
 		one.set("type", "host")
 		one.host(text)
-		i.hosts = append(i.hosts, infobloxHost{one, one.Name})
+		i.hosts = append(i.hosts, one)
 	}
 	if len(texts) == 0 {
-		out := r.record(f)
+		out := r.record()
 		out.Kind, out.Name = Reference, r.get("fqdn", "name")
 		out.set("model", "hostrecord")
-		i.hosts = append(i.hosts, infobloxHost{out, ""})
+		i.hosts = append(i.hosts, out)
 	}
 }
 
-// place completes the addresses of hosts after all files are read. If a row with such an address names no view, it belongs to the view of its host.
-// If no host has the address, it belongs to the default view.
+// place completes host addresses after all files are read. If a row with such an address names no view, it belongs to its host's view. If no host has
+// the address, it belongs to the default view.
 func (i *infobloxReading) place() {
 	for _, n := range i.unplaced {
 		r := i.out.Records.At(n)
 		views := map[string]bool{}
 		for _, h := range i.hosts {
-			if h.named == r.Name && h.Block == r.Block {
+			if h.Name == r.Name && h.Block == r.Block {
 				views[h.Domain] = true
 			}
 		}
@@ -173,13 +165,13 @@ func (i *infobloxReading) place() {
 			h.Kind, h.Block = Reference, netip.Prefix{}
 			h.set("model", "hostrecord")
 		}
-		i.out.Records.add(h.Record)
+		i.out.Records.add(h)
 	}
 }
 
 // infobloxRow reads a line that is not a host record.
-func infobloxRow(f File, kind string, r row) Record {
-	out := r.record(f)
+func infobloxRow(kind string, r row) Record {
+	out := r.record()
 	infobloxCommon(&out)
 	switch kind {
 	case "networkcontainer", "ipv6networkcontainer", "network", "ipv6network":
@@ -208,7 +200,7 @@ func infobloxRow(f File, kind string, r row) Record {
 	return out
 }
 
-// infobloxCommon copies the values of some fields to the names that other sources use.
+// infobloxCommon copies some fields to the names that other sources use.
 func infobloxCommon(out *Record) {
 	out.set("description", out.Fields.Get("comment"))
 	if out.Fields.Get("network_view") == "default" {

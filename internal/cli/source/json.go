@@ -22,7 +22,7 @@ func decodeJSON(f File, into any) error {
 }
 
 // faulty returns the error for a file that is not valid JSON or has an unexpected structure. The error has the position. at is the reader's position,
-// for errors without a position of their own.
+// for errors that have none.
 func (f File) faulty(err error, at int64) error {
 	if syntax, is := errors.AsType[*json.SyntaxError](err); is {
 		at = syntax.Offset - 1

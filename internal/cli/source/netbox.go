@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// These are the models of NetBox that have addresses, and the model of VRFs.
+// These are NetBox' models that have addresses, and its model for VRFs.
 const (
 	modelAggregate = "ipam.aggregate"
 	modelPrefix    = "ipam.prefix"
@@ -16,39 +16,39 @@ const (
 	modelVRF       = "ipam.vrf"
 )
 
-// netboxEndpoints maps the lists of the API that are read to the models of their objects.
+// netboxEndpoints maps the API's lists to the models of their objects.
 var netboxEndpoints = map[string]string{
 	"vrfs": modelVRF, "aggregates": modelAggregate, "prefixes": modelPrefix, "ip-ranges": modelRange, "ip-addresses": modelAddress,
 }
 
-// netboxReferences maps each field that names another object to the model of that object.
+// netboxReferences maps each field that names another object to that object's model.
 var netboxReferences = map[string]string{
 	"tenant": "tenancy.tenant", "role": "ipam.role", "site": "dcim.site", "rir": "ipam.rir", "vlan": "ipam.vlan",
 }
 
-// sharedRoles lists the roles of addresses that several interfaces may share in NetBox. Each interface then has its own row with the same address.
+// sharedRoles lists the roles with which several interfaces may share an address in NetBox. Each interface then has its own row.
 var sharedRoles = []string{"anycast", "vip", "vrrp", "hsrp", "glbp", "carp"}
 
 // share marks a record whose address may also be in other rows.
 func (r *Record) share(role string) {
 	if role = strings.ToLower(role); r.Kind == Address && slices.Contains(sharedRoles, role) {
-		r.Same = "an address that is shared"
+		r.ObjectKey = "an address that is shared"
 	}
 }
 
-// netboxReading is the state of one import.
+// netboxReading has the data that several files share.
 type netboxReading struct {
 	out    *Reading
-	seen   map[string]int    // indexes of the records by ID
-	names  map[string]string // names of objects, by model and number
-	dumped []dumpedRecord    // the records of a dump, which refer to other objects by number
+	seen   map[string]int    // record indexes by ID
+	names  map[string]string // object names by model and number
+	dumped []dumpedRecord    // records from a dump, which refer to other objects by number
 	vrfs   vrfs
 	pages  []*netboxPage
-	types  map[string]string   // content types of a dump, by number
-	tags   map[string][]string // tags of a dump's objects, by model and number
+	types  map[string]string   // a dump's content types, by number
+	tags   map[string][]string // by tag number: the dump's objects that have it, by model and number
 }
 
-// dumpedRecord is a record of a database dump. The record's scope is still a reference by number.
+// dumpedRecord is a record from a database dump. Its scope is still a reference by number.
 type dumpedRecord struct {
 	at                 int
 	scopeType, scopeID any
@@ -60,13 +60,12 @@ func newNetBoxReading(out *Reading) *netboxReading {
 	return &netboxReading{out: out, seen: map[string]int{}, names: map[string]string{}, types: map[string]string{}, tags: map[string][]string{}}
 }
 
-// readNetBox reads the output of NetBox. It may be responses of the API, database dumps (`manage.py dumpdata`), or the CSV of NetBox' lists.
+// readNetBox reads API responses, database dumps (`manage.py dumpdata`), and the CSV export of NetBox' lists.
 func readNetBox(files []File, out *Reading) error {
 	n := newNetBoxReading(out)
 	for _, f := range files {
 		read := n.documents
 		if !f.isJSON() {
-			out.Table = true
 			read = n.table
 		}
 		if err := read(f); err != nil {
@@ -80,13 +79,11 @@ func readNetBox(files []File, out *Reading) error {
 	return nil
 }
 
-// object adds a record for an object of the API or of a dump.
+// object adds a record for an object from the API or a dump.
 func (n *netboxReading) object(model string, members map[string]any) error {
-	if model == "" {
-		model = plain(members["model"])
-	}
+	model = cmp.Or(model, plain(members["model"]))
 	fields, isDump := members["fields"].(map[string]any)
-	if isDump { // the form of dumpdata
+	if isDump { // a dump
 		fields["id"] = members["pk"]
 		members = fields
 	}
@@ -121,7 +118,7 @@ func (n *netboxReading) object(model string, members map[string]any) error {
 	return nil
 }
 
-// netboxPlace sets the kind and the address of a record. It returns false if objects of the model have no address.
+// netboxPlace sets a record's kind and address. It returns false if the model has no address.
 func (r *Record) netboxPlace(model string, member func(name string) string) bool {
 	switch model {
 	case modelAggregate:
@@ -156,7 +153,6 @@ func (n *netboxReading) others(model, id string, members map[string]any) {
 	}
 }
 
-// describe sets the fields of a record.
 func (n *netboxReading) describe(r *Record, members map[string]any) {
 	for field := range netboxReferences {
 		r.set(field, plain(members[field]))
@@ -176,10 +172,9 @@ func (n *netboxReading) describe(r *Record, members map[string]any) {
 	if scope, is := members["scope"].(map[string]any); is { // NetBox 4.2 replaced the site with the scope
 		r.scope(plain(members["scope_type"]), plain(scope))
 	}
-	if tags, is := members["tags"].([]any); is {
-		for _, tag := range tags {
-			r.set("tag:"+plain(tag), "true")
-		}
+	tags, _ := members["tags"].([]any) // the list may be absent
+	for _, tag := range tags {
+		r.set("tag:"+plain(tag), "true")
 	}
 	for _, member := range []string{"custom_fields", "custom_field_data"} { // the API writes the first name, and a dump writes the second
 		custom, _ := members[member].(map[string]any)
@@ -190,20 +185,14 @@ func (n *netboxReading) describe(r *Record, members map[string]any) {
 	}
 }
 
-// scope sets the scope of a prefix. The scope is a site, a region, a group of sites or a location.
+// scope sets a prefix's scope, which is a site, a region, a site group or a location.
 func (r *Record) scope(kind, name string) {
 	r.set("scope", name)
 	r.set("scope_type", kind)
-	if _, last, found := strings.Cut(kind, "."); found {
-		kind = last
-	}
-	if kind == "" {
-		kind = "site"
-	}
-	r.set(kind, name)
+	r.set(cmp.Or(kind[strings.Index(kind, ".")+1:], "site"), name) // a kind is a content type, such as dcim.site
 }
 
-// resolve replaces the references in records with the names of the objects that they refer to.
+// resolve replaces references in records with names.
 func (n *netboxReading) resolve() {
 	for _, d := range n.dumped {
 		r := n.out.Records.At(d.at)
@@ -218,9 +207,7 @@ func (n *netboxReading) resolve() {
 		n.out.Records.set(d.at, r)
 	}
 	for tag, items := range n.tags {
-		if name := n.names["extras.tag/"+tag]; name != "" {
-			tag = name
-		}
+		tag = cmp.Or(n.names["extras.tag/"+tag], tag)
 		for _, item := range items {
 			kind, id, _ := strings.Cut(item, "/")
 			if at, found := n.seen[n.typeOf(kind)+"/"+id]; found {
@@ -243,7 +230,7 @@ func (n *netboxReading) resolve() {
 	}
 }
 
-// typeOf returns the name of a content type. The value is its natural key or its number.
+// typeOf returns a content type's name. The value is its natural key or its number.
 func (n *netboxReading) typeOf(v any) string {
 	text := naturalKey(v)
 	if name, found := n.types[text]; found {
@@ -306,7 +293,7 @@ func plain(v any) string {
 	}
 }
 
-// modelOf returns the model of an object. It recognizes the model by the object's URL or by its members.
+// modelOf recognizes an object's model by its URL or its members.
 func modelOf(url string, has func(name string) bool) string {
 	for endpoint, model := range netboxEndpoints {
 		if strings.Contains(url, "/ipam/"+endpoint+"/") {

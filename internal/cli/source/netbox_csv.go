@@ -5,30 +5,29 @@ import (
 	"strings"
 )
 
-// These are the known columns of NetBox' lists.
+// These are the known columns in NetBox' lists.
 var (
 	netboxPlaces = []string{"prefix", "aggregate", "address", "ip_address", "start_address", "end_address"}
-	netboxTexts  = [][]string{
-		{"name"},
-		{"dns_name"},
-		{"status"},
-		{"vrf", "vrf.rd", "vrf.id"},
-		{"rd"},
-		{"tenant"},
-		{"role"},
-		{"site", "scope"},
-		{"scope_type"},
-		{"rir"},
-		{"vlan"},
-		{"description"},
-		{"is_pool", "pool"},
-		{"id"},
-		{"url"},
-		{"tags"},
-		{"comments"},
-		{"children", "depth", "utilization", "size", "date_added", "created", "last_updated", "mark_utilized", "mark_populated", "enforce_unique"},
-		{"tenant_group", "vlan_group", "assigned", "interface", "parent", "nat_inside", "nat_outside", "nat_(inside)", "nat_(outside)"},
-	}
+	netboxTexts  = synonyms(`
+		name
+		dns_name
+		status
+		vrf vrf.rd vrf.id
+		rd
+		tenant
+		role
+		site scope
+		scope_type
+		rir
+		vlan
+		description
+		is_pool pool
+		id
+		url
+		tags
+		comments
+		children depth utilization size date_added created last_updated mark_utilized mark_populated enforce_unique
+		tenant_group vlan_group assigned interface parent nat_inside nat_outside nat_(inside) nat_(outside)`)
 )
 
 const netboxExpected = "Prefix, Aggregate, IP Address, or Start address with End address, or for VRFs Name with RD, in English: " +
@@ -36,34 +35,30 @@ const netboxExpected = "Prefix, Aggregate, IP Address, or Start address with End
 
 // table reads a table in the form that NetBox exports and imports.
 func (n *netboxReading) table(f File) error {
-	l := linesOf(f)
-	h, err := l.header()
+	t, err := tableOf(f)
 	if err != nil {
 		return err
 	}
-	model := modelOf("", func(name string) bool { return h.has(name) })
-	if model == "object" && h.ofVRFs() {
+	model := modelOf("", func(name string) bool { return t.has(name) })
+	if model == "object" && t.ofVRFs() {
 		model = modelVRF
 	}
-	if model == "object" || model == modelRange && !h.has("end_address") {
-		return h.nowhere(f, netboxExpected)
+	if model == "object" || model == modelRange && !t.has("end_address") {
+		return t.nowhere(netboxExpected)
 	}
-	n.out.titles = append(n.out.titles, h.titles...)
-	n.out.Records.grow(f.lines)
-	n.out.columns(f, h, netboxPlaces, netboxTexts...)
-	l.none = "—"
-	return l.rows(h, func(r row) { n.out.Records.add(n.row(f, model, r)) })
+	t.none = "—"
+	return n.out.table(t, netboxPlaces, netboxTexts, func(r row) Record { return n.row(model, r) })
 }
 
 // ofVRFs reports whether a table lists VRFs. Such a table has names, and no columns except those for VRFs.
-func (h *header) ofVRFs() bool {
+func (t *table) ofVRFs() bool {
 	known := []string{"name", "rd", "tenant", "description", "enforce_unique", "tags", "comments", "id", "import_targets", "export_targets"}
-	return h.has("name") && !slices.ContainsFunc(h.names, func(name string) bool { return !slices.Contains(known, name) })
+	return t.has("name") && !slices.ContainsFunc(t.names, func(name string) bool { return !slices.Contains(known, name) })
 }
 
 // row returns the record for a row.
-func (n *netboxReading) row(f File, model string, r row) Record {
-	out := r.record(f)
+func (n *netboxReading) row(model string, r row) Record {
+	out := r.record()
 	out.Status = strings.ToLower(r.get("status"))
 	known := out.netboxPlace(model, func(name string) string {
 		switch name {

@@ -11,7 +11,7 @@ import (
 	"strconv"
 )
 
-// netboxPage is the metadata of a page of a list.
+// netboxPage is a list page's metadata.
 type netboxPage struct {
 	file           string
 	count, rows    int
@@ -19,7 +19,7 @@ type netboxPage struct {
 	next, previous string
 }
 
-// documents reads a file. It contains pages of the API, lists of objects, or a dump. One file may contain several documents.
+// documents reads a file with API pages, object lists, or a dump. One file may contain several documents.
 func (n *netboxReading) documents(f File) error {
 	d := json.NewDecoder(f.open())
 	d.UseNumber()
@@ -36,7 +36,7 @@ func (n *netboxReading) documents(f File) error {
 	}
 }
 
-// value reads the next value. It reports whether the value contains a list of objects. model is the model of these objects, if it is known.
+// value reads the next value. It reports whether the value contains a list of objects. model is these objects' model, if it is known.
 func (n *netboxReading) value(d *json.Decoder, f File, model string) (found bool, err error) {
 	token, err := d.Token()
 	if err != nil {
@@ -88,7 +88,7 @@ func (n *netboxReading) value(d *json.Decoder, f File, model string) (found bool
 	return found, inside(err)
 }
 
-// inside converts the end of the file to an error, because the document is truncated.
+// inside converts io.EOF to an error about a truncated document.
 func inside(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -96,7 +96,6 @@ func inside(err error) error {
 	return err
 }
 
-// note stores a member of a page's metadata.
 func (p *netboxPage) note(name string, value any) {
 	switch name {
 	case "count":
@@ -110,7 +109,7 @@ func (p *netboxPage) note(name string, value any) {
 	}
 }
 
-// items reads the objects of a list. The opening bracket was already read.
+// items reads a list's objects, after its opening bracket. It returns their number.
 func (n *netboxReading) items(d *json.Decoder, model string) (count int, err error) {
 	for d.More() {
 		var members map[string]any
@@ -129,7 +128,7 @@ func (n *netboxReading) items(d *json.Decoder, model string) (count int, err err
 	return count, inside(err)
 }
 
-// whole checks that the files contain all pages of every list.
+// whole checks that no list lacks a page.
 func (n *netboxReading) whole() error {
 	lists := map[string][]*netboxPage{}
 	var order []string
@@ -151,7 +150,7 @@ func (n *netboxReading) whole() error {
 	return nil
 }
 
-// listOf returns the URL of a list without the parameters that select the page.
+// listOf returns a list's URL without the parameters that select the page.
 func listOf(link string) string {
 	u, err := url.Parse(link)
 	if err != nil {
@@ -164,7 +163,7 @@ func listOf(link string) string {
 	return u.Path + "?" + q.Encode()
 }
 
-// allPages checks the pages of one list. The list may have changed between two requests, so the count on the last page applies.
+// allPages checks one list's pages. The list may have changed between two requests, so the last page's count applies.
 func allPages(pages []*netboxPage) error {
 	rows, count := 0, -1
 	last := slices.IndexFunc(pages, func(p *netboxPage) bool { return p.next == "" })

@@ -14,24 +14,21 @@ import (
 
 // Live is a running NetBox that is read through its API.
 type Live struct {
-	URL, Token string
-	HTTP       *http.Client
+	URL   *url.URL
+	Token string
+	HTTP  *http.Client
 	// Wait waits until a busy server can serve the next request.
-	Wait func(ctx context.Context, answer *http.Response) error
+	Wait func(ctx context.Context, response *http.Response) error
 }
 
-const largestAnswer = 256 << 20
+const largestResponse = 256 << 20
 
 // Read reads all addresses through the API, page by page.
 func (l Live) Read(ctx context.Context) (*Reading, error) {
-	base, err := url.Parse(l.URL)
-	if err != nil || base.Host == "" {
-		return nil, fmt.Errorf("%q is not the URL of a NetBox", l.URL)
-	}
 	out := &Reading{fields: map[string]bool{}}
 	n := newNetBoxReading(out)
 	for _, endpoint := range []string{"vrfs", "aggregates", "prefixes", "ip-ranges", "ip-addresses"} {
-		if err := l.list(ctx, n, base, endpoint); err != nil {
+		if err := l.list(ctx, n, endpoint); err != nil {
 			return nil, err
 		}
 	}
@@ -41,10 +38,10 @@ func (l Live) Read(ctx context.Context) (*Reading, error) {
 
 // list reads one list. If the list changes during the read, rows can move between pages. In that case, list drops duplicate rows. If every page
 // reports the same count, the number of rows must be equal to the count.
-func (l Live) list(ctx context.Context, n *netboxReading, base *url.URL, endpoint string) error {
-	next := base.JoinPath("api", "ipam", endpoint, "/")
+func (l Live) list(ctx context.Context, n *netboxReading, endpoint string) error {
+	next := l.URL.JoinPath("api", "ipam", endpoint, "/")
 	next.RawQuery = "limit=500"
-	said := map[int]bool{}
+	counts := map[int]bool{}
 	before, count := n.out.Records.Len(), 0
 	for next != nil {
 		page, err := l.page(ctx, next)
@@ -57,12 +54,12 @@ func (l Live) list(ctx context.Context, n *netboxReading, base *url.URL, endpoin
 			}
 		}
 		count = page.Count
-		said[count] = true
-		if next, err = l.following(base, page.Next); err != nil {
+		counts[count] = true
+		if next, err = l.following(page.Next); err != nil {
 			return err
 		}
 	}
-	if read := n.out.Records.Len() - before; len(said) == 1 && read != count {
+	if read := n.out.Records.Len() - before; len(counts) == 1 && read != count {
 		return away{fmt.Errorf("NetBox counts %d %s, but returned %d", count, endpoint, read)}
 	}
 	return nil
@@ -77,13 +74,12 @@ type livePage struct {
 // away is the error for a source that cannot be read now. A later run may succeed.
 type away struct{ error }
 
-// ExitCode returns the exit code of an unavailable server.
 func (away) ExitCode() int { return exit.Unavailable }
 
 func (e away) Unwrap() error { return e.error }
 
 // following returns the URL of the next page. It refuses a URL with another host, because the token must not be sent to that host.
-func (l Live) following(base *url.URL, next string) (*url.URL, error) {
+func (l Live) following(next string) (*url.URL, error) {
 	if next == "" {
 		return nil, nil //nolint:nilnil // there is no next page
 	}
@@ -91,9 +87,9 @@ func (l Live) following(base *url.URL, next string) (*url.URL, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the next page of NetBox is %q: %w", next, err)
 	}
-	u.Scheme = base.Scheme // behind a proxy, NetBox may report plain http
-	if u.Host != base.Host {
-		return nil, fmt.Errorf("the next page of NetBox is at %s, not at %s: ipamctl does not send the token there", u.Host, base.Host)
+	u.Scheme = l.URL.Scheme // behind a proxy, NetBox may report plain http
+	if u.Host != l.URL.Host {
+		return nil, fmt.Errorf("the next page of NetBox is at %s, not at %s: ipamctl does not send the token there", u.Host, l.URL.Host)
 	}
 	return u, nil
 }
@@ -112,7 +108,7 @@ func (l Live) page(ctx context.Context, at *url.URL) (p livePage, err error) {
 		if err != nil {
 			return p, away{fmt.Errorf("no response from NetBox: %w", err)}
 		}
-		text, err := io.ReadAll(io.LimitReader(resp.Body, largestAnswer))
+		text, err := io.ReadAll(io.LimitReader(resp.Body, largestResponse))
 		_ = resp.Body.Close() // the body was already read
 		switch {
 		case err != nil:
@@ -138,7 +134,7 @@ func (l Live) page(ctx context.Context, at *url.URL) (p livePage, err error) {
 	}
 }
 
-// tokenKind returns the authentication scheme for a token. The tokens of NetBox 4.5 and later begin with nbt_.
+// tokenKind returns the authentication scheme for a token. Since NetBox 4.5, tokens begin with nbt_.
 func tokenKind(token string) string {
 	if strings.HasPrefix(token, "nbt_") {
 		return "Bearer "

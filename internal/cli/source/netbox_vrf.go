@@ -4,10 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
-// vrf is a routing domain of NetBox. Its number is unique. If it has a route distinguisher, that is unique too. Several VRFs can have the same name.
+// vrf is a routing domain in NetBox. Its number is unique. If it has a route distinguisher, that is unique too. Several VRFs can have the same name.
 type vrf struct{ id, rd, name, tenant string }
 
 // vrfs has the routing domains that the files mention.
@@ -60,8 +61,8 @@ func (v *vrfs) named(name string) (all []*vrf) {
 	return all
 }
 
-// key returns a text that identifies a VRF for people. It is the name with the route distinguisher, as NetBox displays it. If other VRFs have the
-// same name, it is the number.
+// key returns a text that identifies a VRF for people. The text is the name with the route distinguisher, as NetBox displays them. If other VRFs have
+// the same name, it is the number.
 func (v *vrfs) key(one *vrf) string {
 	switch {
 	case one.name != "" && one.rd != "":
@@ -76,8 +77,7 @@ func (v *vrfs) key(one *vrf) string {
 	return one.name
 }
 
-// resolve sets the VRF of a record. The record names its VRF by number, route distinguisher or name. If the record names no VRF, resolve returns
-// false.
+// resolve sets a record's VRF. The record names its VRF by number, route distinguisher or name. If the record names no VRF, resolve returns false.
 func (v *vrfs) resolve(r *Record) bool {
 	mention := vrf{id: r.Fields.Get("vrf.id"), rd: r.Fields.Get("vrf.rd"), name: r.Fields.Get("vrf")}
 	if mention == (vrf{}) {
@@ -85,12 +85,8 @@ func (v *vrfs) resolve(r *Record) bool {
 	}
 	is := v.find(mention)
 	if is == nil && mention.id == "" && mention.rd == "" {
-		var free []*vrf // VRFs that NetBox' lists show only by name
-		for _, one := range v.named(mention.name) {
-			if one.rd == "" {
-				free = append(free, one)
-			}
-		}
+		// NetBox' lists show a VRF only by its name if it has no route distinguisher.
+		free := slices.DeleteFunc(v.named(mention.name), func(one *vrf) bool { return one.rd != "" })
 		if len(free) == 0 {
 			free = v.named(mention.name)
 		}

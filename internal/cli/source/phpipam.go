@@ -5,49 +5,43 @@ import (
 	"strings"
 )
 
-// These are the known columns of phpIPAM's exports.
+// These are the known columns in phpIPAM's exports.
 var (
 	phpipamPlaces = []string{"ip_address", "ip_addr", "ip", "subnet", "mask"}
-	phpipamTexts  = [][]string{
-		{"hostname", "dns_name"},
-		{"tag", "ip_state", "state"},
-		{"description"},
-		{"vrf"},
-		{"section"},
-		{"vlan"},
-		{"vlan_domain", "domain"},
-		{"customer"},
-		{"device"},
-		{"owner"},
-		{"mac", "mac_address"},
-		{"note"},
-		{"gateway"},
-		{"port"},
-		{"master_subnet"},
-		{"location"},
-		{"nameservers"},
-		{"requests"},
-		{"hosts_check", "discover"},
-	}
+	phpipamTexts  = synonyms(`
+		hostname dns_name
+		tag ip_state state
+		description
+		vrf
+		section
+		vlan
+		vlan_domain domain
+		customer
+		device
+		owner
+		mac mac_address
+		note
+		gateway
+		port
+		master_subnet
+		location
+		nameservers
+		requests
+		hosts_check discover`)
 )
 
-// readPHPIPAM reads phpIPAM's exports of subnets and addresses in CSV form.
+// readPHPIPAM reads phpIPAM's CSV exports with subnets or addresses.
 func readPHPIPAM(files []File, out *Reading) error {
-	out.Table = true
 	out.fill(slices.Concat(phpipamTexts...)...)
 	for _, f := range files {
-		l := linesOf(f)
-		h, err := l.header()
+		t, err := tableOf(f)
 		if err != nil {
 			return err
 		}
-		if !h.has("ip_address", "ip_addr", "ip", "subnet") {
-			return h.nowhere(f, "Subnet (with Mask) of the export of subnets, and IP Address of the export of addresses, in English")
+		if !t.has("ip_address", "ip_addr", "ip", "subnet") {
+			return t.nowhere("Subnet (with Mask) of the export of subnets, and IP Address of the export of addresses, in English")
 		}
-		out.titles = append(out.titles, h.titles...)
-		out.Records.grow(f.lines)
-		out.columns(f, h, phpipamPlaces, phpipamTexts...)
-		if err := l.rows(h, func(r row) { out.Records.add(phpipamRow(f, h, r)) }); err != nil {
+		if err := out.table(t, phpipamPlaces, phpipamTexts, t.phpipamRow); err != nil {
 			return err
 		}
 	}
@@ -56,8 +50,8 @@ func readPHPIPAM(files []File, out *Reading) error {
 
 // phpipamRow reads a row. If the table has a column for addresses, each row is an address, and the column for subnets has the network that contains
 // it.
-func phpipamRow(f File, h *header, r row) Record {
-	out := r.record(f)
+func (t *table) phpipamRow(r row) Record {
+	out := r.record()
 	out.Status = strings.ToLower(r.get("tag", "ip_state", "state"))
 	if vrf := strings.ToLower(out.Fields.Get("vrf")); vrf == "default" || vrf == "na" || vrf == "0" {
 		out.Fields.Set("vrf", "")
@@ -68,7 +62,7 @@ func phpipamRow(f File, h *header, r row) Record {
 	}
 	subnet := r.get("subnet")
 	switch {
-	case h.has("ip_address", "ip_addr", "ip"):
+	case t.has("ip_address", "ip_addr", "ip"):
 		out.Kind, out.Name = Address, r.get("hostname", "dns_name")
 		out.host(r.get("ip_address", "ip_addr", "ip"))
 	case strings.HasSuffix(subnet, "(folder)"):

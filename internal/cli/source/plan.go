@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/netip"
@@ -11,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// planNode is a space, class, pool or claim of an address plan. If a member has no field in this type, it belongs to the spec.
+// planNode is a space, class, pool or claim in an address plan. Members without a field in this type belong to the spec.
 type planNode struct {
 	Name        string            `json:"name"`
 	Labels      map[string]string `json:"labels"`
@@ -25,7 +26,7 @@ type planNode struct {
 	Claims      []json.RawMessage `json:"claims"`
 }
 
-// readPlan reads address plans that contain all blocks, such as the output of `ipamctl export -o plan`.
+// readPlan reads address plans that contain all blocks, such as those from `ipamctl export -o plan`.
 func readPlan(files []File, out *Reading) error {
 	for _, f := range files {
 		text, err := f.whole()
@@ -48,37 +49,24 @@ func readPlan(files []File, out *Reading) error {
 		if err := d.Decode(&whole); err != nil {
 			return fmt.Errorf("%s: it is not an address plan: %w", f.Name, err)
 		}
-		p := planReading{}
-		p.list("spaces", Space, whole.Spaces, "", "")
-		p.list("classes", Class, whole.Classes, "", "")
-		p.list("pools", Pool, whole.Pools, "", "")
-		p.list("claims", Claim, whole.Claims, "", "")
-		if p.err != nil {
-			return fmt.Errorf("%s: %w", f.Name, p.err)
+		if err := cmp.Or(
+			out.planList("spaces", Space, whole.Spaces, "", ""), out.planList("classes", Class, whole.Classes, "", ""),
+			out.planList("pools", Pool, whole.Pools, "", ""), out.planList("claims", Claim, whole.Claims, "", ""),
+		); err != nil {
+			return fmt.Errorf("%s: %w", f.Name, err)
 		}
-		out.Records.add(p.records...)
 	}
 	return nil
 }
 
-type planReading struct {
-	records []Record
-	err     error
-}
-
-// list reads a list of objects and the objects below them.
-func (p *planReading) list(at string, kind Kind, list []json.RawMessage, space, parent string) {
+// planList reads a list and the lists below its objects.
+func (out *Reading) planList(at string, kind Kind, list []json.RawMessage, space, parent string) error {
 	for i, text := range list {
 		where := at + "[" + strconv.Itoa(i) + "]"
 		var n planNode
 		var spec map[string]json.RawMessage
-		if err := json.Unmarshal(text, &n); err != nil {
-			p.err = fmt.Errorf("%s: %w", where, err)
-			return
-		}
-		if err := json.Unmarshal(text, &spec); err != nil {
-			p.err = fmt.Errorf("%s: %w", where, err)
-			return
+		if err := cmp.Or(json.Unmarshal(text, &n), json.Unmarshal(text, &spec)); err != nil {
+			return fmt.Errorf("%s: %w", where, err)
 		}
 		for name := range strings.FieldsSeq("name labels annotations space cidr address description pools claims pool prefixLength") {
 			if kind != Class || name != "description" && name != "prefixLength" {
@@ -87,30 +75,31 @@ func (p *planReading) list(at string, kind Kind, list []json.RawMessage, space, 
 		}
 		rest, err := show.Marshal(spec)
 		if err != nil {
-			p.err = fmt.Errorf("%s: %w", where, err)
-			return
+			return fmt.Errorf("%s: %w", where, err)
 		}
-		r := Record{ID: where, Kind: kind, Name: n.Name, Own: &Own{Space: space, Parent: parent, Labels: n.Labels, Annotations: n.Annotations, Spec: rest}}
+		r := Record{ID: where, Kind: kind, Name: n.Name, Own: &Own{Space: space, Labels: n.Labels, Annotations: n.Annotations, Spec: rest}}
 		if kind != Class {
 			r.Fields.Set("description", n.Description)
 		}
 		if kind == Pool && parent == "" {
 			r.Own.Space = show.FirstOf(n.Space, "default")
 		}
-		if n.Pool != "" {
-			r.Own.Parent = n.Pool
-		}
+		r.Own.Parent = show.FirstOf(n.Pool, parent)
 		if kind == Pool || kind == Claim {
-			p.place(&r, n)
+			r.planBlock(n)
 		}
-		p.records = append(p.records, r)
-		p.list(where+".pools", Pool, n.Pools, r.Own.Space, n.Name)
-		p.list(where+".claims", Claim, n.Claims, r.Own.Space, n.Name)
+		out.Records.add(r)
+		if err := cmp.Or(
+			out.planList(where+".pools", Pool, n.Pools, r.Own.Space, n.Name), out.planList(where+".claims", Claim, n.Claims, r.Own.Space, n.Name),
+		); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
-// place sets the block of a pool or a claim. If there is no block, the server would choose one, and only `ipamctl apply` can handle that.
-func (p *planReading) place(r *Record, n planNode) {
+// planBlock sets a record's block. If the plan has none, the server would choose one, and only `ipamctl apply` can handle that.
+func (r *Record) planBlock(n planNode) {
 	switch {
 	case n.CIDR != "":
 		r.network(n.CIDR)

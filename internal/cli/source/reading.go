@@ -7,34 +7,34 @@ import (
 	"slices"
 )
 
-// Reading has the rows of a source's files.
+// Reading has the rows in a source's files.
 type Reading struct {
 	Records Records
 	// Notes lists remarks about the files for the user.
 	Notes []string
 	// Missing lists reasons to believe that the source has more rows than these files.
 	Missing []string
-	// Table is true if one of the files is a table. If a table is truncated at the end of a line, it is still valid. The reader cannot detect that.
+	// Table is true if a file is a table. The reader cannot detect that a table was truncated between two lines.
 	Table bool
-	// Sum identifies the content of the files.
+	// Sum is a hash of all files.
 	Sum string
 
 	// Unknown lists the columns that the reader does not know. A mapping can use their values as fields.
 	Unknown []Unknown
 
 	fields map[string]bool // the fields that rows can have, even if no row has a value
-	titles []string        // the titles of all columns, as the files spell them
+	titles []string        // all column titles, as the files spell them
 }
 
-// reader reads the files of one source. If a row is not valid, its record has a Problem. An error means that a whole file is not valid.
+// reader reads a source's files. If a row is not valid, its record has a Problem. An error means that a whole file is not valid.
 type reader func(files []File, out *Reading) error
 
-// readers maps the name of a source to its reader.
+// readers maps a source's name to its reader.
 var readers = map[string]reader{
 	"netbox": readNetBox, "csv": readCSV, "phpipam": readPHPIPAM, "infoblox": readInfoblox, "aws": readAWS, "whereabouts": readWhereabouts, "plan": readPlan,
 }
 
-// Read reads all rows of a source's files. If a file is not valid, it returns an error.
+// Read reads all rows in a source's files. If a file is not valid, it returns an error.
 func Read(of string, files []File) (*Reading, error) {
 	out := &Reading{fields: map[string]bool{}}
 	sum := sha256.New()
@@ -69,7 +69,7 @@ func (out *Reading) columnsUsed(files []File) error {
 	return nil
 }
 
-// CanHave reports whether a row of these files can have the field.
+// CanHave reports whether a row in these files can have the field.
 func (out *Reading) CanHave(field string) bool {
 	if out.fields[field] || slices.Contains(ownFields, field) {
 		return true

@@ -1,18 +1,19 @@
-// Package source reads the exports of other address managers and of ipamctl. It converts them to records that do not depend on the source.
+// Package source reads exports from other address managers and from ipamctl. It converts them to records that do not depend on the source.
 package source
 
 import (
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/netip"
 	"regexp"
 	"strings"
 )
 
-// Kind is the kind of a row.
+// Kind is a row's kind.
 type Kind string
 
-// These are the kinds of rows. The last four kinds are Carve's own. An import restores them unchanged.
+// The last four kinds are Carve's own. An import restores them unchanged.
 const (
 	Aggregate Kind = "aggregate" // a top-level block
 	Prefix    Kind = "prefix"    // a network
@@ -25,21 +26,21 @@ const (
 	Claim     Kind = "claim"
 )
 
-// Record is one row of a source. Rows without a meaning for Carve have a record too.
+// Record is one row in a source. Rows without a meaning for Carve have a record too.
 type Record struct {
 	// ID identifies the row. It is the source's own number, or a file and a line.
 	ID   string
 	Kind Kind
 	// Name is the name in the source. It may be empty, and several rows may have the same name.
 	Name string
-	// Domain identifies the routing domain of the row by the source's own key. The key of the global domain is empty.
+	// Domain identifies the routing domain by the source's own key. It is empty for the global domain.
 	Domain string
-	// Same is equal for all rows about the same object. A source can list one network in several rows. It can also list an address once for each
+	// ObjectKey is equal for all rows about the same object. A source can list one network in several rows. It can also list an address once for each
 	// device that shares it.
-	Same string
-	// Block is the block of the row. It is not valid if the row is a range or has a problem.
+	ObjectKey string
+	// Block is not valid if the row is a range or has a problem.
 	Block netip.Prefix
-	// Span is the first and the last address of a range.
+	// Span is set only for a range.
 	Span   *Span
 	Status string
 	// Fields has all other values, by their names in the source.
@@ -47,27 +48,26 @@ type Record struct {
 	// Problem is the reason why the row is not valid.
 	Problem string
 
-	// Own is set only for a row of an export by ipamctl or by the console.
+	// Own is set only for a row in an export from ipamctl or the console.
 	Own *Own
 }
 
 // Span is a range of addresses.
 type Span struct{ First, Last netip.Addr }
 
-// Own has the values that only the exports of ipamctl and of the console have.
+// Own has the values that only exports from ipamctl and the console have.
 type Own struct {
 	Space, Parent       string
 	Labels, Annotations map[string]string
 	Spec                json.RawMessage
-	// Serves lists the classes that a pool serves. It is set only if the source names the classes in the rows of claims, and not in the rows of
-	// pools.
+	// Serves lists the classes that a pool serves. It is set only if the source has the classes in the claims' rows, and not in the pools' rows.
 	Serves []string
 }
 
 // ownFields lists the fields that every row has.
 var ownFields = []string{"name", "kind", "status", "id", "source-id", "routing-domain", "block", "address", "length"}
 
-// Field returns the value of a field. The name of the field is the one that import mappings use.
+// Field returns a field's value by the name that import mappings use.
 func (r *Record) Field(name string) string {
 	switch name {
 	case "name":
@@ -200,12 +200,8 @@ func netmask(address, mask string) string {
 		return address
 	}
 	if dotted, err := netip.ParseAddr(mask); err == nil && dotted.Is4() {
-		ones, rest := 0, dotted.As4()
-		bits := uint32(rest[0])<<24 | uint32(rest[1])<<16 | uint32(rest[2])<<8 | uint32(rest[3])
-		for ; bits&(1<<31) != 0; bits <<= 1 {
-			ones++
-		}
-		if bits != 0 {
+		ones, bits := net.IPMask(dotted.AsSlice()).Size()
+		if bits == 0 {
 			return address + "/" + mask // the result is no valid CIDR, so the row gets a problem
 		}
 		mask = fmt.Sprint(ones)

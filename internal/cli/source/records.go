@@ -9,35 +9,28 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/packed"
 )
 
-// Records has the rows of a source in their order. A source can have very many rows, so each row is packed in one string. At decodes that string.
+// Records has a source's rows, in order. A source can have very many rows, so each row is packed in one string. At decodes that string.
 type Records struct {
 	packed  []string
-	words   []string // values that many rows have
-	word    map[string]uint64
-	columns []*[]string
-	column  map[*[]string]uint64
+	words   packed.Index[string] // values that many rows have
+	columns packed.Index[*[]string]
 	sets    map[string]*[]string // columns by their names
-	owns    []*Own
+	owns    packed.Index[*Own]
 }
 
 // Len returns the number of rows.
 func (rs *Records) Len() int { return len(rs.packed) }
 
-// At returns a copy of a row. To change the row itself, pass the changed copy to set.
+// At returns a copy. To change the row itself, pass the changed copy to set.
 func (rs *Records) At(n int) Record {
 	u := packed.Rest(rs.packed[n])
-	r := Record{Kind: Kind(rs.words[u.Number()]), Domain: rs.words[u.Number()], Status: rs.words[u.Number()]}
-	r.ID, r.Name, r.Same, r.Problem = u.Text(), u.Text(), u.Text(), u.Text()
+	r := Record{Kind: Kind(rs.words.Value(u.Number())), Domain: rs.words.Value(u.Number()), Status: rs.words.Value(u.Number())}
+	r.ID, r.Name, r.ObjectKey, r.Problem = u.Text(), u.Text(), u.Text(), u.Text()
 	r.Block = u.Block()
 	if first := u.Address(); first.IsValid() {
 		r.Span = &Span{first, u.Address()}
 	}
-	if own := u.Number(); own > 0 {
-		r.Own = rs.owns[own-1]
-	}
-	if columns := u.Number(); columns > 0 {
-		r.Fields.columns = rs.columns[columns-1]
-	}
+	r.Own, r.Fields.columns = rs.owns.Value(u.Number()), rs.columns.Value(u.Number())
 	r.Fields.exact = u.Number() == 1
 	r.Fields.cells = string(u)
 	return r
@@ -64,16 +57,16 @@ func (rs *Records) add(rows ...Record) {
 // set replaces a row.
 func (rs *Records) set(n int, r Record) { rs.packed[n] = rs.pack(&r) }
 
-// grow makes room for more rows at once. Without it, each growth of the slice would copy the rows and need twice the memory.
+// grow makes room for more rows at once. Without it, the slice would grow many times, and each time need twice the memory.
 func (rs *Records) grow(rows int) { rs.packed = slices.Grow(rs.packed, rows) }
 
 func (rs *Records) pack(r *Record) string {
 	fields := rs.fields(r.Fields)
 	b := make([]byte, 0, 512)
 	for _, word := range []string{string(r.Kind), r.Domain, r.Status} {
-		b = packed.AppendNumber(b, rs.wordOf(word))
+		b = packed.AppendNumber(b, rs.words.Number(word))
 	}
-	for _, text := range []string{r.ID, r.Name, r.Same, r.Problem} {
+	for _, text := range []string{r.ID, r.Name, r.ObjectKey, r.Problem} {
 		b = packed.AppendText(b, text)
 	}
 	b = packed.AppendBlock(b, r.Block)
@@ -82,47 +75,13 @@ func (rs *Records) pack(r *Record) string {
 	} else {
 		b = packed.AppendAddress(b, netip.Addr{})
 	}
-	own := uint64(0)
-	if r.Own != nil {
-		rs.owns = append(rs.owns, r.Own)
-		own = uint64(len(rs.owns))
-	}
-	b = packed.AppendNumber(b, own)
-	b = packed.AppendNumber(b, rs.columnsOf(fields.columns))
+	b = packed.AppendNumber(b, rs.owns.Number(r.Own))
+	b = packed.AppendNumber(b, rs.columns.Number(fields.columns))
 	exact := uint64(0)
 	if fields.exact {
 		exact = 1
 	}
 	return string(append(packed.AppendNumber(b, exact), fields.cells...))
-}
-
-func (rs *Records) wordOf(word string) uint64 {
-	n, found := rs.word[word]
-	if !found {
-		if rs.word == nil {
-			rs.word = map[string]uint64{}
-		}
-		n, word = uint64(len(rs.words)), strings.Clone(word)
-		rs.words, rs.word[word] = append(rs.words, word), n
-	}
-	return n
-}
-
-// columnsOf returns the number of a set of columns. The numbers start at 1.
-func (rs *Records) columnsOf(columns *[]string) uint64 {
-	if columns == nil {
-		return 0
-	}
-	n, found := rs.column[columns]
-	if !found {
-		if rs.column == nil {
-			rs.column = map[*[]string]uint64{}
-		}
-		rs.columns = append(rs.columns, columns)
-		n = uint64(len(rs.columns))
-		rs.column[columns] = n
-	}
-	return n
 }
 
 // fields returns the same fields with all values in cells. Rows whose fields have the same names then share their columns.

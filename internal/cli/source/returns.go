@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// carriageReturns rewrites the carriage returns of a table for Go's CSV reader. That reader treats a carriage return before a line feed as a part of
-// the line's end.
+// carriageReturns rewrites a table's carriage returns for Go's CSV reader. That reader treats a carriage return before a line feed as a part of the
+// line's end.
 type carriageReturns struct {
 	from *bufio.Reader
 	own  bool // double each CR before an LF, because lines of ipamctl's export end in LF; otherwise each CR ends a line

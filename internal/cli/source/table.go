@@ -14,13 +14,13 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// row is one line of a table. The names of its columns are in lower case with underscores.
+// row is one line in a table.
 type row struct {
-	line   int
+	id     string // its file and its line
 	fields Fields
 }
 
-// get returns the first cell of the named columns that is not empty.
+// get returns the first cell in the named columns that is not empty.
 func (r row) get(names ...string) string {
 	for _, name := range names {
 		if value := r.fields.Get(name); value != "" {
@@ -30,16 +30,16 @@ func (r row) get(names ...string) string {
 	return ""
 }
 
-// record returns a record that has all cells of the row as fields.
-func (r row) record(f File) Record { return Record{ID: at(f, r.line), Fields: r.fields} }
+// record returns a record that has all cells as fields.
+func (r row) record() Record { return Record{ID: r.id, Fields: r.fields} }
 
-// column returns the title of a column in lower case with underscores.
+// column returns a title in lower case with underscores.
 func column(title string) string {
 	title = strings.ToLower(strings.Trim(strings.TrimSpace(title), "*"))
 	return strings.NewReplacer(" ", "_", "-", "_").Replace(title)
 }
 
-// column returns the name by which ipamctl knows a column of the file. The mapping may define that name.
+// column returns the name by which ipamctl knows a column. The mapping may define that name.
 func (f File) column(title string) string {
 	for name, theirs := range f.Columns {
 		if column(theirs) == column(title) {
@@ -54,9 +54,9 @@ func (f File) column(title string) string {
 type lines struct {
 	File
 	comma rune
-	own   bool   // the file is an export of ipamctl
-	first int    // number of lines before the text that the CSV reader gets
-	none  string // the text of a cell that has no value
+	own   bool   // the file is ipamctl's export
+	first int    // number of lines that the CSV reader does not get
+	none  string // the text in a cell that has no value
 	csv   *csv.Reader
 }
 
@@ -95,14 +95,19 @@ func (l *lines) next() (number int, cells []string, err error) {
 		number += l.first
 		for at, cell := range cells {
 			if hidden := l.hidden(cell, len(cells)); hidden != "" {
-				line, col := l.csv.FieldPos(at)
-				return 0, nil, fmt.Errorf("%s:%d:%d: the quoted cell that starts here contains a line that looks like a row: %s", l.Name, line+l.first, col, shown(hidden))
+				return 0, nil, l.fault(at, "the quoted cell that starts here contains a line that looks like a row: %s", shown(hidden))
 			}
 		}
 		if len(strings.TrimSpace(strings.Join(cells, ""))) > 0 {
 			return number, cells, nil
 		}
 	}
+}
+
+// fault returns an error with a cell's position in the current line.
+func (l *lines) fault(cell int, format string, args ...any) error {
+	line, column := l.csv.FieldPos(cell)
+	return fmt.Errorf("%s:%d:%d: "+format, append([]any{l.Name, line + l.first, column}, args...)...)
 }
 
 // misquoted returns the error for a quotation mark in a wrong position.
@@ -112,9 +117,9 @@ func (l *lines) misquoted(err error) error {
 		return fmt.Errorf("%s: %w", l.Name, err)
 	}
 	line, col := fault.Line+l.first, fault.Column
-	switch why := "a quotation mark is within an unquoted cell"; {
+	switch {
 	case errors.Is(fault.Err, csv.ErrBareQuote):
-		return fmt.Errorf("%s:%d:%d: %s: quote the whole cell and double the mark", l.Name, line, col, why)
+		return fmt.Errorf("%s:%d:%d: a quotation mark is within an unquoted cell: quote the whole cell and double the mark", l.Name, line, col)
 	case errors.Is(fault.Err, csv.ErrQuote) && fault.StartLine != fault.Line:
 		return fmt.Errorf("%s:%d: a quoted cell starts in this row and is not closed properly: the next misplaced quotation mark is in line %d, column %d",
 			l.Name, fault.StartLine+l.first, line, col)
@@ -125,8 +130,8 @@ func (l *lines) misquoted(err error) error {
 	}
 }
 
-// hidden returns a line of a quoted cell that looks like a row of the table. Two stray quotation marks can hide the rows between them. If the cell
-// has no such line, hidden returns "".
+// hidden returns a line in a quoted cell that looks like a row. Two stray quotation marks can hide the rows between them. If the cell has no such
+// line, hidden returns "".
 func (l *lines) hidden(cell string, columns int) string {
 	if !strings.Contains(cell, "\n") || l.own {
 		return ""
@@ -143,85 +148,83 @@ func (l *lines) hidden(cell string, columns int) string {
 // separator returns the character that separates the titles in the first line.
 func separator(text []byte) rune {
 	first, _, _ := bytes.Cut(text, []byte("\n"))
-	best, most := ',', bytes.Count(first, []byte(","))
+	best, count := ',', bytes.Count(first, []byte(","))
 	for _, r := range ";\t|" {
-		if n := bytes.Count(first, []byte(string(r))); n > most {
-			best, most = r, n
+		if n := bytes.Count(first, []byte(string(r))); n > count {
+			best, count = r, n
 		}
 	}
 	return best
 }
 
-// header is the first line of a table.
-type header struct {
+// table is a CSV file whose first line has the column titles.
+type table struct {
+	*lines
 	names  []string // the names by which ipamctl knows the columns
 	titles []string // the titles in the file
-	line   int
+	line   int      // the line that has the titles
 }
 
-// has reports whether a table has one of the named columns.
-func (h *header) has(names ...string) bool {
-	return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(h.names, name) })
+// has reports whether a table has a named column.
+func (t *table) has(names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(t.names, name) })
 }
 
 // addressLike matches a text that contains an address.
 var addressLike = regexp.MustCompile(`\d+\.\d+\.\d+\.\d+|[0-9A-Fa-f]*:[0-9A-Fa-f:]*:|::`)
 
-// header reads the titles. If a title contains an address, it returns an error, because the first line is probably a row. It also refuses an empty
+// tableOf reads the titles. If a title contains an address, it returns an error, because the first line is probably a row. It also refuses an empty
 // title before the last title that is not empty.
-func (l *lines) header() (*header, error) {
+func tableOf(f File) (*table, error) {
+	l := linesOf(f)
 	number, cells, err := l.next()
 	if errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s: it is empty", l.Name)
+		return nil, fmt.Errorf("%s: it is empty", f.Name)
 	}
 	if err != nil {
 		return nil, err
 	}
-	h := &header{line: number}
+	t := &table{lines: l, line: number}
 	for at, title := range cells {
-		line, col := l.csv.FieldPos(at)
 		switch blank := len(strings.TrimSpace(strings.Join(cells[at:], ""))) > 0 && strings.TrimSpace(title) == ""; {
 		case addressLike.MatchString(title):
-			return nil, fmt.Errorf("%s:%d:%d: %s contains an address, but the first line must contain the column titles", l.Name, line+l.first, col, shown(title))
+			return nil, l.fault(at, "%s contains an address, but the first line must contain the column titles", shown(title))
 		case blank && at > 0:
-			return nil, fmt.Errorf("%s:%d:%d: this column has no title", l.Name, line+l.first, col)
+			return nil, l.fault(at, "this column has no title")
 		}
-		h.names, h.titles = append(h.names, l.column(title)), append(h.titles, strings.TrimSpace(title))
+		t.names, t.titles = append(t.names, f.column(title)), append(t.titles, strings.TrimSpace(title))
 	}
-	return h, nil
+	return t, nil
 }
 
-// rows iterates over the rows of a table. It refuses a row with more or fewer cells than titles, because the row was truncated or joined with another
-// row.
-func (l *lines) rows(h *header, each func(row)) error {
+// rows iterates over a table's rows. It refuses a row with more or fewer cells than titles, because the row was truncated or joined with another row.
+func (t *table) rows(each func(row)) error {
 	for {
-		number, cells, err := l.next()
+		number, cells, err := t.next()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		for len(cells) > len(h.names) && strings.TrimSpace(cells[len(cells)-1]) == "" {
+		for len(cells) > len(t.names) && strings.TrimSpace(cells[len(cells)-1]) == "" {
 			cells = cells[:len(cells)-1]
 		}
-		if len(cells) != len(h.names) {
-			at := min(len(cells), len(h.names)+1) - 1
-			line, col := l.csv.FieldPos(at)
-			return fmt.Errorf("%s:%d:%d: the row has %d cells, but there are %d titles: it is truncated, or two rows are in one line; write an empty cell for a missing value",
-				l.Name, line+l.first, col, len(cells), len(h.names))
+		if len(cells) != len(t.names) {
+			return t.fault(min(len(cells), len(t.names)+1)-1, "the row has %d cells, but there are %d titles: it is truncated, or two rows are in one line; write an empty cell for a missing value",
+				len(cells), len(t.names))
 		}
 		for i, cell := range cells {
 			cells[i] = show.CellMeant(cell)
-			if l.none != "" && strings.TrimSpace(cell) == l.none {
+			if t.none != "" && strings.TrimSpace(cell) == t.none {
 				cells[i] = ""
 			}
 		}
-		each(row{number, cellsOf(&h.names, cells)})
+		each(row{at(t.File, number), cellsOf(&t.names, cells)})
 	}
 }
 
-// at returns the ID of a row, which is its file and its line.
+// at returns a row's ID, which is its file and its line.
 func at(f File, line int) string { return fmt.Sprintf("%s:%d", filepath.Base(f.Name), line) }
 
 var lineID = regexp.MustCompile(`:\d+(#\d+)?$`)

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/text/encoding"
 )
 
-// Text is the content of a file. The readers read it several times, so that they do not need the whole content in memory.
+// Text is a file's content. The readers read it several times, so that they do not need it whole in memory.
 type Text interface {
 	io.ReaderAt
 	Size() int64
@@ -22,9 +22,9 @@ type Text interface {
 
 // File is one input.
 type File struct {
-	Name string // as the user gave it; it appears in the IDs of rows
+	Name string // as the user gave it; it appears in row IDs
 	Text Text
-	// Encoding is the declared encoding of the text. nil means UTF-8.
+	// Encoding is the declared encoding. nil means UTF-8.
 	Encoding encoding.Encoding
 	// Columns maps the names that ipamctl knows to the titles in the file.
 	Columns map[string]string
@@ -32,22 +32,22 @@ type File struct {
 	scanned
 }
 
-// scanned has the properties of a text that the first read finds. Offsets count bytes in UTF-8.
+// scanned has the properties that the first read finds. Offsets count bytes in UTF-8.
 type scanned struct {
 	from  encoding.Encoding // the encoding; nil means UTF-8
-	begin int64             // the offset of the text after a byte order mark
+	begin int64             // the text's offset, after a byte order mark
 	head  []byte            // the first bytes, in UTF-8
-	lines int               // number of line feeds
-	end   int64             // the offset of the end of the text, without white space at its end
+	lines int               // line feeds
+	end   int64             // the offset at which the text ends, without white space at its end
 }
 
-// chunkSize is the number of bytes that one call reads.
+// chunkSize is how many bytes one call reads.
 const chunkSize = 16 << 10
 
-// mostHead is the number of bytes in head. The first line of a table must be shorter.
-const mostHead = 64 << 10
+// maxHead limits head, in bytes. A table's first line must be shorter.
+const maxHead = 64 << 10
 
-// open returns a reader of the text in UTF-8.
+// open returns a reader for the text in UTF-8.
 func (f File) open() *bufio.Reader {
 	var r io.Reader = io.NewSectionReader(f.Text, f.begin, f.Text.Size()-f.begin)
 	if f.from != nil {
@@ -71,7 +71,7 @@ func (f File) isJSON() bool {
 	return len(text) == 0 || text[0] == '{' || text[0] == '['
 }
 
-// scan reads the text once. If some of the text is not in the declared encoding, it returns an error.
+// scan reads the text once. If some text is not in the declared encoding, it returns an error.
 func (f *File) scan(sum hash.Hash) error {
 	_, _ = fmt.Fprintf(sum, "%d\n", f.Text.Size())
 	if _, err := io.Copy(sum, io.NewSectionReader(f.Text, 0, f.Text.Size())); err != nil {
@@ -85,7 +85,7 @@ func (f *File) scan(sum hash.Hash) error {
 	for at, r := int64(0), f.open(); ; {
 		n, err := r.Read(chunk[kept:])
 		text := chunk[:kept+n]
-		if room := mostHead - len(f.head); room > 0 {
+		if room := maxHead - len(f.head); room > 0 {
 			f.head = append(f.head, chunk[kept:kept+min(n, room)]...)
 		}
 		done := 0
@@ -123,7 +123,7 @@ func (f *File) scan(sum hash.Hash) error {
 	return nil
 }
 
-// place returns the line and the column of an offset. If the text is shorter, it returns the position of its end.
+// place returns an offset's line and column. If the text is shorter, it returns the position of its end.
 func (f File) place(at int64) string {
 	line, column := 1, 1
 	for r := f.open(); at > 0; at-- {
@@ -140,7 +140,7 @@ func (f File) place(at int64) string {
 	return fmt.Sprintf("%s:%d:%d", f.Name, line, column)
 }
 
-// afterBlanks returns the offset of the first byte at or after at that is not white space.
+// afterBlanks returns the offset of the first character that is not white space, beginning at the offset at.
 func (f File) afterBlanks(at int64) int64 {
 	r := f.open()
 	if _, err := io.CopyN(io.Discard, r, at); err != nil {
@@ -155,5 +155,4 @@ func (f File) afterBlanks(at int64) int64 {
 	}
 }
 
-// atEnd is an offset that is greater than the length of any text.
 const atEnd = math.MaxInt64

@@ -3,14 +3,14 @@ package source
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math/big"
 	"net/netip"
-	"slices"
 	"strings"
+
+	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// whereaboutsObject has the fields of an IPPool or an OverlappingRangeIPReservation that an import uses.
+// whereaboutsObject is an IPPool or an OverlappingRangeIPReservation.
 type whereaboutsObject struct {
 	Kind     string `json:"kind"`
 	Metadata struct {
@@ -30,7 +30,7 @@ type whereaboutsHolder struct {
 	Container string `json:"id"`
 }
 
-// whereaboutsList is a list of Kubernetes objects, or one object.
+// whereaboutsList is a Kubernetes list, or one object.
 type whereaboutsList struct {
 	Metadata struct {
 		Continue  string `json:"continue"`
@@ -40,7 +40,7 @@ type whereaboutsList struct {
 }
 
 // readWhereabouts reads the IPPools of whereabouts.cni.cncf.io in the form that `kubectl get -o json` writes. An OverlappingRangeIPReservation only
-// repeats the data of a pool, so it becomes a Reference.
+// repeats a pool's data, so it becomes a Reference.
 func readWhereabouts(files []File, out *Reading) error {
 	out.fill("pod", "interface", "container")
 	for _, f := range files {
@@ -79,24 +79,22 @@ func (o whereaboutsObject) records() []Record {
 	pool := Record{ID: id, Kind: Prefix, Name: o.Metadata.Name}
 	pool.network(o.Spec.Range)
 	all := []Record{pool}
-	for _, key := range slices.Sorted(maps.Keys(o.Spec.Allocations)) {
-		holder := o.Spec.Allocations[key]
+	for key, holder := range show.Sorted(o.Spec.Allocations) {
 		r := Record{ID: id + "[" + key + "]", Kind: Address, Name: strings.ReplaceAll(holder.Pod, "/", "-")}
 		r.set("pod", holder.Pod)
 		r.set("interface", holder.Interface)
 		r.set("container", holder.Container)
-		address := behind(pool.Block, key)
-		if !address.IsValid() {
-			r.Problem = fmt.Sprintf("%q is not an offset in the range %q", key, o.Spec.Range)
-		} else {
+		if address := behind(pool.Block, key); address.IsValid() {
 			r.Block = netip.PrefixFrom(address, address.BitLen())
+		} else {
+			r.Problem = fmt.Sprintf("%q is not an offset in the range %q", key, o.Spec.Range)
 		}
 		all = append(all, r)
 	}
 	return all
 }
 
-// behind returns the address at an offset from the first address of a block. If the address is not in the block, it returns the zero address.
+// behind returns the address at an offset from a block's first address. If the address is not in the block, it returns the zero address.
 func behind(block netip.Prefix, key string) netip.Addr {
 	n, ok := new(big.Int).SetString(key, 10)
 	if !ok || n.Sign() < 0 || !block.IsValid() {

@@ -1,14 +1,12 @@
-// Package transfer imports the data of other address managers into Carve, once or continuously. Readers (package source) produce records. A mapping
+// Package transfer imports data from other address managers into Carve, once or continuously. Readers (package source) produce records. A mapping
 // (package rules) decides which objects these records become. A plan compares the objects with the server. A run creates the missing objects. A
-// report has the outcome of every row.
+// report has an outcome for every row.
 package transfer
 
 import (
 	"context"
 	"errors"
-	"maps"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,13 +19,9 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// importing has the flags of an import.
 type importing struct {
 	input
 	writeMapping string
-	reportFile   string
-	dry          bool
-	parallel     int
 }
 
 // about has the help text for each source.
@@ -44,7 +38,7 @@ var about = map[string]string{
 // ImportCommand returns the command `import`.
 func ImportCommand(p *session.Program) *cobra.Command {
 	var commands []*cobra.Command
-	for _, of := range slices.Sorted(maps.Keys(about)) {
+	for of := range show.Sorted(about) {
 		commands = append(commands, importFrom(p, of))
 	}
 	return verbs.Group("import", "Import the data of another address manager", nil, commands...)
@@ -66,23 +60,15 @@ to a file: edit it, and import with --mapping. Exit code 4: some rows were not i
 		RunE: p.Verb(m.run),
 	}
 	f := cmd.Flags()
-	m.flags(f)
+	m.flags(f, of == "netbox")
 	f.StringVar(&m.writeMapping, "write-mapping", "", "write the mapping of this import to this `FILE` (- for standard output), and import nothing")
-	f.StringVar(&m.reportFile, "report", "", "write the outcome of every row to this `FILE`, .csv or .json")
 	f.BoolVar(&m.dry, "dry-run", false, "show the planned changes, and change nothing")
-	f.IntVar(&m.parallel, "parallel", 4, "maximum number of concurrent `REQUESTS`")
-	if of == "netbox" {
-		m.urlFlag(f)
-	}
 	return cmd
 }
 
 func (m *importing) run(ctx context.Context, args []string) error {
-	if m.parallel < 1 || m.parallel > 64 {
-		return exit.Usagef("--parallel must be between 1 and 64")
-	}
 	defer frugal()()
-	mapping, err := m.mapping()
+	mapping, err := m.readMapping()
 	if err != nil {
 		return err
 	}
@@ -94,7 +80,6 @@ func (m *importing) run(ctx context.Context, args []string) error {
 		return err
 	}
 	m.p.Hushed = true
-	m.p.Aside = &locked{to: m.p.Aside}
 	s, err := m.p.InProject()
 	if err != nil {
 		return err
@@ -113,25 +98,15 @@ func (m *importing) run(ctx context.Context, args []string) error {
 // carryOut runs the plan and reports the result. If it is a dry run, or if a policy refuses the import, it only reports.
 func (m *importing) carryOut(ctx context.Context, s *session.Session, plan *plan) error {
 	var failed error
-	begun := !m.dry && !plan.refused
-	if begun {
-		total := 0
-		for _, level := range slices.Concat(plan.create, plan.claims) {
-			total += len(level)
-		}
-		r := &run{Session: s, plan: plan, parallel: m.parallel, progress: newProgress(m.p, total)}
-		failed = r.do(ctx)
-		if said := r.progress.end(); said != "" {
-			m.p.Remark("%s", said)
+	if !m.dry && !plan.refused {
+		r := newRun(s, m.parallel, plan.size())
+		failed = r.create(ctx, plan)
+		if summary := r.progress.End(); summary != "" {
+			m.p.Remark("%s", summary)
 		}
 	}
 	out := account(plan.desired, m.dry, !m.dry)
-	if m.reportFile != "" {
-		if err := out.write(m.reportFile, &out); err != nil {
-			return err
-		}
-	}
-	if err := m.show(&out); err != nil {
+	if err := m.print(&out, &out, out.diff); err != nil {
 		return err
 	}
 	if plan.refused {
@@ -151,17 +126,6 @@ func (m *importing) carryOut(ctx context.Context, s *session.Session, plan *plan
 		return exit.Verdict(exit.Conflict)
 	}
 	return nil
-}
-
-func (m *importing) show(out *report) error {
-	if m.p.Structured() {
-		return show.DocumentOfList(m.p.Printer, out, "items", out.lines)
-	}
-	if m.p.Quiet {
-		return nil
-	}
-	const most = 50
-	return out.diff(m.p.Printer, most)
 }
 
 // writeOut writes the mapping to a new file. If the file exists, it fails, because the user may have edited that file.

@@ -4,21 +4,22 @@ import (
 	"fmt"
 	"maps"
 	"net/netip"
+	"slices"
 	"strings"
 
+	"github.com/carve-ipam/carve/internal/cli/converge"
 	"github.com/carve-ipam/carve/internal/cli/exit"
 	"github.com/carve-ipam/carve/internal/cli/rules"
-	"github.com/carve-ipam/carve/internal/cli/snapshot"
 	"github.com/carve-ipam/carve/internal/cli/source"
 )
 
-// row is the result of one row of the source. There can be very many rows, and nearly every row becomes exactly one item.
+// row is the result of one source row. There can be very many rows, and nearly every row becomes exactly one item.
 type row struct {
 	item *item  // the only item that the row became
 	rest *other // nil if there is exactly one item
 }
 
-// other is the result of a row that became no item or several items.
+// other is the result if a row became no item or several items.
 type other struct {
 	items   []*item
 	outcome string // for rows without items
@@ -36,7 +37,7 @@ func (r row) items() []*item {
 	return nil
 }
 
-// ended returns the outcome of a row without items, and the reason for it.
+// ended returns the outcome and the reason for a row without items.
 func (r row) ended() (outcome, why string) {
 	if r.rest == nil {
 		return "", ""
@@ -44,17 +45,17 @@ func (r row) ended() (outcome, why string) {
 	return r.rest.outcome, r.rest.why
 }
 
-// desired has the rows of a source and the items that the mapping makes from them.
+// desired has the source's rows and the items that the mapping makes from them.
 type desired struct {
 	mapping rules.Mapping
 	project string // the default project
 	records *source.Records
-	rows    []row // in the order of the records
+	rows    []row // in the same order as records
 	items   []*item
-	extras  []*item                      // items for the roots of the mapping
+	extras  []*item                      // items for the mapping's roots
 	spaces  []*item                      // items for the spaces in Carve's own exports
-	makings []*itemMaker                 // one for each rule of the mapping
-	origins map[domain]map[origin]string // for each space, the routing domains that map to it, each with the ID of one of its rows
+	makings []*itemMaker                 // one for each rule
+	origins map[domain]map[origin]string // for each space, the routing domains that map to it, each with one row's ID
 	classes []*item
 }
 
@@ -77,15 +78,14 @@ func desiredItems(m rules.Mapping, project string, records *source.Records) (*de
 		if err != nil || block != block.Masked() {
 			return nil, exit.Usagef("roots: %q is not a CIDR", root.CIDR)
 		}
-		name := root.Name
-		if name == "" {
-			name = rules.Name(root.CIDR)
-		}
 		d := domainOf(first(root.Project, project), first(root.Space, "default"))
-		w.extras = append(w.extras, &item{itemDetails: &itemDetails{}, ending: pending, domain: d, kind: rules.AsPool, name: name, block: block})
+		w.extras = append(w.extras, newItem(d, rules.AsPool, first(root.Name, rules.Name(root.CIDR)), block, &itemDetails{}))
 	}
 	return w, nil
 }
+
+// all returns the items for the mapping's roots and for the rows.
+func (w *desired) all() []*item { return slices.Concat(w.extras, w.items) }
 
 func first(values ...string) string {
 	for _, v := range values {
@@ -96,46 +96,40 @@ func first(values ...string) string {
 	return ""
 }
 
-// record makes the item of one record. If there is no item, it stores the reason.
+// record makes a record's item. If there is none, it stores the reason.
 func (w *desired) record(n int, r *source.Record) {
 	end := func(outcome, why string) { w.rows[n].rest = &other{outcome: outcome, why: why} }
+	at := w.mapping.RuleOf(r)
+	skipped := at >= 0 && w.mapping.Rules[at].As == rules.AsSkip
+	key := w.mapping.SpaceKey(r)
+	to, mapped := w.mapping.Spaces[key]
 	switch {
-	case r.Problem != "":
-		if at, found := w.mapping.RuleOf(r); found && w.mapping.Rules[at].As == rules.AsSkip {
-			end(outcomeSkipped, "the mapping skips it")
-			return
-		}
+	case r.Problem != "" && !skipped:
 		end(outcomeRefused, r.Problem)
 		return
-	case r.Own != nil:
+	case r.Problem == "" && r.Own != nil:
 		w.own(n, r)
 		return
-	case r.Kind == source.Reference:
+	case r.Problem == "" && r.Kind == source.Reference:
 		end(outcomeReference, "it is a "+first(r.Fields.Get("model"), "row about something else"))
 		return
-	}
-	at, found := w.mapping.RuleOf(r)
-	key := w.mapping.SpaceKey(r)
-	to, said := w.mapping.Spaces[key]
-	switch {
-	case !found:
-		end(outcomeSkipped, "no rule of the mapping matches it")
-		return
-	case w.mapping.Rules[at].As == rules.AsSkip:
+	case skipped:
 		end(outcomeSkipped, "the mapping skips it")
+		return
+	case at < 0:
+		end(outcomeSkipped, "no rule of the mapping matches it")
 		return
 	case to.Skip:
 		end(outcomeSkipped, fmt.Sprintf("the mapping skips %q", key))
 		return
 	}
-	explicit := said && to.Space != ""
+	explicit := mapped && to.Space != ""
 	if !explicit {
 		to.Space = first(rules.Name(key), "default")
 	}
-	i := &item{
-		domain: domainOf(first(to.Project, w.project), to.Space), kind: w.mapping.Rules[at].As, block: r.Block,
-		itemDetails: w.makings[at].shared, ending: pending, row: int32(n + 1), //nolint:gosec // G115: the rows of files
-	}
+	by := w.makings[at]
+	i := newItem(domainOf(first(to.Project, w.project), to.Space), by.rule.As, "", r.Block, by.shared)
+	i.row = int32(n + 1) //nolint:gosec // G115: the rows of files
 	if r.Span != nil {
 		i.details().span = r.Span
 	}
@@ -148,21 +142,16 @@ func (w *desired) record(n int, r *source.Record) {
 		o.identity = r.Domain
 	}
 	w.from(i.domain, o, r)
-	i.name = rules.Name(rules.Expand(first(w.mapping.Rules[at].Name, "{name|block}"), r))
-	w.add(n, i)
+	i.name = rules.Name(rules.Expand(first(by.rule.Name, "{name|block}"), r))
+	w.rows[n].item, w.items = i, append(w.items, i)
 }
 
-func (w *desired) add(n int, i *item) {
-	w.rows[n].item = i
-	w.items = append(w.items, i)
-}
-
-// fits returns the reason why an item cannot become the kind of object that the mapping wants. If it can, fits returns "".
+// fits returns the reason why an item cannot become the object that the mapping wants, or "".
 func (i *item) fits() string {
 	mapped := netip.MustParsePrefix("::ffff:0:0/96")
 	switch {
 	case i.isRange() && (i.kind == rules.AsPool || i.kind == rules.AsClaim || i.kind == rules.AsAuto):
-		blocks := snapshot.Blocks(i.span.First, i.span.Last)
+		blocks := converge.Blocks(i.span.First, i.span.Last)
 		if len(blocks) > 1 {
 			return "a range that is not a CIDR can become a reservation or claims, not a " + i.kind
 		}
@@ -175,16 +164,16 @@ func (i *item) fits() string {
 	return ""
 }
 
-// itemMaker makes the labels, the annotations and the description of rows that match one rule of the mapping.
+// itemMaker makes the labels, the annotations and the description for rows that match one rule.
 type itemMaker struct {
 	mapping *rules.Mapping
 	rule    rules.Rule
 	records *source.Records
-	shadow  string       // the name of the mirror that makes the items
-	shared  *itemDetails // shared by all rows of the rule; details gives an item its own copy
+	shadow  string       // the mirror's name, or "" for an import
+	shared  *itemDetails // shared by all rows that match the rule; details gives an item its own copy
 }
 
-// record returns the row of an item. The item's field by must be set.
+// record returns an item's row. The item's field by must be set.
 func (i *item) record() *source.Record {
 	r := i.by.records.At(int(i.row) - 1)
 	return &r
@@ -195,10 +184,9 @@ func (i *item) same() string {
 	if i.by == nil {
 		return ""
 	}
-	return i.record().Same
+	return i.record().ObjectKey
 }
 
-// labelMap returns an item's labels.
 func (i *item) labelMap() map[string]string {
 	switch {
 	case i.claims != nil:
@@ -206,13 +194,7 @@ func (i *item) labelMap() map[string]string {
 	case i.by == nil:
 		return i.labels
 	}
-	all := map[string]string{}
-	record := i.record()
-	for key, of := range i.by.mapping.Labels {
-		if value := rules.Label(record.Field(of)); value != "" {
-			all[key] = value
-		}
-	}
+	all := i.mapped(i.by.mapping.Labels, rules.Label)
 	maps.Copy(all, i.by.rule.Labels)
 	if i.by.shadow != "" {
 		all[shadowLabel] = i.by.shadow
@@ -220,7 +202,6 @@ func (i *item) labelMap() map[string]string {
 	return all
 }
 
-// annotationMap returns an item's annotations.
 func (i *item) annotationMap() map[string]string {
 	switch {
 	case i.claims != nil:
@@ -228,17 +209,20 @@ func (i *item) annotationMap() map[string]string {
 	case i.by == nil || i.annotations != nil:
 		return i.annotations
 	}
-	all := map[string]string{}
-	record := i.record()
-	for key, of := range i.by.mapping.Annotations {
-		if value := rules.Text(record.Field(of), 1000); value != "" {
+	return i.mapped(i.by.mapping.Annotations, func(text string) string { return rules.Text(text, 1000) })
+}
+
+// mapped returns the values for the labels or annotations that a mapping defines.
+func (i *item) mapped(fields map[string]string, convert func(string) string) map[string]string {
+	all, record := map[string]string{}, i.record()
+	for key, field := range fields {
+		if value := convert(record.Field(field)); value != "" {
 			all[key] = value
 		}
 	}
 	return all
 }
 
-// text returns an item's description.
 func (i *item) text() string {
 	if i.by == nil {
 		return i.description
@@ -246,38 +230,32 @@ func (i *item) text() string {
 	return rules.Text(strings.ReplaceAll(i.record().Fields.Get("description"), "\n", " "), 250)
 }
 
-// own makes an item from a row of Carve's own export. The item has the values of the row unchanged.
+// own makes an item from a row in Carve's own export. The item has the row's values unchanged.
 func (w *desired) own(n int, r *source.Record) {
-	i := &item{
-		domain: domainOf(w.project, r.Own.Space), kind: string(r.Kind), name: r.Name, block: r.Block, row: int32(n + 1), //nolint:gosec // G115: the rows of files
-		ending: pending,
-		itemDetails: &itemDetails{
-			labels: r.Own.Labels, annotations: r.Own.Annotations, description: r.Fields.Get("description"), spec: r.Own.Spec,
-			ownParent: r.Own.Parent, serves: r.Own.Serves,
-		},
-	}
+	i := newItem(domainOf(w.project, r.Own.Space), string(r.Kind), r.Name, r.Block, &itemDetails{
+		labels: r.Own.Labels, annotations: r.Own.Annotations, description: r.Fields.Get("description"), spec: r.Own.Spec,
+		ownParent: r.Own.Parent, serves: r.Own.Serves,
+	})
+	i.row = int32(n + 1) //nolint:gosec // G115: the rows of files
 	if len(i.spec) == 0 {
 		i.spec = []byte("{}")
 	}
-	if r.Kind != source.Pool && r.Kind != source.Claim { // inherit sets the space of pools and claims
+	if r.Kind != source.Pool && r.Kind != source.Claim { // inherit moves pools and claims
 		i.move(first(i.space(), "default"))
 	}
-	switch r.Kind {
+	list := &w.items
+	switch r.Kind { //nolint:exhaustive // the other kinds are items
 	case source.Space:
-		w.rows[n].item = i
-		w.spaces = append(w.spaces, i)
+		list = &w.spaces
 	case source.Class:
-		w.rows[n].item = i
-		w.classes = append(w.classes, i)
-	default:
-		w.add(n, i)
+		list = &w.classes
 	}
+	w.rows[n].item, *list = i, append(*list, i)
 }
 
-// names makes the names of pools and claims unique. It goes through the rows in the order of the source, so that the same file always gets the same
-// names.
+// names makes the names of pools and claims unique. It keeps the rows' order, so that the same file always gets the same names.
 func (w *desired) names() {
-	taken := map[string]map[string]domain{} // maps a project and a name to the domain of the object that has the name
+	taken := map[projectName]domain{}
 	for _, i := range w.items {
 		if i.kind != rules.AsReservation && i.spec == nil {
 			i.unique(taken)
@@ -285,24 +263,22 @@ func (w *desired) names() {
 	}
 }
 
-// unique gives an item a name that no other item has.
-func (i *item) unique(taken map[string]map[string]domain) {
-	names := taken[i.project()]
-	if names == nil {
-		names = map[string]domain{}
-		taken[i.project()] = names
-	}
+// projectName is a name in a project.
+type projectName struct{ project, name string }
+
+// unique gives an item a name that no other item has. taken has the domains in which names are used.
+func (i *item) unique(taken map[projectName]domain) {
 	base := first(i.name, rules.Name(i.where()), "block")
-	i.name = base
-	for n := 0; names[i.name] != (domain{}); n++ {
+	at := projectName{i.project(), base}
+	for n := 0; taken[at] != (domain{}); n++ {
 		switch {
-		case n == 0 && names[base] != i.domain:
-			i.name = rules.WithSuffix(base, i.space())
+		case n == 0 && taken[at] != i.domain:
+			at.name = rules.WithSuffix(base, i.space())
 		case n <= 1:
-			i.name = rules.WithSuffix(base, rules.Name(i.where()))
+			at.name = rules.WithSuffix(base, rules.Name(i.where()))
 		default:
-			i.name = rules.WithSuffix(base, fmt.Sprintf("%s-%d", rules.Name(i.where()), n))
+			at.name = rules.WithSuffix(base, fmt.Sprintf("%s-%d", rules.Name(i.where()), n))
 		}
 	}
-	names[i.name] = i.domain
+	i.name, taken[at] = at.name, i.domain
 }

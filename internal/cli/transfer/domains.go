@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -12,21 +13,21 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/source"
 )
 
-// sourceName is the key of an annotation. It has the name of an object in the source. On a space, it has the name of the routing domain that an
-// import put into the space.
+// sourceName is the key of an annotation with an object's name in the source. On a space, it names the routing domain that an import put into the
+// space.
 const sourceName = "source-name"
 
-// origin is a routing domain of the source that maps to a space of Carve.
+// origin is a routing domain in the source that maps to a space in Carve.
 type origin struct {
-	key      string // the values of the fields in `spaceBy`
+	key      string // the mapping's SpaceKey
 	identity string // the domain's own key in the source
-	explicit bool   // the mapping names the space of this domain
+	explicit bool   // the mapping names its space
 }
 
-// said returns the name of an origin for messages.
-func (o origin) said() string { return fmt.Sprintf("%q", cmp.Or(o.identity, o.key)) }
+// messageName returns an origin's name for messages.
+func (o origin) messageName() string { return fmt.Sprintf("%q", cmp.Or(o.identity, o.key)) }
 
-// from records that a row of a routing domain maps to a space.
+// from records that a routing domain maps to a space. r is one of its rows.
 func (w *desired) from(d domain, o origin, r *source.Record) {
 	if w.origins[d] == nil {
 		w.origins[d] = map[origin]string{}
@@ -36,8 +37,8 @@ func (w *desired) from(d domain, o origin, r *source.Record) {
 	}
 }
 
-// refuseMergedDomains returns an error if the import would put two routing domains of the source into one space. Equal addresses in the two domains
-// would then count as the same address. It allows the merge only if the mapping names the space for the key of each domain.
+// refuseMergedDomains returns an error if the import would put two routing domains into one space. Equal addresses in the two domains would then
+// count as the same address. The function allows the merge only if the mapping names the space for each domain's key.
 func (w *desired) refuseMergedDomains() error {
 	for _, d := range slices.SortedFunc(maps.Keys(w.origins), func(a, b domain) int {
 		return cmp.Or(cmp.Compare(a.project(), b.project()), cmp.Compare(a.space(), b.space()))
@@ -47,19 +48,19 @@ func (w *desired) refuseMergedDomains() error {
 			row := w.origins[d][o]
 			switch {
 			case !o.explicit && o.key != "" && rules.Name(o.key) == "":
-				return exit.Usagef("the routing domain %s (%s) has no name that can become a space name: name its space in `spaces` of a mapping; --write-mapping writes one", o.said(), row)
+				return exit.Usagef("the routing domain %s (%s) has no name that can become a space name: name its space in `spaces` of a mapping; --write-mapping writes one", o.messageName(), row)
 			case !o.explicit && o.key != "" && d.space() == "default":
 				return exit.Usagef("the routing domain %s (%s) would map to the space default, which is for rows without a routing domain: name its space in `spaces` of a mapping; "+
-					"--write-mapping writes one", o.said(), row)
+					"--write-mapping writes one", o.messageName(), row)
 			case o.key == "" && o.identity != "":
-				return exit.Usagef("the row %s is in the routing domain %s, but has no value in the fields of `spaceBy`: use `spaceBy: [routing-domain]`", row, o.said())
+				return exit.Usagef("the row %s is in the routing domain %s, but has no value in the fields of `spaceBy`: use `spaceBy: [routing-domain]`", row, o.messageName())
 			case n == 0:
 				continue
 			}
 			other := all[n-1]
 			if o.key == other.key || !o.explicit || !other.explicit {
 				return exit.Usagef("two routing domains would map to the space %s: %s (%s) and %s (%s). Name a space for each in `spaces` of a mapping, or separate them "+
-					"by `spaceBy: [routing-domain]`; --write-mapping writes one", d.space(), other.said(), w.origins[d][other], o.said(), row)
+					"by `spaceBy: [routing-domain]`; --write-mapping writes one", d.space(), other.messageName(), w.origins[d][other], o.messageName(), row)
 			}
 		}
 	}
@@ -69,9 +70,6 @@ func (w *desired) refuseMergedDomains() error {
 // refuseForeignSpace returns an error if a routing domain would go into a space that an earlier import created for another domain.
 func (w *desired) refuseForeignSpace(states map[string]*state) error {
 	for d, origins := range w.origins {
-		if states[d.project()] == nil {
-			continue
-		}
 		is, found := states[d.project()].Spaces[d.space()]
 		name := is.Metadata.Annotations[sourceName]
 		if !found || name == "" {
@@ -80,16 +78,16 @@ func (w *desired) refuseForeignSpace(states map[string]*state) error {
 		for o, row := range origins {
 			if !o.explicit && cmp.Or(o.identity, o.key) != name {
 				return exit.Usagef("the space %s was created for the routing domain %q, and %s (%s) would map to it too: name its space in `spaces` of a mapping; "+
-					"--write-mapping writes one", d.space(), name, o.said(), row)
+					"--write-mapping writes one", d.space(), name, o.messageName(), row)
 			}
 		}
 	}
 	return nil
 }
 
-// spaceItem returns the item for a new space of a routing domain. The item's annotation has the name of the domain in the source.
+// spaceItem returns the item for a new space. Its annotation has the routing domain's name in the source.
 func (w *desired) spaceItem(d domain) *item {
-	i := &item{itemDetails: &itemDetails{}, ending: pending, domain: d, kind: string(source.Space), name: d.space()}
+	i := newItem(d, string(source.Space), d.space(), netip.Prefix{}, &itemDetails{})
 	var names []string
 	for o := range w.origins[d] {
 		if name := cmp.Or(o.identity, o.key); name != "" {

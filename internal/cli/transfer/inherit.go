@@ -4,12 +4,11 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/carve-ipam/carve/internal/cli/snapshot"
+	"github.com/carve-ipam/carve/internal/cli/converge"
 )
 
-// inherit sets the space of items from Carve's own exports. An item without a space gets the space of its pool. The pool is in the source or on the
-// server. This is necessary because the console's tables have the space only for root pools. inherit also removes classes that do not exist from the
-// pools' lists.
+// inherit moves items from Carve's own exports into their spaces. An item without a space gets its pool's space, because the console's tables have
+// the space only for root pools. The pool is in the source or on the server. inherit also removes classes that do not exist from the pools' lists.
 func (w *desired) inherit(states map[string]*state) {
 	pools := map[string]*item{} // by project/name
 	for _, i := range w.items {
@@ -25,18 +24,15 @@ func (w *desired) inherit(states map[string]*state) {
 				byClass = append(byClass, i)
 			}
 		}
-		if len(i.serves) == 0 {
-			continue
-		}
 		i.serves = slices.DeleteFunc(i.serves, func(class string) bool {
 			_, found := states[i.project()].Classes[i.project()+"/"+class]
 			return !found
 		})
 	}
-	classes := map[string][]*item{} // the pools that list each class; the key is project/name of the class
-	if len(byClass) > 0 {
-		classes = w.serving(states)
+	if len(byClass) == 0 {
+		return
 	}
+	classes := w.serving(states)
 	for _, i := range byClass {
 		for _, p := range classes[i.project()+"/"+specOf(i).ClassName] {
 			if around(p, i) {
@@ -46,7 +42,6 @@ func (w *desired) inherit(states map[string]*state) {
 	}
 }
 
-// specOf returns the names of the classes in an item's spec.
 func specOf(i *item) (spec struct {
 	ClassName  string
 	ClassNames []string
@@ -56,8 +51,8 @@ func specOf(i *item) (spec struct {
 	return spec
 }
 
-// serving returns the pools that list each class. The key is project/name of the class. A claim with a class names no pool in a plan, so its space
-// comes from these pools.
+// serving returns the pools that list each class, by the class's project/name. A claim with a class names no pool in a plan, so its space comes from
+// these pools.
 func (w *desired) serving(states map[string]*state) map[string][]*item {
 	all := map[string][]*item{}
 	for _, i := range w.items {
@@ -79,7 +74,7 @@ func (w *desired) serving(states map[string]*state) map[string][]*item {
 	return all
 }
 
-// spaceAround returns the space of the pools that contain an item.
+// spaceAround returns the space in which the pools around an item are.
 func spaceAround(i *item, pools map[string]*item, st *state) string {
 	at := i
 	for range len(pools) + 1 { // the limit ends a cycle of pools that name each other
@@ -93,7 +88,7 @@ func spaceAround(i *item, pools map[string]*item, st *state) string {
 		return at.space()
 	}
 	if pool, found := st.Pools[at.ownParent]; found {
-		return snapshot.SpaceOf(pool)
+		return converge.SpaceOf(pool)
 	}
 	return "default"
 }

@@ -28,23 +28,31 @@ type input struct {
 	onOverlap   string
 	roots       []string
 	encoding    string
+	reportFile  string
+	dry         bool
+	parallel    int
 }
 
-func (m *input) flags(f *pflag.FlagSet) {
+// flags adds the flags that all commands with a source have. live adds the flag for a live source.
+func (m *input) flags(f *pflag.FlagSet, live bool) {
 	f.StringVar(&m.mappingFile, "mapping", "", "`FILE` with the rules for the rows")
 	const otherwise = " (default: the policy in the mapping, or refuse)"
 	f.StringVar(&m.onDuplicate, "on-duplicate", "", "rows with the same block: "+strings.Join(rules.Policies("onDuplicate"), ", ")+otherwise)
 	f.StringVar(&m.onOverlap, "on-overlap", "", "rows that overlap: "+strings.Join(rules.Policies("onOverlap"), ", ")+otherwise)
 	f.StringVar(&m.encoding, "encoding", "", "`NAME` of the encoding of the files, such as latin1 or windows-1252 (default: by the byte order mark, or UTF-8)")
 	f.StringArrayVar(&m.roots, "root", nil, "a pool `NAME=CIDR` to create around everything in it (repeatable)")
+	f.StringVar(&m.reportFile, "report", "", "write the outcome of every row to this `FILE`, .csv or .json")
+	f.IntVar(&m.parallel, "parallel", 4, "maximum number of concurrent `REQUESTS`")
+	if live {
+		f.StringVar(&m.url, "url", "", "base `URL` of a live NetBox to read; the environment variable NETBOX_TOKEN has its token")
+	}
 }
 
-func (m *input) urlFlag(f *pflag.FlagSet) {
-	f.StringVar(&m.url, "url", "", "base `URL` of a live NetBox to read; the environment variable NETBOX_TOKEN has its token")
-}
-
-// mapping returns the mapping in the file. If there is no file, it returns the default mapping of the source. It then applies the flags.
-func (m *input) mapping() (mapping rules.Mapping, err error) {
+// readMapping returns the mapping in the file, or the source's default mapping. It also applies the flags to this mapping.
+func (m *input) readMapping() (mapping rules.Mapping, err error) {
+	if m.parallel < 1 || m.parallel > 64 {
+		return mapping, exit.Usagef("--parallel must be between 1 and 64")
+	}
 	mapping = rules.Preset(m.of)
 	if m.mappingFile != "" {
 		text, err := m.p.Read(m.mappingFile)
@@ -77,7 +85,7 @@ func frugal() (over func()) {
 	return func() { debug.SetGCPercent(before) }
 }
 
-// read reads the source. It prints notes about the parts of the source that the mapping does not use.
+// read reads the source and prints its warnings. If the mapping and the source do not fit together, it returns an error.
 func (m *input) read(ctx context.Context, mapping rules.Mapping, paths []string) (*source.Reading, error) {
 	reading, err := m.records(ctx, mapping, paths)
 	if err != nil {
@@ -139,16 +147,15 @@ func (m *input) records(ctx context.Context, mapping rules.Mapping, paths []stri
 	return reading, nil
 }
 
-// unreadable is the error for a file that cannot be read. Its exit code is that of a wrong command line.
+// unreadable is the error for a file that cannot be read. It has the same exit code as a wrong command line.
 type unreadable struct{ error }
 
-// ExitCode returns the exit code of a wrong command line.
 func (unreadable) ExitCode() int { return exit.Usage }
 
 func (e unreadable) Unwrap() error { return e.error }
 
-// named returns an error if the mapping has a field that no row of the source can have. The fields of the default mapping are always allowed, even if
-// the source has no value for one of them now. A tag is known only if a row has it. For an unknown tag, named therefore only prints a warning.
+// named returns an error if the mapping has a field that no row can have. It always allows the fields in the default mapping, even if the source has
+// no value for them now. A tag is known only if a row has it. For an unknown tag, named therefore only prints a warning.
 func (m *input) named(mapping rules.Mapping, reading *source.Reading) error {
 	known := map[string]bool{}
 	preset := rules.Preset(m.of)
@@ -167,7 +174,7 @@ func (m *input) named(mapping rules.Mapping, reading *source.Reading) error {
 	return nil
 }
 
-// unused prints notes about the columns of tables that nothing reads. If such a column looks like a mistyped column, it returns an error.
+// unused prints notes about columns that nothing reads. If such a column looks like a mistyped known one, it returns an error.
 func (m *input) unused(mapping rules.Mapping, reading *source.Reading) error {
 	used := map[string]bool{}
 	for _, u := range mapping.Uses() {
@@ -211,7 +218,7 @@ func (m *input) live(ctx context.Context) (*source.Reading, error) {
 	}
 	const patience = 20
 	tries := 0
-	return source.Live{URL: m.url, Token: token, HTTP: h, Wait: func(ctx context.Context, resp *http.Response) error {
+	return source.Live{URL: at, Token: token, HTTP: h, Wait: func(ctx context.Context, resp *http.Response) error {
 		if tries++; tries > patience {
 			return http.ErrHandlerTimeout
 		}

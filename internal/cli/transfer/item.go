@@ -8,12 +8,12 @@ import (
 	"unique"
 
 	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/converge"
 	"github.com/carve-ipam/carve/internal/cli/rules"
-	"github.com/carve-ipam/carve/internal/cli/snapshot"
 	"github.com/carve-ipam/carve/internal/cli/source"
 )
 
-// These are the outcomes of a row. Some are planned and the others are done.
+// These are a row's outcomes. Some are planned, and the others are done.
 const (
 	outcomeCreate    = "to create"
 	outcomeCreated   = "created"
@@ -36,7 +36,7 @@ const (
 	outcomeEnded     = "ended here" // Carve leads, and has released it
 )
 
-// domain is a routing domain: a space of a project. It takes less room in an item than the two names.
+// domain is a space in a project. It takes less room in an item than the two names.
 type domain struct{ names unique.Handle[domainNames] }
 
 type domainNames struct{ project, space string }
@@ -48,7 +48,6 @@ func domainOf(project, space string) domain {
 func (d domain) project() string { return d.names.Value().project }
 func (d domain) space() string   { return d.names.Value().space }
 
-// move sets the space of an item.
 func (i *item) move(space string) { i.domain = domainOf(i.project(), space) }
 
 // item is one object that the source wants or that is on the server. An import can have very many items. Items therefore share equal values, and the
@@ -61,42 +60,53 @@ type item struct {
 	name  string
 	block netip.Prefix
 
-	row          int32 // row of the source, starting at 1; 0 if the item comes from the server or from the mapping
-	depth        int16 // number of pools that contain it, which is less than the number of bits in an address
+	row          int32 // number of its row in the source, from 1; 0 for items from the server or the mapping
+	depth        int16 // number of pools around it, which is less than the bits in an address
 	onServer     bool  // the object is on the server
-	counterpart  bool  // a mirror has made a pool of this block, which may contain objects that are not in the source
+	madeByMirror bool  // a mirror has made a pool with this block; objects in it may be missing in the source
 	parent       *item // the pool that contains it
-	madeByMirror *item // the equal or conflicting item on the other side: on the server for a row, and in the source for an item of the server
+	counterpart  *item // the equal or conflicting item on the other side: on the server for a row, in the source for a server's item
 }
 
-// ending is the outcome of an item and the reason. Several items share one ending, so no function may change it. The method end gives an item another
-// ending.
+// ending is an item's outcome and the reason. Items share endings, so no function may change one. The method end gives an item another ending.
 type ending struct{ outcome, why string }
 
-// pending is the ending of an item that has no outcome yet. exists is the ending of an item that is equal to the object on the server.
+// pending is the ending before an item has an outcome. exists is the ending of an item that is equal to the object on the server.
 var pending, exists = &ending{}, &ending{outcome: outcomeSame}
+
+// newItem returns an item without an outcome.
+func newItem(d domain, kind, name string, block netip.Prefix, details *itemDetails) *item {
+	return &item{domain: d, kind: kind, name: name, block: block, itemDetails: details, ending: pending}
+}
+
+// itemOnServer returns the item for an object on the server.
+func itemOnServer(d domain, kind, name string, block netip.Prefix, details *itemDetails) *item {
+	i := newItem(d, kind, name, block, details)
+	i.onServer = true
+	return i
+}
 
 // itemDetails has the fields that few items use.
 type itemDetails struct {
 	span *source.Span // of a range
-	// by makes the labels, the annotations and the description of a row when they are needed, because a map for each row would take too much memory.
-	// It is nil for items of Carve's own exports, of the mapping and of the server. Those items have their values in the fields below.
+	// by makes a row's labels, annotations and description when they are needed, because a map for each row would take too much memory. It is nil for
+	// items from Carve's own exports, the mapping and the server. Those items have their values in the fields below.
 	by          *itemMaker
 	labels      map[string]string
 	annotations map[string]string
 	description string
-	phase       client.IPAllocationPhase                   // of a held block
+	phase       client.IPAllocationPhase                   // only for a held block
 	spec        json.RawMessage                            // of Carve's own exports
 	serves      []string                                   // classes that a new pool will list
 	current     func() (map[string]json.RawMessage, error) // returns the spec on the server
-	claims      *snapshot.Claims                           // for an item of the server: the claim with the item's name has its labels, annotations, revision and spec
+	claims      *converge.Claims                           // for a claim on the server: has its labels, annotations, revision and spec
 	ownParent   string                                     // the parent that the item names, in Carve's own export or on the server
 	revision    string                                     // on the server
 	holds       []client.Reservation
 	parts       []span // of a reservation
 }
 
-// details returns the details of an item for a change. All rows of a rule share one itemDetails, so details first gives the item its own.
+// details returns an item's details for a change. Rows share one itemDetails, so details first gives the item its own.
 func (i *item) details() *itemDetails {
 	if i.by != nil && i.itemDetails == i.by.shared {
 		i.itemDetails = &itemDetails{by: i.by}
@@ -105,12 +115,12 @@ func (i *item) details() *itemDetails {
 }
 
 // claim returns the claim on the server for an item that has claims. It also works after the claim's release, because a report shows the claim.
-func (i *item) claim() snapshot.Claim {
+func (i *item) claim() converge.Claim {
 	c, _ := i.claims.AsRead(i.name) // the item was made from this claim
 	return c
 }
 
-// changed returns the revision of an item on the server.
+// changed returns an item's revision on the server.
 func (i *item) changed() string {
 	if i.claims != nil {
 		return i.claim().Revision
@@ -118,15 +128,20 @@ func (i *item) changed() string {
 	return i.revision
 }
 
-// rest returns the spec of an item on the server.
-func (i *item) rest() (snapshot.Spec, error) {
+// rest returns an item's spec on the server.
+func (i *item) rest() (converge.Spec, error) {
 	if i.claims != nil {
 		return i.claim().Rest, nil
 	}
 	return i.current()
 }
 
-// end sets the outcome of an item.
+// conflict refuses an item because of an item on the other side.
+func (i *item) conflict(with *item, why string) {
+	i.counterpart, with.counterpart = with, i
+	i.end(outcomeRefused, why)
+}
+
 func (i *item) end(outcome, why string) {
 	if i.ending = exists; outcome != exists.outcome || why != "" {
 		i.ending = &ending{outcome, why}
@@ -136,7 +151,7 @@ func (i *item) end(outcome, why string) {
 func (i *item) isPool() bool  { return i.kind == rules.AsPool }
 func (i *item) isRange() bool { return i.span != nil }
 
-// from and to return the first and the last address of an item.
+// from and to return an item's first and last address.
 func (i *item) from() netip.Addr {
 	if i.isRange() {
 		return i.span.First
@@ -148,10 +163,10 @@ func (i *item) to() netip.Addr {
 	if i.isRange() {
 		return i.span.Last
 	}
-	return snapshot.Last(i.block)
+	return converge.Last(i.block)
 }
 
-// before reports whether an item comes before another item in the source. An item of the mapping comes before all rows.
+// before reports whether an item comes before another item in the source. The mapping's items come before all rows.
 func (i *item) before(other *item) bool {
 	return other.row > 0 && i.row < other.row
 }
@@ -178,17 +193,8 @@ func byPlace(items []*item) {
 		}
 		return 1
 	}
-	rank := func(i *item) int {
-		switch i.kind {
-		case rules.AsPool:
-			return 0
-		case rules.AsAuto:
-			return 1
-		default:
-			return 2
-		}
-	}
+	rank := func(i *item) int { return slices.Index([]string{rules.AsAuto, rules.AsPool}, i.kind) }
 	slices.SortStableFunc(items, func(a, b *item) int {
-		return cmp.Or(a.from().Compare(b.from()), b.to().Compare(a.to()), cmp.Compare(rank(a), rank(b)), cmp.Compare(there(a), there(b)))
+		return cmp.Or(a.from().Compare(b.from()), b.to().Compare(a.to()), cmp.Compare(rank(b), rank(a)), cmp.Compare(there(a), there(b)))
 	})
 }

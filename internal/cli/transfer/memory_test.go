@@ -18,7 +18,7 @@ func TestImportRowsUseFewBytesAndObjects(t *testing.T) {
 	const rows = 20_000
 	for of, text := range map[string]string{"csv": csvRows(rows), "netbox": netboxRows(rows)} {
 		t.Run(of, func(t *testing.T) {
-			const mostBytes, mostObjects = 480, 4
+			const maxBytes, maxObjects = 480, 4
 			bytes, objects := live()
 			reading, err := source.Read(of, []source.File{{Name: "big", Text: strings.NewReader(text)}})
 			require.NoError(t, err)
@@ -30,8 +30,8 @@ func TestImportRowsUseFewBytesAndObjects(t *testing.T) {
 			out := account(w, false, true)
 			moreBytes, moreObjects := live()
 			require.Equal(t, map[string]int{outcomeLeft: rows + 1}, out.Counts)
-			require.LessOrEqual(t, (moreBytes-bytes)/rows, mostBytes, "bytes for each row")
-			require.LessOrEqual(t, (moreObjects-objects)/rows, mostObjects, "objects for each row")
+			require.LessOrEqual(t, (moreBytes-bytes)/rows, maxBytes, "bytes for each row")
+			require.LessOrEqual(t, (moreObjects-objects)/rows, maxObjects, "objects for each row")
 			runtime.KeepAlive(w)
 			runtime.KeepAlive(p)
 		})

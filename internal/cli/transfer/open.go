@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/source"
 )
 
-// opened is an open file of a source. The readers can read it several times.
+// opened is an open file that can be read several times.
 type opened struct {
 	*io.SectionReader
 	file     *os.File
@@ -42,7 +42,7 @@ func open(p *session.Program, path string) (*opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	// On Unix, a program can remove the name of an open file. The copy then disappears even if the program is killed. Windows does not allow that.
+	// On Unix, a program can remove an open file's name. The copy then disappears even if the program is killed. Windows does not allow that.
 	o := &opened{file: f, leftover: os.Remove(f.Name()) != nil}
 	size, err := io.Copy(f, from)
 	if err == nil {
@@ -55,7 +55,7 @@ func open(p *session.Program, path string) (*opened, error) {
 	return o, nil
 }
 
-// unchanged returns an error if the file has changed since it was opened. Otherwise two reads of the file could return different texts.
+// unchanged returns an error if the file has changed since it was opened. Otherwise two reads could return different texts.
 func (o *opened) unchanged() error {
 	now, err := o.file.Stat()
 	if err != nil {

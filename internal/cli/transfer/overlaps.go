@@ -67,13 +67,18 @@ func (i *item) overlaps(other *item) bool {
 	return i.from().Is4() == other.from().Is4() && !i.to().Less(other.from()) && !other.to().Less(i.from())
 }
 
-// size returns the number of addresses after the first address of an item.
+// covers reports whether an item contains all addresses of another item in its routing domain.
+func (i *item) covers(other *item) bool {
+	return i.domain == other.domain && !other.from().Less(i.from()) && !i.to().Less(other.to())
+}
+
+// size returns the number of an item's addresses, less one.
 func (i *item) size() *big.Int {
 	from, to := new(big.Int).SetBytes(i.from().AsSlice()), new(big.Int).SetBytes(i.to().AsSlice())
 	return to.Sub(to, from)
 }
 
-// cut returns the parts of a span that no other range of this import has taken.
+// cut returns the parts of a span that no other range has taken.
 func (t *tree) cut(s span) []span {
 	left := []span{s}
 	for _, taken := range t.taken {
@@ -89,7 +94,7 @@ func (t *tree) cut(s span) []span {
 	return left
 }
 
-// without returns the parts of a span that are outside the addresses from first to last.
+// without returns a span without the addresses from first to last.
 func (s span) without(first, last netip.Addr) (parts []span) {
 	if last.Less(s.first) || s.last.Less(first) {
 		return []span{s}

@@ -10,19 +10,21 @@ import (
 	"strings"
 
 	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/converge"
 	"github.com/carve-ipam/carve/internal/cli/exit"
 	"github.com/carve-ipam/carve/internal/cli/rules"
 	"github.com/carve-ipam/carve/internal/cli/session"
-	"github.com/carve-ipam/carve/internal/cli/snapshot"
+	"github.com/carve-ipam/carve/internal/cli/show"
 	"github.com/carve-ipam/carve/internal/cli/source"
+	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// plan has the steps of an import, in order.
+// plan has the steps for an import, in order.
 type plan struct {
 	*desired
 	states  map[string]*state // by project
 	create  [][]*item         // the items that are created one by one: spaces, then classes, then each level of pools
-	claims  [][]*item         // batches of claims
+	claims  [][]*item         // claims, in batches
 	refused bool              // a policy refuses the whole import
 }
 
@@ -31,7 +33,7 @@ func prepare(ctx context.Context, s *session.Session, w *desired) (*plan, error)
 	p := &plan{desired: w, states: map[string]*state{}}
 	for _, i := range slices.Concat(w.extras, w.items, w.spaces, w.classes) {
 		if p.states[i.project()] == nil {
-			st, err := read(ctx, snapshot.In(s, i.project()))
+			st, err := read(ctx, converge.In(s, i.project()))
 			if err != nil {
 				return nil, exit.About("project "+i.project(), err)
 			}
@@ -57,7 +59,7 @@ func (p *plan) grow() {
 			byDomain[e.domain] = append(byDomain[e.domain], e)
 		}
 	}
-	for _, i := range slices.Concat(p.extras, p.items) {
+	for _, i := range p.all() {
 		byDomain[i.domain] = append(byDomain[i.domain], i)
 	}
 	domains := slices.SortedFunc(maps.Keys(byDomain), func(a, b domain) int {
@@ -69,9 +71,9 @@ func (p *plan) grow() {
 	}
 }
 
-// byName sets the outcome of an item if the server uses the item's name for another block.
+// byName ends an item if the server uses the item's name for another block.
 func (p *plan) byName() {
-	for _, i := range slices.Concat(p.extras, p.items) {
+	for _, i := range p.all() {
 		if i.outcome != "" || i.kind == rules.AsReservation {
 			continue
 		}
@@ -100,7 +102,7 @@ func (p *plan) byName() {
 	}
 }
 
-// steps puts the items that must be created into the order of their creation.
+// steps puts the items that must be created into the order in which create creates them.
 func (p *plan) steps() {
 	var spaces, classes []*item
 	wanted := map[domain]bool{}
@@ -120,10 +122,9 @@ func (p *plan) steps() {
 		}
 		classes = append(classes, i)
 	}
-	levels := map[int16][]*item{}
+	var levels [][]*item
 	var claims []*item
-	deepest := int16(0)
-	for _, i := range slices.Concat(p.extras, p.items) {
+	for _, i := range p.all() {
 		switch {
 		case i.outcome != "" || i.kind == rules.AsReservation || i.kind == rules.AsClaims:
 			continue
@@ -131,27 +132,26 @@ func (p *plan) steps() {
 			claims = append(claims, i)
 			continue
 		}
+		for len(levels) <= int(i.depth) {
+			levels = append(levels, nil)
+		}
 		levels[i.depth] = append(levels[i.depth], i)
-		deepest = max(deepest, i.depth)
 		if _, found := p.states[i.project()].Spaces[i.space()]; !found && !wanted[i.domain] && !strings.Contains(i.space(), "/") {
 			wanted[i.domain] = true
 			spaces = append(spaces, p.spaceItem(i.domain))
 		}
 	}
-	p.create = append(p.create, spaces, classes)
-	for depth := int16(0); depth <= deepest; depth++ {
-		p.create = append(p.create, levels[depth])
-	}
+	p.create = append([][]*item{spaces, classes}, levels...)
 	p.claims = batches(claims)
 }
 
-// These are the limits of a batch. mostClaims limits its number of claims. mostBytes limits the size of its body, because the server limits that too.
+// maxClaims and maxBytes limit a batch. The server limits the size of a body too.
 const (
-	mostClaims = 1000
-	mostBytes  = 600 << 10
+	maxClaims = 1000
+	maxBytes  = 600 << 10
 )
 
-// batches groups claims by their pool. In a group, the claims are in the order of their blocks.
+// batches groups claims by their pool. In a group, the claims keep their order.
 func batches(claims []*item) (out [][]*item) {
 	groups := map[string][]*item{}
 	for _, i := range claims {
@@ -164,8 +164,8 @@ func batches(claims []*item) (out [][]*item) {
 	var batch []*item
 	bytes := 0
 	project := ""
-	for _, key := range slices.Sorted(maps.Keys(groups)) {
-		for _, i := range groups[key] {
+	for _, group := range show.Sorted(groups) {
+		for _, i := range group {
 			size := 300 + len(i.spec)
 			for k, v := range i.annotationMap() {
 				size += 2*len(v) + len(k)
@@ -173,7 +173,7 @@ func batches(claims []*item) (out [][]*item) {
 			for k, v := range i.labelMap() {
 				size += len(k) + len(v) + 6
 			}
-			if len(batch) > 0 && (len(batch) == mostClaims || bytes+size > mostBytes || i.project() != project) {
+			if len(batch) > 0 && (len(batch) == maxClaims || bytes+size > maxBytes || i.project() != project) {
 				out, batch, bytes = append(out, batch), nil, 0
 			}
 			batch, bytes, project = append(batch, i), bytes+size, i.project()
@@ -185,42 +185,46 @@ func batches(claims []*item) (out [][]*item) {
 	return out
 }
 
-// document returns the body of the request that creates an item. It also returns the name of the collection.
-func (i *item) document() (collection string, body any, err error) {
-	meta := client.CreateMetadata{Name: i.name, Labels: i.labelMap(), Annotations: i.annotationMap()}
+func (i *item) metadata() client.CreateMetadata {
+	return client.CreateMetadata{Name: i.name, Labels: i.labelMap(), Annotations: i.annotationMap()}
+}
+
+// decodeSpec decodes the spec from Carve's own export. Other items have no spec.
+func (i *item) decodeSpec(into any) error {
+	if i.spec == nil {
+		return nil
+	}
+	if err := json.Unmarshal(i.spec, into); err != nil {
+		return fmt.Errorf("%s %s: %w", i.kind, i.name, err)
+	}
+	return nil
+}
+
+// document returns the request body that creates a space, a class or a pool.
+func (i *item) document() (body any, err error) {
 	switch i.kind {
 	case string(source.Space):
-		return "spaces", client.SpaceCreate{Metadata: meta, Spec: &client.SpaceSpec{Description: i.text()}}, nil
+		return client.SpaceCreate{Metadata: i.metadata(), Spec: &client.SpaceSpec{Description: i.text()}}, nil
 	case string(source.Class):
-		doc := client.IPClassCreate{Metadata: meta}
-		return "classes", &doc, json.Unmarshal(i.spec, &doc.Spec)
-	case rules.AsPool:
-		doc, err := i.poolDocument(meta)
-		return "pools", doc, err
+		doc := client.IPClassCreate{Metadata: i.metadata()}
+		return &doc, i.decodeSpec(&doc.Spec)
 	default:
-		doc, err := i.claimDocument()
-		return "claims", doc, err
+		return i.poolDocument()
 	}
 }
 
-func (i *item) poolDocument(meta client.CreateMetadata) (client.IPPoolCreate, error) {
-	doc := client.IPPoolCreate{Metadata: meta}
-	if i.spec != nil {
-		if err := json.Unmarshal(i.spec, &doc.Spec); err != nil {
-			return doc, fmt.Errorf("pool %s: %w", i.name, err)
-		}
+func (i *item) poolDocument() (client.IPPoolCreate, error) {
+	doc := client.IPPoolCreate{Metadata: i.metadata()}
+	if err := i.decodeSpec(&doc.Spec); err != nil {
+		return doc, err
 	}
 	doc.Spec.CIDR, doc.Spec.Description = i.block.String(), i.text()
 	doc.Spec.Reservations = append(doc.Spec.Reservations, i.holds...)
 	doc.Spec.ClassNames = append(doc.Spec.ClassNames, i.serves...)
-	switch {
-	case i.parent != nil:
+	if i.parent != nil {
 		doc.Spec.ParentRef = &client.Ref{Name: i.parent.name}
-	case strings.Contains(i.space(), "/"):
-		project, name, _ := strings.Cut(i.space(), "/")
-		doc.Spec.SpaceRef = &client.Ref{Project: project, Name: name}
-	default:
-		doc.Spec.SpaceRef = &client.Ref{Name: i.space()}
+	} else {
+		doc.Spec.SpaceRef = verbs.ParseRef(i.space())
 	}
 	i.lengths(&doc.Spec)
 	return doc, nil
@@ -238,36 +242,26 @@ func (i *item) lengths(spec *client.IPPoolSpec) {
 		}
 		return nil
 	}
-	doc := map[string]any{}
-	for _, name := range []string{"minPrefixLength", "maxPrefixLength", "defaultPrefixLength"} {
-		if n := number(name); n != nil {
-			doc[name] = *n
-		}
+	limits := client.PoolAllocation{
+		MinPrefixLength: number("minPrefixLength"), MaxPrefixLength: number("maxPrefixLength"), DefaultPrefixLength: number("defaultPrefixLength"),
 	}
-	if len(doc) == 0 {
-		return
-	}
-	text, err := json.Marshal(doc)
-	if err == nil {
-		spec.Allocation = &client.PoolAllocation{}
-		_ = json.Unmarshal(text, spec.Allocation) // the text that was just written is valid
+	if limits != (client.PoolAllocation{}) {
+		spec.Allocation = &limits
 	}
 }
 
 func (i *item) claimDocument() (client.IPClaimCreate, error) {
-	doc := client.IPClaimCreate{Metadata: client.CreateMetadata{Name: i.name, Labels: i.labelMap(), Annotations: i.annotationMap()}}
-	if i.spec != nil {
-		if err := json.Unmarshal(i.spec, &doc.Spec); err != nil {
-			return doc, fmt.Errorf("claim %s: %w", i.name, err)
-		}
+	doc := client.IPClaimCreate{Metadata: i.metadata()}
+	if err := i.decodeSpec(&doc.Spec); err != nil {
+		return doc, err
 	}
 	doc.Spec.CIDR = i.block.String()
-	switch project, name, foreign := strings.Cut(i.ownParent, "/"); {
+	switch {
 	case doc.Spec.ClassName != "":
 	case i.parent != nil:
 		doc.Spec.PoolRef = &client.Ref{Name: i.parent.name}
-	case foreign:
-		doc.Spec.PoolRef = &client.Ref{Project: project, Name: name}
+	case strings.Contains(i.ownParent, "/"):
+		doc.Spec.PoolRef = verbs.ParseRef(i.ownParent)
 	}
 	return doc, nil
 }

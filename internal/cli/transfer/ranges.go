@@ -7,20 +7,20 @@ import (
 	"strconv"
 
 	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/converge"
 	"github.com/carve-ipam/carve/internal/cli/rules"
-	"github.com/carve-ipam/carve/internal/cli/snapshot"
 )
 
-// span is the part of a range that is inside one pool.
+// span is a part of a range, inside one pool.
 type span struct {
 	pool        *item // nil if no pool contains the part
 	first, last netip.Addr
 }
 
-// mostReservations is the maximum number of reservations in a pool.
-const mostReservations = 64
+// maxReservations is the server's limit for a pool.
+const maxReservations = 64
 
-// lay creates the reservations or the claims of a range, in the pools that contain its parts.
+// lay makes a range's reservations or claims, in the pools that contain its parts.
 func (t *tree) lay(r *item) {
 	spans := t.spans(t.roots, nil, r.span.First, r.span.Last)
 	var free []span
@@ -51,7 +51,7 @@ func (t *tree) lay(r *item) {
 	}
 }
 
-// spans splits a range at the bounds of the pools.
+// spans splits a range at pool bounds.
 func (t *tree) spans(among []*item, pool *item, first, last netip.Addr) (out []span) {
 	next := first
 	for _, p := range among {
@@ -93,8 +93,7 @@ func (t *tree) around(r *item, s span) (free []span, ok bool) {
 			if mine(r, c) {
 				continue
 			}
-			r.madeByMirror, c.madeByMirror = c, r
-			r.end(outcomeRefused, "part of it is held by "+c.target()+" ("+c.where()+")")
+			r.conflict(c, "part of it is held by "+c.target()+" ("+c.where()+")")
 			return nil, false
 		case policy == rules.First:
 			t.settle(rules.First, r, c, "it overlaps", r)
@@ -124,13 +123,13 @@ func mine(r, c *item) bool {
 	return row != "" && row == r.annotationMap()["source-row"]
 }
 
-// reserve adds the reservation of a part of a range to its pool.
+// reserve adds a reservation for a part of a range to the pool.
 func (t *tree) reserve(r *item, s span) {
 	reason := rules.Text(first(r.text(), r.labelMap()["status"], r.name), 250)
 	want := client.Reservation{From: s.first.String(), To: s.last.String(), Reason: reason}
 	r.parent = s.pool
 	for _, h := range s.pool.holds {
-		from, to := snapshot.Bounds(s.pool.block, h)
+		from, to := converge.Bounds(s.pool.block, h)
 		switch {
 		case from == s.first && to == s.last:
 			return // the pool already has this reservation
@@ -142,8 +141,8 @@ func (t *tree) reserve(r *item, s span) {
 	switch {
 	case s.pool.onServer:
 		r.end(outcomeDiffers, "pool "+s.pool.name+" exists without this reservation: `ipamctl pool set` adds it")
-	case len(s.pool.holds) == mostReservations:
-		r.end(outcomeRefused, "pool "+s.pool.name+" has "+strconv.Itoa(mostReservations)+" reservations already: map such ranges to claims")
+	case len(s.pool.holds) == maxReservations:
+		r.end(outcomeRefused, "pool "+s.pool.name+" has "+strconv.Itoa(maxReservations)+" reservations already: map such ranges to claims")
 	default:
 		row, pool := r.details(), s.pool.details()
 		row.parts = append(row.parts, s)
@@ -152,7 +151,7 @@ func (t *tree) reserve(r *item, s span) {
 			return netip.MustParseAddr(a.From).Compare(netip.MustParseAddr(b.From))
 		})
 		if r.outcome == outcomeSame {
-			r.ending = pending // the range gets the outcome of its pool
+			r.ending = pending // the range gets its pool's outcome
 		}
 	}
 }
@@ -163,7 +162,7 @@ func (t *tree) intoClaims(r *item, free []span) {
 	shared := *r.itemDetails
 	shared.span = nil
 	for _, s := range free {
-		for _, block := range snapshot.Blocks(s.first, s.last) {
+		for _, block := range converge.Blocks(s.first, s.last) {
 			part := *r
 			part.kind, part.block, part.itemDetails = rules.AsClaim, block, &shared
 			part.parent, part.depth, part.ending = s.pool, s.pool.depth+1, pending
@@ -179,8 +178,7 @@ func (t *tree) intoClaims(r *item, free []span) {
 			if e.name == part.name {
 				t.desired.compare(part, e)
 			} else {
-				part.madeByMirror, e.madeByMirror = e, part
-				part.end(outcomeRefused, "the block is held by "+e.target())
+				part.conflict(e, "the block is held by "+e.target())
 			}
 		}
 	}
@@ -190,5 +188,5 @@ func (t *tree) intoClaims(r *item, free []span) {
 	}
 	t.desired.rows[r.row-1].rest = became
 	t.desired.items = append(t.desired.items, parts...)
-	r.ending = exists // the parts have outcomes of their own
+	r.ending = exists // the parts have their own outcomes
 }

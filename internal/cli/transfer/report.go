@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// reportRow has the outcome of one row of the source.
+// reportRow reports one row.
 type reportRow struct {
 	Row     string `json:"row"`
 	Kind    string `json:"kind"`
@@ -29,17 +29,16 @@ type reportRow struct {
 	Difference string `json:"difference,omitempty"` // only in the report of a mirror: the difference between the two sides
 }
 
-// report has the outcome of every row of the source.
+// report has an outcome for every row.
 type report struct {
-	Source  string         `json:"source"`
-	DryRun  bool           `json:"dryRun"`
-	Rows    int            `json:"rows"`
-	Counts  map[string]int `json:"counts"`
-	ordered []string
-	shadow  string      // the name of the mirror
-	after   bool        // the import has started, so rows without an outcome were not reached
-	of      *desired    // has the rows; may be nil
-	more    []reportRow // the reports of objects that are not rows of the source
+	Source string         `json:"source"`
+	DryRun bool           `json:"dryRun"`
+	Rows   int            `json:"rows"`
+	Counts map[string]int `json:"counts"`
+	shadow string         // the mirror's name
+	after  bool           // the import has started, so rows without an outcome were not reached
+	of     *desired       // has the rows; may be nil
+	more   []reportRow    // reports about objects without a row in the source
 }
 
 // order ranks the outcomes by severity. If a row has several items, the row gets the most severe outcome.
@@ -48,28 +47,25 @@ var order = []string{
 	outcomeRelease, outcomeLeft, outcomeOnlyHere, outcomeOnlyThere, outcomeDiffers, outcomeHeldBack, outcomeTaken, outcomeRefused,
 }
 
-// account counts the rows by their outcome. It does not store the report of each row, because a report needs about as much memory as the row. The
-// method lines makes the reports again when they are needed.
+// account counts the rows by outcome. It stores no reportRow, because one needs about as much memory as the row. The method lines makes them when
+// they are needed.
 func account(w *desired, dry, after bool) report {
-	out := report{Source: w.mapping.Source, DryRun: dry, Rows: len(w.rows), Counts: map[string]int{}, ordered: order, after: after, of: w}
+	out := report{Source: w.mapping.Source, DryRun: dry, after: after, of: w}
 	out.count()
 	return out
 }
 
 func (out *report) count() {
+	out.Rows, out.Counts = len(out.of.rows), map[string]int{}
 	for r := range out.lines {
 		out.Counts[r.Outcome]++
 	}
 }
 
-// line returns the report of one row.
 func (out *report) line(n int) reportRow {
 	r, record := out.of.rows[n], out.of.records.At(n)
 	line := reportRow{Row: record.ID, Kind: string(record.Kind), Block: record.Where()}
 	line.Outcome, line.Why = r.ended()
-	if line.Block == "" || record.Own != nil && !record.Block.IsValid() {
-		line.Block = ""
-	}
 	var targets []string
 	for _, i := range r.items() {
 		outcome := i.outcome
@@ -82,7 +78,7 @@ func (out *report) line(n int) reportRow {
 				outcome = outcomeLeft
 			}
 		}
-		if out.shadow != "" && outcome == outcomeRefused && i.madeByMirror != nil && i.madeByMirror.onServer && i.madeByMirror.labelMap()[shadowLabel] != out.shadow {
+		if out.shadow != "" && outcome == outcomeRefused && i.counterpart != nil && i.counterpart.onServer && i.counterpart.labelMap()[shadowLabel] != out.shadow {
 			outcome = outcomeTaken
 		}
 		if line.Outcome == "" || slices.Index(order, outcome) > slices.Index(order, line.Outcome) {
@@ -100,26 +96,51 @@ func (out *report) line(n int) reportRow {
 	return line
 }
 
-// open returns the number of rows that should be in Carve and are not.
+// open counts the rows that should be in Carve and are not.
 func (out *report) open() int {
 	return out.Counts[outcomeRefused] + out.Counts[outcomeDiffers] + out.Counts[outcomeLeft]
 }
 
-// summary returns one line with the number of rows for each outcome.
+// summary returns one line with a count for each outcome.
 func (out *report) summary() string {
+	text := show.CountOf(out.Rows, "row")
+	if counts := countsText(out.Counts); counts != "" {
+		text += ": " + counts
+	}
+	return text
+}
+
+// countsText returns the counts by outcome, ordered by severity.
+func countsText(counts map[string]int) string {
 	var parts []string
-	for _, outcome := range out.ordered {
-		if n := out.Counts[outcome]; n > 0 {
+	for _, outcome := range order {
+		if n := counts[outcome]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, outcome))
 		}
 	}
-	if parts == nil {
-		return show.CountOf(out.Rows, "row")
-	}
-	return show.CountOf(out.Rows, "row") + ": " + strings.Join(parts, ", ")
+	return strings.Join(parts, ", ")
 }
 
-// write writes the report to a file. The extension of the file selects JSON or CSV. head is the JSON document without its items.
+// print writes the report to the file in --report and to standard output. head is the JSON document without its items. diff prints the report for
+// people, with at most limit rows.
+func (m *input) print(head any, out *report, diff func(p *show.Printer, limit int) error) error {
+	if m.reportFile != "" {
+		if err := out.write(m.reportFile, head); err != nil {
+			return err
+		}
+	}
+	const limit = 50
+	switch {
+	case m.p.Structured():
+		return show.DocumentOfList(m.p.Printer, head, "items", out.lines)
+	case m.p.Quiet:
+		return nil
+	default:
+		return diff(m.p.Printer, limit)
+	}
+}
+
+// write writes the report to a file. The file's extension selects JSON or CSV. head is the JSON document without its items.
 func (out *report) write(path string, head any) error {
 	var put func(io.Writer) error
 	switch strings.ToLower(filepath.Ext(path)) {
@@ -156,7 +177,7 @@ func (out *report) asSheet(w io.Writer) error {
 	return sheet.End()
 }
 
-// lines yields the reports of all rows, and then the reports of the other objects.
+// lines yields the reports about all rows, and then about the other objects.
 func (out *report) lines(yield func(reportRow) bool) {
 	for n := 0; out.of != nil && n < len(out.of.rows); n++ {
 		if !yield(out.line(n)) {
@@ -184,7 +205,7 @@ func (out *report) plain(r reportRow) bool {
 
 // diff prints the report for people. A dry run prints every row that is not the same in Carve. Otherwise, only the rows that were not imported are
 // printed.
-func (out *report) diff(p *show.Printer, most int) error {
+func (out *report) diff(p *show.Printer, limit int) error {
 	rows, hidden := iter.Seq[reportRow](func(yield func(reportRow) bool) {
 		for r := range out.lines {
 			if !out.plain(r) && !yield(r) {
@@ -194,45 +215,60 @@ func (out *report) diff(p *show.Printer, most int) error {
 	}), 0
 	if !out.DryRun {
 		var some []reportRow
-		some, hidden = worst(rows, most, severity)
+		some, hidden = worst(rows, limit, severity)
 		rows = slices.Values(some)
 	}
-	columns := []show.Column[reportRow]{
-		{Title: " ", Cell: func(r reportRow) string { return signs[r.Outcome] }},
-		{Title: "ROW", Cell: func(r reportRow) string { return r.Row }},
-		{Title: "BLOCK", NeverCut: true, Cell: func(r reportRow) string { return r.Block }},
-		{Title: "OUTCOME", Cell: func(r reportRow) string { return r.Outcome }},
-		{Title: "SPACE", Cell: func(r reportRow) string { return r.Space }},
-		{Title: "IN CARVE", Cell: func(r reportRow) string { return r.Target }},
-		{Title: "WHY", Cell: func(r reportRow) string { return r.Why }},
-	}
+	columns := reportColumns(`
+		ROW: row
+		BLOCK: block
+		OUTCOME: outcome
+		SPACE: space
+		IN CARVE: target
+		WHY: why`)
 	return p.Stream(func(w io.Writer) error {
 		if err := show.WriteTable(w, p, columns, rows); err != nil {
 			return err
 		}
-		more := ""
-		if hidden > 0 {
-			more = fmt.Sprintf("and %d more: --report FILE has all of them\n", hidden)
-		}
-		_, err := fmt.Fprintf(w, "%s%s\n", more, out.summary())
-		return err
+		return writeEnd(w, hidden, out.summary())
 	})
 }
 
-// severity returns the rank of a row's outcome.
+// reportColumns returns a column with the sign, and the columns that a text describes.
+func reportColumns(text string) []show.Column[reportRow] {
+	columns := show.Columns(text, show.Cells[reportRow]{"done": func(r reportRow) string {
+		if r.Outcome == r.Difference {
+			return ""
+		}
+		return r.Outcome
+	}})
+	for n := range columns {
+		columns[n].NeverCut = columns[n].Title == "BLOCK"
+	}
+	return slices.Insert(columns, 0, show.Column[reportRow]{Title: " ", Cell: func(r reportRow) string { return signs[r.Outcome] }})
+}
+
+// writeEnd writes the lines below a report for people: how many rows it omits, and the summary.
+func writeEnd(w io.Writer, hidden int, summary string) error {
+	if hidden > 0 {
+		summary = fmt.Sprintf("and %d more: --report FILE has all of them\n", hidden) + summary
+	}
+	_, err := fmt.Fprintln(w, summary)
+	return err
+}
+
 func severity(r reportRow) int { return max(slices.Index(order, r.Outcome), 0) }
 
-// worst returns the rows with the highest ranks, and the number of all other rows. A rank is at most len(order).
-func worst(rows iter.Seq[reportRow], most int, rank func(reportRow) int) (out []reportRow, others int) {
+// worst returns the rows with the highest ranks, and how many others there are. A rank is at most len(order).
+func worst(rows iter.Seq[reportRow], limit int, rank func(reportRow) int) (out []reportRow, others int) {
 	ranked := make([][]reportRow, len(order)+1)
 	for r := range rows {
 		others++
-		if at := rank(r); len(ranked[at]) < most {
+		if at := rank(r); len(ranked[at]) < limit {
 			ranked[at] = append(ranked[at], r)
 		}
 	}
 	slices.Reverse(ranked)
 	out = slices.Concat(ranked...)
-	out = out[:min(len(out), most)]
+	out = out[:min(len(out), limit)]
 	return out, others - len(out)
 }

@@ -56,14 +56,14 @@ func TestReportOfManyRowsIsWrittenWithoutMemoryForEachRow(t *testing.T) {
 		"yaml":   {document(show.FormatYAML), func(text []byte) ([]byte, error) { return show.JSONOf(text) }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			const mostBytes = 20
+			const maxBytes = 20
 			measured := &peak{after: rows * 100}
 			measured.to.Grow(rows * 400)
 			measured.before, _ = live()
 			measured.before -= measured.to.Cap()
 			require.NoError(t, c.write(measured))
 			require.NotZero(t, measured.bytes)
-			require.LessOrEqual(t, (measured.bytes-measured.before)/rows, mostBytes, "bytes for each row")
+			require.LessOrEqual(t, (measured.bytes-measured.before)/rows, maxBytes, "bytes for each row")
 			text := []byte(measured.to.String())
 			if c.read != nil {
 				text, err = c.read(text)

@@ -4,16 +4,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
+	"fmt"
 	"net/http"
-	"regexp"
-	"strconv"
+	"slices"
 	"sync"
-	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/converge"
 	"github.com/carve-ipam/carve/internal/cli/exit"
 	"github.com/carve-ipam/carve/internal/cli/session"
 	"github.com/carve-ipam/carve/internal/cli/show"
@@ -21,111 +18,110 @@ import (
 
 // run creates the missing items on the server.
 type run struct {
-	*session.Session
-	plan     *plan
-	parallel int
-	progress *progress
+	converge.Runner
+	progress *converge.Progress
 	mu       sync.Mutex // guards the items, because one batch may get its outcomes while another batch reads its items
-	again    sync.Mutex // held during retries after a 429, so that only one request retries at a time; each attempt uses up the caller's rate limit
 }
 
-// do carries out the plan. If the server refuses an item, do stores the refusal as the item's outcome and continues. It returns an error only if the
-// server no longer responds.
-func (r *run) do(ctx context.Context) error {
-	for _, level := range r.plan.create {
-		err := r.each(ctx, len(level), func(ctx context.Context, n int) error { return r.one(ctx, level[n]) })
-		if err != nil {
+func newRun(s *session.Session, parallel, total int) *run {
+	return &run{Runner: converge.Runner{Session: s, Parallel: parallel}, progress: converge.NewProgress(s.Program, total)}
+}
+
+// create creates a plan's items. If the server refuses an item, create stores the refusal as the item's outcome and continues. It returns only errors
+// that concern all requests.
+func (r *run) create(ctx context.Context, p *plan) error {
+	for _, level := range p.create {
+		if err := r.Each(len(level), func(n int) error { return r.one(ctx, level[n]) }); err != nil {
 			return err
 		}
 	}
-	return r.each(ctx, len(r.plan.claims), func(ctx context.Context, n int) error { return r.batch(ctx, r.plan.claims[n]) })
+	return r.Each(len(p.claims), func(n int) error { return r.batch(ctx, p.claims[n]) })
 }
 
-func (r *run) each(ctx context.Context, n int, do func(ctx context.Context, n int) error) error {
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(r.parallel)
-	for i := range n {
-		g.Go(func() error {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			return do(ctx, i)
-		})
+// size counts the items that create creates.
+func (p *plan) size() (n int) {
+	for _, level := range slices.Concat(p.create, p.claims) {
+		n += len(level)
 	}
-	return g.Wait()
+	return n
 }
 
-// orphaned reports whether the pool that contains an item could not be created.
+// orphaned reports whether the pool that contains an item could not be created. Then it stores the refusal as the item's outcome, and counts the item.
 func (r *run) orphaned(i *item) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if i.parent == nil || i.parent.onServer || i.parent.outcome == outcomeCreated || i.parent.outcome == outcomeSame ||
-		i.parent.outcome == outcomeChange || i.parent.outcome == outcomeChanged {
+	if i.parent == nil || i.parent.onServer || slices.Contains([]string{outcomeCreated, outcomeSame, outcomeChange, outcomeChanged}, i.parent.outcome) {
 		return false
 	}
 	i.end(outcomeRefused, "the pool around it, "+i.parent.name+", was not created")
+	r.progress.Add(1)
 	return true
 }
 
-func (r *run) settle(items []*item, outcome, why string) {
+func (r *run) settle(outcome, why string, items ...*item) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	all := &ending{outcome, why}
 	for _, i := range items {
 		i.ending = all
 	}
-	r.progress.add(len(items))
+	r.progress.Add(len(items))
 }
 
-// one creates a space, a class, a pool or a claim.
-func (r *run) one(ctx context.Context, i *item) error {
-	if r.orphaned(i) {
-		r.progress.add(1)
-		return nil
-	}
-	collection, doc, err := i.document()
-	if err != nil {
-		r.settle([]*item{i}, outcomeRefused, err.Error())
-		return nil
-	}
-	answer, err := r.post(ctx, i.project(), collection, doc, 0)
-	if refusal, ok := errors.AsType[*session.Refusal](err); ok && usedByAnother(refusal) {
-		_, err = r.post(ctx, i.project(), collection, doc, r.Clock().UnixNano())
-	} else if err == nil && answer.Header.Get("Idempotency-Replayed") == "true" {
-		// This is the stored response to the same request of an earlier import. The object may have been deleted after that.
-		if _, err = r.Ask(ctx, session.Get("projects", i.project(), collection, i.name)); exit.CodeOf(err) == exit.NotFound {
-			_, err = r.post(ctx, i.project(), collection, doc, r.Clock().UnixNano())
-		}
-	}
-	refusal, refused := errors.AsType[*session.Refusal](err)
+// results has an item's outcome after success, after a change by another client (empty for a creation), and after any other refusal.
+type results struct{ done, stale, refused string }
+
+// settleOne sets an item's outcome after its request. It returns an error that concerns all requests.
+func (r *run) settleOne(i *item, err error, to results) error {
+	refusal := converge.Decided(err)
 	switch {
 	case err == nil:
-		r.settle([]*item{i}, outcomeCreated, "")
-	case refused && exit.CodeOf(err) != exit.Unavailable && refusal.Status != http.StatusUnauthorized:
-		r.settle([]*item{i}, outcomeRefused, reason(refusal))
-	default:
+		r.settle(to.done, i.why, i)
+	case refusal == nil:
 		return err
+	case to.stale != "" && refusal.Status == http.StatusPreconditionFailed:
+		r.settle(to.stale, "it changed during this pass: the next pass compares it again", i)
+	default:
+		r.settle(to.refused, reason(refusal), i)
 	}
 	return nil
 }
 
+// one creates a space, a class or a pool.
+func (r *run) one(ctx context.Context, i *item) error {
+	if r.orphaned(i) {
+		return nil
+	}
+	doc, err := i.document()
+	if err != nil {
+		r.settle(outcomeRefused, err.Error(), i)
+		return nil
+	}
+	collection := show.Plural(i.kind)
+	response, err := r.post(ctx, i.project(), collection, doc, 0)
+	again := usedByAnother(err)
+	if err == nil && response.Header.Get("Idempotency-Replayed") == "true" {
+		// This is the stored response to the same request in an earlier import. The object may have been deleted after that.
+		_, err = r.Ask(ctx, session.Get(i.path()...))
+		again = exit.CodeOf(err) == exit.NotFound
+	}
+	if again {
+		_, err = r.post(ctx, i.project(), collection, doc, r.Clock().UnixNano())
+	}
+	return r.settleOne(i, err, results{done: outcomeCreated, refused: outcomeRefused})
+}
+
 // usedByAnother reports whether another caller has used the key for the same request. The object that this caller created may have been deleted.
-func usedByAnother(refusal *session.Refusal) bool {
-	return refusal.Code == client.ProblemCodeIdempotencyMismatch
+func usedByAnother(err error) bool {
+	refusal := converge.Decided(err)
+	return refusal != nil && refusal.Code == client.ProblemCodeIdempotencyMismatch
 }
 
 // batch creates claims with one request. If the server refuses, it names the first claim that it refuses. batch removes that claim and sends the
 // other claims again.
 func (r *run) batch(ctx context.Context, items []*item) error {
 	salt := int64(0)
-	var left []*item
-	for _, i := range items {
-		if r.orphaned(i) {
-			r.progress.add(1)
-			continue
-		}
-		left = append(left, i)
-	}
+	left := slices.DeleteFunc(slices.Clone(items), r.orphaned)
 	for len(left) > 0 {
 		body := client.ClaimBatchCreate{}
 		for _, i := range left {
@@ -136,47 +132,33 @@ func (r *run) batch(ctx context.Context, items []*item) error {
 			body.Claims = append(body.Claims, doc)
 		}
 		_, err := r.post(ctx, left[0].project(), "claim-batches", body, salt)
-		refusal, refused := errors.AsType[*session.Refusal](err)
+		refusal := converge.Decided(err)
 		switch {
 		case err == nil:
-			r.settle(left, outcomeCreated, "")
+			r.settle(outcomeCreated, "", left...)
 			return nil
-		case !refused || exit.CodeOf(err) == exit.Unavailable || refusal.Status == http.StatusUnauthorized:
+		case refusal == nil:
 			return err
-		case salt == 0 && (refusal.Code == client.ProblemCodeClaimReleased || usedByAnother(refusal)):
+		case salt == 0 && (refusal.Code == client.ProblemCodeClaimReleased || usedByAnother(err)):
 			salt = r.Clock().UnixNano() // an earlier import created these claims, and they were released after that
 			continue
 		}
-		at := namedIn(refusal, len(left))
-		if at < 0 {
-			if len(left) == 1 {
-				at = 0
-			} else { // the refusal names no claim, so send one half after the other
-				if err := r.batch(ctx, left[:len(left)/2]); err != nil {
-					return err
-				}
-				left = left[len(left)/2:]
-				continue
+		at, named := session.ItemOf(err, "claims")
+		switch {
+		case named && at < len(left):
+		case len(left) == 1:
+			at = 0
+		default: // the refusal names no claim, so send one half after the other
+			if err := r.batch(ctx, left[:len(left)/2]); err != nil {
+				return err
 			}
+			left = left[len(left)/2:]
+			continue
 		}
-		r.settle(left[at:at+1], outcomeRefused, reason(refusal))
-		left = append(append([]*item{}, left[:at]...), left[at+1:]...)
+		r.settle(outcomeRefused, reason(refusal), left[at])
+		left = slices.Delete(left, at, at+1)
 	}
 	return nil
-}
-
-var claimPointer = regexp.MustCompile(`^/claims/(\d+)(/|$)`)
-
-// namedIn returns the index of the claim that a refusal names. If it names none, namedIn returns -1.
-func namedIn(r *session.Refusal, of int) int {
-	for _, f := range r.Errors {
-		if m := claimPointer.FindStringSubmatch(f.Pointer); m != nil {
-			if n, err := strconv.Atoi(m[1]); err == nil && n < of {
-				return n
-			}
-		}
-	}
-	return -1
 }
 
 func reason(r *session.Refusal) string { return show.Clean(r.Detail) + " (" + string(r.Code) + ")" }
@@ -188,53 +170,7 @@ func (r *run) post(ctx context.Context, project, collection string, doc any, sal
 		return session.Answer{}, err
 	}
 	request := session.Request{Method: http.MethodPost, Path: []string{"projects", project, collection}, Body: body}
-	key := keyOf(project, collection, body, salt)
-	return r.sendWithRetry(ctx, func() (session.Answer, error) { return r.Keyed(ctx, key, request) })
-}
-
-// sendWithRetry sends a request and retries it. If the server is overloaded, it waits as long as the server asks, any number of times. If the server
-// does not respond, it stops after a minute.
-func (r *run) sendWithRetry(ctx context.Context, send func() (session.Answer, error)) (session.Answer, error) {
-	const (
-		firstPause   = 250 * time.Millisecond
-		longestPause = 5 * time.Second
-		patience     = 60 * time.Second
-	)
-	pause, waited := firstPause, time.Duration(0)
-	var alone func() // releases the lock that makes other retries wait; nil if the lock is not held
-	defer func() {
-		if alone != nil {
-			alone()
-		}
-	}()
-	for {
-		answer, err := send()
-		refusal, refused := errors.AsType[*session.Refusal](err)
-		busy := refused && refusal.Status == http.StatusTooManyRequests
-		if err == nil || ctx.Err() != nil || exit.CodeOf(err) != exit.Unavailable || !busy && waited >= patience {
-			return answer, err
-		}
-		if busy { // the server responds, and asks for a pause
-			pause, waited = firstPause, 0
-			if alone == nil {
-				r.again.Lock()
-				alone = r.again.Unlock
-			}
-		}
-		wait := pause
-		if busy {
-			wait = max(wait, refusal.RetryAfter())
-		}
-		if err := r.Pause(ctx, wait); err != nil {
-			return answer, err
-		}
-		waited, pause = waited+wait, min(2*pause, longestPause)
-	}
-}
-
-func keyOf(project, collection string, body []byte, salt int64) string {
-	h := sha256.New()
-	h.Write([]byte("ipamctl import\n" + project + "/" + collection + "\n" + strconv.FormatInt(salt, 10) + "\n"))
-	h.Write(body)
-	return hex.EncodeToString(h.Sum(nil))[:48]
+	sum := sha256.Sum256(fmt.Appendf(nil, "ipamctl import\n%s/%s\n%d\n%s", project, collection, salt, body))
+	key := hex.EncodeToString(sum[:24])
+	return r.Patiently(ctx, func() (session.Answer, error) { return r.Keyed(ctx, key, request) })
 }

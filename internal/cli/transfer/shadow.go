@@ -4,40 +4,44 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/converge"
 	"github.com/carve-ipam/carve/internal/cli/exit"
 	"github.com/carve-ipam/carve/internal/cli/rules"
 	"github.com/carve-ipam/carve/internal/cli/session"
-	"github.com/carve-ipam/carve/internal/cli/snapshot"
+	"github.com/carve-ipam/carve/internal/cli/show"
 	"github.com/carve-ipam/carve/internal/cli/source"
 )
 
 // A mirror stores its state in Carve, on the objects that it made. Therefore it can run anywhere, and can be killed at any time.
 const (
-	shadowLabel    = rules.OurKeys + "shadow"          // label of pools and claims: the name of the mirror that made them
-	shadowRanges   = rules.OurKeys + "shadow-ranges"   // annotation of a pool: the reservations that the mirror made
-	shadowSwitched = rules.OurKeys + "shadow-switched" // annotation of a pool: the time since which Carve leads in it
-	shadowNote     = rules.OurKeys + "shadow-of-"      // annotation of the space default, followed by the mirror's name: the result of the last pass
+	shadowLabel    = rules.OurKeys + "shadow"          // label on pools and claims: the name of the mirror that made them
+	shadowRanges   = rules.OurKeys + "shadow-ranges"   // annotation on a pool: the reservations that the mirror made
+	shadowSwitched = rules.OurKeys + "shadow-switched" // annotation on a pool: the time since which Carve leads in it
+	shadowNote     = rules.OurKeys + "shadow-of-"      // annotation on the space default, followed by the mirror's name: the last pass's result
 	planLabel      = rules.OurKeys + "plan"
 )
 
-// mirror copies the changes of another system to Carve while the other system leads, which means that it decides. The mirror creates objects that are
-// new in the other system. If an object is no longer in the other system, the mirror releases it, but only if the mirror made it. It changes no other
+// mirror copies another system's changes to Carve while the other system leads, which means that it decides. The mirror creates objects that are new
+// in the other system. If an object is no longer in the other system, the mirror releases it, but only if the mirror made it. It changes no other
 // object. In switched pools Carve leads, and the mirror only compares.
 type mirror struct {
+	input
 	*session.Session
-	input    *input
-	name     string
-	mapping  rules.Mapping
-	paths    []string
-	limit    removals
-	adopt    bool
-	dry      bool
-	parallel int
+	name        string
+	every       time.Duration
+	maxRemovals string
+	limit       removals // maxRemovals, parsed
+	adopt       bool
+	pools       []string // for the command switch
+	back        bool     // for the command switch: the other system leads again
+	mapping     rules.Mapping
+	paths       []string
 
-	states map[string]*snapshot.Snapshot
-	held   map[string][]client.IPAllocation // by project: held blocks that belong to no claim of the project
+	states map[string]*converge.Snapshot
+	held   map[string][]client.IPAllocation // by project: blocks that readHeld has read
 }
 
 // pass copies the changes once. It also returns the result if it ends early.
@@ -49,7 +53,7 @@ func (m *mirror) pass(ctx context.Context) (*view, error) {
 	v, err := m.settle(&reading.Records, protected{})
 	switch {
 	case err != nil || len(v.releases) == 0:
-	case m.input.url != "":
+	case m.url != "":
 		v, err = m.confirmMissing(ctx, v)
 	case !m.limit.any:
 		v, err = m.judgeEvidence(reading, v)
@@ -73,9 +77,9 @@ func (m *mirror) pass(ctx context.Context) (*view, error) {
 // readBoth reads Carve first and the source second. In the other order, another mirror could create objects from newer rows between the two reads.
 // These objects would then seem to be missing from the source.
 func (m *mirror) readBoth(ctx context.Context) (*source.Reading, error) {
-	m.states, m.held = map[string]*snapshot.Snapshot{}, map[string][]client.IPAllocation{}
+	m.states, m.held = map[string]*converge.Snapshot{}, map[string][]client.IPAllocation{}
 	for _, project := range m.projects() {
-		st, err := snapshot.Read(ctx, snapshot.In(m.Session, project))
+		st, err := converge.Read(ctx, converge.In(m.Session, project))
 		if err == nil {
 			m.states[project] = st
 			err = m.readHeld(ctx, project)
@@ -84,7 +88,7 @@ func (m *mirror) readBoth(ctx context.Context) (*source.Reading, error) {
 			return nil, exit.About("project "+project, err)
 		}
 	}
-	return m.input.read(ctx, m.mapping, m.paths)
+	return m.read(ctx, m.mapping, m.paths)
 }
 
 // projects returns all projects that the mapping names.
@@ -99,22 +103,21 @@ func (m *mirror) projects() []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// readHeld reads held blocks that belong to no claim of the project. They are retained blocks, blocks in cool-down, and claims of other projects in
-// pools that other projects can use.
+// readHeld reads held blocks that belong to no claim in the project: retained blocks, blocks in cool-down, and other projects' claims in pools that
+// they can use.
 func (m *mirror) readHeld(ctx context.Context, project string) error {
 	filters := []session.Query{{"phase=" + string(client.IPAllocationPhaseRetained)}, {"phase=" + string(client.IPAllocationPhaseCoolingDown)}}
-	for _, name := range slices.Sorted(maps.Keys(m.states[project].Pools)) {
-		if p := m.states[project].Pools[name]; p.Spec.Visibility == client.PoolVisibilityShared || len(p.Spec.ClassNames) > 0 {
+	for name, p := range show.Sorted(m.states[project].Pools) {
+		if p.Spec.Visibility == client.PoolVisibilityShared || len(p.Spec.ClassNames) > 0 {
 			filters = append(filters, session.Query{"purpose=" + string(client.IPAllocationPurposeClaim)}.With("pool", name))
 		}
 	}
 	for _, filter := range filters {
-		all, err := snapshot.List(ctx, m.Session, snapshot.In(m.Session, project).In("allocations"), filter, func(a client.IPAllocation) string { return a.Metadata.Name })
+		all, err := converge.List(ctx, m.Session, nil, converge.In(m.Session, project).In("allocations"), filter, func(a client.IPAllocation) string { return a.Metadata.Name })
 		if err != nil {
 			return err
 		}
-		for _, name := range slices.Sorted(maps.Keys(all)) {
-			a := all[name]
+		for _, a := range show.Sorted(all) {
 			if a.Status.Phase != client.IPAllocationPhaseBound || a.Spec.ClaimRef == nil || a.Spec.ClaimRef.Project != project {
 				m.held[project] = append(m.held[project], a)
 			}
@@ -134,10 +137,8 @@ type protected struct {
 // settle repeats the comparison until the releases are consistent. It releases a pool only if it also releases all objects in the pool. If a safety
 // check fails, it releases nothing.
 func (m *mirror) settle(records *source.Records, k protected) (*view, error) {
-	why, safety := maps.Clone(k.why), ""
-	if why == nil {
-		why = map[string]string{}
-	}
+	why, safety := map[string]string{}, ""
+	maps.Copy(why, k.why)
 	for {
 		v, err := m.compare(records, why)
 		if err != nil {
@@ -167,7 +168,7 @@ func (m *mirror) settle(records *source.Records, k protected) (*view, error) {
 // confirmMissing reads the source again before a release. A concurrent change can hide a row between two pages. An object is missing only if neither
 // read has it.
 func (m *mirror) confirmMissing(ctx context.Context, once *view) (*view, error) {
-	reading, err := m.input.records(ctx, m.mapping, m.paths)
+	reading, err := m.records(ctx, m.mapping, m.paths)
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +179,7 @@ func (m *mirror) confirmMissing(ctx context.Context, once *view) (*view, error) 
 	return m.settle(&reading.Records, k)
 }
 
-// follow applies the result of a comparison. It releases objects first, so that new objects can use their blocks and names.
+// follow applies a comparison's result. It releases objects first, so that new objects can use their blocks and names.
 func (m *mirror) follow(ctx context.Context, v *view) (*view, error) {
 	if len(v.releases) > 0 {
 		gone := v.releases
@@ -192,13 +193,12 @@ func (m *mirror) follow(ctx context.Context, v *view) (*view, error) {
 				why[e.id()] = e.why
 			}
 		}
-		records := v.records
-		safety, back := v.safety, v.back
-		var err error
-		if v, err = m.settle(records, protected{why: why, sure: map[string]bool{}, otherwise: "the next pass handles it"}); err != nil {
+		next, err := m.settle(v.records, protected{why: why, sure: map[string]bool{}, otherwise: "the next pass handles it"})
+		if err != nil {
 			return nil, err
 		}
-		v.gone, v.safety, v.back = gone, safety, back
+		next.gone, next.safety, next.back = gone, v.safety, v.back
+		v = next
 		v.settleReleased()
 		if failed != nil {
 			v.order()
@@ -206,16 +206,12 @@ func (m *mirror) follow(ctx context.Context, v *view) (*view, error) {
 		}
 	}
 	v.order()
-	total := len(v.changes)
-	for _, level := range slices.Concat(v.create, v.claims) {
-		total += len(level)
-	}
-	r := &run{Session: m.Session, plan: v.plan, parallel: m.parallel, progress: newProgress(m.Program, total)}
-	err := r.do(ctx)
+	r := newRun(m.Session, m.parallel, v.size()+len(v.changes))
+	err := r.create(ctx, v.plan)
 	if err == nil {
-		err = r.each(ctx, len(v.changes), func(ctx context.Context, n int) error { return r.change(ctx, v.changes[n]) })
+		err = r.Each(len(v.changes), func(n int) error { return r.change(ctx, v.changes[n]) })
 	}
-	r.progress.end()
+	r.progress.End()
 	v.begun = true
 	return v, err
 }

@@ -5,67 +5,67 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
-	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/converge"
 	"github.com/carve-ipam/carve/internal/cli/exit"
 	"github.com/carve-ipam/carve/internal/cli/session"
 	"github.com/carve-ipam/carve/internal/cli/show"
-	"github.com/carve-ipam/carve/internal/cli/snapshot"
+	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// change is the difference between an item of the source and an object in Carve.
+// change is the difference between the source's item and the object in Carve.
 type change struct {
-	i, is       *item
-	ranges      []*item // ranges that this change turns into reservations
-	labels      map[string]any
-	annotations map[string]any
-	spec        map[string]any
-	what        []string
+	i, is  *item
+	ranges []*item // ranges that this change turns into reservations
+	patch  map[string]any
+	what   []string
 }
 
 // change compares an item with the object in Carve. It compares only the fields that the mapping sets, because other labels and annotations belong to
 // users.
 func (m *mirror) change(i, e *item) change {
-	c := change{i: i, is: e, labels: map[string]any{}, annotations: map[string]any{}, spec: map[string]any{}}
+	c := change{i: i, is: e, patch: map[string]any{}}
 	labels, annotations := map[string]string{}, map[string]string{}
-	maps.Copy(labels, i.labelMap())
-	maps.Copy(annotations, i.annotationMap())
-	if i.spec == nil {
+	has, hasLabels := e.annotationMap(), e.labelMap()
+	if i.spec == nil { // the source may have no value for these keys
 		for _, key := range m.mapping.LabelKeys() {
-			if _, has := labels[key]; !has {
-				labels[key] = "" // the source has no value for this label
-			}
+			labels[key] = ""
 		}
 		for key := range m.mapping.Annotations {
-			if _, has := annotations[key]; !has {
-				annotations[key] = ""
-			}
+			annotations[key] = ""
 		}
 	}
-	has, hasLabels := e.annotationMap(), e.labelMap()
-	c.pairs("label", labels, hasLabels, c.labels)
-	for key, value := range annotations {
-		if has[key] != "" && m.mapping.Unsteady(key, first(value, has[key])) {
-			delete(annotations, key)
-		}
-	}
-	c.pairs("annotation", annotations, has, c.annotations)
+	maps.Copy(labels, i.labelMap())
+	maps.Copy(annotations, i.annotationMap())
+	maps.DeleteFunc(annotations, func(key, value string) bool { return has[key] != "" && m.mapping.Unsteady(key, first(value, has[key])) })
+	c.pairs("label", labels, hasLabels)
+	c.pairs("annotation", annotations, has)
 	if i.isPool() && i.text() != e.description {
-		c.what = append(c.what, fmt.Sprintf("description %q → %q", e.description, i.text()))
-		c.spec["description"] = orNull(i.text())
+		c.add(fmt.Sprintf("description %q → %q", e.description, i.text()), orNull(i.text()), "spec", "description")
 	}
 	if i.isPool() && i.spec == nil {
 		c.reservations(hasLabels[shadowLabel] == "")
 		c.lengths()
 	}
 	return c
+}
+
+// add adds a difference to the change's description, and a field to its patch.
+func (c *change) add(what string, value any, path ...string) {
+	c.what = append(c.what, what)
+	c.set(value, path...)
+}
+
+func (c *change) set(value any, path ...string) {
+	last := len(path) - 1
+	verbs.Below(c.patch, path[:last]...)[path[last]] = value
 }
 
 func orNull(text string) any {
@@ -76,47 +76,43 @@ func orNull(text string) any {
 }
 
 // pairs compares labels or annotations. The value "" means that the key is absent.
-func (c *change) pairs(what string, want, have map[string]string, into map[string]any) {
-	for _, key := range slices.Sorted(maps.Keys(want)) {
-		if value := want[key]; have[key] != value {
-			c.what = append(c.what, fmt.Sprintf("%s %s %q → %q", what, key, have[key], value))
-			into[key] = orNull(value)
+func (c *change) pairs(what string, want, have map[string]string) {
+	for key, value := range show.Sorted(want) {
+		if have[key] != value {
+			c.add(fmt.Sprintf("%s %s %q → %q", what, key, have[key], value), orNull(value), "metadata", what+"s", key)
 		}
 	}
 }
 
-// spans returns the reservations of a pool.
 func (i *item) spans() []span {
 	out := make([]span, len(i.holds))
 	for n, r := range i.holds {
 		out[n] = span{pool: i}
-		out[n].first, out[n].last = snapshot.Bounds(i.block, r)
+		out[n].first, out[n].last = converge.Bounds(i.block, r)
 	}
 	return out
 }
 
-// mark returns a short hash of a span. It is so short that the marks of 64 reservations fit into one annotation.
+// mark returns a short hash of a span. With that length, marks for 64 reservations fit into one annotation.
 func (s span) mark() string {
 	sum := sha256.Sum256([]byte(s.first.String() + "-" + s.last.String()))
 	return hex.EncodeToString(sum[:5])
 }
 
-// withMarks adds the marks of the mirror's reservations to the annotations of a pool.
-func withMarks(annotations map[string]string, holds []client.Reservation, block netip.Prefix) map[string]string {
-	all := maps.Clone(annotations)
-	if all == nil {
-		all = map[string]string{}
-	}
+// withMarks returns a pool's annotations, with a mark for each reservation.
+func (i *item) withMarks() map[string]string {
+	all := map[string]string{}
+	maps.Copy(all, i.annotationMap())
 	var marks []string
-	for _, s := range (&item{block: block, itemDetails: &itemDetails{holds: holds}}).spans() {
+	for _, s := range i.spans() {
 		marks = append(marks, s.mark())
 	}
 	all[shadowRanges] = strings.Join(marks, " ")
 	return all
 }
 
-// reservations compares the reservations that come from ranges. It keeps the reservations of users. If all is true, the existing reservations with
-// equal addresses also become the mirror's.
+// reservations compares the reservations that come from ranges. It keeps users' reservations. If all is true, existing reservations with equal
+// addresses also become the mirror's.
 func (c *change) reservations(all bool) {
 	made := strings.Fields(c.is.annotations[shadowRanges])
 	wanted := c.i.spans()
@@ -155,98 +151,75 @@ func (c *change) reservations(all bool) {
 	default:
 		c.what = append(c.what, "the mirror takes over its reservations")
 	}
-	c.spec["reservations"] = append([]client.Reservation{}, list...)
-	c.annotations[shadowRanges] = orNull(strings.Join(marks, " "))
+	c.set(append([]client.Reservation{}, list...), "spec", "reservations")
+	c.set(orNull(strings.Join(marks, " ")), "metadata", "annotations", shadowRanges)
 }
 
-// lengths compares the limits of the prefix lengths. If the source has no limits, it does nothing.
+// lengths compares the limits for prefix lengths. If the source has no limits, it does nothing.
 func (c *change) lengths() {
 	var want client.IPPoolSpec
 	c.i.lengths(&want)
-	if want.Allocation == nil {
-		return
-	}
 	have, err := c.is.rest()
-	if err != nil {
+	if err != nil || want.Allocation == nil {
 		return
 	}
-	now := map[string]any{}
-	then := map[string]any{}
-	text, err := show.Marshal(want.Allocation)
-	if err != nil || json.Unmarshal(text, &then) != nil || have["allocation"] != nil && json.Unmarshal(have["allocation"], &now) != nil {
+	var is client.PoolAllocation
+	if have["allocation"] != nil && json.Unmarshal(have["allocation"], &is) != nil {
 		return
 	}
-	patch := map[string]any{}
-	for _, name := range []string{"minPrefixLength", "maxPrefixLength", "defaultPrefixLength"} {
-		if then[name] != nil && then[name] != now[name] {
-			c.what = append(c.what, fmt.Sprintf("%s %v → %v", name, now[name], then[name]))
-			patch[name] = then[name]
+	for _, limit := range []struct {
+		name      string
+		want, has *int
+	}{
+		{"minPrefixLength", want.Allocation.MinPrefixLength, is.MinPrefixLength},
+		{"maxPrefixLength", want.Allocation.MaxPrefixLength, is.MaxPrefixLength},
+		{"defaultPrefixLength", want.Allocation.DefaultPrefixLength, is.DefaultPrefixLength},
+	} {
+		if limit.want != nil && (limit.has == nil || *limit.has != *limit.want) {
+			has := "<nil>"
+			if limit.has != nil {
+				has = strconv.Itoa(*limit.has)
+			}
+			c.add(fmt.Sprintf("%s %s → %d", limit.name, has, *limit.want), *limit.want, "spec", "allocation", limit.name)
 		}
-	}
-	if len(patch) > 0 {
-		c.spec["allocation"] = patch
 	}
 }
 
 // change sends a change. The request requires the revision that was compared.
 func (r *run) change(ctx context.Context, c change) error {
-	patch := map[string]any{}
-	metadata := map[string]any{}
-	for name, members := range map[string]map[string]any{"labels": c.labels, "annotations": c.annotations} {
-		if len(members) > 0 {
-			metadata[name] = members
-		}
-	}
-	if len(metadata) > 0 {
-		patch["metadata"] = metadata
-	}
-	if len(c.spec) > 0 {
-		patch["spec"] = c.spec
-	}
-	body, err := show.Marshal(patch)
-	if err != nil {
+	if err := r.settleOne(c.i, r.revise(ctx, http.MethodPatch, c.is, c.patch), results{outcomeChanged, outcomeLeft, outcomeRefused}); err != nil {
 		return err
 	}
-	_, err = r.sendWithRetry(ctx, func() (session.Answer, error) {
-		return r.Ask(ctx, session.Request{Method: http.MethodPatch, Path: c.is.path(), Body: body, Match: `"` + c.is.changed() + `"`})
-	})
-	items := append([]*item{c.i}, c.ranges...)
-	refusal, refused := errors.AsType[*session.Refusal](err)
-	switch {
-	case err == nil:
-		r.settle(items[:1], outcomeChanged, c.i.why)
-		for _, i := range items[1:] {
+	for _, i := range c.ranges {
+		if c.i.outcome == outcomeChanged {
 			i.end(outcomeChanged, i.why)
 		}
-	case refused && refusal.Status == http.StatusPreconditionFailed:
-		r.settle(items[:1], outcomeLeft, "it changed during this pass: the next pass compares it again")
-	case refused && exit.CodeOf(err) != exit.Unavailable && refusal.Status != http.StatusUnauthorized:
-		r.settle(items[:1], outcomeRefused, reason(refusal))
-	default:
-		return err
 	}
 	return nil
 }
 
-// path returns the path of an item on the server.
+// revise changes or deletes an object, only at the revision that was compared.
+func (r *run) revise(ctx context.Context, method string, e *item, body any) error {
+	_, err := r.Patiently(ctx, func() (session.Answer, error) {
+		return r.Ask(ctx, session.Request{Method: method, Path: e.path(), Body: body, Match: `"` + e.changed() + `"`})
+	})
+	return err
+}
+
 func (i *item) path() []string {
-	collection := "claims"
-	if i.isPool() {
-		collection = "pools"
-	}
-	return []string{"projects", i.project(), collection, i.name}
+	return []string{"projects", i.project(), show.Plural(i.kind), i.name}
 }
 
 // release deletes objects that the mirror made and that the source no longer has. It deletes each object only at the revision that was compared.
 // Claims come first, and then pools, with inner pools before outer pools. If the server refuses a deletion, that object stays.
 func (m *mirror) release(ctx context.Context, items []*item) error {
-	r := &run{Session: m.Session, parallel: m.parallel, progress: newProgress(m.Program, len(items))}
-	defer r.progress.end()
+	r := newRun(m.Session, m.parallel, len(items))
+	defer r.progress.End()
 	claims := slices.IndexFunc(items, (*item).isPool)
 	if claims < 0 {
 		claims = len(items)
 	}
-	if err := r.each(ctx, claims, func(ctx context.Context, n int) error { return r.remove(ctx, items[n]) }); err != nil {
+	if err := r.Each(claims, func(n int) error { return r.remove(ctx, items[n]) }); err != nil {
 		return err
 	}
 	for _, e := range items[claims:] {
@@ -260,19 +233,9 @@ func (m *mirror) release(ctx context.Context, items []*item) error {
 // remove deletes one object. It can safely retry the request, because a revision is never used again. If the first request deleted the object and the
 // response was lost, the retry gets not_found.
 func (r *run) remove(ctx context.Context, e *item) error {
-	_, err := r.sendWithRetry(ctx, func() (session.Answer, error) {
-		return r.Ask(ctx, session.Request{Method: http.MethodDelete, Path: e.path(), Match: `"` + e.changed() + `"`})
-	})
-	refusal, refused := errors.AsType[*session.Refusal](err)
-	switch {
-	case err == nil, exit.CodeOf(err) == exit.NotFound:
-		r.settle([]*item{e}, outcomeReleased, e.why)
-	case refused && refusal.Status == http.StatusPreconditionFailed:
-		r.settle([]*item{e}, outcomeHeldBack, "it changed during this pass: the next pass compares it again")
-	case refused && exit.CodeOf(err) != exit.Unavailable && refusal.Status != http.StatusUnauthorized:
-		r.settle([]*item{e}, outcomeHeldBack, reason(refusal))
-	default:
-		return err
+	err := r.revise(ctx, http.MethodDelete, e, nil)
+	if exit.CodeOf(err) == exit.NotFound {
+		err = nil
 	}
-	return nil
+	return r.settleOne(e, err, results{outcomeReleased, outcomeHeldBack, outcomeHeldBack})
 }

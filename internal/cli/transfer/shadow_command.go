@@ -1,7 +1,6 @@
 package transfer
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -14,29 +13,13 @@ import (
 
 	"github.com/carve-ipam/carve/internal/cli/exit"
 	"github.com/carve-ipam/carve/internal/cli/session"
-	"github.com/carve-ipam/carve/internal/cli/show"
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// shadowing has the flags of a `shadow` command.
-type shadowing struct {
-	input
-	name       string
-	every      time.Duration
-	most       string
-	allow      bool
-	adopt      bool
-	dry        bool
-	reportFile string
-	parallel   int
-	pools      []string
-	back       bool
-}
-
-// shortest is the minimum interval between two reads of a source. The source must also serve its other clients.
+// shortest is the minimum for --every, because the source must also serve its other clients.
 const shortest = 10 * time.Second
 
-// longestMirror is the maximum length of a mirror's name. The name is a part of an annotation's key, which has a maximum length.
+// longestMirror limits a mirror's name. The name becomes a part of an annotation's key, which has a maximum length.
 const longestMirror = 50
 
 // mirrored returns the sources that can be mirrored.
@@ -51,7 +34,7 @@ func ShadowCommand(p *session.Program) *cobra.Command {
 }
 
 func mirrorCommand(p *session.Program) *cobra.Command {
-	m := &shadowing{input: input{p: p}}
+	m := &mirror{input: input{p: p}}
 	cmd := &cobra.Command{
 		Use:   "mirror " + strings.Join(mirrored(), "|") + " [FILE...]",
 		Short: "Follow another address manager: create its new objects, and release the objects that it removed",
@@ -70,14 +53,14 @@ Exit code 0: both sides are the same now; 4: differences remain; 5: the source o
 		Args: cobra.MinimumNArgs(1), ValidArgs: mirrored(),
 	}
 	cmd.RunE = p.Verb(func(ctx context.Context, args []string) error {
-		mirror, err := m.mirror(args)
-		if err != nil {
+		switch err := m.begin(args); {
+		case err != nil:
 			return err
+		case m.every == 0:
+			return m.once(ctx)
+		default:
+			return m.loop(ctx)
 		}
-		if m.every == 0 {
-			return m.once(ctx, mirror)
-		}
-		return m.loop(ctx, mirror)
 	})
 	f := cmd.Flags()
 	m.common(cmd)
@@ -87,83 +70,69 @@ Exit code 0: both sides are the same now; 4: differences remain; 5: the source o
 	return cmd
 }
 
-// common adds the flags of the commands that read a source.
-func (m *shadowing) common(cmd *cobra.Command) {
+func (m *mirror) common(cmd *cobra.Command) {
 	f := cmd.Flags()
-	m.flags(f)
-	m.urlFlag(f)
+	m.flags(f, true)
 	f.StringVar(&m.name, "name", "", "`NAME` of the mirror, to distinguish several of one kind (default: the kind of the source)")
-	f.StringVar(&m.most, "max-removals", "10%", "maximum of releases in one pass, a `SHARE` of the mirrored objects such as 10%, or a number; a pass that needs more releases nothing")
-	f.BoolVar(&m.allow, "allow-removals", false, "release all objects that the source no longer has, without a maximum")
-	f.StringVar(&m.reportFile, "report", "", "write the outcome of every row to this `FILE`, .csv or .json")
-	f.IntVar(&m.parallel, "parallel", 4, "maximum number of concurrent `REQUESTS`")
+	f.StringVar(&m.maxRemovals, "max-removals", "10%", "maximum of releases in one pass, a `SHARE` of the mirrored objects such as 10%, or a number; a pass that needs more releases nothing")
+	f.BoolVar(&m.limit.any, "allow-removals", false, "release all objects that the source no longer has, without a maximum")
 }
 
-// mirror returns the mirror that the flags and the arguments describe.
-func (m *shadowing) mirror(args []string) (*mirror, error) {
-	m.of = args[0]
+// begin checks the flags and the arguments, and opens the session.
+func (m *mirror) begin(args []string) (err error) {
+	m.of, m.paths = args[0], args[1:]
 	switch {
 	case !slices.Contains(mirrored(), m.of):
-		return nil, exit.Usagef("%s is not a source for a mirror: use one of %s", m.of, strings.Join(mirrored(), ", "))
+		return exit.Usagef("%s is not a source for a mirror: use one of %s", m.of, strings.Join(mirrored(), ", "))
 	case m.url != "" && m.of != "netbox":
-		return nil, exit.Usagef("--url is for netbox only: give the files of %s", m.of)
-	case m.parallel < 1 || m.parallel > 64:
-		return nil, exit.Usagef("--parallel must be between 1 and 64")
+		return exit.Usagef("--url is for netbox only: give the files of %s", m.of)
 	case m.every != 0 && m.every < shortest:
-		return nil, exit.Usagef("--every must be at least %s", shortest)
-	case m.every != 0 && (m.mappingFile == "-" || slices.Contains(args, "-")):
-		return nil, exit.Usagef("--every reads repeatedly, but standard input can be read only once: give files")
+		return exit.Usagef("--every must be at least %s", shortest)
+	case m.every != 0 && (m.mappingFile == "-" || slices.Contains(m.paths, "-")):
+		return exit.Usagef("--every reads repeatedly, but standard input can be read only once: give files")
 	}
-	name := first(m.name, m.of)
-	if err := session.CheckName("mirror", name); err != nil || len(name) > longestMirror {
-		return nil, cmp.Or(err, exit.Usagef("--name %s: it must have at most %d characters", name, longestMirror))
+	m.name = first(m.name, m.of)
+	if err := session.CheckName("mirror", m.name); err != nil {
+		return err
 	}
-	limit, err := removalsOf(m.most)
-	if err != nil {
-		return nil, err
+	if len(m.name) > longestMirror {
+		return exit.Usagef("--name %s: it must have at most %d characters", m.name, longestMirror)
 	}
-	limit.any = m.allow
-	mapping, err := m.mapping()
-	if err != nil {
-		return nil, err
+	if err := m.limit.parse(m.maxRemovals); err != nil {
+		return err
+	}
+	if m.mapping, err = m.readMapping(); err != nil {
+		return err
 	}
 	m.p.Hushed = true
-	if _, is := m.p.Aside.(*locked); !is {
-		m.p.Aside = &locked{to: m.p.Aside}
-	}
-	s, err := m.p.InProject()
-	if err != nil {
-		return nil, err
-	}
-	return &mirror{Session: s, input: &m.input, name: name, mapping: mapping, paths: args[1:], limit: limit, adopt: m.adopt, dry: m.dry,
-		parallel: m.parallel}, nil
+	m.Session, err = m.p.InProject()
+	return err
 }
 
-// removalsOf parses --max-removals.
-func removalsOf(text string) (out removals, err error) {
+func (r *removals) parse(text string) error {
 	share, percent := strings.CutSuffix(text, "%")
 	n, err := strconv.ParseFloat(share, 64)
 	switch {
 	case err != nil || n < 0 || percent && n > 100 || !percent && n != float64(int(n)):
-		return out, exit.Usagef("--max-removals %s: it must be a share, such as 10%%, or a number", text)
+		return exit.Usagef("--max-removals %s: it must be a share, such as 10%%, or a number", text)
 	case percent:
-		out.percent = n
+		r.percent = n
 	default:
-		out.number = int(n)
+		r.number = int(n)
 	}
-	return out, nil
+	return nil
 }
 
-// once runs one pass of the mirror and prints the report.
-func (m *shadowing) once(ctx context.Context, mirror *mirror) error {
+// once runs one pass and prints the report.
+func (m *mirror) once(ctx context.Context) error {
 	defer frugal()()
-	v, failed := mirror.pass(ctx)
+	v, failed := m.pass(ctx)
 	if v == nil {
 		return failed
 	}
-	out := v.account(mirror)
+	out := v.account(m)
 	if failed == nil && !m.dry {
-		failed = mirror.note(ctx, out)
+		failed = m.note(ctx, out)
 	}
 	if err := m.printReport(out); err != nil {
 		return err
@@ -179,20 +148,8 @@ func (m *shadowing) once(ctx context.Context, mirror *mirror) error {
 	}
 }
 
-func (m *shadowing) printReport(out *shadowReport) error {
-	if m.reportFile != "" {
-		if err := out.write(m.reportFile, out); err != nil {
-			return err
-		}
-	}
-	var err error
-	switch {
-	case m.p.Structured():
-		err = show.DocumentOfList(m.p.Printer, out, "items", out.lines)
-	case !m.p.Quiet:
-		const most = 50
-		err = out.diff(m.p.Printer, most)
-	}
+func (m *mirror) printReport(out *shadowReport) error {
+	err := m.print(out, &out.report, out.diff)
 	if out.HeldBack != "" {
 		m.p.Note("nothing is released: %s. If that is right, run it once with --allow-removals", out.HeldBack)
 	}
@@ -200,7 +157,7 @@ func (m *shadowing) printReport(out *shadowReport) error {
 }
 
 // loop repeats passes until the user stops it. If a pass fails, it prints the error and continues with the next pass.
-func (m *shadowing) loop(ctx context.Context, mirror *mirror) error {
+func (m *mirror) loop(ctx context.Context) error {
 	for {
 		begun := m.p.Clock()
 		if m.p.Tabular() && !m.p.Quiet {
@@ -208,13 +165,13 @@ func (m *shadowing) loop(ctx context.Context, mirror *mirror) error {
 				return err
 			}
 		}
-		err := m.once(ctx, mirror)
+		err := m.once(ctx)
 		if ctx.Err() != nil {
 			return nil //nolint:nilerr // it was stopped, which is how it ends
 		}
-		if _, said := errors.AsType[exit.Verdict](err); err != nil && !said {
+		if _, isVerdict := errors.AsType[exit.Verdict](err); err != nil && !isVerdict {
 			m.p.Note("error: %s", err)
-			if code := exit.CodeOf(err); code == exit.Usage && len(mirror.paths) == 0 {
+			if code := exit.CodeOf(err); code == exit.Usage && len(m.paths) == 0 {
 				return err
 			}
 		}

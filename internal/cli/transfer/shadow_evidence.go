@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/source"
 )
 
-// missingTables identifies the tables of a pass in which a row was missing. The next pass compares it with its own tables.
+// missingTables identifies the tables in which a row was missing. The next pass compares them with its own tables.
 type missingTables struct {
 	Content string `json:"content"`
 	Written string `json:"written"` // the times at which the files were written
@@ -56,8 +56,7 @@ func (m *mirror) written() string {
 	return strings.Join(times, " ")
 }
 
-// lastNote returns the stored result of the previous pass. If the result cannot be read, lastNote returns an empty one, so that nothing is released
-// because of it.
+// lastNote returns the previous pass's result. If it cannot be read, lastNote returns an empty one, which releases nothing.
 func (m *mirror) lastNote() (n passNote) {
 	text := m.states[m.Project].Spaces["default"].Metadata.Annotations[shadowNote+m.name]
 	if json.Unmarshal([]byte(text), &n) != nil {
@@ -68,10 +67,10 @@ func (m *mirror) lastNote() (n passNote) {
 
 // announce lists the objects that are going to be released.
 func (m *mirror) announce(gone []*item) {
-	const most = 50
+	const limit = 50
 	for n, e := range gone {
-		if n == most {
-			m.Remark("and %d more are going to be released", len(gone)-most)
+		if n == limit {
+			m.Remark("and %d more are going to be released", len(gone)-limit)
 			return
 		}
 		m.Remark("going to release %s %s in space %s: %s", e.where(), e.target(), e.space(), e.why)

@@ -2,13 +2,13 @@ package transfer
 
 import (
 	"context"
-	"encoding/json"
 	"net/netip"
+	"slices"
 
 	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/converge"
 	"github.com/carve-ipam/carve/internal/cli/rules"
 	"github.com/carve-ipam/carve/internal/cli/session"
-	"github.com/carve-ipam/carve/internal/cli/snapshot"
 )
 
 // judgeAside compares the source with the pools in which Carve leads. It changes nothing.
@@ -25,12 +25,9 @@ func (v *view) judgeAside(m *mirror) {
 		here := map[netip.Prefix]*item{}
 		for _, e := range l.holds {
 			here[e.block] = e
-			gone := e.labelMap()[shadowLabel] == m.name && !there[e.place()]
-			for _, r := range ranges {
-				gone = gone && (r.domain != e.domain || e.from().Less(r.from()) || r.to().Less(e.to()))
-			}
-			if gone {
-				e.end(e.outcome, m.input.of+" no longer has it; Carve leads in pool "+l.name)
+			inRange := slices.ContainsFunc(ranges, func(r *item) bool { return r.covers(e) })
+			if e.labelMap()[shadowLabel] == m.name && !there[e.place()] && !inRange {
+				e.end(e.outcome, m.of+" no longer has it; Carve leads in pool "+l.name)
 				v.lone = append(v.lone, e)
 			}
 		}
@@ -42,7 +39,7 @@ func (v *view) judgeAside(m *mirror) {
 	}
 }
 
-// judge compares one item of the source with the content of a pool in which Carve leads.
+// judge compares an item with the content of a pool in which Carve leads.
 func (i *item) judge(l ledPool, here map[netip.Prefix]*item) {
 	missing := ""
 	switch {
@@ -55,7 +52,7 @@ func (i *item) judge(l ledPool, here map[netip.Prefix]*item) {
 			}
 		}
 	case i.isRange():
-		for _, block := range snapshot.Blocks(i.from(), i.to()) {
+		for _, block := range converge.Blocks(i.from(), i.to()) {
 			if here[block] == nil {
 				missing = block.String()
 			}
@@ -73,29 +70,25 @@ func (i *item) judge(l ledPool, here map[netip.Prefix]*item) {
 	i.end(outcomeOnlyThere, missing+" was added there: Carve leads in pool "+l.name+" since "+l.since)
 }
 
-// mostBack is the maximum number of blocks whose history a pass reads. Each block costs a request.
-const mostBack = 1000
+// maxBack limits the blocks whose history a pass reads. Each block costs a request.
+const maxBack = 1000
 
 // readHoldersAtSwitch reads the holders that blocks had when Carve took the lead. If Carve has released a block after that, the other system has not
 // added the block.
 func (m *mirror) readHoldersAtSwitch(ctx context.Context, v *view) error {
 	v.back = map[place]string{}
 	for _, i := range v.aside {
-		if i.outcome != outcomeOnlyThere || i.isRange() || len(v.back) == mostBack {
+		if i.outcome != outcomeOnlyThere || i.isRange() || len(v.back) == maxBack {
 			continue
 		}
 		for _, l := range v.led {
 			if l.domain != i.domain || !l.block.Contains(i.from()) {
 				continue
 			}
-			a, err := m.Ask(ctx, session.Request{
-				Path: snapshot.In(m.Session, i.project()).In("history"), Query: session.Query{}.With("address", i.from().String()).With("at", l.since),
-			})
+			list, err := session.Into[struct{ Items []client.HistoryEntry }](m.Ask(ctx, session.Request{
+				Path: converge.In(m.Session, i.project()).In("history"), Query: session.Query{}.With("address", i.from().String()).With("at", l.since),
+			}))
 			if err != nil {
-				return err
-			}
-			var list struct{ Items []client.HistoryEntry }
-			if err := json.Unmarshal(a.Body, &list); err != nil {
 				return err
 			}
 			v.back[i.place()] = ""
@@ -110,7 +103,7 @@ func (m *mirror) readHoldersAtSwitch(ctx context.Context, v *view) error {
 	return nil
 }
 
-// settleReleased sets the outcome of the items whose blocks Carve has released.
+// settleReleased ends the items whose blocks Carve has released.
 func (v *view) settleReleased() {
 	for _, i := range v.aside {
 		if why := v.back[i.place()]; why != "" && i.outcome == outcomeOnlyThere {

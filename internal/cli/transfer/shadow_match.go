@@ -7,32 +7,30 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/carve-ipam/carve/internal/cli/converge"
 	"github.com/carve-ipam/carve/internal/cli/rules"
 	"github.com/carve-ipam/carve/internal/cli/show"
-	"github.com/carve-ipam/carve/internal/cli/snapshot"
 )
 
 // wanted returns the pools that the source wants and then the claims. An outer pool comes before the pools inside it.
 func (v *view) wanted() []*item {
 	var all []*item
-	for _, i := range slices.Concat(v.extras, v.items) {
+	for _, i := range v.all() {
 		if i.outcome == "" && (i.isPool() || i.kind == rules.AsClaim) {
 			all = append(all, i)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *item) int {
-		rank := func(i *item) int {
-			if i.isPool() {
-				return int(i.depth)
-			}
-			return 1 << 30
+	rank := func(i *item) int {
+		if i.isPool() {
+			return int(i.depth)
 		}
-		return cmp.Compare(rank(a), rank(b))
-	})
+		return math.MaxInt
+	}
+	slices.SortStableFunc(all, func(a, b *item) int { return cmp.Compare(rank(a), rank(b)) })
 	return all
 }
 
-// match finds the mirror's object for each item of the source. If an object has no such item, the mirror will release it.
+// match finds the mirror's object for each item. If an object has no item, the mirror will release it.
 func (v *view) match(m *mirror) {
 	made := map[place][]*item{}
 	for _, e := range v.made {
@@ -40,17 +38,17 @@ func (v *view) match(m *mirror) {
 	}
 	for _, i := range v.wanted() {
 		for _, e := range made[i.place()] {
-			if e.madeByMirror == nil && e.kind == i.kind && sameParent(i, e) && (i.spec == nil || i.name == e.name) {
-				i.madeByMirror, e.madeByMirror, i.name = e, i, e.name
+			if e.counterpart == nil && e.kind == i.kind && sameParent(i, e) && (i.spec == nil || i.name == e.name) {
+				i.counterpart, e.counterpart, i.name = e, i, e.name
 				break
 			}
 		}
 	}
-	for _, i := range slices.Concat(v.extras, v.items) {
+	for _, i := range v.all() {
 		v.keep(m, i)
 	}
 	v.reservations()
-	v.unwanted(m.input.of)
+	v.unwanted(m.of)
 }
 
 // sameParent reports whether an object is carved from the pool that contains the item i.
@@ -61,13 +59,13 @@ func sameParent(i, e *item) bool {
 	case p.onServer:
 		return p.name == e.ownParent
 	default:
-		return p.madeByMirror != nil && p.madeByMirror.name == e.ownParent
+		return p.counterpart != nil && p.counterpart.name == e.ownParent
 	}
 }
 
-// keep plans the changes of an existing object. It does not change an object that the mirror did not make, unless the mirror may adopt it.
+// keep plans the changes to an existing object. It does not change an object that the mirror did not make, unless the mirror may adopt it.
 func (v *view) keep(m *mirror, i *item) {
-	e := i.madeByMirror
+	e := i.counterpart
 	if e == nil || i.kind != e.kind || i.outcome == outcomeRefused || i.outcome == outcomeSkipped {
 		return
 	}
@@ -89,10 +87,10 @@ func (v *view) keep(m *mirror, i *item) {
 	v.changes = append(v.changes, c)
 }
 
-// leads reports whether Carve leads in the pool of an object.
+// leads reports whether Carve leads in an object's pool.
 func (v *view) leads(e *item) bool { return v.inLed[e.id()] }
 
-// reservations sets the outcome of ranges. A range gets the outcome of its pools.
+// reservations sets the outcome of each range from its pools.
 func (v *view) reservations() {
 	changes := map[*item]*change{}
 	for n := range v.changes {
@@ -106,9 +104,9 @@ func (v *view) reservations() {
 		for _, s := range r.parts {
 			c := changes[s.pool]
 			switch {
-			case s.pool.madeByMirror == nil:
+			case s.pool.counterpart == nil:
 				r.ending = pending // the reservation is created together with its pool
-			case c != nil && !s.in(s.pool.madeByMirror) && r.outcome != "":
+			case c != nil && !s.in(s.pool.counterpart) && r.outcome != "":
 				r.end(outcomeChange, "pool "+s.pool.name+" exists without this reservation")
 				c.ranges = append(c.ranges, r)
 			}
@@ -116,7 +114,7 @@ func (v *view) reservations() {
 	}
 }
 
-// in reports whether a pool on the server has a reservation of exactly this span.
+// in reports whether a pool on the server has a reservation for exactly this span.
 func (s span) in(pool *item) bool {
 	return slices.ContainsFunc(pool.spans(), func(is span) bool { return is.first == s.first && is.last == s.last })
 }
@@ -125,7 +123,7 @@ func (s span) in(pool *item) bool {
 func (v *view) unwanted(of string) {
 	wishes := map[place][]*item{}
 	var ranges []*item
-	for _, i := range slices.Concat(v.extras, v.items) {
+	for _, i := range v.all() {
 		if i.isRange() {
 			ranges = append(ranges, i)
 			continue
@@ -133,7 +131,7 @@ func (v *view) unwanted(of string) {
 		wishes[i.place()] = append(wishes[i.place()], i)
 	}
 	for _, e := range v.made {
-		if e.madeByMirror != nil {
+		if e.counterpart != nil {
 			continue
 		}
 		why, stays := of+" no longer has it", false
@@ -151,7 +149,7 @@ func (v *view) unwanted(of string) {
 			}
 		}
 		for _, r := range ranges {
-			stays = stays || r.outcome == outcomeRefused && r.domain == e.domain && !e.from().Less(r.from()) && !r.to().Less(e.to())
+			stays = stays || r.outcome == outcomeRefused && r.covers(e)
 		}
 		e.end(e.outcome, why)
 		if stays {
@@ -165,62 +163,57 @@ func (v *view) unwanted(of string) {
 
 // insideOut puts claims before pools, and inner pools before outer pools.
 func (v *view) insideOut() {
-	depth := map[string]int{}
 	parent := map[string]string{}
 	for _, e := range v.made {
 		if e.isPool() {
 			parent[e.project()+"/"+e.name] = e.project() + "/" + e.ownParent
 		}
 	}
-	for name := range parent {
-		for at := parent[name]; at != ""; at = parent[at] {
-			depth[name]++
+	depth := func(e *item) (n int) {
+		if !e.isPool() {
+			return math.MaxInt
 		}
-	}
-	rank := func(e *item) int {
-		if e.isPool() {
-			return -depth[e.project()+"/"+e.name]
+		for at := parent[e.project()+"/"+e.name]; at != ""; at = parent[at] {
+			n++
 		}
-		return -1 << 30
+		return n
 	}
-	slices.SortStableFunc(v.releases, func(a, b *item) int { return cmp.Compare(rank(a), rank(b)) })
+	slices.SortStableFunc(v.releases, func(a, b *item) int { return cmp.Compare(depth(b), depth(a)) })
 }
 
-// order puts the new items into the order of their creation and gives them unused names.
+// order gives the new items unused names, and plans their creation.
 func (v *view) order() {
-	taken := map[string]map[string]domain{}
+	taken := map[projectName]domain{}
 	for project, st := range v.states {
-		names := map[string]domain{}
 		for name, p := range st.Pools {
-			names[name] = domainOf(project, snapshot.SpaceOf(p))
+			taken[projectName{project, name}] = domainOf(project, converge.SpaceOf(p))
 		}
 		for c := range st.Claims.All() {
-			names[c.Name] = cmp.Or(names[c.Pool.Name], domainOf(project, "another project's"))
+			taken[projectName{project, c.Name}] = cmp.Or(taken[projectName{project, c.Pool.Name}], domainOf(project, "another project's"))
 		}
-		taken[project] = names
 	}
-	for _, i := range slices.Concat(v.extras, v.items) {
-		if i.outcome == "" && i.madeByMirror == nil && i.spec == nil && (i.isPool() || i.kind == rules.AsClaim) {
+	for _, i := range v.all() {
+		if i.outcome == "" && i.counterpart == nil && i.spec == nil && (i.isPool() || i.kind == rules.AsClaim) {
 			i.unique(taken)
 		}
 	}
-	for _, i := range slices.Concat(v.extras, v.items) {
+	for _, i := range v.all() {
 		if i.isPool() && i.outcome == "" && len(i.holds) > 0 {
-			i.details().annotations = withMarks(i.annotationMap(), i.holds, i.block)
+			i.details().annotations = i.withMarks()
 		}
 	}
 	v.byName()
 	v.steps()
 }
 
-// removals limits the releases of one pass. The limit is a number or a share of the mirror's objects.
+// removals limits the releases in one pass. The limit is a number or a share of the mirror's objects.
 type removals struct {
 	number  int
 	percent float64
 	any     bool
 }
 
-// against returns the reason why the releases of a comparison are refused. If they are allowed, it returns "".
+// against returns the reason why a comparison's releases are refused. If they are allowed, it returns "".
 func (r removals) against(v *view) string {
 	unreadable := 0
 	for n, row := range v.rows {
@@ -229,9 +222,9 @@ func (r removals) against(v *view) string {
 		}
 	}
 	total := len(v.made) + len(v.keeps)
-	most := r.number
+	limit := r.number
 	if r.percent > 0 {
-		most = int(math.Ceil(float64(total) * r.percent / 100))
+		limit = int(math.Ceil(float64(total) * r.percent / 100))
 	}
 	switch n := len(v.releases); {
 	case n == 0 || r.any:
@@ -240,8 +233,8 @@ func (r removals) against(v *view) string {
 		return show.CountOf(unreadable, "row") + " of the source cannot be read, so the mirror does not know which objects are gone"
 	case n == total:
 		return fmt.Sprintf("the source has none of the %d mirrored things", total)
-	case n > most:
-		return fmt.Sprintf("the source no longer has %d of the %d mirrored things, and one pass may release at most %d", n, total, most)
+	case n > limit:
+		return fmt.Sprintf("the source no longer has %d of the %d mirrored things, and one pass may release at most %d", n, total, limit)
 	default:
 		return ""
 	}

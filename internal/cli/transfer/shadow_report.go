@@ -1,9 +1,8 @@
 package transfer
 
 import (
-	"fmt"
+	"bytes"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/carve-ipam/carve/internal/cli/show"
@@ -18,21 +17,20 @@ var differences = map[string]string{
 	outcomeTaken: "taken",
 }
 
-// shadowReport has the outcome of every row of the source and of objects that only Carve has.
+// shadowReport has an outcome for every row, and for objects that only Carve has.
 type shadowReport struct {
 	Shadow   string         `json:"shadow"`
 	At       time.Time      `json:"at"`
 	Mirrored int            `json:"mirrored"` // objects that the mirror made in pools where the other system leads
 	HeldBack string         `json:"heldBack,omitempty"`
-	Here     map[string]int `json:"here"` // numbers of objects that only Carve has, by outcome
+	Here     map[string]int `json:"here"` // counts the objects that only Carve has, by outcome
 	report
 	missed *missingTables
 }
 
-// account reports the findings and the actions of a pass.
 func (v *view) account(m *mirror) *shadowReport {
 	out := &shadowReport{Shadow: m.name, At: m.Clock().UTC().Truncate(time.Second), HeldBack: v.safety, missed: v.missed, Here: map[string]int{},
-		Mirrored: len(v.made) + len(v.keeps), report: report{Source: m.input.of, DryRun: m.dry, Rows: len(v.rows), Counts: map[string]int{}, ordered: order, shadow: m.name, after: v.begun, of: v.desired}}
+		Mirrored: len(v.made) + len(v.keeps), report: report{Source: m.of, DryRun: m.dry, shadow: m.name, after: v.begun, of: v.desired}}
 	out.count()
 	for _, i := range v.extras {
 		if i.outcome != outcomeSame && i.outcome != "" || !v.begun && i.outcome == "" {
@@ -56,7 +54,7 @@ func (v *view) account(m *mirror) *shadowReport {
 	return out
 }
 
-// here adds an object that is not a row of the source.
+// here adds an object without a row in the source.
 func (out *shadowReport) here(row string, i *item, outcome string) {
 	line := reportRow{
 		Row: first(row, i.annotationMap()["source-row"]), Kind: i.kind, Block: i.where(), Outcome: outcome, Difference: differences[outcome],
@@ -69,7 +67,7 @@ func (out *shadowReport) here(row string, i *item, outcome string) {
 	out.more = append(out.more, line)
 }
 
-// open returns the number of differences that remain.
+// open counts the differences that remain.
 func (out *shadowReport) open() int {
 	left := []string{outcomeRefused, outcomeDiffers, outcomeLeft, outcomeTaken, outcomeHeldBack, outcomeOnlyHere, outcomeOnlyThere, outcomeRelease}
 	if out.DryRun {
@@ -82,55 +80,42 @@ func (out *shadowReport) open() int {
 	return n
 }
 
-// summary returns the result of the pass in one line.
+// summary returns the pass's result in one line.
 func (out *shadowReport) summary() string {
 	text := out.Shadow + ": " + out.report.summary()
-	var parts []string
-	for _, outcome := range order {
-		if n := out.Here[outcome]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, outcome))
-		}
-	}
-	if parts != nil {
-		text += "; not in the source: " + strings.Join(parts, ", ")
+	if counts := countsText(out.Here); counts != "" {
+		text += "; not in the source: " + counts
 	}
 	return text
 }
 
 // diff prints the report for people. It has all differences with their outcomes.
-func (out *shadowReport) diff(p *show.Printer, most int) error {
+func (out *shadowReport) diff(p *show.Printer, limit int) error {
 	rows, hidden := worst(func(yield func(reportRow) bool) {
 		for r := range out.lines {
 			if (r.Difference != "" || r.Outcome == outcomeSkipped && out.DryRun) && !yield(r) {
 				return
 			}
 		}
-	}, most, func(r reportRow) int { // releases come first, because they cannot be undone
+	}, limit, func(r reportRow) int { // releases come first, because they cannot be undone
 		if r.Outcome == outcomeRelease || r.Outcome == outcomeReleased {
 			return len(order)
 		}
 		return severity(r)
 	})
-	var text []byte
+	var text bytes.Buffer
 	if len(rows) > 0 {
-		text = show.Table(p, []show.Column[reportRow]{
-			{Title: " ", Cell: func(r reportRow) string { return signs[r.Outcome] }},
-			{Title: "BLOCK", NeverCut: true, Cell: func(r reportRow) string { return r.Block }},
-			{Title: "DIFFERENCE", Cell: func(r reportRow) string { return r.Difference }},
-			{Title: "DONE", Cell: func(r reportRow) string {
-				if r.Outcome == r.Difference {
-					return ""
-				}
-				return r.Outcome
-			}},
-			{Title: "SPACE", Cell: func(r reportRow) string { return r.Space }},
-			{Title: "HERE", Cell: func(r reportRow) string { return r.Target }},
-			{Title: "THERE", Cell: func(r reportRow) string { return r.Row }},
-			{Title: "WHY", Cell: func(r reportRow) string { return r.Why }},
-		}, rows)
+		text.Write(show.Table(p, reportColumns(`
+			BLOCK: block
+			DIFFERENCE: difference
+			DONE: done
+			SPACE: space
+			HERE: target
+			THERE: row
+			WHY: why`), rows))
 	}
-	if hidden > 0 {
-		text = fmt.Appendf(text, "and %d more: --report FILE has all of them\n", hidden)
+	if err := writeEnd(&text, hidden, out.summary()); err != nil {
+		return err
 	}
-	return p.Write(fmt.Appendf(text, "%s\n", out.summary()))
+	return p.Write(text.Bytes())
 }

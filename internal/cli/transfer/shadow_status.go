@@ -5,23 +5,20 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/converge"
 	"github.com/carve-ipam/carve/internal/cli/exit"
 	"github.com/carve-ipam/carve/internal/cli/session"
 	"github.com/carve-ipam/carve/internal/cli/show"
-	"github.com/carve-ipam/carve/internal/cli/snapshot"
 )
 
-// passNote is the result of a pass as it is stored on the server.
+// passNote is a pass's result as Carve stores it.
 type passNote struct {
 	Source   string         `json:"source"`
 	At       time.Time      `json:"at"`
@@ -31,74 +28,73 @@ type passNote struct {
 	Missed   *missingTables `json:"missed,omitempty"` // the tables that no longer have some objects, which are not released yet
 }
 
-// note stores the time and the remaining differences of a pass in the space default of the project.
+// note stores a pass's result in the project's space default.
 func (m *mirror) note(ctx context.Context, out *shadowReport) error {
 	text, err := show.Marshal(passNote{out.Source, out.At, out.Rows, out.open(), out.HeldBack, out.missed})
 	if err != nil {
 		return err
 	}
-	body, err := show.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]any{shadowNote + m.name: string(text)}}})
-	if err != nil {
-		return err
-	}
 	// If two mirrors write at the same time, the later note replaces the other one.
-	_, err = m.Ask(ctx, session.Request{Method: http.MethodPatch, Path: m.In("spaces", "default"), Body: body, Match: "*"})
-	if err != nil {
+	if _, err := m.annotate(ctx, m.In("spaces", "default"), nil, "*", shadowNote+m.name, string(text)); err != nil {
 		return exit.About("cannot store the result of the mirror in the space default", err)
 	}
 	return nil
 }
 
+// annotate sets an annotation on an object. The value nil removes the annotation. match is the If-Match header.
+func (m *mirror) annotate(ctx context.Context, path []string, query session.Query, match, key string, value any) (session.Answer, error) {
+	return m.Ask(ctx, session.Request{
+		Method: http.MethodPatch, Path: path, Query: query, Match: match,
+		Body: map[string]any{"metadata": map[string]any{"annotations": map[string]any{key: value}}},
+	})
+}
+
 // shadowPool is the outermost pool that a mirror made, or a pool in which Carve leads. If Carve leads, it decides about the pool, and the mirror only
 // compares.
 type shadowPool struct {
-	Pool     string `json:"pool"`
-	Block    string `json:"block"`
-	Space    string `json:"space"`
-	Shadow   string `json:"shadow"`
-	Leads    string `json:"leads"` // the name of the mirror, or carve
-	Since    string `json:"since,omitempty"`
-	Mirrored int    `json:"mirroredClaims"`
-	Own      int    `json:"otherClaims"`
+	Pool   string `json:"pool"`
+	Block  string `json:"block"`
+	Space  string `json:"space"`
+	Shadow string `json:"shadow"`
+	Leads  string `json:"leads"` // the name of the mirror, or carve
+	Since  string `json:"since,omitempty"`
+
+	MirroredClaims int `json:"mirroredClaims"`
+	OtherClaims    int `json:"otherClaims"`
 }
 
-// shadowStatus is the state of all mirrors in a project.
+// shadowStatus has all mirrors in a project.
 type shadowStatus struct {
 	Mirrors map[string]passNote `json:"mirrors"`
 	Pools   []*shadowPool       `json:"pools"`
 }
 
 func shadowStatusCommand(p *session.Program) *cobra.Command {
-	cmd := &cobra.Command{
+	return &cobra.Command{
 		Use:   "status",
 		Short: "Show the leading system of each pool, and the last pass of each mirror",
 		Long: `Shows the outermost pools of each mirror and the switched pools, with the leading system and the number of claims that the mirror and
 others created. Below, it shows the result of the last pass of each mirror.`,
 		Args: cobra.NoArgs,
+		RunE: p.VerbIn(func(ctx context.Context, s *session.Session, _ []string) error {
+			has, err := converge.Read(ctx, s)
+			if err != nil {
+				return err
+			}
+			st, err := statusOf(s.Project, has)
+			switch {
+			case err != nil:
+				return err
+			case p.Structured():
+				return p.DocumentOf(st)
+			}
+			return st.show(p.Printer, p.Clock())
+		}),
 	}
-	cmd.RunE = p.Verb(func(ctx context.Context, _ []string) error {
-		s, err := p.InProject()
-		if err != nil {
-			return err
-		}
-		has, err := snapshot.Read(ctx, s)
-		if err != nil {
-			return err
-		}
-		st, err := statusOf(s.Project, has)
-		switch {
-		case err != nil:
-			return err
-		case p.Structured():
-			return p.DocumentOf(st)
-		}
-		return st.show(p.Printer, p.Clock())
-	})
-	return cmd
 }
 
-// statusOf returns the status. It counts the claims of each pool in it.
-func statusOf(project string, has *snapshot.Snapshot) (*shadowStatus, error) {
+// statusOf returns the status, and counts the claims in each pool.
+func statusOf(project string, has *converge.Snapshot) (*shadowStatus, error) {
 	out := &shadowStatus{Mirrors: map[string]passNote{}, Pools: []*shadowPool{}}
 	for key, text := range has.Spaces["default"].Metadata.Annotations {
 		if name, is := strings.CutPrefix(key, shadowNote); is {
@@ -109,27 +105,18 @@ func statusOf(project string, has *snapshot.Snapshot) (*shadowStatus, error) {
 			out.Mirrors[name] = n
 		}
 	}
-	parent := func(p client.IPPool) string {
-		if p.Status.ParentRef == nil || p.Status.ParentRef.Project != p.Metadata.Project {
-			return ""
-		}
-		return p.Status.ParentRef.Name
-	}
-	units := map[string]*shadowPool{}
+	units, switched := map[string]*shadowPool{}, switchedPools(has)
 	for name, p := range has.Pools {
 		shadow, since := p.Metadata.Labels[shadowLabel], p.Metadata.Annotations[shadowSwitched]
-		if shadow == "" && since == "" || since == "" && has.Pools[parent(p)].Metadata.Labels[shadowLabel] == shadow {
+		if shadow == "" && since == "" || since == "" && has.Pools[converge.ParentOf(p)].Metadata.Labels[shadowLabel] == shadow {
 			continue
 		}
-		u := &shadowPool{Pool: name, Block: p.Status.AllocatedCIDR, Space: snapshot.SpaceOf(p), Shadow: shadow, Leads: shadow, Since: since}
-		units[name] = u
-		out.Pools = append(out.Pools, u)
-	}
-	switched := switchedPools(has)
-	for name, u := range units {
+		u := &shadowPool{Pool: name, Block: p.Status.AllocatedCIDR, Space: converge.SpaceOf(p), Shadow: shadow, Leads: shadow, Since: since}
 		if switched[name] != "" {
 			u.Leads = "carve"
 		}
+		units[name] = u
+		out.Pools = append(out.Pools, u)
 	}
 	for c := range has.Claims.All() {
 		if c.Pool.Project != project {
@@ -137,14 +124,14 @@ func statusOf(project string, has *snapshot.Snapshot) (*shadowStatus, error) {
 		}
 		at := c.Pool.Name
 		for at != "" && units[at] == nil {
-			at = parent(has.Pools[at])
+			at = converge.ParentOf(has.Pools[at])
 		}
 		switch u := units[at]; {
 		case u == nil:
 		case c.Labels[shadowLabel] == u.Shadow:
-			u.Mirrored++
+			u.MirroredClaims++
 		default:
-			u.Own++
+			u.OtherClaims++
 		}
 	}
 	slices.SortFunc(out.Pools, func(a, b *shadowPool) int {
@@ -159,18 +146,17 @@ func (st *shadowStatus) show(p *show.Printer, now time.Time) error {
 		p.Remark("nothing is mirrored in this project: see 'ipamctl shadow mirror --help'")
 		return nil
 	}
-	text := show.Table(p, []show.Column[*shadowPool]{
-		{Title: "POOL", Cell: func(u *shadowPool) string { return u.Pool }},
-		{Title: "BLOCK", Cell: func(u *shadowPool) string { return u.Block }},
-		{Title: "SPACE", Cell: func(u *shadowPool) string { return u.Space }},
-		{Title: "SHADOW", Cell: func(u *shadowPool) string { return u.Shadow }},
-		{Title: "LEADS", Cell: func(u *shadowPool) string { return u.Leads }},
-		{Title: "SINCE", Cell: func(u *shadowPool) string { return u.Since }},
-		{Title: "MIRRORED", Cell: func(u *shadowPool) string { return strconv.Itoa(u.Mirrored) }},
-		{Title: "OTHERS", Cell: func(u *shadowPool) string { return strconv.Itoa(u.Own) }},
-	}, st.Pools)
-	for _, name := range slices.Sorted(maps.Keys(st.Mirrors)) {
-		n := st.Mirrors[name]
+	columns := show.Columns[shadowPool](`
+		POOL: pool
+		BLOCK: block
+		SPACE: space
+		SHADOW: shadow
+		LEADS: leads
+		SINCE: since
+		MIRRORED: mirroredClaims
+		OTHERS: otherClaims`, nil)
+	text := show.Table(p, show.Mapped(columns, func(u *shadowPool) shadowPool { return *u }), st.Pools)
+	for name, n := range show.Sorted(st.Mirrors) {
 		found := "no differences are left"
 		if n.Left > 0 {
 			found = show.CountOf(n.Left, "difference") + " left"

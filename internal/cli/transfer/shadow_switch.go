@@ -2,9 +2,7 @@ package transfer
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"net/http"
 	"slices"
 	"time"
 
@@ -13,11 +11,10 @@ import (
 	"github.com/carve-ipam/carve/client"
 	"github.com/carve-ipam/carve/internal/cli/exit"
 	"github.com/carve-ipam/carve/internal/cli/session"
-	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
 func switchCommand(p *session.Program) *cobra.Command {
-	m := &shadowing{input: input{p: p}}
+	m := &mirror{input: input{p: p}}
 	cmd := &cobra.Command{
 		Use:   "switch SOURCE [FILE...] --pool POOL",
 		Short: "Let Carve lead in a pool, after a last mirror without differences",
@@ -32,14 +29,14 @@ system before you switch. --back lets the other system lead again.`,
 		if len(m.pools) == 0 {
 			return exit.Usagef("no pool is given: use --pool; 'ipamctl shadow status' shows the pools")
 		}
-		mirror, err := m.mirror(args)
-		if err != nil {
+		switch err := m.begin(args); {
+		case err != nil:
 			return err
+		case m.back:
+			return m.switchBack(ctx)
+		default:
+			return m.switchOver(ctx)
 		}
-		if m.back {
-			return m.switchBack(ctx, mirror)
-		}
-		return m.switchOver(ctx, mirror)
 	})
 	m.common(cmd)
 	cmd.Flags().StringArrayVar(&m.pools, "pool", nil, "`POOL` in which Carve takes the lead (repeatable)")
@@ -47,38 +44,38 @@ system before you switch. --back lets the other system lead again.`,
 	return cmd
 }
 
-// switchOver lets Carve lead in pools. The content of these pools must be the same on both sides.
-func (m *shadowing) switchOver(ctx context.Context, mirror *mirror) error {
-	if _, err := mirror.pass(ctx); err != nil {
+// switchOver lets Carve lead in pools whose content is the same on both sides.
+func (m *mirror) switchOver(ctx context.Context) error {
+	if _, err := m.pass(ctx); err != nil {
 		return err
 	}
-	mirror.dry = true
-	v, err := mirror.pass(ctx)
+	m.dry = true
+	v, err := m.pass(ctx)
 	if err != nil {
 		return err
 	}
-	if err := mirror.note(ctx, v.account(mirror)); err != nil {
+	if err := m.note(ctx, v.account(m)); err != nil {
 		return err
 	}
 	for _, name := range m.pools {
-		pool, found := mirror.states[mirror.Project].Pools[name]
+		pool, found := m.states[m.Project].Pools[name]
 		switch {
 		case !found:
-			return exit.Endf(exit.NotFound, "there is no pool %s in project %s", name, mirror.Project)
-		case pool.Metadata.Labels[shadowLabel] != mirror.name:
-			return exit.Endf(exit.Conflict, "pool %s does not belong to the mirror %s: 'ipamctl shadow mirror --adopt' takes over imported objects", name, mirror.name)
+			return exit.Endf(exit.NotFound, "there is no pool %s in project %s", name, m.Project)
+		case pool.Metadata.Labels[shadowLabel] != m.name:
+			return exit.Endf(exit.Conflict, "pool %s does not belong to the mirror %s: 'ipamctl shadow mirror --adopt' takes over imported objects", name, m.name)
 		case pool.Metadata.Annotations[shadowSwitched] != "":
 			m.p.Remark("Carve leads in pool %s since %s", name, pool.Metadata.Annotations[shadowSwitched])
 			continue
 		}
-		if out := v.within(mirror, name); len(out.more) > 0 {
+		if out := v.within(m, name); len(out.more) > 0 {
 			if err := m.printReport(out); err != nil {
 				return err
 			}
 			m.p.Note("pool %s is not switched: the two sides differ in it", name)
 			return exit.Verdict(exit.Conflict)
 		}
-		since, err := mirror.lead(ctx, pool)
+		since, err := m.lead(ctx, pool)
 		if err != nil {
 			return exit.About("pool "+name, err)
 		}
@@ -99,9 +96,7 @@ func (v *view) within(m *mirror, name string) *shadowReport {
 			at = e
 		}
 	}
-	touches := func(i *item) bool {
-		return at != nil && i.domain == at.domain && i.from().Is4() == at.from().Is4() && !i.to().Less(at.from()) && !at.to().Less(i.from())
-	}
+	touches := func(i *item) bool { return at != nil && i.domain == at.domain && i.overlaps(at) }
 	led := map[*item]bool{} // items that need no decision, because Carve leads
 	for _, i := range v.aside {
 		led[i] = true
@@ -127,53 +122,41 @@ func (v *view) within(m *mirror, name string) *shadowReport {
 	return out
 }
 
-// lead stores that Carve leads in a pool. The request requires the revision that was compared. The time comes from the server, because the history of
-// the pool uses the server's time.
+// lead stores that Carve leads in a pool. The request requires the revision that was compared. The time comes from the server, because the pool's
+// history uses the server's time.
 func (m *mirror) lead(ctx context.Context, pool client.IPPool) (string, error) {
 	since := m.Clock().UTC().Format(time.RFC3339Nano)
 	for _, query := range []session.Query{{"dryRun=true"}, nil} {
-		body, err := show.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]any{shadowSwitched: since}}})
-		if err != nil {
-			return "", err
-		}
-		a, err := m.Ask(ctx, session.Request{
-			Method: http.MethodPatch, Path: m.In("pools", pool.Metadata.Name), Query: query, Body: body, Match: `"` + pool.Metadata.Revision + `"`,
-		})
+		is, err := m.annotatePool(ctx, pool, query, since)
 		if err != nil {
 			return "", err
 		}
 		if query != nil {
-			var would client.IPPool
-			if err := json.Unmarshal(a.Body, &would); err != nil {
-				return "", err
-			}
-			since = would.Metadata.UpdatedAt.UTC().Format(time.RFC3339Nano)
+			since = is.Metadata.UpdatedAt.UTC().Format(time.RFC3339Nano)
 		}
 	}
 	return since, nil
 }
 
+// annotatePool sets the time since which Carve leads in a pool, only at the revision that was compared. It returns the changed pool.
+func (m *mirror) annotatePool(ctx context.Context, pool client.IPPool, query session.Query, since any) (client.IPPool, error) {
+	return session.Into[client.IPPool](m.annotate(ctx, m.In("pools", pool.Metadata.Name), query, `"`+pool.Metadata.Revision+`"`, shadowSwitched, since))
+}
+
 // switchBack lets the other system lead again.
-func (m *shadowing) switchBack(ctx context.Context, mirror *mirror) error {
+func (m *mirror) switchBack(ctx context.Context) error {
 	for _, name := range m.pools {
-		a, err := mirror.Ask(ctx, session.Get(mirror.In("pools", name)...))
+		pool, err := session.Into[client.IPPool](m.Ask(ctx, session.Get(m.In("pools", name)...)))
 		if err != nil {
 			return exit.About("pool "+name, err)
-		}
-		var pool client.IPPool
-		if err := json.Unmarshal(a.Body, &pool); err != nil {
-			return err
 		}
 		if pool.Metadata.Annotations[shadowSwitched] == "" {
 			return exit.Endf(exit.Conflict, "Carve does not lead in pool %s: it was not switched", name)
 		}
-		body := []byte(`{"metadata":{"annotations":{"` + shadowSwitched + `":null}}}`)
-		if _, err := mirror.Ask(ctx, session.Request{
-			Method: http.MethodPatch, Path: mirror.In("pools", name), Body: body, Match: `"` + pool.Metadata.Revision + `"`,
-		}); err != nil {
+		if _, err := m.annotatePool(ctx, pool, nil, nil); err != nil {
 			return exit.About("pool "+name, err)
 		}
-		if err := m.p.Lines([]string{mirror.input.of + " leads in pool " + name + " again"}); err != nil {
+		if err := m.p.Lines([]string{m.of + " leads in pool " + name + " again"}); err != nil {
 			return err
 		}
 	}

@@ -8,16 +8,15 @@ import (
 	"slices"
 
 	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/converge"
 	"github.com/carve-ipam/carve/internal/cli/show"
-	"github.com/carve-ipam/carve/internal/cli/snapshot"
 	"github.com/carve-ipam/carve/internal/cli/source"
 )
 
-// view is the result of comparing both sides.
+// view is the result after comparing both sides.
 type view struct {
 	*plan
-	records  *source.Records
-	made     []*item           // objects of the mirror in pools where the other system leads
+	made     []*item           // the mirror's objects in pools where the other system leads
 	why      map[string]string // the reason for each object that stays although the source no longer has it
 	keeps    []*item           // the objects in why
 	still    []*item           // objects that the source still has, but whose rows are refused now
@@ -25,12 +24,12 @@ type view struct {
 	gone     []*item           // objects that this pass has released or has tried to release
 	changes  []change
 	led      []ledPool
-	inLed    map[string]bool  // the IDs of the objects in led
-	aside    []*item          // items of the source in pools where Carve leads
+	inLed    map[string]bool  // the IDs of objects in led
+	aside    []*item          // the source's items in pools where Carve leads
 	lone     []*item          // objects in a mirrored pool that the other system does not have
 	back     map[place]string // for blocks in pools where Carve leads: the sentence that Carve has released the block
 	safety   string           // the reason why nothing is released
-	begun    bool             // the creation of objects has started
+	begun    bool             // the pass has started to create objects
 	missed   *missingTables   // the tables that no longer have some objects, which are not released yet
 }
 
@@ -44,7 +43,7 @@ type ledPool struct {
 // id returns a key that identifies an item on the server.
 func (i *item) id() string { return i.project() + "/" + i.kind + "/" + i.name }
 
-// pool returns the name of an item on the server that is a pool. For any other item, it returns the name of the pool that contains it.
+// pool returns a pool's own name. For any other item on the server, it returns the name of the pool that contains it.
 func (i *item) pool() string {
 	if i.isPool() {
 		return i.name
@@ -52,14 +51,14 @@ func (i *item) pool() string {
 	return i.ownParent
 }
 
-// compare computes the result of an import as if the mirror's objects were not on the server. The result has the objects that the source wants. The
-// mirror will release its other objects.
+// compare plans an import as if the mirror's objects were not on the server, and then finds them again in the plan. The mirror releases the objects
+// that the plan does not have.
 func (m *mirror) compare(records *source.Records, why map[string]string) (*view, error) {
 	w, err := desiredItems(m.mapping, m.Project, records)
 	if err != nil {
 		return nil, err
 	}
-	v := &view{plan: &plan{desired: w, states: map[string]*state{}}, records: records, why: why, inLed: map[string]bool{}}
+	v := &view{plan: &plan{desired: w, states: map[string]*state{}}, why: why, inLed: map[string]bool{}}
 	for _, project := range m.projects() {
 		if err := v.sort(m, project); err != nil {
 			return nil, err
@@ -128,20 +127,12 @@ func (v *view) sort(m *mirror, project string) error {
 }
 
 // switchedPools maps each pool to the pool in which Carve leads and that contains it or is equal to it.
-func switchedPools(st *snapshot.Snapshot) map[string]string {
+func switchedPools(st *converge.Snapshot) map[string]string {
 	all := map[string]string{}
 	for name := range st.Pools {
-		for at := name; at != ""; {
-			p, found := st.Pools[at]
-			if !found {
-				break
-			}
-			if p.Metadata.Annotations[shadowSwitched] != "" {
+		for at := name; at != ""; at = converge.ParentOf(st.Pools[at]) {
+			if st.Pools[at].Metadata.Annotations[shadowSwitched] != "" {
 				all[name] = at
-			}
-			at = ""
-			if ref := p.Status.ParentRef; ref != nil && ref.Project == p.Metadata.Project {
-				at = ref.Name
 			}
 		}
 	}
@@ -154,8 +145,8 @@ func heldItem(project string, a client.IPAllocation, pools map[string]client.IPP
 	if err != nil {
 		return nil, fmt.Errorf("allocation %s: %w", a.Metadata.Name, err)
 	}
-	i := &item{domain: domainOf(project, ""), kind: "allocation", name: a.Metadata.Name, block: block, onServer: true, ending: pending,
-		itemDetails: &itemDetails{ownParent: show.RefText(&a.Spec.PoolRef, project), phase: a.Status.Phase}}
+	i := itemOnServer(domainOf(project, ""), "allocation", a.Metadata.Name, block,
+		&itemDetails{ownParent: show.RefText(&a.Spec.PoolRef, project), phase: a.Status.Phase})
 	switch a.Status.Phase {
 	case client.IPAllocationPhaseBound:
 		i.end("", "project "+a.Spec.Consumer+" holds it")
@@ -165,7 +156,7 @@ func heldItem(project string, a client.IPAllocation, pools map[string]client.IPP
 		i.end("", "it cools down")
 	}
 	if p, found := pools[i.ownParent]; found {
-		i.move(snapshot.SpaceOf(p))
+		i.move(converge.SpaceOf(p))
 	}
 	return i, nil
 }
@@ -176,16 +167,16 @@ func (v *view) mark(name string) {
 	for _, e := range v.made {
 		pools[e.place()] = pools[e.place()] || e.isPool()
 	}
-	for _, i := range slices.Concat(v.extras, v.items) {
+	for _, i := range v.all() {
 		if i.by != nil {
 			i.by.shadow = name
 		} else {
-			labels := map[string]string{shadowLabel: name}
+			labels := map[string]string{}
 			maps.Copy(labels, i.labels)
 			labels[shadowLabel] = name
 			i.details().labels = labels
 		}
-		i.counterpart = pools[i.place()]
+		i.madeByMirror = pools[i.place()]
 	}
 }
 
@@ -197,16 +188,14 @@ type place struct {
 
 func (i *item) place() place { return place{i.domain, i.block} }
 
-// setAside removes the items of the source that are in pools where Carve leads.
+// setAside removes the items that are in pools where Carve leads.
 func (v *view) setAside() {
 	v.items = slices.DeleteFunc(v.items, func(i *item) bool {
-		for _, l := range v.led {
-			if l.domain == i.domain && l.block.Contains(i.from()) && l.block.Contains(i.to()) {
-				v.aside = append(v.aside, i)
-				return true
-			}
+		led := slices.ContainsFunc(v.led, func(l ledPool) bool { return l.covers(i) })
+		if led {
+			v.aside = append(v.aside, i)
 		}
-		return false
+		return led
 	})
 }
 
@@ -236,10 +225,10 @@ func (v *view) alone() {
 	for _, e := range v.made {
 		mirrored[e.project()+"/"+e.name] = e.isPool()
 	}
-	for _, project := range slices.Sorted(maps.Keys(v.states)) {
-		for _, e := range v.states[project].items {
+	for project, st := range show.Sorted(v.states) {
+		for _, e := range st.items {
 			_, keep := v.why[e.id()]
-			if mirrored[project+"/"+e.ownParent] && !v.leads(e) && !keep && e.madeByMirror == nil && e.phase != client.IPAllocationPhaseCoolingDown {
+			if mirrored[project+"/"+e.ownParent] && !v.leads(e) && !keep && e.counterpart == nil && e.phase != client.IPAllocationPhaseCoolingDown {
 				v.lone = append(v.lone, e)
 			}
 		}

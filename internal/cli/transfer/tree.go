@@ -5,17 +5,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
-	"maps"
 	"net/netip"
 	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/carve-ipam/carve/internal/cli/rules"
+	"github.com/carve-ipam/carve/internal/cli/show"
 	"github.com/carve-ipam/carve/internal/cli/source"
 )
 
-// tree has the existing and the new items of one routing domain. Each item is below the pool that contains it.
+// tree has the existing and the new items in one routing domain. Each item is below the pool that contains it.
 type tree struct {
 	desired  *desired
 	items    []*item // sorted by byPlace; ranges are not included
@@ -26,7 +26,7 @@ type tree struct {
 	refused  bool // a policy refuses the whole import
 }
 
-// grow puts the items of a domain below the pools that contain them. It applies the policies to duplicates and overlaps.
+// grow puts a domain's items below the pools that contain them. It applies the policies to duplicates and overlaps.
 func grow(w *desired, items []*item) *tree {
 	t := &tree{desired: w, children: map[*item][]*item{}}
 	t.items = slices.DeleteFunc(items, func(i *item) bool {
@@ -50,7 +50,7 @@ func grow(w *desired, items []*item) *tree {
 	return t
 }
 
-// decide gives an item of kind auto the kind of the server's item with the same block, if there is one. It reports whether it has changed an item.
+// decide gives an item with the kind auto the same kind as the server's item with the same block. It reports whether it has changed an item.
 func (t *tree) decide() (changed bool) {
 	for _, i := range t.items {
 		if i.kind != rules.AsAuto {
@@ -77,15 +77,10 @@ func (t *tree) existing(block netip.Prefix) iter.Seq[*item] {
 	}
 }
 
-// duplicates applies the policy to new items that have the same kind and the same block. Pools of Carve's own exports are not duplicates if their
+// duplicates applies the policy to new items that have the same kind and the same block. Pools in Carve's own exports are not duplicates if their
 // names differ.
 func (t *tree) duplicates() {
-	type key struct {
-		block netip.Prefix
-		kind  string
-		name  string
-	}
-	seen := map[key]*item{} // the items with the current block; all items are sorted by block
+	seen := map[[2]string]*item{} // by kind and name: the items with the current block; all items are sorted by block
 	var last netip.Prefix
 	for _, i := range t.items {
 		if i.block != last {
@@ -95,9 +90,9 @@ func (t *tree) duplicates() {
 		if i.onServer {
 			continue
 		}
-		k := key{i.block, i.kind, ""}
-		if i.spec != nil && i.kind == rules.AsPool {
-			k.name = i.name
+		k := [2]string{i.kind}
+		if i.spec != nil && i.isPool() {
+			k[1] = i.name
 		}
 		other, twice := seen[k]
 		if !twice {
@@ -110,14 +105,14 @@ func (t *tree) duplicates() {
 		}
 		policy := t.desired.mapping.OnDuplicate
 		if same := i.same(); same != "" && same == other.same() {
-			policy = rules.First // several rows of the source are about the same object
+			policy = rules.First // several rows are about the same object
 		}
 		t.settle(policy, other, i, "the same block as", i)
 	}
 }
 
-// settle applies a policy to two items and ends one or both of them. how describes the conflict for the message. If the policy keeps one of the
-// items, it ends loser.
+// settle applies a policy to two items and ends one or both. how describes the conflict for the message. If the policy keeps one item, settle ends
+// loser.
 func (t *tree) settle(policy string, a, b *item, how string, loser *item) {
 	winner := a
 	if loser == a {
@@ -126,18 +121,18 @@ func (t *tree) settle(policy string, a, b *item, how string, loser *item) {
 	switch policy {
 	case rules.Refuse:
 		t.refused = true
-		a.end(outcomeRefused, how+" "+t.said(b))
-		b.end(outcomeRefused, how+" "+t.said(a))
+		a.end(outcomeRefused, how+" "+t.messageName(b))
+		b.end(outcomeRefused, how+" "+t.messageName(a))
 	case rules.Skip:
-		a.end(outcomeSkipped, how+" "+t.said(b))
-		b.end(outcomeSkipped, how+" "+t.said(a))
+		a.end(outcomeSkipped, how+" "+t.messageName(b))
+		b.end(outcomeSkipped, how+" "+t.messageName(a))
 	default:
-		loser.end(outcomeSkipped, how+" "+t.said(winner)+", which is kept")
+		loser.end(outcomeSkipped, how+" "+t.messageName(winner)+", which is kept")
 	}
 }
 
-// said returns the name of an item for messages. It is the id of the item's row, or the name in Carve if the item has no row.
-func (t *tree) said(i *item) string {
+// messageName returns an item's name for messages: its row's ID, or its name in Carve if it has no row.
+func (t *tree) messageName(i *item) string {
 	if i.row == 0 {
 		return i.target() + " (" + i.where() + ")"
 	}
@@ -162,7 +157,7 @@ func (t *tree) nest() {
 		}
 		for p := i.parent; i.outcome == "" && !i.onServer && p != nil; p = p.parent {
 			if !p.onServer && p.outcome == outcomeRefused || p.outcome == outcomeSkipped {
-				i.end(outcomeRefused, "the pool around it, "+t.said(p)+", was refused or skipped")
+				i.end(outcomeRefused, "the pool around it, "+t.messageName(p)+", was refused or skipped")
 			}
 		}
 	}
@@ -181,7 +176,7 @@ func (t *tree) place(stack []*item, n int, i *item) []*item {
 			break
 		}
 		if top.onServer && i.onServer {
-			return stack // no conflict, for example an address inside a block of another project's pool
+			return stack // no conflict, for example an address inside another project's block
 		}
 		if t.meets(top, i) {
 			return stack
@@ -199,9 +194,8 @@ func (t *tree) place(stack []*item, n int, i *item) []*item {
 		t.desired.compare(i, twin)
 		return stack
 	}
-	if top != nil && i.onServer && !top.onServer && !top.counterpart {
-		top.madeByMirror, i.madeByMirror = i, top
-		top.end(outcomeRefused, i.target()+" on the server is inside it")
+	if top != nil && i.onServer && !top.onServer && !top.madeByMirror {
+		top.conflict(i, i.target()+" on the server is inside it")
 	}
 	i.parent = top
 	if i.spec != nil && i.ownParent != "" {
@@ -220,18 +214,15 @@ func (t *tree) place(stack []*item, n int, i *item) []*item {
 	return append(stack, i)
 }
 
-// meets handles the overlap of an item with top, which is a claim that contains it. It returns true if the item has an outcome, and false if it has
-// ended top.
+// meets handles an item inside top, which is a claim. It returns true if the item has an outcome, and false if it has ended top.
 func (t *tree) meets(top, i *item) bool {
 	switch {
 	case top.onServer && top.block == i.block && i.kind == rules.AsClaim && top.kind == rules.AsClaim && top.name == i.name:
 		t.desired.compare(i, top)
 	case top.onServer:
-		i.madeByMirror, top.madeByMirror = top, i
-		i.end(outcomeRefused, "the block is held by "+top.target()+" ("+top.where()+")")
+		i.conflict(top, "the block is held by "+top.target()+" ("+top.where()+")")
 	case i.onServer:
-		top.madeByMirror, i.madeByMirror = i, top
-		top.end(outcomeRefused, i.target()+" on the server is inside it")
+		top.conflict(i, i.target()+" on the server is inside it")
 		return false
 	case t.desired.mapping.OnOverlap == rules.Narrow || t.desired.mapping.OnOverlap == rules.First && i.before(top):
 		t.settle(rules.First, top, i, "it contains", top)
@@ -242,7 +233,7 @@ func (t *tree) meets(top, i *item) bool {
 	return true
 }
 
-// holdsMore reports whether the item i contains another new item. n is the index of i.
+// holdsMore reports whether the item i contains another new item. n is its index.
 func (t *tree) holdsMore(n int, i *item) bool {
 	for _, next := range t.items[n+1:] {
 		if !around(i, next) {
@@ -255,8 +246,8 @@ func (t *tree) holdsMore(n int, i *item) bool {
 	return false
 }
 
-// twin returns the pool on the server that is equal to a new item. It has the same block. If the item has a spec, it also has the same name. If there
-// is no such pool, twin returns nil.
+// twin returns the pool on the server that is equal to a new item. Both have the same block. If the item has a spec, it also has the same name. If
+// there is no such pool, twin returns nil.
 func (t *tree) twin(stack []*item, i *item) *item {
 	if i.onServer || !i.isPool() {
 		return nil
@@ -270,7 +261,7 @@ func (t *tree) twin(stack []*item, i *item) *item {
 	return found
 }
 
-// specDifferences compares the spec of a row in Carve's own export with the spec on the server. It does not compare the block.
+// specDifferences compares the spec in Carve's own export with the spec on the server. It does not compare the block.
 func specDifferences(i, is *item) (all []string) {
 	var want map[string]any
 	if i.spec == nil || json.Unmarshal(i.spec, &want) != nil {
@@ -280,26 +271,25 @@ func specDifferences(i, is *item) (all []string) {
 	if err != nil {
 		return []string{err.Error()}
 	}
-	for _, name := range slices.Sorted(maps.Keys(want)) {
+	for name, wanted := range show.Sorted(want) {
 		var value any
-		if text := have[name]; text != nil && json.Unmarshal(text, &value) != nil || !reflect.DeepEqual(value, want[name]) {
+		if text := have[name]; text != nil && json.Unmarshal(text, &value) != nil || !reflect.DeepEqual(value, wanted) {
 			all = append(all, fmt.Sprintf("%s is %s", name, first(string(have[name]), "missing")))
 		}
 	}
 	return all
 }
 
-// compare sets the outcome of an item that exists on the server.
 func (w *desired) compare(i, is *item) {
 	var all []string
-	i.madeByMirror, is.madeByMirror = is, i
+	i.counterpart, is.counterpart = is, i
 	if i.name != is.name {
 		i.end(outcomeSame, "it is "+is.target())
 		return
 	}
 	differing := func(what string, want, have map[string]string) {
-		for _, key := range slices.Sorted(maps.Keys(want)) {
-			if value := want[key]; have[key] != value && !w.mapping.Unsteady(key, value) {
+		for key, value := range show.Sorted(want) {
+			if have[key] != value && !w.mapping.Unsteady(key, value) {
 				all = append(all, fmt.Sprintf("%s %s is %q, not %q", what, key, have[key], value))
 			}
 		}

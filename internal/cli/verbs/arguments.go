@@ -11,9 +11,9 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/session"
 )
 
-// Names checks that the arguments are names of a kind. Their number must be between least and most. A most of -1 allows any number.
-func Names(kind string, least, most int) cobra.PositionalArgs {
-	return Arguments("the name of a "+kind, least, most, func(a string) error { return session.CheckName(kind, a) })
+// Names checks the arguments, which name objects. Their number must be between minimum and maximum. A maximum of -1 allows any number.
+func Names(kind string, minimum, maximum int) cobra.PositionalArgs {
+	return Arguments("the name of a "+kind, minimum, maximum, func(a string) error { return session.CheckName(kind, a) })
 }
 
 // Bare makes a command without arguments.
@@ -29,22 +29,20 @@ func Required(cmd *cobra.Command, flag string) {
 	}
 }
 
-// Subjects checks that the arguments are subjects, which are the names of members.
-func Subjects(most int) cobra.PositionalArgs { return Arguments("a subject", 1, most, checkSubject) }
+// Subject names members, by subject.
+var Subject = Naming{"SUBJECT", "a subject", checkSubject}
 
-// Consumers checks that the arguments are projects that receive a grant, or '*' for all projects.
-func Consumers(cmd *cobra.Command, args []string) error {
-	return Arguments("a consumer, the name of a project or '*'", 1, -1, checkConsumer)(cmd, args)
-}
+// Consumer names grants, by the project that receives a grant, or '*' for all projects.
+var Consumer = Naming{"CONSUMER", "a consumer, the name of a project or '*'", checkConsumer}
 
-// Arguments checks the number of arguments, and then each argument. A most of -1 allows any number.
-func Arguments(what string, least, most int, check func(string) error) cobra.PositionalArgs {
+// Arguments counts the arguments, and then checks each argument. A maximum of -1 allows any number.
+func Arguments(what string, minimum, maximum int, check func(string) error) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
-		case len(args) < least:
+		case len(args) < minimum:
 			return exit.Usagef("%s needs %s", cmd.CommandPath(), what)
-		case most >= 0 && len(args) > most:
-			return exit.Usagef("%s takes %s, not %d", cmd.CommandPath(), atMost(most), len(args))
+		case maximum >= 0 && len(args) > maximum:
+			return exit.Usagef("%s takes %s, not %d", cmd.CommandPath(), atMost(maximum), len(args))
 		}
 		for _, a := range args {
 			if err := check(a); err != nil {

@@ -2,7 +2,6 @@ package verbs
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"strconv"
 	"strings"
@@ -15,57 +14,46 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// completionTime limits the time of a completion. completionLimit limits the number of its proposals.
+// completionTime limits a completion's time. completionLimit limits its proposals.
 const (
 	completionTime  = 2 * time.Second
 	completionLimit = 200
-	mostFound       = 100 // the largest number of names that one search returns
+	maxFound        = 100 // the maximum for one search
 )
 
-// Complete proposes the names of existing objects of a kind.
+// Complete proposes the names of existing objects.
 func (k Kind[T]) Complete() Completion {
 	if k.Nameless {
 		return cobra.NoFileCompletions
 	}
-	return completeNames(k.P, k.Home)
-}
-
-// searched lists the kinds that the server can search by the beginning of a name. The key is the collection in the path.
-var searched = map[string]client.SearchKind{
-	"spaces": client.SearchKindSpace, "classes": client.SearchKindIPClass, "pools": client.SearchKindIPPool, "claims": client.SearchKindIPClaim,
-}
-
-func completeNames(p *session.Program, h Home) Completion {
-	return completeWith(p, h.Within, func(ctx context.Context, s *session.Session, begins string) ([]string, error) {
-		at := h.Path(s)
-		if kind, is := searched[at[len(at)-1]]; is && h.inProject && begins != "" {
+	return completeWith(k.P, k.Open, func(ctx context.Context, s *session.Session, begins string) ([]string, error) {
+		if kind, is := searched[k.In]; is && begins != "" {
 			return namesBeginning(ctx, s, kind, begins)
 		}
-		found, err := s.Pages(ctx, session.Paging{Limit: completionLimit}, h.Fetch(s, nil))
+		page, err := s.Pages(ctx, session.Paging{Limit: completionLimit}, s.Fetch(k.list(s), nil))
 		if err != nil {
 			return nil, err
 		}
-		named, err := show.Decode[struct{ Metadata client.Metadata }](found.Items)
+		named, err := show.Decode[struct{ Metadata client.Metadata }](page.Items)
 		return show.WordsOf(named, func(n struct{ Metadata client.Metadata }) string { return n.Metadata.Name }), err
 	})
 }
 
-// namesBeginning returns the names of a kind that start with a prefix.
+// searched lists the kinds that the server can search by a name's beginning. The key is the collection in the path.
+var searched = map[string]client.SearchKind{
+	"spaces": client.SearchKindSpace, "classes": client.SearchKindIPClass, "pools": client.SearchKindIPPool, "claims": client.SearchKindIPClaim,
+}
+
+// namesBeginning returns the names that start with a prefix.
 func namesBeginning(ctx context.Context, s *session.Session, kind client.SearchKind, begins string) (names []string, err error) {
-	a, err := s.Ask(ctx, session.Request{Path: []string{"search"}, Query: session.Query{}.With("q", s.Project+"/"+begins).With("kind", string(kind)).With("limit", strconv.Itoa(mostFound))})
-	if err != nil {
-		return nil, err
-	}
-	var found client.SearchResult
-	if err := json.Unmarshal(a.Body, &found); err != nil {
-		return nil, err
-	}
+	q := session.Query{}.With("q", s.Project+"/"+begins).With("kind", string(kind)).With("limit", strconv.Itoa(maxFound))
+	found, err := session.Into[client.SearchResult](s.Ask(ctx, session.Request{Path: []string{"search"}, Query: q}))
 	for _, item := range found.Items {
 		if item.Project == s.Project && strings.HasPrefix(item.Name, begins) {
 			names = append(names, item.Name)
 		}
 	}
-	return names, nil
+	return names, err
 }
 
 // completeWith proposes names from the server. If the request fails, it proposes nothing, because a shell's completion cannot show errors.
@@ -86,14 +74,16 @@ func completeWith(p *session.Program, within func() (*session.Session, error), a
 	}
 }
 
-// CompleteSpaces proposes spaces.
-func CompleteSpaces(p *session.Program) Completion { return completeNames(p, HomeOf(p, "spaces")) }
+// Each proposes names from a collection in the project.
+var (
+	CompleteSpaces  = completeIn("spaces")
+	CompletePools   = completeIn("pools")
+	CompleteClasses = completeIn("classes")
+)
 
-// CompletePools proposes pools.
-func CompletePools(p *session.Program) Completion { return completeNames(p, HomeOf(p, "pools")) }
-
-// CompleteClasses proposes classes.
-func CompleteClasses(p *session.Program) Completion { return completeNames(p, HomeOf(p, "classes")) }
+func completeIn(collection string) func(p *session.Program) Completion {
+	return func(p *session.Program) Completion { return Kind[client.Metadata]{P: p, In: collection}.Complete() }
+}
 
 // CompleteRegions proposes regions.
 func CompleteRegions(p *session.Program) Completion {
@@ -109,11 +99,5 @@ func CompleteRegions(p *session.Program) Completion {
 
 // Regions returns all regions. They fit on one page.
 func Regions(ctx context.Context, s *session.Session) (show.Page, error) {
-	a, err := s.Ask(ctx, session.Get("regions"))
-	if err != nil {
-		return show.Page{}, err
-	}
-	var all show.Page
-	err = json.Unmarshal(a.Body, &all)
-	return all, err
+	return session.Into[show.Page](s.Ask(ctx, session.Get("regions")))
 }

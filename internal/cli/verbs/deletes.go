@@ -3,6 +3,7 @@ package verbs
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 
 	"github.com/spf13/cobra"
@@ -13,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// deleting has the flags of every delete command.
+// deleting has the flags that every delete command has.
 type deleting struct {
 	Replacing
 	missing bool
@@ -25,13 +26,13 @@ func (d *deleting) add(cmd *cobra.Command, done string) {
 	cmd.Flags().BoolVar(&d.missing, "ignore-not-found", false, "count missing objects as "+done)
 }
 
-// Removal configures the delete command of a kind.
+// Removal configures a kind's delete command.
 type Removal struct {
-	Use  string // the verb with its arguments; default "delete NAME..."
-	Done string // the past participle of the verb; default "deleted"
+	Verb string // default "delete"
+	Done string // the verb's past participle; default "deleted"
 	Long string
 	Many Selection // ways to select several objects; the default is by name
-	// Apart means that no object of the kind depends on another one. The command then deletes several objects concurrently.
+	// Apart means that the objects do not depend on each other. The command then deletes several objects concurrently.
 	Apart bool
 	// Left returns a phrase for the final message about an object that stays after the deletion, such as a retained allocation. If no object can
 	// stay, Left is nil.
@@ -48,15 +49,15 @@ const (
 	ByLabels
 )
 
-// DeleteVerb returns the delete command of a kind. It takes one or more names.
-func (k Kind[T]) DeleteVerb(r Removal) *cobra.Command {
-	r.Use, r.Done = show.FirstOf(r.Use, "delete NAME..."), show.FirstOf(r.Done, "deleted")
+// deleteVerb returns a kind's delete command. It takes one or more names.
+func (k Kind[T]) deleteVerb(r Removal) *cobra.Command {
+	r.Verb, r.Done = show.FirstOf(r.Verb, "delete"), show.FirstOf(r.Done, "deleted")
 	var d deleting
 	var sel selecting
-	cmd := &cobra.Command{Use: r.Use, Long: r.Long, Args: k.selected(&sel), ValidArgsFunction: k.Complete()}
-	cmd.Short = show.Capital(cmd.Name()) + " " + show.Plural(k.Kind)
+	cmd := k.Command(&cobra.Command{Use: k.use(r.Verb), Short: show.Capital(r.Verb) + " " + show.Plural(k.Kind), Long: r.Long})
+	cmd.Args = k.selected(&sel)
 	cmd.Aliases = []string{"rm", "delete"}
-	if cmd.Name() == "delete" {
+	if r.Verb == "delete" {
 		cmd.Aliases = []string{"rm"}
 	}
 	cmd.RunE = k.P.Verb(func(ctx context.Context, args []string) error {
@@ -69,11 +70,11 @@ func (k Kind[T]) DeleteVerb(r Removal) *cobra.Command {
 		if d.IfMatch != "" && len(args) > 1 {
 			return exit.Usagef("--if-match works with one %s only, not %d", k.Kind, len(args))
 		}
-		things, err := Resources(k.P, k.Within, args)
+		resources, err := Resources(k.P, k.Open, args)
 		if err != nil {
 			return err
 		}
-		return k.deleteAll(ctx, r, things, d)
+		return k.deleteAll(ctx, r, resources, d)
 	})
 	d.add(cmd, r.Done)
 	if r.Many != ByName {
@@ -84,26 +85,26 @@ func (k Kind[T]) DeleteVerb(r Removal) *cobra.Command {
 
 // deleteAll deletes objects and reports the results in order. If the server refuses one deletion, the other deletions continue. The exit code is the
 // code of the first refusal.
-func (k Kind[T]) deleteAll(ctx context.Context, r Removal, things []Resource, d deleting) error {
+func (k Kind[T]) deleteAll(ctx context.Context, r Removal, resources []Resource, d deleting) error {
 	ctx, stop := context.WithCancel(ctx)
-	results, ended := k.deleteEach(ctx, r, things, d)
+	results, ended := k.deleteEach(ctx, r, resources, d)
 	defer ended()
 	defer stop()
 	end := exit.OK
-	for i, t := range things {
-		k.P.Progress("%d of %d %s", i, len(things), show.Plural(k.Kind))
+	for i, t := range resources {
+		k.P.Progress("%d of %d %s", i, len(resources), show.Plural(k.Kind))
 		result := <-results[i]
 		switch err := result.err; {
 		case err == nil:
-			if err := Removed(k.P, k.Kind, t.said, r.Done, result.left, d.DryRun); err != nil {
+			if err := Removed(k.P, k.Kind, t.argument, r.Done, result.left, d.DryRun); err != nil {
 				return err
 			}
 		case d.missing && exit.CodeOf(err) == exit.NotFound:
-			k.P.Remark("%s %s was not there", k.Kind, t.said)
-		case len(things) == 1 || ctx.Err() != nil:
+			k.P.Remark("%s %s was not there", k.Kind, t.argument)
+		case len(resources) == 1 || ctx.Err() != nil:
 			return err
 		default:
-			k.P.Note("error: %s %s: %s", k.Kind, t.said, err)
+			k.P.Note("error: %s %s: %s", k.Kind, t.argument, err)
 			if end == exit.OK {
 				end = exit.CodeOf(err)
 			}
@@ -115,19 +116,19 @@ func (k Kind[T]) deleteAll(ctx context.Context, r Removal, things []Resource, d 
 	return nil
 }
 
-// deleted is the result of one deletion. left is the phrase from Removal.Left.
+// deleted is one deletion's result. left is the phrase from Removal.Left.
 type deleted struct {
 	left string
 	err  error
 }
 
-// together is the number of independent objects that are deleted concurrently.
+// together limits the independent objects that are deleted concurrently.
 const together = 8
 
 // deleteEach starts to delete objects in order. It returns a channel for each object. Each channel receives its result, even if ctx ends. The
 // returned function waits until all deletions have ended.
-func (k Kind[T]) deleteEach(ctx context.Context, r Removal, things []Resource, d deleting) ([]chan deleted, func()) {
-	results := make([]chan deleted, len(things))
+func (k Kind[T]) deleteEach(ctx context.Context, r Removal, resources []Resource, d deleting) ([]chan deleted, func()) {
+	results := make([]chan deleted, len(resources))
 	for i := range results {
 		results[i] = make(chan deleted, 1)
 	}
@@ -139,7 +140,7 @@ func (k Kind[T]) deleteEach(ctx context.Context, r Removal, things []Resource, d
 	begun := make(chan struct{})
 	go func() {
 		defer close(begun)
-		for i, t := range things {
+		for i, t := range resources {
 			running.Go(func() error {
 				results[i] <- k.deleteNext(ctx, r, t, d)
 				return nil
@@ -189,29 +190,20 @@ func (k Kind[T]) deleteOne(ctx context.Context, r Removal, t Resource, d deletin
 	}
 	t.Remark("it is unknown whether %s %s was %s; checking", k.Kind, t.Name, r.Done)
 	found, lost := k.Ask(ctx, t.Session, t.Name)
+	etag := found.Header.Get("ETag")
+	advice := "There is a " + k.Kind + " of this name now: the old one, or a new one. Check it. To delete exactly this one, use: --if-match '" + etag + "'"
 	switch {
 	case exit.CodeOf(lost) == exit.NotFound:
 		return nil
 	case lost != nil:
-		return &unsettledDelete{error: err, advice: "It is unknown whether the " + k.Kind + " was " + r.Done + ". Check before you retry."}
-	case d.IfMatch != "" && found.Header.Get("ETag") != d.IfMatch:
-		return &unsettledDelete{error: err, advice: "There is a " + k.Kind + " of this name now, at another revision than --if-match."}
-	default:
-		return &unsettledDelete{error: err, advice: "There is a " + k.Kind + " of this name now: the old one, or a new one. " +
-			"Check it. To delete exactly this one, use: --if-match '" + found.Header.Get("ETag") + "'"}
+		advice = "It is unknown whether the " + k.Kind + " was " + r.Done + ". Check before you retry."
+	case d.IfMatch != "" && etag != d.IfMatch:
+		advice = "There is a " + k.Kind + " of this name now, at another revision than --if-match."
 	}
+	return fmt.Errorf("%w\n%s", err, advice)
 }
 
-// unsettledDelete is the error for a delete whose result is unknown.
-type unsettledDelete struct {
-	error
-	advice string
-}
-
-func (e *unsettledDelete) Error() string { return e.error.Error() + "\n" + e.advice }
-func (e *unsettledDelete) Unwrap() error { return e.error }
-
-// Removed prints the result of a deletion. Structured output has nothing, because no document remains. With --quiet or -o name it prints the name.
+// Removed prints a deletion's result. Structured output has nothing, because no document remains. With --quiet or -o name it prints the name.
 // Otherwise it prints a sentence.
 func Removed(p *session.Program, kind, name, done, left string, dry bool) error {
 	switch {

@@ -15,13 +15,13 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// selecting has the flags of a delete by selection.
+// selecting has the flags that select objects for a delete.
 type selecting struct {
 	labels   string
 	all, yes bool
 }
 
-// add adds the flags. labelled means that labels can select the objects of the kind.
+// add adds the flags. labelled means that labels can select the objects.
 func (s *selecting) add(cmd *cobra.Command, kinds string, labelled bool) {
 	if labelled {
 		cmd.Flags().StringVarP(&s.labels, "selector", "l", "", "select by `LABELS`, after a confirmation: 'a=b,c!=d,e in (f,g),!h'")
@@ -32,12 +32,12 @@ func (s *selecting) add(cmd *cobra.Command, kinds string, labelled bool) {
 
 func (s *selecting) given() bool { return s.all || s.labels != "" }
 
-// selected checks the arguments of a delete command. They are either names or a selection.
+// selected checks a delete command's arguments. They are either names or a selection.
 func (k Kind[T]) selected(s *selecting) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
 		case !s.given():
-			return k.positional(-1)(cmd, args)
+			return k.Named(-1)(cmd, args)
 		case len(args) > 0 || s.all && s.labels != "":
 			return exit.Usagef("give names, --selector or --all, and only one of these")
 		default:
@@ -46,26 +46,27 @@ func (k Kind[T]) selected(s *selecting) cobra.PositionalArgs {
 	}
 }
 
-// chosen has the fields of a selected object that the delete needs.
-type chosen struct {
+// selectedObject has the fields that the delete needs.
+type selectedObject struct {
 	Metadata struct {
-		Name, Project, Revision string
-		CreatedAt               time.Time
+		Name, Revision string
+		CreatedAt      time.Time
 	}
 	Status struct{ AllocatedCIDR string }
+	doc    json.RawMessage
 }
 
 // deleteSelected shows the selected objects and asks for confirmation. It then deletes each object only at the revision that it showed.
 func (k Kind[T]) deleteSelected(ctx context.Context, r Removal, sel selecting, d deleting) error {
-	s, err := k.Within()
+	s, err := k.Open()
 	if err != nil {
 		return err
 	}
-	found, err := s.Pages(ctx, session.Paging{}, k.Fetch(s, session.Query{}.With("labelSelector", sel.labels)))
+	own, err := k.own(ctx, s, session.Query{}.With("labelSelector", sel.labels))
 	if err != nil {
 		return err
 	}
-	list, docs, err := k.inOrder(s, found.Items)
+	list, docs, err := inOrder(s, own)
 	if err != nil {
 		return err
 	}
@@ -87,31 +88,24 @@ func (k Kind[T]) deleteSelected(ctx context.Context, r Removal, sel selecting, d
 	return k.deleteAll(ctx, r, list, d)
 }
 
-// inOrder returns the objects that belong to the project. An object inside another object comes first, so that it is deleted first.
-func (k Kind[T]) inOrder(s *session.Session, docs []json.RawMessage) (out []Resource, sorted []json.RawMessage, err error) {
-	type one struct {
-		chosen
-		doc json.RawMessage
+// inOrder sorts objects. An object inside another object comes first, so that it is deleted first.
+func inOrder(s *session.Session, docs []json.RawMessage) (out []Resource, sorted []json.RawMessage, err error) {
+	all, err := show.Decode[selectedObject](docs)
+	if err != nil {
+		return nil, nil, err
 	}
-	var all []one
-	for _, doc := range docs {
-		var c chosen
-		if err := json.Unmarshal(doc, &c); err != nil {
-			return nil, nil, err
-		}
-		if c.Metadata.Project == "" || c.Metadata.Project == s.Project || s.Project == "" {
-			all = append(all, one{c, doc})
-		}
-	}
-	bits := func(c one) int {
+	bits := func(c selectedObject) int {
 		block, _ := netip.ParsePrefix(c.Status.AllocatedCIDR) // an object without a block is not inside another one
 		return block.Bits()
 	}
-	slices.SortStableFunc(all, func(a, b one) int {
+	for i := range all {
+		all[i].doc = docs[i]
+	}
+	slices.SortStableFunc(all, func(a, b selectedObject) int {
 		return cmp.Or(cmp.Compare(bits(b), bits(a)), b.Metadata.CreatedAt.Compare(a.Metadata.CreatedAt))
 	})
 	for _, c := range all {
-		out = append(out, Resource{Session: s, Name: c.Metadata.Name, said: c.Metadata.Name, match: `"` + c.Metadata.Revision + `"`, doc: c.doc})
+		out = append(out, Resource{Session: s, Name: c.Metadata.Name, argument: c.Metadata.Name, match: `"` + c.Metadata.Revision + `"`, doc: c.doc})
 		sorted = append(sorted, c.doc)
 	}
 	return out, sorted, nil

@@ -27,7 +27,7 @@ func (d *Differences) Bits(name string, want, got *int) {
 	d.Field(name, show.PrefixLengthText(want), show.PrefixLengthText(got))
 }
 
-// Pairs compares the labels or annotations of the plan. The server may have additional ones.
+// Pairs compares the plan's labels or annotations. The server may have additional ones.
 func (d *Differences) Pairs(what string, want, got map[string]string) {
 	for _, key := range slices.Sorted(maps.Keys(want)) {
 		value, found := got[key]

@@ -5,14 +5,12 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// longestPolicy is the maximum that the contract allows for the duration of a policy, which is a year.
+// longestPolicy is the contract's maximum for a policy's duration: a year.
 const longestPolicy = 8760 * time.Hour
 
-// policySpan parses the duration of a policy. It returns the contract's spelling, in whole seconds. It allows 0s.
+// policySpan parses a policy's duration. It returns the contract's spelling, in whole seconds. It allows 0s.
 func policySpan(text string) (string, error) {
 	d, err := parseDuration(text)
 	if zero, other := time.ParseDuration(text); other == nil && zero == 0 {
@@ -27,7 +25,7 @@ func policySpan(text string) (string, error) {
 	return spelled(d), nil
 }
 
-// Policy makes a flag for the duration of a policy.
+// Policy makes a flag for a policy's duration.
 func Policy(_ string, clearable bool) Value {
 	return &Plain{kind: "duration", clearable: clearable, take: policySpan}
 }
@@ -62,20 +60,20 @@ func After(now func() time.Time) Maker {
 	}
 }
 
-// parseDuration parses a Go duration. A number of days (of 24 hours) may come first. Examples are 90m, 36h, 30d and 1d12h.
+// parseDuration parses a Go duration. Days, which have 24 hours, may come first. Examples are 90m, 36h, 30d and 1d12h.
 func parseDuration(s string) (time.Duration, error) {
-	const most = 100 * 365 // days; a time.Duration holds at most 292 years
+	const limit = 100 * 365 // days; a time.Duration holds at most 292 years
 	rest, total := s, time.Duration(0)
 	if days, after, found := strings.Cut(s, "d"); found {
 		n, err := strconv.ParseUint(days, 10, 32)
-		if err != nil || n > most {
+		if err != nil || n > limit {
 			return 0, fmt.Errorf("must be a duration like 90m, 36h or 30d")
 		}
 		rest, total = after, time.Duration(n)*24*time.Hour
 	}
 	if rest != "" {
 		d, err := time.ParseDuration(rest)
-		if err != nil || d < 0 || d > most*24*time.Hour {
+		if err != nil || d < 0 || d > limit*24*time.Hour {
 			return 0, fmt.Errorf("must be a duration like 90m, 36h or 30d")
 		}
 		total += d
@@ -87,21 +85,11 @@ func parseDuration(s string) (time.Duration, error) {
 }
 
 // spelled formats a duration without the parts that are zero, as in 72h, 1h30m and 0s.
-func spelled(d time.Duration) string {
-	var b strings.Builder
-	for _, unit := range []struct {
-		of   time.Duration
-		name string
-	}{{time.Hour, "h"}, {time.Minute, "m"}, {time.Second, "s"}} {
-		if n := d / unit.of; n > 0 {
-			b.WriteString(strconv.FormatInt(int64(n), 10) + unit.name)
-			d %= unit.of
-		}
-	}
-	return show.FirstOf(b.String(), "0s")
-}
+func spelled(d time.Duration) string { return withoutZeros.Replace(d.String()) }
 
-// SameSpan returns the normal form of a duration, for example 1h30m for 90m. If the text is no duration, it returns the text unchanged.
+var withoutZeros = strings.NewReplacer("h0m0s", "h", "h0m", "h", "m0s", "m")
+
+// SameSpan returns a duration's normal form, for example 1h30m for 90m. If the text is no duration, it returns the text unchanged.
 func SameSpan(s string) string {
 	if d, err := time.ParseDuration(s); err == nil {
 		return spelled(d)

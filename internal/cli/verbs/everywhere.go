@@ -3,7 +3,6 @@ package verbs
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
@@ -14,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// asked is the number of projects that the command reads concurrently.
+// asked limits the projects that the command reads concurrently.
 const asked = 8
 
 // located is an object with its project.
@@ -33,21 +32,19 @@ func (l *located[T]) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, &l.thing)
 }
 
-// everywhere returns the view of a kind with an additional column for the project.
+// everywhere adds a column for the project to a kind's view.
 func everywhere[T any](v show.View[T]) show.View[located[T]] {
 	type L = located[T]
 	out := show.View[L]{Kind: v.Kind, Name: func(l L) string { return l.project + "/" + v.Name(l.thing) }}
-	out.Columns = []show.Column[L]{{Title: "PROJECT", Cell: func(l L) string { return l.project }}}
-	for _, c := range v.Columns {
-		out.Columns = append(out.Columns, show.Column[L]{Title: c.Title, Wide: c.Wide, Bar: c.Bar, Cell: func(l L) string { return c.Cell(l.thing) }})
-	}
+	project := show.Column[L]{Title: "PROJECT", Cell: func(l L) string { return l.project }}
+	out.Columns = append([]show.Column[L]{project}, show.Mapped(v.Columns, func(l L) T { return l.thing })...)
 	return out
 }
 
-// addEverywhere adds the flag --all-projects to the list command of a kind, if the objects of that kind belong to projects.
+// addEverywhere adds the flag --all-projects to a list command, if the objects belong to projects.
 func (k Kind[T]) addEverywhere(cmd *cobra.Command) *bool {
 	all := new(bool)
-	if k.inProject {
+	if k.In != "" {
 		cmd.Flags().BoolVarP(all, "all-projects", "A", false, "list all projects that you may see")
 	}
 	return all
@@ -64,7 +61,7 @@ func (k Kind[T]) listEverywhere(ctx context.Context, cmd *cobra.Command, q sessi
 	if err != nil {
 		return err
 	}
-	projects, err := s.Pages(ctx, session.Paging{}, Home{Path: func(*session.Session) []string { return []string{"projects"} }}.Fetch(s, nil))
+	projects, err := s.Pages(ctx, session.Paging{}, s.Fetch([]string{"projects"}, nil))
 	if err != nil {
 		return err
 	}
@@ -79,7 +76,9 @@ func (k Kind[T]) listEverywhere(ctx context.Context, cmd *cobra.Command, q sessi
 		group.Go(func() (err error) {
 			there := *s
 			there.Project = project.Metadata.Name
-			lists[i], err = k.own(ctx, &there, q)
+			if lists[i], err = k.own(ctx, &there, q); err != nil {
+				err = exit.About("project "+there.Project, err)
+			}
 			return err
 		})
 	}
@@ -93,20 +92,17 @@ func (k Kind[T]) listEverywhere(ctx context.Context, cmd *cobra.Command, q sessi
 	return show.List(k.P.Printer, everywhere(k.View), all)
 }
 
-// own returns the objects that belong to a project. It omits the shared objects of other projects.
+// own returns the objects that belong to a project. It omits other projects' shared objects.
 func (k Kind[T]) own(ctx context.Context, s *session.Session, q session.Query) (own []json.RawMessage, err error) {
-	found, err := s.Pages(ctx, session.Paging{}, k.Fetch(s, q))
+	page, err := s.Pages(ctx, session.Paging{}, s.Fetch(k.list(s), q))
 	if err != nil {
-		return nil, exit.About("project "+s.Project, err)
+		return nil, err
 	}
-	for _, doc := range found.Items {
-		var where located[struct{}]
-		if err := json.Unmarshal(doc, &where); err != nil {
-			return nil, fmt.Errorf("cannot read the server's response: %w", err)
-		}
-		if where.project == "" || where.project == s.Project {
-			own = append(own, doc)
+	where, err := show.Decode[located[struct{}]](page.Items)
+	for i, w := range where {
+		if w.project == "" || w.project == s.Project {
+			own = append(own, page.Items[i])
 		}
 	}
-	return own, nil
+	return own, err
 }

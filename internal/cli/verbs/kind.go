@@ -1,73 +1,103 @@
-// Package verbs has the command-line code that all kinds share: the description of a kind, its verbs, flags, arguments and completion.
+// Package verbs has the command-line code that all kinds share: their descriptions, verbs, flags, arguments and completion.
 package verbs
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"net/http"
-	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/carve-ipam/carve/internal/cli/exit"
+	"github.com/carve-ipam/carve/client"
 	"github.com/carve-ipam/carve/internal/cli/session"
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// Kind describes one kind of object for its commands. It has the view, the path in the API, and the fields that have flags.
+// Kind describes one kind. Group makes its commands from it.
 type Kind[T any] struct {
 	show.View[T]
-	Home
-	P      *session.Program
-	Args   cobra.PositionalArgs // of commands about existing objects; nil means names, or project/name
-	Fields []Field
-	Fed    *Fed[T] // nil if the change feed does not contain the kind
-	// Nameless objects have generated names that nobody types. The shell does not propose these names.
-	Nameless bool
-	// Read reads one object. If it is nil, the kind uses a GET of the object's path.
-	Read func(ctx context.Context, s *session.Session, name string) (session.Answer, error)
-}
+	P       *session.Program
+	Short   string   // the group's help text
+	Aliases []string // words for the group in addition to the plural
+	Arg     Naming
 
-// Home is the location of a kind in the API.
-type Home struct {
+	// In is the collection in the project's path. A kind in another place has Within and Path instead.
+	In     string
 	Within func() (*session.Session, error)
-	Path   func(s *session.Session) []string // returns the path of the list
-	// inProject means that the objects of the kind belong to a project. The session then has the project.
-	inProject bool
+	Path   func(s *session.Session) []string // returns the list's path
+	// Read reads one object. If it is nil, the kind sends a GET for the object's path.
+	Read func(ctx context.Context, s *session.Session, name string) (session.Answer, error)
+
+	Fields []Field
+	Flags  func(cmd *cobra.Command) // adds flags to the list and to the commands about existing objects without a Writer; may be nil
+	Feed   client.ChangeKind        // the name in the change feed; "" if it does not contain the kind
+	Fed    Fed[T]
+	// Nameless objects have generated names, which users do not type. The shell does not propose these names.
+	Nameless bool
+
+	ListHelp string  // the list's long help text
+	Filters  []Field // the list's flags that set query parameters
+	// Get and Show add the verbs with these names. A verb without a description does not exist.
+	Get, Show   bool
+	Create, Set *Writer
+	Delete      *Removal
 }
 
-// HomeOf returns the location of a kind whose objects belong to a project.
-func HomeOf(p *session.Program, collection string) Home {
-	return Home{p.InProject, func(s *session.Session) []string { return s.In(collection) }, true}
+// Naming describes the argument that names an object. The zero value is for name or project/name.
+type Naming struct {
+	Word, What string // the word in the usage, and a phrase for errors
+	Check      func(arg string) error
 }
 
-// at returns the path of one object.
-func (h Home) at(s *session.Session, name string) []string { return append(h.Path(s), name) }
-
-// Fetch returns a function that reads the pages of a list.
-func (h Home) Fetch(s *session.Session, filters session.Query) session.Fetch {
-	return func(ctx context.Context, paging session.Query) (session.Answer, error) {
-		return s.Ask(ctx, session.Request{Path: h.Path(s), Query: append(slices.Clip(filters), paging...)})
+// Group returns the kind's command with its verbs and with the verbs in more.
+func (k Kind[T]) Group(more ...*cobra.Command) *cobra.Command {
+	more = append(more, k.listVerb())
+	if k.Get {
+		more = append(more, k.getVerb())
 	}
+	if k.Show {
+		more = append(more, k.showVerb())
+	}
+	if k.Create != nil {
+		more = append(more, k.createVerb(*k.Create))
+	}
+	if k.Set != nil {
+		more = append(more, k.setVerb(*k.Set))
+	}
+	if k.Delete != nil {
+		more = append(more, k.deleteVerb(*k.Delete))
+	}
+	name := strings.ReplaceAll(k.Kind, " ", "-")
+	return Group(name, k.Short, append([]string{show.Plural(name)}, k.Aliases...), more...)
 }
 
-// Every reads all objects of a kind in a project. It returns them decoded and as JSON.
+// Open opens the session for the kind's requests.
+func (k Kind[T]) Open() (*session.Session, error) {
+	if k.Within != nil {
+		return k.Within()
+	}
+	return k.P.InProject()
+}
+
+// list returns the list's path.
+func (k Kind[T]) list(s *session.Session) []string {
+	if k.Path != nil {
+		return k.Path(s)
+	}
+	return s.In(k.In)
+}
+
+// at returns an object's path.
+func (k Kind[T]) at(s *session.Session, name string) []string { return append(k.list(s), name) }
+
+// Every reads all objects in a project. It returns them decoded and as JSON.
 func (k Kind[T]) Every(ctx context.Context, s *session.Session, filters session.Query) ([]T, []json.RawMessage, error) {
-	l, err := s.Pages(ctx, session.Paging{}, k.Fetch(s, filters))
+	l, err := s.Pages(ctx, session.Paging{}, s.Fetch(k.list(s), filters))
 	if err != nil {
 		return nil, nil, err
 	}
 	items, err := show.Decode[T](l.Items)
 	return items, l.Items, err
-}
-
-// positional checks the arguments of a command about existing objects.
-func (k Kind[T]) positional(most int) cobra.PositionalArgs {
-	if k.Args == nil {
-		return Refs(k.Kind, 1, most)
-	}
-	return k.Args
 }
 
 // Ask reads one object.
@@ -78,229 +108,31 @@ func (k Kind[T]) Ask(ctx context.Context, s *session.Session, name string) (sess
 	return s.Ask(ctx, session.Get(k.at(s, name)...))
 }
 
-// readEach reads the objects that the arguments name, one after the other. If there are several arguments, it reports each missing object and still
-// returns all others. In that case, missing is the exit code of the command.
-func (k Kind[T]) readEach(ctx context.Context, args []string) (docs []json.RawMessage, missing int, err error) {
-	things, err := Resources(k.P, k.Within, args)
-	if err != nil {
-		return nil, exit.OK, err
+// Named checks the arguments for a command about existing objects. A maximum of -1 allows any number.
+func (k Kind[T]) Named(maximum int) cobra.PositionalArgs {
+	if k.Arg.Check == nil {
+		return Refs(k.Kind, 1, maximum)
 	}
-	for _, r := range things {
-		a, err := k.Ask(ctx, r.Session, r.Name)
-		switch {
-		case err == nil:
-			docs = append(docs, a.Body)
-		case len(things) == 1 || exit.CodeOf(err) != exit.NotFound:
-			return nil, exit.OK, err
-		default:
-			k.P.Note("error: %s %s: %s", k.Kind, r.said, err)
-			missing = exit.NotFound
-		}
-	}
-	return docs, missing, nil
+	return Arguments(k.Arg.What, 1, maximum, k.Arg.Check)
 }
 
-// someOf returns the error of a command that showed only some of the objects that the user named.
-func someOf(missing int, err error) error {
-	if err == nil && missing != exit.OK {
-		return exit.Verdict(missing)
-	}
-	return err
+// Local returns the naming for a kind whose objects belong to no project.
+func Local(kind string) Naming {
+	return Naming{What: "the name of a " + kind, Check: func(arg string) error { return session.CheckName(kind, arg) }}
 }
 
-// GetVerb returns the command `get`, which takes one or more names.
-func (k Kind[T]) GetVerb() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:               "get NAME...",
-		Short:             "Show " + show.Plural(k.Kind) + " by name",
-		Args:              k.positional(-1),
-		ValidArgsFunction: k.Complete(),
+// use returns the usage for a verb about existing objects.
+func (k Kind[T]) use(verb string) string {
+	return verb + " " + show.FirstOf(k.Arg.Word, "NAME") + "..."
+}
+
+// Command completes a command about existing objects, and adds the kind's flags.
+func (k Kind[T]) Command(cmd *cobra.Command) *cobra.Command {
+	if cmd.Args == nil {
+		cmd.Args, cmd.ValidArgsFunction = k.Named(-1), k.Complete()
 	}
-	watch := k.addWatch(cmd)
-	cmd.RunE = k.P.Verb(func(ctx context.Context, args []string) error {
-		switch {
-		case *watch && len(args) > 1:
-			return exit.Usagef("--watch works with one %s, or with a list: see '%s list --help'", k.Kind, cmd.Parent().CommandPath())
-		case *watch:
-			return k.watchOne(ctx, args)
-		}
-		docs, missing, err := k.readEach(ctx, args)
-		if err != nil {
-			return err
-		}
-		return someOf(missing, show.SomeOf(k.P.Printer, k.View, docs, len(args)))
-	})
+	if k.Flags != nil {
+		k.Flags(cmd)
+	}
 	return cmd
-}
-
-// ShowVerb returns the command `show`. It prints all fields of the objects that the arguments name, one field a line.
-func (k Kind[T]) ShowVerb() *cobra.Command {
-	return &cobra.Command{
-		Use:   "show NAME...",
-		Short: "Show all fields of " + show.Plural(k.Kind) + " by name, one field a line",
-		Long: "Shows the columns of 'get -o wide' for " + show.Plural(k.Kind) + ", and fields that are too long for a table, one field a line. With another\n" +
-			"-o it is the same as 'get'.",
-		Args:              k.positional(-1),
-		ValidArgsFunction: k.Complete(),
-		Aliases:           []string{"describe"},
-		SuggestFor:        []string{"view"},
-		RunE: k.P.Verb(func(ctx context.Context, args []string) error {
-			docs, missing, err := k.readEach(ctx, args)
-			if err != nil {
-				return err
-			}
-			if k.P.Quiet || k.P.Output != show.FormatTable {
-				return someOf(missing, show.SomeOf(k.P.Printer, k.View, docs, len(args)))
-			}
-			return someOf(missing, show.Paragraphs(k.P.Printer, k.View, docs))
-		}),
-	}
-}
-
-// ListVerb returns the command `list` with the filters of the kind.
-func (k Kind[T]) ListVerb(long string, filters ...Filter) *cobra.Command {
-	var l session.Paging
-	cmd := Bare(&cobra.Command{Use: "list", Short: "List " + show.Plural(k.Kind), Long: long, Aliases: []string{"ls"}})
-	watch, everywhere := k.addWatch(cmd), k.addEverywhere(cmd)
-	cmd.RunE = k.P.Verb(func(ctx context.Context, _ []string) error {
-		q, err := filtered(cmd, filters)
-		if err != nil {
-			return err
-		}
-		if *everywhere {
-			return k.listEverywhere(ctx, cmd, q)
-		}
-		s, err := k.Within()
-		if err != nil {
-			return err
-		}
-		if *watch {
-			if err := k.watchable(cmd, filters); err != nil {
-				return err
-			}
-			return k.watchList(ctx, s, q)
-		}
-		found, err := s.Pages(ctx, l, k.Fetch(s, q))
-		if err != nil {
-			return err
-		}
-		return show.List(k.P.Printer, k.View, found)
-	})
-	addFilters(k.P, cmd, filters)
-	AddPaging(&l, cmd)
-	cmd.Flags().StringVar(&k.P.SortBy, "sort-by", "", "sort by a `COLUMN` or a path such as .metadata.createdAt: blocks by address, numbers by size")
-	return cmd
-}
-
-// Creation configures the command `create` of a kind.
-type Creation struct {
-	Check func(cmd *cobra.Command) error                                         // checks combinations of flags
-	Query func(cmd *cobra.Command) session.Query                                 // returns parameters in addition to the parameters of every create
-	Shown func(s *session.Session, doc json.RawMessage, w session.Writing) error // shows the result instead of the view
-}
-
-// CreateVerb returns the command `create`.
-func (k Kind[T]) CreateVerb(cmd *cobra.Command, c Creation) *cobra.Command {
-	var f creating
-	cmd.Args, cmd.ValidArgsFunction = Names(k.Kind, 0, 1), cobra.NoFileCompletions
-	fields := AddFields(k.P, cmd, k.Fields, false)
-	f.add(cmd)
-	cmd.RunE = k.P.Verb(func(ctx context.Context, args []string) error {
-		doc, err := f.metadata(k.Kind, args)
-		if err != nil {
-			return err
-		}
-		if err := checked(cmd, c.Check); err != nil {
-			return err
-		}
-		if err := fields.Into(cmd, doc); err != nil {
-			return err
-		}
-		s, err := k.Within()
-		if err != nil {
-			return err
-		}
-		var q session.Query
-		if c.Query != nil {
-			q = c.Query(cmd)
-		}
-		a, err := k.Create(ctx, s, f.Writing, q, doc)
-		switch {
-		case err != nil:
-			return err
-		case c.Shown != nil:
-			return c.Shown(s, a.Body, f.Writing)
-		}
-		return show.One(k.P.Printer, k.View, a.Body)
-	})
-	return cmd
-}
-
-// Create creates an object from a document.
-func (k Kind[T]) Create(ctx context.Context, s *session.Session, w session.Writing, q session.Query, doc any) (session.Answer, error) {
-	body, err := show.Marshal(doc)
-	if err != nil {
-		return session.Answer{}, err
-	}
-	return s.Post(ctx, w, session.Request{Path: k.Path(s), Query: q, Body: body})
-}
-
-// SetVerb returns the command `set`. It sends a merge patch for one object and shows the result.
-func (k Kind[T]) SetVerb(cmd *cobra.Command, c Creation) *cobra.Command {
-	var f Replacing
-	cmd.Args, cmd.ValidArgsFunction, cmd.SuggestFor = k.positional(1), k.Complete(), []string{"update", "edit", "patch", "change", "label"}
-	fields := AddFields(k.P, cmd, k.Fields, true)
-	f.Add(cmd, "change only")
-	cmd.RunE = k.P.Verb(func(ctx context.Context, args []string) error {
-		if err := checked(cmd, c.Check); err != nil {
-			return err
-		}
-		doc := map[string]any{}
-		if err := fields.Into(cmd, doc); err != nil {
-			return err
-		}
-		if len(doc) == 0 {
-			return exit.Usagef("nothing to set: '%s --help' lists the fields", cmd.CommandPath())
-		}
-		body, err := show.Marshal(doc)
-		if err != nil {
-			return err
-		}
-		r, err := Resources(k.P, k.Within, args)
-		if err != nil {
-			return err
-		}
-		var q session.Query
-		if c.Query != nil {
-			q = c.Query(cmd)
-		}
-		a, err := r[0].Change(ctx, session.Request{
-			Method: http.MethodPatch, Path: k.at(r[0].Session, r[0].Name), Query: append(q, f.Query()...), Match: show.FirstOf(f.IfMatch, "*"), Body: body,
-		}, k.Kind+" was changed")
-		if err != nil {
-			return err
-		}
-		return show.One(k.P.Printer, k.View, a.Body)
-	})
-	return cmd
-}
-
-// checked calls the check of the flags, if there is one.
-func checked(cmd *cobra.Command, check func(cmd *cobra.Command) error) error {
-	if check == nil {
-		return nil
-	}
-	return check(cmd)
-}
-
-// Put replaces an object with a document.
-func (k Kind[T]) Put(ctx context.Context, s *session.Session, name string, w Replacing, doc any, done string) (session.Answer, error) {
-	body, err := show.Marshal(doc)
-	if err != nil || bytes.Equal(body, []byte("null")) {
-		body = nil // the path contains all values
-	}
-	if err != nil {
-		return session.Answer{}, err
-	}
-	return s.Change(ctx, session.Request{Method: http.MethodPut, Path: k.at(s, name), Query: w.Query(), Match: w.IfMatch, Create: w.Create, Body: body}, done)
 }

@@ -22,7 +22,7 @@ func NoVerb(cmd *cobra.Command, args []string) error {
 	what := "verb"
 	if cmd.HasParent() && slices.Contains([]string{"get", "describe", "create", "set", "delete"}, cmd.Name()) {
 		what = "kind"
-		if words := strings.FieldsFunc(args[0], func(r rune) bool { return r == ',' || r == '/' }); len(words) > 1 && named(cmd, words[0]) != nil {
+		if words := strings.FieldsFunc(args[0], func(r rune) bool { return r == ',' || r == '/' }); len(words) > 1 && Child(cmd, words[0]) != nil {
 			return exit.Usagef("%s takes one kind at a time, not %q", cmd.CommandPath(), strings.Join(args, " "))
 		}
 	}
@@ -32,8 +32,8 @@ func NoVerb(cmd *cobra.Command, args []string) error {
 	return exit.Usagef("%s has no %s %q", cmd.CommandPath(), what, args[0])
 }
 
-// named returns the subcommand that has the name or the alias.
-func named(cmd *cobra.Command, name string) *cobra.Command {
+// Child returns the subcommand that has the name or the alias.
+func Child(cmd *cobra.Command, name string) *cobra.Command {
 	for _, c := range cmd.Commands() {
 		if c.Name() == name || c.HasAlias(name) {
 			return c
@@ -65,7 +65,7 @@ func nearWords(cmd *cobra.Command, word string) (near []string) {
 	return near
 }
 
-// editDistance returns the largest number of typing mistakes in a word that still count as the same word.
+// editDistance returns the maximum for typing mistakes in a word. A word with more mistakes counts as another word.
 func editDistance(word string) int {
 	if len(word) > 4 {
 		return 2
@@ -73,7 +73,7 @@ func editDistance(word string) int {
 	return 1
 }
 
-// nearest returns the name that is most similar to a word, and the distance between them. If the word is a prefix of the name, the distance is 0.
+// nearest returns the name that is most similar to a word, and the distance between them. If the name starts with the word, the distance is 0.
 func nearest(word string, names []string) (name string, distance int) {
 	distance = len(word) + 1
 	for _, n := range names {
@@ -88,7 +88,7 @@ func nearest(word string, names []string) (name string, distance int) {
 	return name, distance
 }
 
-// otherFlags maps flags of kubectl, gh and aws to the flags of ipamctl.
+// otherFlags maps flags in kubectl, gh and aws to ipamctl's flags.
 var otherFlags = map[string]string{
 	"all-namespaces": "--all-projects (-A)", "namespace": "--project (-p)", "n": "--project (-p)", "kube-context": "--context", "profile": "--context",
 	"endpoint-url": "--server", "show-labels": "--output wide", "filter": "--selector (-l)", "filters": "--selector (-l)", "labels": "--label",

@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 
@@ -12,19 +13,39 @@ import (
 // Resource is one object that an argument names, with a session in its project.
 type Resource struct {
 	*session.Session
-	Name  string
-	said  string          // the argument as typed
-	match string          // the required revision; "" allows any revision
-	doc   json.RawMessage // the document that was read; nil if it was not read
+	Name     string
+	argument string          // the argument as typed
+	match    string          // the required revision; "" allows any revision
+	doc      json.RawMessage // the document that was read; nil if it was not read
 }
 
-// Refs checks that the arguments have the form name or project/name, as the columns of tables print them. A most of -1 allows any number.
-func Refs(kind string, least, most int) cobra.PositionalArgs {
-	return Arguments("the name of a "+kind, least, most, func(a string) error { return session.CheckRef(kind, a) })
+// Refs checks that the arguments have the form name or project/name, as tables print them. A maximum of -1 allows any number.
+func Refs(kind string, minimum, maximum int) cobra.PositionalArgs {
+	return Arguments("the name of a "+kind, minimum, maximum, func(a string) error { return session.CheckRef(kind, a) })
 }
 
-// Resources returns the objects that the arguments name. The project is the part before the slash. If an argument has no slash, it is in the project
-// of within. If every argument has a project, Resources does not call within.
+// OnOne returns a cobra RunE function that calls run with the one object that the argument names.
+func OnOne(p *session.Program, run func(ctx context.Context, r Resource) error) func(*cobra.Command, []string) error {
+	return p.Verb(func(ctx context.Context, args []string) error {
+		r, err := first(p, p.InProject, args)
+		if err != nil {
+			return err
+		}
+		return run(ctx, r)
+	})
+}
+
+// first returns the object that the first argument names. Without arguments, its name is empty.
+func first(p *session.Program, within func() (*session.Session, error), args []string) (Resource, error) {
+	resources, err := Resources(p, within, append(args, "")[:1])
+	if err != nil {
+		return Resource{}, err
+	}
+	return resources[0], nil
+}
+
+// Resources returns the objects that the arguments name. The project is the part before the slash. An argument without a slash is in the project
+// that within opens. If every argument has a project, Resources does not call within.
 func Resources(p *session.Program, within func() (*session.Session, error), args []string) ([]Resource, error) {
 	open := p.Session
 	for _, a := range args {
@@ -38,7 +59,7 @@ func Resources(p *session.Program, within func() (*session.Session, error), args
 	}
 	out := make([]Resource, len(args))
 	for i, a := range args {
-		out[i] = Resource{Session: s, Name: a, said: a}
+		out[i] = Resource{Session: s, Name: a, argument: a}
 		if project, name, foreign := strings.Cut(a, "/"); foreign {
 			there := *s
 			there.Project = project

@@ -17,12 +17,11 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// Fed describes a kind in the change feed.
+// Fed describes how the change feed contains a kind.
 type Fed[T any] struct {
-	Kind client.ChangeKind
 	// Prefix returns the text before an object's name in the feed. If it is nil, there is no prefix.
 	Prefix func() string
-	// Own reports whether the feed contains an object of a list or get. OwnText describes the objects that the feed contains. If Own is nil, the feed
+	// Own reports whether the feed contains an object from a list or get. OwnText describes the objects that the feed contains. If Own is nil, the feed
 	// contains all objects.
 	Own     func(s *session.Session, t T) bool
 	OwnText string
@@ -30,33 +29,33 @@ type Fed[T any] struct {
 	Needs string
 }
 
-// Interrupted is the result of a command that runs until the user interrupts it. kubectl has the same exit code for that.
+// Interrupted ends a command that runs until the user interrupts it. kubectl has the same exit code for that.
 const Interrupted = exit.Verdict(exit.Failed)
 
-// watchWord is the title of the column that shows the type of each change.
+// watchWord is the title of the column for the change's type.
 const watchWord = "CHANGE"
 
 // addWatch adds the flag --watch to a command, if the change feed contains the kind.
 func (k Kind[T]) addWatch(cmd *cobra.Command) *bool {
 	watch := new(bool)
-	if k.Fed != nil {
+	if k.Feed != "" {
 		cmd.Flags().BoolVarP(watch, "watch", "w", false, "show each later change too, until interrupted")
 	}
 	return watch
 }
 
-// watchable refuses the flags of a list that the change feed does not support.
-func (k Kind[T]) watchable(cmd *cobra.Command, filters []Filter) error {
+// watchable refuses list flags that the change feed does not support.
+func (k Kind[T]) watchable(cmd *cobra.Command) error {
 	ways := []string{"a list without --watch"}
 	if k.Fed.Needs != "" && !cmd.Flags().Changed(k.Fed.Needs) {
 		return exit.Usagef("--watch needs --%s: the feed contains only %s", k.Fed.Needs, k.Fed.OwnText)
 	}
 	refused := []string{"limit", "cursor", "consistency"}
-	for _, f := range filters {
-		if f.flag == "selector" {
+	for _, f := range k.Filters {
+		if f.Flag == "selector" {
 			ways = slices.Insert(ways, 0, "--selector")
-		} else if f.flag != k.Fed.Needs {
-			refused = append(refused, f.flag)
+		} else if f.Flag != k.Fed.Needs {
+			refused = append(refused, f.Flag)
 		}
 	}
 	if get, _, err := cmd.Parent().Find([]string{"get"}); err == nil && get.Name() == "get" {
@@ -70,20 +69,20 @@ func (k Kind[T]) watchable(cmd *cobra.Command, filters []Filter) error {
 	return nil
 }
 
-// watching is the state of a running watch.
+// watching is a running watch.
 type watching[T any] struct {
 	Kind[T]
 	s     *session.Session
 	named bool // the user named one object
 	rows  *show.Stream[change[T]]
 
-	query session.Query              // of the requests to the change feed
+	query session.Query              // for requests to the change feed
 	last  map[string]json.RawMessage // the last document that was shown, by the object's name
 	first []change[T]                // the existing objects, until the list is complete
 	began bool                       // all existing objects are shown
 }
 
-// change is one change in the output. In a table, a Delete shows the last known state of the object.
+// change is one change in the output. In a table, a Delete shows the object's last known state.
 type change[T any] struct {
 	Kind   client.ChangeKind `json:"kind"`
 	Name   string            `json:"name"`
@@ -96,12 +95,10 @@ type change[T any] struct {
 
 func (k Kind[T]) watching(s *session.Session, named bool, filters session.Query) *watching[T] {
 	w := &watching[T]{Kind: k, s: s, named: named, last: map[string]json.RawMessage{}}
-	w.query = append(session.Query{}.With("resourceKind", string(k.Fed.Kind)), filters...)
-	columns := []show.Column[change[T]]{{Title: watchWord, Cell: func(c change[T]) string { return c.word }}}
-	for _, c := range k.Columns {
-		columns = append(columns, show.Column[change[T]]{Title: c.Title, Wide: c.Wide, Cell: func(of change[T]) string { return c.Cell(of.object) }})
-	}
-	w.rows = &show.Stream[change[T]]{Printer: k.P.Printer, Columns: columns}
+	w.query = append(session.Query{}.With("resourceKind", string(k.Feed)), filters...)
+	word := show.Column[change[T]]{Title: watchWord, Cell: func(c change[T]) string { return c.word }}
+	columns := show.Mapped(k.Columns, func(c change[T]) T { return c.object })
+	w.rows = &show.Stream[change[T]]{Printer: k.P.Printer, Columns: append([]show.Column[change[T]]{word}, columns...)}
 	return w
 }
 
@@ -121,7 +118,7 @@ func (k Kind[T]) watchList(ctx context.Context, s *session.Session, filters sess
 		}
 	}
 	w := k.watching(s, false, labels)
-	fetch := k.Fetch(s, filters)
+	fetch := s.Fetch(k.list(s), filters)
 	return w.run(ctx, func(ctx context.Context, at *client.Cursor) (page follow.Page[json.RawMessage], err error) {
 		paging := session.Query{"limit=500"}
 		if at != nil {
@@ -131,26 +128,21 @@ func (k Kind[T]) watchList(ctx context.Context, s *session.Session, filters sess
 		if err != nil {
 			return page, err
 		}
-		var list struct {
-			show.Page
-			ChangesCursor client.ListChangesCursor `json:"changesCursor"`
-		}
-		if err := json.Unmarshal(a.Body, &list); err != nil {
+		if err := json.Unmarshal(a.Body, &page); err != nil {
 			return page, fmt.Errorf("cannot read the list: %w", err)
 		}
-		page = follow.Page[json.RawMessage]{Next: list.NextCursor, Changes: list.ChangesCursor}
-		page.Items, err = w.owned(list.Items)
+		page.Items, err = w.owned(page.Items)
 		return page, err
 	})
 }
 
 // watchOne shows one object and then its changes.
 func (k Kind[T]) watchOne(ctx context.Context, args []string) error {
-	things, err := Resources(k.P, k.Within, args)
+	resources, err := Resources(k.P, k.Open, args)
 	if err != nil {
 		return err
 	}
-	s, name := things[0].Session, things[0].Name
+	s, name := resources[0].Session, resources[0].Name
 	w := k.watching(s, true, nil)
 	w.query = w.query.With("resourceName", w.prefix()+name)
 	return w.run(ctx, func(ctx context.Context, _ *client.Cursor) (page follow.Page[json.RawMessage], err error) {
@@ -174,7 +166,7 @@ func (k Kind[T]) watchOne(ctx context.Context, args []string) error {
 	})
 }
 
-// owned returns the documents of the objects that the change feed contains.
+// owned returns the documents whose objects are in the change feed.
 func (w *watching[T]) owned(docs []json.RawMessage) ([]json.RawMessage, error) {
 	if w.Fed.Own == nil {
 		return docs, nil
@@ -230,12 +222,12 @@ func (w *watching[T]) changes(ctx context.Context, after client.ChangesCursor, s
 
 // print shows an event. If the event does not change the document, print skips it.
 func (w *watching[T]) print(e follow.Event[json.RawMessage]) error {
-	c := change[T]{Kind: w.Fed.Kind, Name: e.Name, Type: e.Type, word: string(e.Type)}
+	c := change[T]{Kind: w.Feed, Name: e.Name, Type: e.Type, word: string(e.Type)}
 	var doc json.RawMessage
 	switch e.Type {
 	case follow.Put:
 		doc, c.Object = *e.Object, *e.Object
-		if was, told := w.last[e.Name]; told && bytes.Equal(was, doc) {
+		if was, known := w.last[e.Name]; known && bytes.Equal(was, doc) {
 			return nil
 		}
 		w.last[e.Name] = doc
@@ -263,7 +255,7 @@ func (w *watching[T]) print(e follow.Event[json.RawMessage]) error {
 	return w.show([]change[T]{c})
 }
 
-// show prints changes. It prints rows of one table, or a document or a word for each change.
+// show prints changes. It prints table rows, or a document or a word for each change.
 func (w *watching[T]) show(list []change[T]) error {
 	word := w.Name
 	if w.named && w.P.Quiet && w.Cidr != nil {

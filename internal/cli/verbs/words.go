@@ -2,6 +2,7 @@ package verbs
 
 import (
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/carve-ipam/carve/client"
 	"github.com/carve-ipam/carve/internal/cli/session"
@@ -13,18 +14,31 @@ type Completion = func(cmd *cobra.Command, args []string, begin string) ([]strin
 
 // CompleteWords completes a flag that accepts one of a few words.
 func CompleteWords[T ~string](cmd *cobra.Command, flag string, of []T) {
-	list := make([]string, len(of))
-	for i, w := range of {
-		list[i] = string(w)
-	}
-	CompleteFlag(cmd, flag, cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp))
+	CompleteFlag(cmd, flag, Proposing(show.Texts(of)))
 }
 
-// CompleteFlag registers the completion of a flag.
+// Proposing proposes the given words.
+func Proposing(words []string) Completion {
+	return cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
+}
+
+// CompleteFlag registers a flag's completion.
 func CompleteFlag(cmd *cobra.Command, flag string, propose Completion) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, propose); err != nil {
 		panic(err) // the flag does not exist or already has a completion, which is a mistake in this program
 	}
+}
+
+// Synonyms accepts other names for a command's flags.
+func Synonyms(cmd *cobra.Command, names map[string]string) {
+	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		return pflag.NormalizedName(show.FirstOf(names[name], name))
+	})
+}
+
+// AddSorting adds the flag --sort-by to a list command.
+func AddSorting(p *session.Program, cmd *cobra.Command) {
+	cmd.Flags().StringVar(&p.SortBy, "sort-by", "", "sort by a `COLUMN` or a path such as .metadata.createdAt: blocks by address, numbers by size")
 }
 
 // AddPaging adds the flags that every list command has.

@@ -12,18 +12,18 @@ import (
 // PostgreSQL needs two preparations:
 //
 //   - If the client is gone, PostgreSQL continues a statement until it has a result to send. It stops earlier only if it checks the connection.
-//   - Right after a large load, PostgreSQL has no row counts. The planner then assumes one row in each table, and a join of 200,000 rows takes
+//   - Right after a large load, PostgreSQL has no row counts. The planner then assumes one row in each table, and a join with 200,000 rows takes
 //     minutes. ANALYZE counts the rows.
 //
-// CockroachDB needs none. It cancels the statements of a closed connection, and without statistics it assumes more than one row. There ANALYZE takes
-// 0.2 s even for a small table, and runs a job.
+// CockroachDB needs none. It cancels a closed connection's statements, and without statistics it assumes more than one row. There ANALYZE takes 0.2 s
+// even for a small table, and runs a job.
 func preparations(e dial.Engine) []string {
 	if e == dial.Cockroach {
 		return nil
 	}
 	sql := []string{`SET client_connection_check_interval = '2s'`}
-	for _, l := range schema.Localities() {
-		sql = append(sql, "ANALYZE "+pgx.Identifier{l.Table}.Sanitize()) // a user without the privilege gets only a warning
+	for _, l := range schema.Tables() {
+		sql = append(sql, "ANALYZE "+pgx.Identifier{l.Name}.Sanitize()) // a user without the privilege gets only a warning
 	}
 	return sql
 }

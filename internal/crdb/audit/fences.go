@@ -12,10 +12,10 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Stocks counts the free and cooling blocks of every container in each region. Each container's version row (its fence) stores the same counts, and
-// they must be equal.
+// Stocks counts every container's free and cooling blocks in each region. Each container's version row (its fence) stores the same counts, and they
+// must be equal.
 func Stocks(ctx context.Context, db lookup.Querier) (map[lookup.FenceKey]ipam.Stock, error) {
-	answer, err := db.Query(ctx, statement("fences"))
+	records, err := db.Query(ctx, statement("fences"))
 	if err != nil {
 		return nil, err
 	}
@@ -25,7 +25,7 @@ func Stocks(ctx context.Context, db lookup.Querier) (map[lookup.FenceKey]ipam.St
 		bits          *int
 		free, cooling int64
 	)
-	_, err = pgx.ForEachRow(answer, []any{&at.Region, (*[16]byte)(&at.ID), &bits, &free, &cooling}, func() (err error) {
+	_, err = pgx.ForEachRow(records, []any{&at.Region, &at.ID, &bits, &free, &cooling}, func() (err error) {
 		if bits == nil {
 			bits = new(int)
 		}
@@ -36,27 +36,25 @@ func Stocks(ctx context.Context, db lookup.Querier) (map[lookup.FenceKey]ipam.St
 }
 
 // stockViolations compares the counts in the version rows with the counted blocks.
-func stockViolations(ctx context.Context, tx pgx.Tx) (out []Finding, err error) {
+func stockViolations(ctx context.Context, tx pgx.Tx) ([]Finding, error) {
 	counted, err := Stocks(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
-	answer, err := tx.Query(ctx, statement("fences_stored"))
+	records, err := tx.Query(ctx, statement("fences_stored"))
 	if err != nil {
 		return nil, err
 	}
 	var at lookup.FenceKey
 	var stored []byte
 	var project bool
-	total := 0
+	found := findings{invariant: "fences"}
 	find := func(at lookup.FenceKey, format string, args ...any) {
-		if total++; total <= maxFindings {
-			out = append(out, Finding{"fences", at.ID.String(), fmt.Sprintf(format, args...) + " in region " + at.Region})
-		}
+		found.add(at.ID.String(), fmt.Sprintf(format, args...)+" in region "+at.Region)
 	}
-	if _, err = pgx.ForEachRow(answer, []any{&at.Region, (*[16]byte)(&at.ID), &stored, &project}, func() error {
+	if _, err = pgx.ForEachRow(records, []any{&at.Region, &at.ID, &stored, &project}, func() error {
 		want, there := counted[at]
-		there = there || project // the version row of a project has a version but no counts
+		there = there || project // a project's version row has a version but no counts
 		delete(counted, at)
 		switch says, err := rows.DecodeStock(stored); {
 		case err != nil:
@@ -75,8 +73,5 @@ func stockViolations(ctx context.Context, tx pgx.Tx) (out []Finding, err error) 
 	for at := range counted {
 		find(at, "the container has no fence")
 	}
-	if total > maxFindings {
-		out = append(out, Finding{Invariant: "fences", Detail: fmt.Sprintf("only the first %d of %d findings are shown", maxFindings, total)})
-	}
-	return out, nil
+	return found.shown(), nil
 }

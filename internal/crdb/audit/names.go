@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"maps"
 	"slices"
 	"strings"
 )
@@ -14,10 +13,9 @@ type Invariant struct {
 
 // Invariants returns the invariants that [Run] checks, sorted by name.
 func Invariants() []Invariant {
-	invariants := statements()
 	out := make([]Invariant, 0, len(invariants)+2)
-	for _, name := range slices.Sorted(maps.Keys(invariants)) {
-		first, _, _ := strings.Cut(invariants[name], "\n")
+	for _, name := range invariants {
+		first, _, _ := strings.Cut(statement(name), "\n")
 		out = append(out, Invariant{name, strings.TrimPrefix(first, "-- purpose: ")})
 	}
 	out = append(out, // these two are read with SQL and compared in Go

@@ -19,22 +19,22 @@ import (
 
 // Finding is one violated invariant.
 type Finding struct {
-	Invariant string // name of the invariant
-	Container string // id of a container, space, project or quota, or of the subject of a grant
-	Detail    string
+	Invariant string `json:"invariant"` // the invariant's name
+	Container string `json:"container"` // id: a container, space, project or quota, or a grant's subject
+	Detail    string `json:"detail"`
 }
 
-// Report is the result of an audit. Without findings, every invariant holds.
+// Report is an audit's result. Without findings, every invariant holds.
 type Report struct {
-	Checked  map[string]int64 // number of checked rows by table
+	Checked  map[string]int64 // checked rows by table
 	Findings []Finding
 }
 
 // maxFindings limits the findings for each invariant. One finding is enough to show that something is wrong.
 const maxFindings = 100
 
-// Run checks every invariant in one snapshot of the database. It can run while the service works. It changes only the statistics of the database, and
-// only if the user has the privilege. Its statements end when the caller disconnects.
+// Run checks every invariant in one snapshot. It can run while the service works. It changes only the database's statistics, and only if the user has
+// the privilege. Its statements end when the caller disconnects.
 func Run(ctx context.Context, dsn string) (Report, error) {
 	report := Report{Checked: map[string]int64{}}
 	cfg, err := dial.ParseAny(dsn)
@@ -46,7 +46,8 @@ func Run(ctx context.Context, dsn string) (Report, error) {
 	if err != nil {
 		return report, fmt.Errorf("cannot connect to the database: %w", err)
 	}
-	defer func() { _ = c.Close(context.WithoutCancel(ctx)) }()
+	defer dial.Close(ctx, c)
+	rows.RegisterCodecs(c.TypeMap())
 	engine, err := dial.EngineOn(ctx, c)
 	if err != nil {
 		return report, err
@@ -57,59 +58,69 @@ func Run(ctx context.Context, dsn string) (Report, error) {
 	for _, sql := range preparations(engine) {
 		_, _ = c.Exec(ctx, sql) // a failure only costs time; no finding depends on the statement
 	}
-	tx, err := c.BeginTx(ctx, snapshot(engine)) //nolint:forbidigo // a read-only snapshot of the committed state
+	tx, err := c.BeginTx(ctx, snapshot(engine)) //nolint:forbidigo // a read-only snapshot
 	if err != nil {
 		return report, fmt.Errorf("cannot read the database: %w", err)
 	}
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
-	invariants := statements()
-	for _, name := range slices.Sorted(maps.Keys(invariants)) {
-		found, err := violations(ctx, tx, name, invariants[name])
+	for _, name := range invariants {
+		found, err := violations(ctx, tx, name)
 		if err != nil {
 			return report, fmt.Errorf("invariant %s: %w", name, err)
 		}
 		report.Findings = append(report.Findings, found...)
 	}
-	found, err := reservationViolations(ctx, tx)
-	if err != nil {
-		return report, fmt.Errorf("invariant reservations: %w", err)
+	for _, check := range []struct {
+		name string
+		find func(context.Context, pgx.Tx) ([]Finding, error)
+	}{{"reservations", reservationViolations}, {"classes", scopeViolations}, {"fences", stockViolations}} {
+		found, err := check.find(ctx, tx)
+		if err != nil {
+			return report, fmt.Errorf("invariant %s: %w", check.name, err)
+		}
+		report.Findings = append(report.Findings, found...)
 	}
-	report.Findings = append(report.Findings, found...)
-	found, err = scopeViolations(ctx, tx)
-	if err != nil {
-		return report, fmt.Errorf("invariant classes: %w", err)
-	}
-	report.Findings = append(report.Findings, found...)
-	if found, err = stockViolations(ctx, tx); err != nil {
-		return report, fmt.Errorf("invariant fences: %w", err)
-	}
-	report.Findings = append(report.Findings, found...)
 	return report, count(ctx, tx, report.Checked)
 }
 
-func violations(ctx context.Context, tx pgx.Tx, name, sql string) ([]Finding, error) {
-	answer, err := tx.Query(ctx, sql)
+func violations(ctx context.Context, tx pgx.Tx, name string) ([]Finding, error) {
+	records, err := tx.Query(ctx, statement(name))
 	if err != nil {
 		return nil, err
 	}
-	var out []Finding
+	found := findings{invariant: name}
 	var container, detail string
-	total := 0
-	_, err = pgx.ForEachRow(answer, []any{&container, &detail}, func() error {
-		if total++; total <= maxFindings {
-			out = append(out, Finding{Invariant: name, Container: container, Detail: detail})
-		}
+	_, err = pgx.ForEachRow(records, []any{&container, &detail}, func() error {
+		found.add(container, detail)
 		return nil
 	})
-	if total > maxFindings {
-		out = append(out, Finding{Invariant: name, Detail: fmt.Sprintf("only the first %d of %d findings are shown", maxFindings, total)})
-	}
-	return out, err
+	return found.shown(), err
 }
 
-// reservationViolations compares the reservations in the specs of pools with the blocks that the pools hold as reserved.
+// findings collects the findings for one invariant.
+type findings struct {
+	invariant string
+	first     []Finding // at most maxFindings
+	total     int
+}
+
+func (f *findings) add(container, detail string) {
+	if f.total++; f.total <= maxFindings {
+		f.first = append(f.first, Finding{f.invariant, container, detail})
+	}
+}
+
+// shown returns the first findings. If there are more, it adds a finding with their number.
+func (f *findings) shown() []Finding {
+	if f.total <= maxFindings {
+		return f.first
+	}
+	return append(f.first, Finding{Invariant: f.invariant, Detail: fmt.Sprintf("only the first %d of %d findings are shown", maxFindings, f.total)})
+}
+
+// reservationViolations compares the reservations in pool specs with the blocks that the pools hold as reserved.
 func reservationViolations(ctx context.Context, tx pgx.Tx) ([]Finding, error) {
-	answer, err := tx.Query(ctx, statement("reservations"))
+	records, err := tx.Query(ctx, statement("reservations"))
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +138,7 @@ func reservationViolations(ctx context.Context, tx pgx.Tx) ([]Finding, error) {
 		spec               []ipam.Reservation
 		heldReason         *string
 	)
-	_, err = pgx.ForEachRow(answer, []any{&id, &poolBase, &poolLen, &spec, &heldBase, &heldLen, &heldReason}, func() error {
+	_, err = pgx.ForEachRow(records, []any{&id, &poolBase, &poolLen, &spec, &heldBase, &heldLen, &heldReason}, func() error {
 		p := pools[id]
 		if p == nil {
 			b, err := rows.Block(poolBase, poolLen)

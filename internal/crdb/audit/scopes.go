@@ -9,7 +9,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/carve-ipam/carve/internal/crdb/lookup"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -20,12 +19,12 @@ func scopeViolations(ctx context.Context, tx pgx.Tx) ([]Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	type said struct {
+	type scopedPool struct {
 		id, name string
 		scope    ipam.PoolScope
 		class    ipam.ClassSpec
 	}
-	pools, err := lookup.Collect(rows, func(row pgx.CollectableRow) (p said, err error) {
+	pools, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (p scopedPool, err error) {
 		err = row.Scan(&p.id, &p.name, &p.scope, &p.class)
 		return p, err
 	})

@@ -75,8 +75,8 @@ func New(ticks func() time.Time) *Cache {
 	return &Cache{ticks: ticks, pools: newLRU[lookup.FenceKey, *Pool](maxPools), invalidated: newLRU[lookup.FenceKey, time.Time](maxPools), projects: newLRU[ipam.ID, *Project](maxProjects)}
 }
 
-func newLRU[K comparable, V any](most int) *lru.Cache[K, V] {
-	c, err := lru.New[K, V](most)
+func newLRU[K comparable, V any](limit int) *lru.Cache[K, V] {
+	c, err := lru.New[K, V](limit)
 	if err != nil {
 		panic(err) // only for a size below one
 	}

@@ -1,7 +1,7 @@
 // Package dial connects to the database. It also has these tasks:
 //
 //   - It parses the database URL and reloads credentials.
-//   - It prevents the cancellation of a COMMIT.
+//   - It ensures that no COMMIT is cancelled.
 //   - It limits the number of connections that write.
 package dial
 
@@ -9,12 +9,13 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// errReadsOnly is the error for a value of target_session_attrs that selects a read-only server.
+// errReadsOnly is the error for a target_session_attrs that selects a read-only server.
 var errReadsOnly = errors.New("target_session_attrs of the database URL selects a read-only server, but Carve writes: leave it out, or use target_session_attrs=primary")
 
 // Parse parses the database URL for a program that writes, and accepts only servers that accept writes. Its error omits the cause, because the cause
@@ -27,7 +28,8 @@ func Parse(dsn string) (*pgx.ConnConfig, error) {
 	return cfg, Writable(cfg)
 }
 
-// ParseAny parses the database URL for a program that only reads.
+// ParseAny parses the database URL and accepts every server, also one that only reads. Its error omits the cause, because the cause may contain a
+// password.
 func ParseAny(dsn string) (*pgx.ConnConfig, error) {
 	cfg, err := pgx.ParseConfig(dsn)
 	if err != nil {
@@ -55,8 +57,7 @@ func Writable(cfg *pgx.ConnConfig) error {
 	return nil
 }
 
-// validates reports whether the driver uses the function by to check new connections. The driver keeps only the function, and not the keyword of the
-// URL.
+// validates reports whether the driver checks new connections with the function by. The driver keeps only the function, and not the URL's keyword.
 func validates(cfg *pgx.ConnConfig, by pgconn.ValidateConnectFunc) bool {
 	return cfg.ValidateConnect != nil && reflect.ValueOf(cfg.ValidateConnect).Pointer() == reflect.ValueOf(by).Pointer()
 }
@@ -64,16 +65,11 @@ func validates(cfg *pgx.ConnConfig, by pgconn.ValidateConnectFunc) bool {
 // severalHosts reports whether the URL names more than one server. The driver repeats a server when it tries TLS first and plain text next, so
 // severalHosts ignores repetitions.
 func severalHosts(cfg *pgx.ConnConfig) bool {
-	for _, f := range cfg.Fallbacks {
-		if f.Host != cfg.Host || f.Port != cfg.Port {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(cfg.Fallbacks, func(f *pgconn.FallbackConfig) bool { return f.Host != cfg.Host || f.Port != cfg.Port })
 }
 
-// isPrimary accepts every server except a standby. PostgreSQL reports at the start of a session whether it is a standby. CockroachDB has no standbys.
-// If a connection pooler hides the report, isPrimary asks the server.
+// isPrimary accepts every server except a standby. PostgreSQL reports at the session's start whether it is a standby. CockroachDB has no standbys. If
+// a connection pooler hides the report, isPrimary asks the server.
 func isPrimary(ctx context.Context, c *pgconn.PgConn) error {
 	switch {
 	case c.ParameterStatus("crdb_version") != "", c.ParameterStatus("in_hot_standby") == "off":

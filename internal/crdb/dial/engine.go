@@ -2,10 +2,12 @@ package dial
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // Engine is a database product.
@@ -17,13 +19,22 @@ const (
 	Postgres  Engine = "postgresql"
 )
 
+// IsState reports whether err is a database error with this SQLSTATE.
+func IsState(err error, code string) bool {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && pg.Code == code
+}
+
+// Close closes a connection, even after ctx has ended.
+func Close(ctx context.Context, c *pgx.Conn) { _ = c.Close(context.WithoutCancel(ctx)) }
+
 // EngineAt connects to a database and detects its engine.
 func EngineAt(ctx context.Context, cfg *pgx.ConnConfig) (Engine, error) {
 	c, err := pgx.ConnectConfig(ctx, cfg.Copy())
 	if err != nil {
 		return "", fmt.Errorf("cannot connect to the database: %w", err)
 	}
-	defer func() { _ = c.Close(context.WithoutCancel(ctx)) }()
+	defer Close(ctx, c)
 	return EngineOn(ctx, c)
 }
 

@@ -14,7 +14,7 @@ import (
 // errDeciding is the error for a cancel request that Link does not send.
 var errDeciding = errors.New("the COMMIT on this connection runs and cannot be cancelled")
 
-// Link controls the socket of a database connection during a COMMIT. Its purpose is that no COMMIT is cancelled.
+// Link controls a database connection's socket during a COMMIT, so that no COMMIT is cancelled.
 //
 // If the driver abandons a connection, after a deadline or a lost connection, it asks the server to cancel the running statement. During a COMMIT
 // that is wrong. If a PostgreSQL server waits for its standby in a COMMIT, the cancel request ends that wait. The change is then visible at once,
@@ -27,15 +27,15 @@ type Link struct {
 
 	mu       sync.Mutex
 	socket   net.Conn // the socket below TLS
-	made     bool     // the connection is established; later calls of open are for cancel requests
+	made     bool     // the connection is established; later calls to open are for cancel requests
 	deciding bool     // a COMMIT was sent and has no reply yet
 	warning  *pgconn.Notice
 }
 
-// linkKey is the key of the link in the connection's CustomData.
+// linkKey is the link's key in the connection's CustomData.
 const linkKey = "carve.link"
 
-// NewLink adds a link to the configuration of a new connection.
+// NewLink adds a link to a new connection's configuration.
 func NewLink(c *pgx.ConnConfig) {
 	l := &Link{dial: dialer(c.ConnectTimeout).DialContext}
 	c.DialFunc = l.open
@@ -53,8 +53,8 @@ func NewLink(c *pgx.ConnConfig) {
 	}
 }
 
-// silence is the time after which a connection to an unreachable machine is closed. Then not even the kernel of that machine responds. During a wait
-// for a lock or a COMMIT the kernel does respond, so such a wait may take longer.
+// silence is the time after which a connection to an unreachable machine is closed. Then not even that machine's kernel responds. During a wait for a
+// lock or a COMMIT the kernel does respond, so such a wait may take longer.
 const silence = 11 * time.Second
 
 func dialer(timeout time.Duration) *net.Dialer {
@@ -73,7 +73,7 @@ func LinkOf(c *pgx.Conn) *Link {
 	return l
 }
 
-// open is the DialFunc of the connection. The driver also uses it to send a cancel request.
+// open is the connection's DialFunc. The driver also uses it to send a cancel request.
 func (l *Link) open(ctx context.Context, network, address string) (net.Conn, error) {
 	l.mu.Lock()
 	refuse, socket := l.deciding, l.socket
@@ -94,7 +94,7 @@ func (l *Link) open(ctx context.Context, network, address string) (net.Conn, err
 	return c, nil
 }
 
-// noticed is the OnNotice function of the connection.
+// noticed is the connection's OnNotice function.
 func (l *Link) noticed(_ *pgconn.PgConn, n *pgconn.Notice) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -3,10 +3,12 @@ package dial
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"golang.org/x/time/rate"
 )
 
@@ -15,36 +17,36 @@ import (
 // long-running process could not open connections any more.
 //
 // The location of the database (hosts, ports and name) stays the same as at the start. A server must not move to another database while it works,
-// because it has not checked the schema and the regions of that database.
+// because it has not checked that database's schema and regions.
 type Renewal struct {
 	dsn  string
 	file string // file with the URL; "": dsn is the URL and does not change
 	log  *slog.Logger
 
-	mu   sync.Mutex
-	last *pgx.ConnConfig // the last configuration that was usable
-	said rate.Sometimes
+	mu       sync.Mutex
+	last     *pgx.ConnConfig // the last configuration that was usable
+	logLimit rate.Sometimes
 }
 
 // NewRenewal returns a Renewal that begins with the credentials in start. It reads the URL again from file. If file is "", the URL does not change.
 func NewRenewal(dsn, file string, start *pgx.ConnConfig, log *slog.Logger) *Renewal {
-	return &Renewal{dsn: dsn, file: file, log: log, last: start.Copy(), said: rate.Sometimes{Interval: time.Minute}}
+	return &Renewal{dsn: dsn, file: file, log: log, last: start.Copy(), logLimit: rate.Sometimes{Interval: time.Minute}}
 }
 
-// Before is the BeforeConnect function of pgxpool. If the files are unusable, for example during a renewal, it logs a warning and uses the last
-// usable credentials.
+// Before is a BeforeConnect function for pgxpool. If the files are unusable, for example during a renewal, it logs a warning and uses the last usable
+// credentials.
 func (r *Renewal) Before(ctx context.Context, c *pgx.ConnConfig) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	next, err := r.read()
 	switch {
 	case err != nil:
-		r.said.Do(func() {
+		r.logLimit.Do(func() {
 			r.log.WarnContext(ctx, "cannot use the renewed credentials of the database; connecting with the previous ones", "error", err)
 		})
 	case !samePlace(next, r.last):
-		r.said.Do(func() {
-			r.log.WarnContext(ctx, "the database URL names another database than at the start; connecting to the first one with its credentials")
+		r.logLimit.Do(func() {
+			r.log.WarnContext(ctx, "the renewed database URL names another database; connecting to the first database with its own credentials")
 		})
 	default:
 		r.last = next
@@ -66,13 +68,9 @@ func (r *Renewal) read() (*pgx.ConnConfig, error) {
 
 // samePlace reports whether two configurations name the same database on the same hosts.
 func samePlace(a, b *pgx.ConnConfig) bool {
-	if a.Host != b.Host || a.Port != b.Port || a.Database != b.Database || len(a.Fallbacks) != len(b.Fallbacks) {
-		return false
+	same := func(f, g *pgconn.FallbackConfig) bool {
+		return f.Host == g.Host && f.Port == g.Port && (f.TLSConfig == nil) == (g.TLSConfig == nil)
 	}
-	for i, f := range a.Fallbacks {
-		if g := b.Fallbacks[i]; f.Host != g.Host || f.Port != g.Port || (f.TLSConfig == nil) != (g.TLSConfig == nil) {
-			return false
-		}
-	}
-	return (a.TLSConfig == nil) == (b.TLSConfig == nil)
+	return a.Host == b.Host && a.Port == b.Port && a.Database == b.Database && (a.TLSConfig == nil) == (b.TLSConfig == nil) &&
+		slices.EqualFunc(a.Fallbacks, b.Fallbacks, same)
 }

@@ -12,8 +12,8 @@ import (
 // largestURL is longer than any real database URL, in bytes.
 const largestURL = 16 << 10
 
-// URLFromFile reads a database URL from a file that contains only the URL. It ignores white space around the URL. No error repeats the content of the
-// file, because it may contain a password.
+// URLFromFile reads a database URL from a file that contains only the URL. It ignores white space around the URL. No error repeats the content,
+// because it may contain a password.
 func URLFromFile(path string) (string, error) {
 	if strings.Contains(path, "://") || strings.Contains(path, "password=") {
 		return "", errors.New("the value must be the name of a file, but it looks like a database URL, which this message does not repeat. If it contains a password, change the password: the list of processes shows it now")

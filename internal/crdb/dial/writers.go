@@ -10,9 +10,9 @@ import (
 
 // Writers limits the number of connections that write.
 //
-// If the deadline of a caller passes during a COMMIT, the caller returns but the connection stays busy. Such a connection keeps its slot until the
-// server replies (Answered) or the connection is lost. So when a standby stalls, waiting COMMITs use at most three quarters of the pool's
-// connections. The last quarter stays free for reads.
+// If a caller's deadline passes during a COMMIT, the caller returns but the connection stays busy. Such a connection keeps its slot until the server
+// replies (CommitEnded) or the connection is lost. So when a standby stalls, waiting COMMITs use at most three quarters of the pool's connections.
+// The last quarter stays free for reads.
 type Writers struct {
 	places chan struct{}
 
@@ -34,7 +34,9 @@ func (w *Writers) Enter(ctx context.Context) error {
 	default:
 	}
 	if w.leftAlone() == cap(w.places) {
-		return unconfirmed()
+		e := ipam.Errorf(ipam.CodeUnavailable, "The database confirms no changes: its COMMITs wait, most likely for a standby. Nothing was changed; repeat the request.")
+		e.RetryAfter = time.Second
+		return e
 	}
 	select {
 	case w.places <- struct{}{}:
@@ -54,7 +56,7 @@ func (w *Writers) leftAlone() int {
 	return len(w.left)
 }
 
-// LeaveAlone records that the caller of a COMMIT has returned before the server's reply.
+// LeaveAlone records that a COMMIT's caller has returned before the server's reply.
 func (w *Writers) LeaveAlone(l *Link) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -64,8 +66,8 @@ func (w *Writers) LeaveAlone(l *Link) {
 	}
 }
 
-// Answered records that a COMMIT is no longer in flight on the connection.
-func (w *Writers) Answered(l *Link) {
+// CommitEnded records that a COMMIT is no longer in flight on the connection.
+func (w *Writers) CommitEnded(l *Link) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.left, l)
@@ -79,10 +81,4 @@ func (w *Writers) Close() {
 	for l := range w.left {
 		l.cut()
 	}
-}
-
-func unconfirmed() error {
-	e := ipam.Errorf(ipam.CodeUnavailable, "The database confirms no changes: its COMMITs wait, most likely for a standby. Nothing was changed; repeat the request.")
-	e.RetryAfter = time.Second
-	return e
 }

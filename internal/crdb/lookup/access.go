@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func memberIn(project storage.ProjectKey) func(pgx.CollectableRow) (ipam.Member, error) {
+func memberIn(project storage.ProjectKey) pgx.RowToFunc[ipam.Member] {
 	return func(row pgx.CollectableRow) (ipam.Member, error) {
 		m, err := rows.Members.Scan(row)
 		m.Project, m.ProjectID = project.Name, project.ID
@@ -22,40 +22,30 @@ func memberIn(project storage.ProjectKey) func(pgx.CollectableRow) (ipam.Member,
 // MemberGet implements storage.Reader.
 func (r Reader) MemberGet(ctx context.Context, project storage.ProjectKey, subject string) (ipam.Member, error) {
 	return one(ctx, r, "member_get", memberIn(project),
-		NotFound("Member %q was not found in project %q.", subject, project.Name), rows.ID(project.ID), subject)
+		NotFound("Member %q was not found in project %q.", subject, project.Name), project.ID, subject)
 }
 
 // MemberList implements storage.Reader.
 func (r Reader) MemberList(ctx context.Context, project storage.ProjectKey, after string, limit int) ([]ipam.Member, error) {
-	return List(ctx, r, "member_list", memberIn(project), rows.ID(project.ID), after, limit)
+	return List(ctx, r, "member_list", memberIn(project), project.ID, after, limit)
 }
 
 // KeyGet implements storage.Reader.
 func (r Reader) KeyGet(ctx context.Context, project storage.ProjectKey, name string) (ipam.APIKey, error) {
-	return one(ctx, r, "key_get", rows.Keys.Scan, NotFound("API key %s/%s was not found.", project.Name, name), rows.ID(project.ID), name)
+	return one(ctx, r, "key_get", rows.Keys.Scan, NotFound("API key %s/%s was not found.", project.Name, name), project.ID, name)
 }
 
 // KeyList implements storage.Reader.
 func (r Reader) KeyList(ctx context.Context, project storage.ProjectKey, after string, limit int) ([]ipam.APIKey, error) {
-	return List(ctx, r, "key_list", rows.Keys.Scan, rows.ID(project.ID), after, limit)
+	return List(ctx, r, "key_list", rows.Keys.Scan, project.ID, after, limit)
 }
 
 // AdminCount implements storage.Reader.
 func (r Reader) AdminCount(ctx context.Context, projectID ipam.ID) (int64, error) {
-	return one(ctx, r, "admin_count", scanCount, NotFound("The project was not found."), rows.ID(projectID))
+	return exactlyOne(ctx, r, "admin_count", pgx.RowTo[int64], projectID)
 }
 
-func scanCount(row pgx.CollectableRow) (n int64, err error) {
-	err = row.Scan(&n)
-	return n, err
-}
-
-func scanText(row pgx.CollectableRow) (s string, err error) {
-	err = row.Scan(&s)
-	return s, err
-}
-
-func grantIn(owner storage.ProjectKey) func(pgx.CollectableRow) (ipam.Grant, error) {
+func grantIn(owner storage.ProjectKey) pgx.RowToFunc[ipam.Grant] {
 	return func(row pgx.CollectableRow) (ipam.Grant, error) {
 		g, err := rows.Grants.Scan(row)
 		g.Project = owner.Name
@@ -66,22 +56,21 @@ func grantIn(owner storage.ProjectKey) func(pgx.CollectableRow) (ipam.Grant, err
 // GrantGet implements storage.Reader.
 func (r Reader) GrantGet(ctx context.Context, owner storage.ProjectKey, of storage.GrantSubject, consumer string) (ipam.Grant, error) {
 	return one(ctx, r, "grant_get", grantIn(owner),
-		NotFound("Grant to %q was not found on %s %s/%s.", consumer, of.Kind, owner.Name, of.Name), rows.ID(of.ID), consumer)
+		NotFound("Grant to %q was not found on %s %s/%s.", consumer, of.Kind, owner.Name, of.Name), of.ID, consumer)
 }
 
 // GrantList implements storage.Reader.
 func (r Reader) GrantList(ctx context.Context, owner storage.ProjectKey, of storage.GrantSubject, after string, limit int) ([]ipam.Grant, error) {
-	return List(ctx, r, "grant_list", grantIn(owner), rows.ID(of.ID), after, limit)
+	return List(ctx, r, "grant_list", grantIn(owner), of.ID, after, limit)
 }
 
 // Granted implements storage.Reader.
 func (r Reader) Granted(ctx context.Context, of storage.GrantSubject, consumer string) (bool, error) {
-	found, err := List(ctx, r, "grant_consumers", scanText, rows.ID(of.ID), consumers(consumer))
+	found, err := List(ctx, r, "grant_consumers", pgx.RowTo[string], of.ID, consumers(consumer))
 	return len(found) > 0, err
 }
 
-// consumers returns the names under which a grant can include one of these projects: the projects' own names, and the name that stands for all
-// projects.
+// consumers returns the names under which a grant can include a project: the projects' own names, and the name that stands for all projects.
 func consumers(projects ...string) []string { return slices.Concat(projects, []string{ipam.Everybody}) }
 
 // PoolListGranted implements storage.Reader.

@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func alertRuleIn(project storage.ProjectKey) func(pgx.CollectableRow) (ipam.AlertRule, error) {
+func alertRuleIn(project storage.ProjectKey) pgx.RowToFunc[ipam.AlertRule] {
 	return func(row pgx.CollectableRow) (ipam.AlertRule, error) {
 		r, err := rows.AlertRules.Scan(row)
 		r.Project = project.Name
@@ -23,13 +23,12 @@ func alertRuleIn(project storage.ProjectKey) func(pgx.CollectableRow) (ipam.Aler
 // AlertRuleGet implements storage.Reader.
 func (r Reader) AlertRuleGet(ctx context.Context, project storage.ProjectKey, name string) (ipam.AlertRule, error) {
 	return one(ctx, r, "alert_rule_get", alertRuleIn(project), NotFound("Alert rule %s/%s was not found.", project.Name, name),
-		r.regions.Everywhere(), rows.ID(project.ID), name)
+		r.regions.Everywhere(), project.ID, name)
 }
 
 // AlertRuleList implements storage.Reader.
 func (r Reader) AlertRuleList(ctx context.Context, project storage.ProjectKey, after string, limit int) ([]ipam.AlertRule, error) {
-	byName := func(a, b ipam.AlertRule) int { return cmp.Compare(a.Name, b.Name) }
-	return everywhere(ctx, r, "alert_rule_list", alertRuleIn(project), r.regions.Everywhere(), byName, limit, rows.ID(project.ID), after, limit)
+	return everywhere(ctx, r, "alert_rule_list", alertRuleIn(project), r.regions.Everywhere(), byName, limit, project.ID, after, limit)
 }
 
 // AlertRulesDue implements storage.Reader.
@@ -42,7 +41,7 @@ func (r Reader) AlertList(ctx context.Context, project storage.ProjectKey, after
 	byRule := func(a, b ipam.Alert) int {
 		return cmp.Or(cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Subject, b.Subject))
 	}
-	return everywhere(ctx, r, "alert_list", rows.Alerts.Scan, r.regions.Everywhere(), byRule, limit, rows.ID(project.ID), after.Rule, after.Subject, limit)
+	return everywhere(ctx, r, "alert_list", rows.Alerts.Scan, r.regions.Everywhere(), byRule, limit, project.ID, after.Rule, after.Subject, limit)
 }
 
 // AlertsNamed implements storage.Reader.
@@ -51,12 +50,12 @@ func (r Reader) AlertsNamed(ctx context.Context, project storage.ProjectKey, ref
 	for _, ref := range refs {
 		rules, subjects = append(rules, ref.Rule), append(subjects, ref.Subject)
 	}
-	return List(ctx, r, "alert_list_named", rows.Alerts.Scan, r.regions.Everywhere(), rows.ID(project.ID), rules, subjects)
+	return List(ctx, r, "alert_list_named", rows.Alerts.Scan, r.regions.Everywhere(), project.ID, rules, subjects)
 }
 
 // AlertsOf implements storage.Reader.
 func (r Reader) AlertsOf(ctx context.Context, rule ipam.AlertRule) ([]ipam.Alert, error) {
-	return List(ctx, r, "alert_list_of", rows.Alerts.Scan, rule.Region, rows.ID(rule.ProjectID), rule.Name)
+	return List(ctx, r, "alert_list_of", rows.Alerts.Scan, rule.Region, rule.ProjectID, rule.Name)
 }
 
 // AlertCount implements storage.Reader.

@@ -16,7 +16,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func claimIn(project storage.ProjectKey) func(pgx.CollectableRow) (ipam.Claim, error) {
+func claimIn(project storage.ProjectKey) pgx.RowToFunc[ipam.Claim] {
 	return func(row pgx.CollectableRow) (ipam.Claim, error) {
 		c, err := rows.Claims.Scan(row)
 		c.Project, c.ProjectID = project.Name, project.ID
@@ -26,32 +26,28 @@ func claimIn(project storage.ProjectKey) func(pgx.CollectableRow) (ipam.Claim, e
 
 // ClaimGet implements storage.Reader.
 func (r Reader) ClaimGet(ctx context.Context, project storage.ProjectKey, name string) (ipam.Claim, error) {
-	c, err := one(ctx, r, "claim_get", claimIn(project), NotFound("Claim %s/%s was not found.", project.Name, name), r.region, rows.ID(project.ID), name)
+	c, err := one(ctx, r, "claim_get", claimIn(project), NotFound("Claim %s/%s was not found.", project.Name, name), r.region, project.ID, name)
 	if !r.regions.Several() || !ipam.IsCode(err, ipam.CodeNotFound) {
 		return c, err
 	}
-	if found, elsewhere := r.claimElsewhere(ctx, project, name); elsewhere != nil || found != nil {
-		return *cmp.Or(found, &ipam.Claim{}), elsewhere
+	if found, there, failed := r.claimElsewhere(ctx, project, name); there || failed != nil {
+		return found, failed
 	}
 	return c, err
 }
 
-// claimElsewhere returns a claim from a region other than the store's own. It returns nil if no other region has the claim.
-func (r Reader) claimElsewhere(ctx context.Context, project storage.ProjectKey, name string) (*ipam.Claim, error) {
-	found, err := List(ctx, r, "claim_get_elsewhere", claimIn(project), r.region, rows.ID(project.ID), name)
-	if err != nil || len(found) == 0 {
-		return nil, err
-	}
-	return &found[0], nil
+// claimElsewhere looks for a claim in the regions other than the store's own.
+func (r Reader) claimElsewhere(ctx context.Context, project storage.ProjectKey, name string) (ipam.Claim, bool, error) {
+	return First(ctx, r, "claim_get_elsewhere", claimIn(project), r.region, project.ID, name)
 }
 
 // ClaimsHeld implements storage.Reader.
 func (r Reader) ClaimsHeld(ctx context.Context, claims []ipam.Claim) (map[ipam.ID]bool, error) {
-	regions, allocations, ids := make([]string, len(claims)), make([][16]byte, len(claims)), make([][16]byte, len(claims))
+	regions, allocations, ids := make([]string, len(claims)), make([]ipam.ID, len(claims)), make([]ipam.ID, len(claims))
 	for i := range claims {
-		regions[i], allocations[i], ids[i] = cmp.Or(claims[i].Region, r.region), rows.ID(claims[i].AllocationID), rows.ID(claims[i].UID)
+		regions[i], allocations[i], ids[i] = cmp.Or(claims[i].Region, r.region), claims[i].AllocationID, claims[i].UID
 	}
-	found, err := List(ctx, r, "claims_held", ScanID, regions, allocations, ids)
+	found, err := List(ctx, r, "claims_held", pgx.RowTo[ipam.ID], regions, allocations, ids)
 	held := make(map[ipam.ID]bool, len(found))
 	for _, id := range found {
 		held[id] = true
@@ -66,32 +62,27 @@ func (r Reader) ClaimList(ctx context.Context, project storage.ProjectKey, after
 
 // ClaimListOwned implements storage.Reader.
 func (r Reader) ClaimListOwned(ctx context.Context, project storage.ProjectKey, owner, after string, limit int) ([]ipam.Claim, error) {
-	return r.claims(ctx, "claim_list_owned", project, limit, rows.ID(rows.OwnerKey(owner)), after)
+	return r.claims(ctx, "claim_list_owned", project, limit, rows.OwnerKey(owner), after)
 }
 
-// claims returns one page of a project's claims, sorted by name. It reads all regions in which the project may have claims.
+// claims returns one page with a project's claims, sorted by name. It reads all regions in which the project may have claims.
 func (r Reader) claims(ctx context.Context, name string, project storage.ProjectKey, limit int, args ...any) ([]ipam.Claim, error) {
 	regions, err := r.regionsOf(ctx, project.ID)
 	if err != nil {
 		return nil, err
 	}
-	byName := func(a, b ipam.Claim) int { return cmp.Compare(a.Name, b.Name) }
-	return everywhere(ctx, r, name, claimIn(project), regions, byName, limit, slices.Concat([]any{rows.ID(project.ID)}, args, []any{limit})...)
+	return everywhere(ctx, r, name, claimIn(project), regions, byName, limit, slices.Concat([]any{project.ID}, args, []any{limit})...)
 }
 
 // ClaimListInPool implements storage.Reader.
 func (r Reader) ClaimListInPool(ctx context.Context, project storage.ProjectKey, pool storage.Container, within netip.Prefix, from netip.Addr, limit int) ([]ipam.Claim, error) {
 	return List(ctx, r, "claim_list_in_pool", claimIn(project),
-		pool.Region, rows.ID(pool.ProjectID), rows.ID(pool.ID), rows.After(from), rows.Base(within), rows.Last(within), rows.ID(project.ID), limit)
+		pool.Region, pool.ProjectID, pool.ID, rows.After(from), rows.Base(within), rows.Last(within), project.ID, limit)
 }
 
-// AnswerGet implements storage.Reader.
-func (r Reader) AnswerGet(ctx context.Context, projectID ipam.ID, key string, now time.Time) (storage.Answer, bool, error) {
-	found, err := List(ctx, r, "answer_get", rows.Answers.Scan, r.region, rows.ID(projectID), rows.ID(rows.AnswerKey(key)), now)
-	if err != nil || len(found) == 0 {
-		return storage.Answer{}, false, err
-	}
-	return found[0], true, nil
+// StoredResponseGet implements storage.Reader.
+func (r Reader) StoredResponseGet(ctx context.Context, projectID ipam.ID, key string, now time.Time) (storage.StoredResponse, bool, error) {
+	return First(ctx, r, "answer_get", rows.StoredResponses.Scan, r.region, projectID, rows.IdempotencyKey(key), now)
 }
 
 // ClaimLookup implements storage.Reader.
@@ -101,56 +92,56 @@ func (r Reader) ClaimLookup(ctx context.Context, q storage.ClaimQuery) (storage.
 	err := r.run(ctx, "claim_lookup", func(db Querier) error {
 		facts = storage.ClaimFacts{}
 		b := &pgx.Batch{}
-		b.Queue(query.Get("claim_get"), r.region, rows.ID(q.Project.ID), q.Name)
+		b.Queue(query.Get("claim_get"), r.region, q.Project.ID, q.Name)
 		named := q.Pool != ipam.Ref{}
 		foreign := named && q.Pool.Project != q.Project.Name
 		switch {
 		case foreign:
 			b.Queue(query.Get("pool_get_granted"), q.Pool.Project, q.Pool.Name, consumers(q.Project.Name))
 		case named:
-			b.Queue(query.Get("pool_get"), rows.ID(q.Project.ID), q.Pool.Name)
+			b.Queue(query.Get("pool_get"), q.Project.ID, q.Pool.Name)
 		}
 		if q.Key != "" {
-			b.Queue(query.Get("answer_get"), r.region, rows.ID(q.Project.ID), rows.ID(rows.AnswerKey(q.Key)), q.Now)
+			b.Queue(query.Get("answer_get"), r.region, q.Project.ID, rows.IdempotencyKey(q.Key), q.Now)
 		}
 		if q.Class != nil {
 			queueClass(b, q.Project, *q.Class)
 		}
 		wide := r.regions.Several() && !q.Generated
 		if wide {
-			b.Queue(query.Get("project_region_list"), rows.ID(q.Project.ID))
+			b.Queue(query.Get("project_region_list"), q.Project.ID)
 		}
 		results := db.SendBatch(ctx, b)
 		err := errors.Join(
-			maybe(results, claimIn(q.Project), &facts.Claim, true),
-			maybe(results, rows.Pools.Scan, &facts.Pool, named),
-			maybe(results, rows.Answers.Scan, &facts.Answer, q.Key != ""),
+			readOptional(results, claimIn(q.Project), &facts.Claim, true),
+			readOptional(results, rows.Pools.Scan, &facts.Pool, named),
+			readOptional(results, rows.StoredResponses.Scan, &facts.StoredResponse, q.Key != ""),
 		)
 		class, classErr := takeClass(results, q.Project, q.Class)
 		facts.Class, err = class, errors.Join(err, classErr)
 		facts.Granted = foreign && facts.Pool != nil
 		if wide && err == nil {
-			regions, err = Rest(results, scanText)
+			regions, err = Rest(results, pgx.RowTo[string])
 		}
 		return errors.Join(err, results.Close())
 	})
 	if err == nil && facts.Claim == nil && slices.ContainsFunc(regions, func(region string) bool { return region != r.region }) {
-		facts.Claim, err = r.claimElsewhere(ctx, q.Project, q.Name)
+		found, there, failed := r.claimElsewhere(ctx, q.Project, q.Name)
+		if there {
+			facts.Claim = &found
+		}
+		return facts, failed
 	}
 	return facts, err
 }
 
-// The function maybe reads the next result of a batch into out. The result has at most one row. If it has none, out does not change. If asked is
-// false, the batch has no such result, and the function does nothing.
-func maybe[T any](results pgx.BatchResults, scan func(pgx.CollectableRow) (T, error), out **T, asked bool) error {
+// readOptional reads a batch's next result into out. The result has at most one row. If it has none, out does not change. If asked is false, the
+// batch has no such result, and the function does nothing.
+func readOptional[T any](results pgx.BatchResults, scan pgx.RowToFunc[T], out **T, asked bool) error {
 	if !asked {
 		return nil
 	}
-	answer, err := results.Query()
-	if err != nil {
-		return err
-	}
-	found, err := Collect(answer, scan)
+	found, err := Rest(results, scan)
 	if err == nil && len(found) > 0 {
 		*out = &found[0]
 	}

@@ -15,17 +15,17 @@ import (
 
 // ClassGet implements storage.Reader.
 func (r Reader) ClassGet(ctx context.Context, project storage.ProjectKey, name string) (ipam.Class, error) {
-	return one(ctx, r, "class_get", rows.Classes.Scan, NotFound("IP class %s/%s was not found.", project.Name, name), rows.ID(project.ID), name)
+	return one(ctx, r, "class_get", rows.Classes.Scan, NotFound("IP class %s/%s was not found.", project.Name, name), project.ID, name)
 }
 
 // ClassList implements storage.Reader.
 func (r Reader) ClassList(ctx context.Context, project storage.ProjectKey) ([]ipam.Class, error) {
-	return List(ctx, r, "class_list", rows.Classes.Scan, rows.ID(project.ID), project.Name)
+	return List(ctx, r, "class_list", rows.Classes.Scan, project.ID, project.Name)
 }
 
 // ClassesNamed implements storage.Reader.
 func (r Reader) ClassesNamed(ctx context.Context, project storage.ProjectKey, names []string) ([]ipam.Class, error) {
-	found, err := List(ctx, r, "class_list_named", rows.Classes.Scan, rows.ID(project.ID), project.Name, names)
+	found, err := List(ctx, r, "class_list_named", rows.Classes.Scan, project.ID, project.Name, names)
 	// If two classes have the same name, the statement returns the project's own class first. The other one is dropped.
 	return slices.CompactFunc(found, func(a, b ipam.Class) bool { return a.Name == b.Name }), err
 }
@@ -33,7 +33,7 @@ func (r Reader) ClassesNamed(ctx context.Context, project storage.ProjectKey, na
 // ClassDefault implements storage.Reader.
 func (r Reader) ClassDefault(ctx context.Context, project storage.ProjectKey, family ipam.Family) (ipam.Class, error) {
 	return one(ctx, r, "class_get_default", rows.Classes.Scan, NotFound("Project %q has no default class for %s.", project.Name, family),
-		rows.ID(project.ID), rows.FamilyNumber(family))
+		project.ID, rows.FamilyNumber(family))
 }
 
 // ClassPools implements storage.Reader.
@@ -42,21 +42,21 @@ func (r Reader) ClassPools(ctx context.Context, class ipam.Class, caller ipam.ID
 	if caller != class.ProjectID {
 		owners = append(owners, caller)
 	}
-	return List(ctx, r, "class_pools", rows.LeanPools.Scan, rows.ID(class.UID), rows.IDs(owners), storage.MaxClassPools)
+	return List(ctx, r, "class_pools", rows.LeanPools.Scan, class.UID, owners, storage.MaxClassPools)
 }
 
 // ClassUse implements storage.Reader.
 func (r Reader) ClassUse(ctx context.Context, class ipam.ID) (storage.ClassUse, error) {
-	return one(ctx, r, "class_use", func(row pgx.CollectableRow) (u storage.ClassUse, err error) {
+	return exactlyOne(ctx, r, "class_use", func(row pgx.CollectableRow) (u storage.ClassUse, err error) {
 		err = row.Scan(&u.Pools, &u.Scoped, &u.Claims)
 		return u, err
-	}, NotFound("The IP class was not found."), rows.ID(class))
+	}, class)
 }
 
-// queueClass adds the queries for the class of a claim and for the pools of that class.
+// queueClass adds the queries for a claim's class and for the pools that back the class.
 func queueClass(b *pgx.Batch, project storage.ProjectKey, q storage.ClassQuery) {
-	id, name := rows.ID(project.ID), project.Name
-	b.Queue(query.Get("class_epochs"), []string{name, ipam.PlatformProject}) // the epochs (versions of the classes) are read first, so the other facts are never older than their epochs; the cache would keep older facts
+	id, name := project.ID, project.Name
+	b.Queue(query.Get("class_epochs"), []string{name, ipam.PlatformProject}) // the class epochs (versions) are read first, so the other facts are never older than their epochs; the cache would keep older facts
 	switch {
 	case q.Known:
 		return
@@ -79,7 +79,7 @@ func takeClass(results pgx.BatchResults, project storage.ProjectKey, q *storage.
 	if err != nil || q.Known {
 		return facts, err
 	}
-	err = maybe(results, rows.Classes.Scan, &facts.Found, true)
+	err = readOptional(results, rows.Classes.Scan, &facts.Found, true)
 	pools, poolsErr := Rest(results, rows.LeanPools.Scan)
 	facts.Pools = pools
 	return facts, errors.Join(err, poolsErr)

@@ -1,7 +1,6 @@
 package lookup
 
 import (
-	"cmp"
 	"context"
 	"time"
 
@@ -18,17 +17,17 @@ func (r Reader) ConsumersNamed(ctx context.Context, projectID ipam.ID, refs []ip
 	for i, ref := range refs {
 		realms[i], uids[i] = ref.Realm, ref.UID
 	}
-	found, err := List(ctx, r, "consumers_named", rows.Consumers.Scan, r.region, rows.ID(projectID), realms, uids)
+	found, err := List(ctx, r, "consumers_named", rows.Consumers.Scan, r.region, projectID, realms, uids)
 	if err != nil || len(found) >= len(refs) || !r.regions.Several() {
 		return found, err
 	}
-	elsewhere, err := List(ctx, r, "consumers_named_elsewhere", rows.Consumers.Scan, r.region, rows.ID(projectID), realms, uids)
+	elsewhere, err := List(ctx, r, "consumers_named_elsewhere", rows.Consumers.Scan, r.region, projectID, realms, uids)
 	return append(found, elsewhere...), err
 }
 
 // RegionsOf implements storage.Reader.
 func (r Reader) RegionsOf(ctx context.Context, projectID ipam.ID) ([]string, error) {
-	return List(ctx, r, "project_region_list", scanText, rows.ID(projectID))
+	return List(ctx, r, "project_region_list", pgx.RowTo[string], projectID)
 }
 
 // regionsOf returns the regions in which a project may have claims and consumers. If the database has only one region, regionsOf sends no query.
@@ -50,12 +49,11 @@ func (r Reader) ConsumerList(ctx context.Context, project storage.ProjectKey, re
 	if err != nil {
 		return nil, err
 	}
-	byUID := func(a, b ipam.Consumer) int { return cmp.Compare(a.Name, b.Name) }
-	return everywhere(ctx, r, "consumer_list", scan, regions, byUID, limit, rows.ID(project.ID), realm, after, limit)
+	return everywhere(ctx, r, "consumer_list", scan, regions, byName, limit, project.ID, realm, after, limit)
 }
 
-// ConsumersDue implements storage.Reader. It skips consumers whose time to live is above by.MaxTTL. It does this here and not in SQL, because there
-// the database would read on until it had found enough other consumers.
+// ConsumersDue implements storage.Reader. It skips consumers whose time to live is above the limit in by.MaxTTL. It does this here and not in SQL,
+// because there the database would read on until it had found enough other consumers.
 func (r Reader) ConsumersDue(ctx context.Context, by storage.Expiry, from time.Time) (realms []storage.RealmKey, next time.Time, err error) {
 	found, err := List(ctx, r, "consumer_due", scanExpired, r.region, from, by.Before, maxDue)
 	seen := make(map[storage.RealmKey]bool)
@@ -82,18 +80,18 @@ type expired struct {
 }
 
 func scanExpired(row pgx.CollectableRow) (e expired, err error) {
-	err = row.Scan((*[16]byte)(&e.ProjectID), &e.Name, &e.at, &e.ttl)
+	err = row.Scan(&e.ProjectID, &e.Name, &e.at, &e.ttl)
 	return e, err
 }
 
 func scanRealm(row pgx.CollectableRow) (k storage.RealmKey, err error) {
-	err = row.Scan((*[16]byte)(&k.ProjectID), &k.Name)
+	err = row.Scan(&k.ProjectID, &k.Name)
 	return k, err
 }
 
 // ConsumerDueList implements storage.Reader.
 func (r Reader) ConsumerDueList(ctx context.Context, projectID ipam.ID, realm string, by storage.Expiry, limit int) ([]ipam.Consumer, error) {
-	return List(ctx, r, "consumer_due_list", rows.Consumers.Scan, r.region, rows.ID(projectID), realm, by.Before, int64(by.MaxTTL/time.Second), limit)
+	return List(ctx, r, "consumer_due_list", rows.Consumers.Scan, r.region, projectID, realm, by.Before, int64(by.MaxTTL/time.Second), limit)
 }
 
 // ConsumersDraining implements storage.Reader.
@@ -104,27 +102,27 @@ func (r Reader) ConsumersDraining(ctx context.Context, after time.Time, limit in
 // AttachmentGet implements storage.Reader.
 func (r Reader) AttachmentGet(ctx context.Context, c ipam.Claim, ref ipam.ConsumerRef) (ipam.Attachment, error) {
 	return one(ctx, r, "attachment_get", rows.Attachments.Scan, NotFound("Consumer %s is not attached to claim %s.", ref, c.Ref()),
-		c.Region, rows.ID(c.ProjectID), rows.ID(c.UID), ref.Realm, ref.UID)
+		c.Region, c.ProjectID, c.UID, ref.Realm, ref.UID)
 }
 
 // AttachmentList implements storage.Reader.
 func (r Reader) AttachmentList(ctx context.Context, c ipam.Claim, after ipam.ConsumerRef, limit int) ([]ipam.Attachment, error) {
-	return List(ctx, r, "attachment_list", rows.Attachments.Scan, c.Region, rows.ID(c.ProjectID), rows.ID(c.UID), after.Realm, after.UID, limit)
+	return List(ctx, r, "attachment_list", rows.Attachments.Scan, c.Region, c.ProjectID, c.UID, after.Realm, after.UID, limit)
 }
 
 // AttachmentListOf implements storage.Reader.
 func (r Reader) AttachmentListOf(ctx context.Context, projectID ipam.ID, ref ipam.ConsumerRef, limit int) ([]ipam.Attachment, error) {
-	found, err := List(ctx, r, "attachment_list_of", rows.Attachments.Scan, r.region, rows.ID(projectID), ref.Realm, ref.UID, limit)
+	found, err := List(ctx, r, "attachment_list_of", rows.Attachments.Scan, r.region, projectID, ref.Realm, ref.UID, limit)
 	if err != nil || len(found) == limit || !r.regions.Several() {
 		return found, err
 	}
-	elsewhere, err := List(ctx, r, "attachment_list_of_elsewhere", rows.Attachments.Scan, r.region, rows.ID(projectID), ref.Realm, ref.UID, limit-len(found))
+	elsewhere, err := List(ctx, r, "attachment_list_of_elsewhere", rows.Attachments.Scan, r.region, projectID, ref.Realm, ref.UID, limit-len(found))
 	return append(found, elsewhere...), err
 }
 
 // AttachmentCount implements storage.Reader.
 func (r Reader) AttachmentCount(ctx context.Context, projectID ipam.ID, ref ipam.ConsumerRef) (int64, error) {
-	return one(ctx, r, "attachment_count", pgx.RowTo[int64], NotFound("Consumer %s was not found.", ref), rows.ID(projectID), ref.Realm, ref.UID)
+	return exactlyOne(ctx, r, "attachment_count", pgx.RowTo[int64], projectID, ref.Realm, ref.UID)
 }
 
 // ClaimListOfConsumer implements storage.Reader.
@@ -134,55 +132,48 @@ func (r Reader) ClaimListOfConsumer(ctx context.Context, project storage.Project
 
 // RealmCount implements storage.Reader.
 func (r Reader) RealmCount(ctx context.Context, projectID ipam.ID, realm string, lostAfter, expiredAfter time.Time) (live, lost int64, err error) {
-	counted, err := one(ctx, r, "realm_count", func(row pgx.CollectableRow) (n [2]int64, err error) {
+	counted, err := exactlyOne(ctx, r, "realm_count", func(row pgx.CollectableRow) (n [2]int64, err error) {
 		err = row.Scan(&n[0], &n[1])
 		return n, err
-	}, NotFound("Realm %s was not found.", realm), r.region, rows.ID(projectID), realm, lostAfter, expiredAfter)
+	}, r.region, projectID, realm, lostAfter, expiredAfter)
 	return counted[0], counted[1], err
 }
 
 // RealmGet implements storage.Reader.
-func (r Reader) RealmGet(ctx context.Context, projectID ipam.ID, realm string) (s ipam.RealmState, err error) {
-	found, err := List(ctx, r, "realm_get", rows.Realms.Scan, r.region, rows.ID(projectID), realm)
-	if len(found) > 0 {
-		s = found[0]
-	}
-	return s, err
+func (r Reader) RealmGet(ctx context.Context, projectID ipam.ID, realm string) (ipam.RealmState, error) {
+	return firstOrZero(ctx, r, "realm_get", rows.Realms.Scan, r.region, projectID, realm)
 }
 
 // RealmsHeld implements storage.Reader.
 func (r Reader) RealmsHeld(ctx context.Context, after ipam.ID, limit int) ([]storage.RealmKey, error) {
-	return List(ctx, r, "realm_held", scanRealm, r.region, rows.ID(after), limit)
+	return List(ctx, r, "realm_held", scanRealm, r.region, after, limit)
 }
 
 // ProjectsCrowded implements storage.Reader.
 func (r Reader) ProjectsCrowded(ctx context.Context, ids []ipam.ID, least int) ([]ipam.ID, error) {
-	return List(ctx, r, "consumer_crowds", func(row pgx.CollectableRow) (id ipam.ID, err error) {
-		err = row.Scan((*[16]byte)(&id))
-		return id, err
-	}, r.region, rows.IDs(ids), least-1)
+	return List(ctx, r, "consumer_crowds", pgx.RowTo[ipam.ID], r.region, ids, least-1)
 }
 
 // CountOtherRealms implements storage.Reader.
 func (r Reader) CountOtherRealms(ctx context.Context, realm storage.RealmKey, since time.Time) (int64, error) {
-	return one(ctx, r, "realm_others", pgx.RowTo[int64], NotFound("Realm %s was not found.", realm.Name), r.region, rows.ID(realm.ProjectID), realm.Name, since)
+	return exactlyOne(ctx, r, "realm_others", pgx.RowTo[int64], r.region, realm.ProjectID, realm.Name, since)
 }
 
 // ProjectKeys implements storage.Reader.
 func (r Reader) ProjectKeys(ctx context.Context, ids []ipam.ID) ([]storage.ProjectKey, error) {
 	return List(ctx, r, "project_keys", func(row pgx.CollectableRow) (k storage.ProjectKey, err error) {
-		err = row.Scan((*[16]byte)(&k.ID), &k.Name)
+		err = row.Scan(&k.ID, &k.Name)
 		return k, err
-	}, rows.IDs(ids))
+	}, ids)
 }
 
 // RealmDue implements storage.Reader.
 func (r Reader) RealmDue(ctx context.Context, realm storage.RealmKey, by storage.Expiry) (int64, error) {
-	return one(ctx, r, "realm_due", pgx.RowTo[int64], NotFound("Realm %s was not found.", realm.Name), r.region, rows.ID(realm.ProjectID), realm.Name,
+	return exactlyOne(ctx, r, "realm_due", pgx.RowTo[int64], r.region, realm.ProjectID, realm.Name,
 		by.Before, int64(by.MaxTTL/time.Second))
 }
 
 // RealmExpired implements storage.Reader.
 func (r Reader) RealmExpired(ctx context.Context, projectID ipam.ID, realm string, before time.Time) (int64, error) {
-	return one(ctx, r, "realm_expired", pgx.RowTo[int64], NotFound("Realm %s was not found.", realm), r.region, rows.ID(projectID), realm, before)
+	return exactlyOne(ctx, r, "realm_expired", pgx.RowTo[int64], r.region, projectID, realm, before)
 }

@@ -7,23 +7,18 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
-	"github.com/carve-ipam/carve/internal/crdb/rows"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // CooledDown implements storage.Reader.
 func (r Reader) CooledDown(ctx context.Context, now time.Time, limit int) ([]ipam.Allocation, error) {
-	found, err := List(ctx, r, "cooldown_over", allocationIn(""), r.region, now, limit)
-	for i := range found {
-		found[i].Project = found[i].Pool.Project // the project that owns the pool owns the allocation
-	}
-	return found, err
+	return List(ctx, r, "cooldown_over", allocationOfItsPool, r.region, now, limit)
 }
 
 // CoolingNext implements storage.Reader. For each container and length it looks at one index entry.
 func (r Reader) CoolingNext(ctx context.Context, ask []storage.RoomQuery) (map[ipam.ID]time.Time, error) {
 	type probes struct {
-		ids     [][16]byte
+		ids     []ipam.ID
 		lengths []int16
 	}
 	byRegion := map[string]*probes{}
@@ -33,7 +28,7 @@ func (r Reader) CoolingNext(ctx context.Context, ask []storage.RoomQuery) (map[i
 			p = &probes{}
 			byRegion[q.Container.Region] = p
 		}
-		p.ids = append(p.ids, rows.ID(q.Container.ID))
+		p.ids = append(p.ids, q.Container.ID)
 		p.lengths = append(p.lengths, int16(q.Bits)) //nolint:gosec // 0 to 128
 	}
 	type first struct {
@@ -43,7 +38,7 @@ func (r Reader) CoolingNext(ctx context.Context, ask []storage.RoomQuery) (map[i
 	out := map[ipam.ID]time.Time{}
 	for region, p := range byRegion {
 		found, err := List(ctx, r, "cooldown_next", func(row pgx.CollectableRow) (f first, err error) {
-			err = row.Scan((*[16]byte)(&f.container), &f.at)
+			err = row.Scan(&f.container, &f.at)
 			return f, err
 		}, region, p.ids, p.lengths)
 		if err != nil {

@@ -1,17 +1,25 @@
 package lookup
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/carve-ipam/carve/internal/ipam"
 )
+
+// byName orders objects by their names.
+func byName[T interface{ Meta() ipam.Metadata }](a, b T) int {
+	return cmp.Compare(a.Meta().Name, b.Meta().Name)
+}
 
 // everywhere reads one page from several regions in one round trip. It runs the statement once for each region, with the region as the first
 // argument. Then it sorts the rows with order and returns the first limit rows. A single statement for all regions would be slower, because
 // CockroachDB would read all rows of each region.
 func everywhere[T any](
-	ctx context.Context, r Reader, name string, scan func(pgx.CollectableRow) (T, error), regions []string, order func(a, b T) int, limit int, args ...any,
+	ctx context.Context, r Reader, name string, scan pgx.RowToFunc[T], regions []string, order func(a, b T) int, limit int, args ...any,
 ) ([]T, error) {
 	asks := make([][]any, len(regions))
 	for i, region := range regions {

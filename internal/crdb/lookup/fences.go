@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// FenceKey identifies a version row (a fence): the container and the region. A container is a pool, or one address family of a space. A project has
+// FenceKey identifies a version row (a fence): the container and the region. A container is a pool, or a space's address family. A project has
 // version rows, too, with the project's id.
 type FenceKey struct {
 	Region string
@@ -21,8 +21,8 @@ type FenceKey struct {
 // FenceKeyOf returns the key of a container's version row.
 func FenceKeyOf(c storage.Container) FenceKey { return FenceKey{c.Region, c.ID} }
 
-// Fence is the version row of a container or project in a region. Mark is the version, and every change replaces it with a new one. Stock counts the
-// free and cooling blocks of the container.
+// Fence is a version row: a container or project has one in each region. Mark is the version, and every change replaces it with a new one. Stock
+// counts the container's free and cooling blocks.
 type Fence struct {
 	Mark  ipam.ID
 	Stock ipam.Stock
@@ -33,27 +33,27 @@ type Fences map[FenceKey]Fence
 
 // Read adds the version rows with the keys in places to f.
 func (f Fences) Read(ctx context.Context, db Querier, places []FenceKey) error {
-	answer, err := db.Query(ctx, query.Get("fence_list"), fenceArgs(places)...)
-	if err != nil {
-		return err
-	}
-	return f.collect(answer)
+	return f.collect(db.Query(ctx, query.Get("fence_list"), fenceArgs(places)...))
 }
 
-// Lock locks the version rows of containers until the transaction ends. Until then no other transaction can change the containers.
+// Lock locks containers' version rows until the transaction ends. Until then no other transaction can change the containers.
 func Lock(ctx context.Context, db Querier, containers []storage.Container) error {
 	b := &pgx.Batch{}
 	for _, c := range containers {
-		b.Queue(query.Get("fence_lock"), c.Region, rows.ID(c.ID))
+		b.Queue(query.Get("fence_lock"), c.Region, c.ID)
 	}
 	return db.SendBatch(ctx, b).Close()
 }
 
-func (f Fences) collect(answer pgx.Rows) error {
+// collect adds the version rows in a result to f. err is the query's error.
+func (f Fences) collect(records pgx.Rows, err error) error {
+	if err != nil {
+		return err
+	}
 	var at FenceKey
 	var mark ipam.ID
 	var stored []byte
-	_, err := pgx.ForEachRow(answer, []any{&at.Region, (*[16]byte)(&at.ID), (*[16]byte)(&mark), &stored}, func() error {
+	_, err = pgx.ForEachRow(records, []any{&at.Region, &at.ID, &mark, &stored}, func() error {
 		stock, err := rows.DecodeStock(stored)
 		f[at] = Fence{mark, stock}
 		return err
@@ -61,18 +61,10 @@ func (f Fences) collect(answer pgx.Rows) error {
 	return err
 }
 
-func (f Fences) take(results pgx.BatchResults) error {
-	answer, err := results.Query()
-	if err != nil {
-		return err
-	}
-	return f.collect(answer)
-}
-
 func fenceArgs(places []FenceKey) []any {
-	regions, ids := make([]string, len(places)), make([][16]byte, len(places))
+	regions, ids := make([]string, len(places)), make([]ipam.ID, len(places))
 	for i, p := range places {
-		regions[i], ids[i] = p.Region, rows.ID(p.ID)
+		regions[i], ids[i] = p.Region, p.ID
 	}
 	return []any{regions, ids}
 }
@@ -119,7 +111,7 @@ func (r Reader) RoomByRegion(ctx context.Context, ask []storage.RoomQuery) (map[
 	return room, err
 }
 
-// withRoom calls tell for each container and region that has a free block large enough for the query.
+// withRoom calls the function tell for each container and region that has a free block large enough for the query.
 func (r Reader) withRoom(ctx context.Context, ask []storage.RoomQuery, tell func(FenceKey)) error {
 	places := make([]FenceKey, len(ask))
 	for i, q := range ask {

@@ -15,8 +15,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Free runs the planned reads of free blocks. If fences lacks the container's version row, Free also reads this row and adds it. stock contains the
-// container's counts of free blocks. It only affects the choice of the statements, and never the result. With empty counts, one statement reads
+// Free runs planned reads for free blocks. If fences lacks the container's version row, Free also reads this row and adds it. stock contains the
+// container's counts by block size. It only affects the choice between statements, and never the result. With an empty stock, one statement reads
 // several blocks or sizes.
 func Free(ctx context.Context, db Querier, c storage.Container, reads freespace.Reads, stock ipam.Stock, fences Fences) (free []netip.Prefix, err error) {
 	b := &pgx.Batch{}
@@ -31,7 +31,7 @@ func Free(ctx context.Context, db Querier, c storage.Container, reads freespace.
 	results := db.SendBatch(ctx, b)
 	free, err = takeFree(results, n)
 	if err == nil && !known {
-		err = fences.take(results)
+		err = fences.collect(results.Query())
 	}
 	return free, errors.Join(err, results.Close())
 }
@@ -51,9 +51,9 @@ func (r Reader) FreeCover(ctx context.Context, pool ipam.Pool, within netip.Pref
 	err = r.run(ctx, "free_cover", func(q Querier) error {
 		b := &pgx.Batch{}
 		for _, c := range storage.PoolContainers(pool) {
-			b.Queue(query.Get("free_within"), c.Region, rows.ID(c.ID), sizes, rows.Base(within), rows.Last(within), 1<<(bits-within.Bits()))
+			b.Queue(query.Get("free_within"), c.Region, c.ID, sizes, rows.Base(within), rows.Last(within), 1<<(bits-within.Bits()))
 			if len(around) > 0 {
-				b.Queue(query.Get("free_at"), c.Region, rows.ID(c.ID), larger, bases)
+				b.Queue(query.Get("free_at"), c.Region, c.ID, larger, bases)
 			}
 		}
 		results := q.SendBatch(ctx, b)
@@ -66,8 +66,8 @@ func (r Reader) FreeCover(ctx context.Context, pool ipam.Pool, within netip.Pref
 }
 
 // fewFree is the largest number of free blocks of one size for which a statement reads several sizes at once. On CockroachDB, such a statement reads
-// all free blocks of its sizes, which takes 1 ms for 18 blocks. A size with more free blocks gets its own statement, which reads no more blocks than
-// its limit.
+// all free blocks with these sizes, which takes 1 ms for 18 blocks. A size with more free blocks gets its own statement, which reads no more blocks
+// than its limit.
 const fewFree = 64
 
 // apart splits sizes into sizes with few free blocks and sizes with many. A size that is not in stock counts as one with few.
@@ -83,8 +83,7 @@ func apart(sizes []int16, width int, stock ipam.Stock) (few, many []int16) {
 }
 
 // freeForOne is the number of free blocks that the database can read in the time of one additional statement. On CockroachDB, one statement for
-// several blocks may read all free blocks of the container, about 1,000 in a millisecond. One statement for each block takes a third of a millisecond
-// per block.
+// several blocks may read all the container's free blocks, about 1,000 in a millisecond. One statement for each block takes 0.3 ms.
 const freeForOne = 300
 
 // queueFree adds the statements for the planned reads, and returns their number.
@@ -97,20 +96,20 @@ func queueFree(b *pgx.Batch, c storage.Container, reads freespace.Reads, stock i
 	for _, s := range reads.Scans {
 		lo, hi := int16(width-s.MaxBits), int16(width-s.MinBits) //nolint:gosec // 0 to 128
 		if s.Order == freespace.TightestFirst && s.From == c.Block.Addr() {
-			b.Queue(query.Get("free_tightest"), c.Region, rows.ID(c.ID), lo, hi, s.Limit)
+			b.Queue(query.Get("free_tightest"), c.Region, c.ID, lo, hi, s.Limit)
 			continue
 		}
-		// These statements return the first Limit blocks of each size. So they include the first Limit blocks of all sizes together, in any order.
+		// These statements return the first Limit blocks for each size. So they include the first Limit blocks for all sizes together, in any order.
 		sizes := make([]int16, 0, hi-lo+1)
 		for bits := lo; bits <= hi; bits++ {
 			sizes = append(sizes, bits)
 		}
 		few, many := apart(sizes, width, stock)
 		if len(few) > 0 {
-			b.Queue(query.Get("free_scan"), c.Region, rows.ID(c.ID), few, s.From.AsSlice(), s.Limit)
+			b.Queue(query.Get("free_scan"), c.Region, c.ID, few, s.From.AsSlice(), s.Limit)
 		}
 		for _, size := range many {
-			b.Queue(query.Get("free_scan_size"), c.Region, rows.ID(c.ID), size, s.From.AsSlice(), s.Limit)
+			b.Queue(query.Get("free_scan_size"), c.Region, c.ID, size, s.From.AsSlice(), s.Limit)
 		}
 	}
 	return b.Len() - before
@@ -123,22 +122,18 @@ func queueBlocks(b *pgx.Batch, c storage.Container, keys []netip.Prefix, stock i
 		free += n
 	}
 	if int64(len(keys))*freeForOne >= free {
-		b.Queue(query.Get("free_at"), c.Region, rows.ID(c.ID), sizes, bases)
+		b.Queue(query.Get("free_at"), c.Region, c.ID, sizes, bases)
 		return
 	}
 	for i := range keys {
-		b.Queue(query.Get("free_get"), c.Region, rows.ID(c.ID), sizes[i], bases[i])
+		b.Queue(query.Get("free_get"), c.Region, c.ID, sizes[i], bases[i])
 	}
 }
 
 func takeFree(results pgx.BatchResults, n int) ([]netip.Prefix, error) {
 	var free []netip.Prefix
 	for range n {
-		answer, err := results.Query()
-		if err != nil {
-			return nil, err
-		}
-		part, err := Collect(answer, rows.Free.Scan)
+		part, err := Rest(results, rows.Free.Scan)
 		if err != nil {
 			return nil, err
 		}

@@ -6,8 +6,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
-	"github.com/carve-ipam/carve/internal/crdb/rows"
-	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // NamesThere implements storage.Reader.
@@ -23,18 +21,10 @@ func (r Reader) NamesThere(ctx context.Context, project storage.ProjectKey, aske
 			classes = append(classes, n.Ref.Name)
 		}
 	}
-	return List(ctx, r, "names_there", scanNamed, rows.ID(project.ID), project.Name, poolProjects, pools, spaceProjects, spaces, classes)
+	return List(ctx, r, "names_there", scanNamed, project.ID, project.Name, poolProjects, pools, spaceProjects, spaces, classes)
 }
 
 func scanNamed(row pgx.CollectableRow) (n storage.Named, err error) {
-	var ref ipam.Ref
-	err = row.Scan(&n.What, &ref.Project, &ref.Name)
-	n.Ref = ref
+	err = row.Scan(&n.What, &n.Ref.Project, &n.Ref.Name)
 	return n, err
-}
-
-// ScanRef reads the id of a project and a name.
-func ScanRef(row pgx.CollectableRow) (ref storage.NameRef, err error) {
-	err = row.Scan((*[16]byte)(&ref.ProjectID), &ref.Name)
-	return ref, err
 }

@@ -17,7 +17,7 @@ import (
 
 // PoolGet implements storage.Reader.
 func (r Reader) PoolGet(ctx context.Context, project storage.ProjectKey, name string) (ipam.Pool, error) {
-	return one(ctx, r, "pool_get", rows.Pools.Scan, poolMissing(project, name), rows.ID(project.ID), name)
+	return one(ctx, r, "pool_get", rows.Pools.Scan, poolMissing(project, name), project.ID, name)
 }
 
 func poolMissing(project storage.ProjectKey, name string) func() error {
@@ -26,17 +26,17 @@ func poolMissing(project storage.ProjectKey, name string) func() error {
 
 // PoolGetByID implements storage.Reader.
 func (r Reader) PoolGetByID(ctx context.Context, id ipam.ID) (ipam.Pool, error) {
-	return one(ctx, r, "pool_get_by_id", rows.Pools.Scan, NotFound("The pool was not found."), rows.ID(id))
+	return one(ctx, r, "pool_get_by_id", rows.Pools.Scan, NotFound("The pool was not found."), id)
 }
 
 // PoolList implements storage.Reader.
 func (r Reader) PoolList(ctx context.Context, project storage.ProjectKey, after string, limit int) ([]ipam.Pool, error) {
-	return List(ctx, r, "pool_list", rows.Pools.Scan, rows.ID(project.ID), after, limit)
+	return List(ctx, r, "pool_list", rows.Pools.Scan, project.ID, after, limit)
 }
 
 // PoolListRoots implements storage.Reader.
 func (r Reader) PoolListRoots(ctx context.Context, project storage.ProjectKey, after string, limit int) ([]ipam.Pool, error) {
-	return List(ctx, r, "pool_list_roots", rows.Pools.Scan, rows.ID(project.ID), after, limit)
+	return List(ctx, r, "pool_list_roots", rows.Pools.Scan, project.ID, after, limit)
 }
 
 // PoolListByLabels implements storage.Reader.
@@ -45,7 +45,7 @@ func (r Reader) PoolListByLabels(ctx context.Context, project storage.ProjectKey
 	if err != nil {
 		return nil, err
 	}
-	return List(ctx, r, "pool_list_by_labels", rows.Pools.Scan, rows.ID(project.ID), doc, after, limit)
+	return List(ctx, r, "pool_list_by_labels", rows.Pools.Scan, project.ID, doc, after, limit)
 }
 
 // DrainedPoolList implements storage.Reader.
@@ -55,11 +55,11 @@ func (r Reader) DrainedPoolList(ctx context.Context, limit int) ([]ipam.Pool, er
 
 // PoolListOverlapping implements storage.Reader.
 func (r Reader) PoolListOverlapping(ctx context.Context, containerID ipam.ID, b netip.Prefix, limit int) ([]ipam.Pool, error) {
-	before, err := List(ctx, r, "pool_get_before", rows.Pools.Scan, rows.ID(containerID), rows.Base(b))
+	before, err := List(ctx, r, "pool_get_before", rows.Pools.Scan, containerID, rows.Base(b))
 	if err != nil {
 		return nil, err
 	}
-	inside, err := List(ctx, r, "pool_list_overlapping", rows.Pools.Scan, rows.ID(containerID), rows.Base(b), rows.Last(b), limit)
+	inside, err := List(ctx, r, "pool_list_overlapping", rows.Pools.Scan, containerID, rows.Base(b), rows.Last(b), limit)
 	if err != nil {
 		return nil, err
 	}
@@ -67,13 +67,6 @@ func (r Reader) PoolListOverlapping(ctx context.Context, containerID ipam.ID, b 
 		inside = append(before, inside...)
 	}
 	return inside[:min(limit, len(inside))], nil
-}
-
-// ScanID reads an id.
-func ScanID(row pgx.CollectableRow) (ipam.ID, error) {
-	var id ipam.ID
-	err := row.Scan((*[16]byte)(&id))
-	return id, err
 }
 
 // FreeList implements storage.Reader.
@@ -107,14 +100,14 @@ func (r Reader) FreeList(ctx context.Context, c storage.Container, maxBits int, 
 	err := r.run(ctx, "free_list", func(q Querier) error {
 		b := &pgx.Batch{}
 		if len(few) > 0 {
-			b.Queue(query.Get("free_list"), c.Region, rows.ID(c.ID), few, after, limit)
+			b.Queue(query.Get("free_list"), c.Region, c.ID, few, after, limit)
 		}
 		for _, size := range many {
 			start := rows.After(last(size))
 			if len(start) > 0 {
-				start = append(start, 0) // the smallest byte string after start, because the lower bound of this statement is inclusive
+				start = append(start, 0) // the smallest byte string after start, because this statement's lower bound is inclusive
 			}
-			b.Queue(query.Get("free_scan_size"), c.Region, rows.ID(c.ID), size, start, limit)
+			b.Queue(query.Get("free_scan_size"), c.Region, c.ID, size, start, limit)
 		}
 		results := q.SendBatch(ctx, b)
 		var err error

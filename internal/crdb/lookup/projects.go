@@ -27,13 +27,13 @@ func (r Reader) ProjectListNamed(ctx context.Context, names []string) ([]ipam.Pr
 
 // ProjectHoldings implements storage.Reader.
 func (r Reader) ProjectHoldings(ctx context.Context, projectID ipam.ID) (storage.Holdings, error) {
-	return one(ctx, r, "project_holdings", func(row pgx.CollectableRow) (h storage.Holdings, err error) {
+	return exactlyOne(ctx, r, "project_holdings", func(row pgx.CollectableRow) (h storage.Holdings, err error) {
 		err = row.Scan(&h.Pools, &h.Claims, &h.Spaces)
 		return h, err
-	}, NotFound("Project %q was not found.", projectID), rows.ID(projectID))
+	}, projectID)
 }
 
-func spaceIn(project string) func(pgx.CollectableRow) (ipam.Space, error) {
+func spaceIn(project string) pgx.RowToFunc[ipam.Space] {
 	return func(row pgx.CollectableRow) (ipam.Space, error) {
 		s, err := rows.Spaces.Scan(row)
 		s.Project = project
@@ -43,10 +43,10 @@ func spaceIn(project string) func(pgx.CollectableRow) (ipam.Space, error) {
 
 // SpaceGet implements storage.Reader.
 func (r Reader) SpaceGet(ctx context.Context, project storage.ProjectKey, name string) (ipam.Space, error) {
-	return one(ctx, r, "space_get", spaceIn(project.Name), NotFound("Space %s/%s was not found.", project.Name, name), rows.ID(project.ID), name)
+	return one(ctx, r, "space_get", spaceIn(project.Name), NotFound("Space %s/%s was not found.", project.Name, name), project.ID, name)
 }
 
 // SpaceList implements storage.Reader.
 func (r Reader) SpaceList(ctx context.Context, project storage.ProjectKey, after string, limit int) ([]ipam.Space, error) {
-	return List(ctx, r, "space_list", spaceIn(project.Name), rows.ID(project.ID), after, limit)
+	return List(ctx, r, "space_list", spaceIn(project.Name), project.ID, after, limit)
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // quotaIn returns a function that reads a quota with its usage.
-func quotaIn(project storage.ProjectKey) func(pgx.CollectableRow) (ipam.Quota, error) {
+func quotaIn(project storage.ProjectKey) pgx.RowToFunc[ipam.Quota] {
 	return func(row pgx.CollectableRow) (ipam.Quota, error) {
 		q, err := rows.Quotas.Scan(row)
 		q.Project = project.Name
@@ -22,8 +22,8 @@ func quotaIn(project storage.ProjectKey) func(pgx.CollectableRow) (ipam.Quota, e
 	}
 }
 
-// partIn returns a function that reads a quota with one of its shards in a region. The shard may not exist yet.
-func partIn(region string, number int) func(pgx.CollectableRow) (storage.QuotaPart, error) {
+// partIn returns a function that reads a quota with one shard in a region. The shard may not exist yet.
+func partIn(region string, number int) pgx.RowToFunc[storage.QuotaPart] {
 	return func(row pgx.CollectableRow) (storage.QuotaPart, error) {
 		part, err := rows.QuotaParts.Scan(row)
 		part.Shard.Region, part.Shard.Shard = region, number
@@ -33,27 +33,27 @@ func partIn(region string, number int) func(pgx.CollectableRow) (storage.QuotaPa
 
 // QuotaGet implements storage.Reader.
 func (r Reader) QuotaGet(ctx context.Context, project storage.ProjectKey, name string) (ipam.Quota, error) {
-	return one(ctx, r, "quota_get", quotaIn(project), NotFound("Quota %s/%s was not found.", project.Name, name), rows.ID(project.ID), name)
+	return one(ctx, r, "quota_get", quotaIn(project), NotFound("Quota %s/%s was not found.", project.Name, name), project.ID, name)
 }
 
 // QuotaList implements storage.Reader.
 func (r Reader) QuotaList(ctx context.Context, project storage.ProjectKey, after string, limit int) ([]ipam.Quota, error) {
-	return List(ctx, r, "quota_list", quotaIn(project), rows.ID(project.ID), after, limit)
+	return List(ctx, r, "quota_list", quotaIn(project), project.ID, after, limit)
 }
 
 // QuotaParts implements storage.Reader.
 func (r Reader) QuotaParts(ctx context.Context, projects []ipam.ID, shard int) ([]storage.QuotaPart, error) {
-	return List(ctx, r, "quota_parts", partIn(r.region, shard), r.region, rows.IDs(projects), shard)
+	return List(ctx, r, "quota_parts", partIn(r.region, shard), r.region, projects, shard)
 }
 
 // QuotaShards implements storage.Reader.
 func (r Reader) QuotaShards(ctx context.Context, quotas []ipam.ID) ([]ipam.QuotaShard, error) {
-	return List(ctx, r, "quota_shards", rows.Shards.Scan, rows.IDs(quotas))
+	return List(ctx, r, "quota_shards", rows.Shards.Scan, quotas)
 }
 
 // QuotaShardsAlone does the same as QuotaShards, but also locks the shards.
 func (r Reader) QuotaShardsAlone(ctx context.Context, quotas []ipam.ID) ([]ipam.QuotaShard, error) {
-	return List(ctx, r, "quota_shards_alone", rows.Shards.Scan, rows.IDs(quotas))
+	return List(ctx, r, "quota_shards_alone", rows.Shards.Scan, quotas)
 }
 
 // UsageCount implements storage.Reader. The database counts blocks by size, and Go computes the number of addresses.
@@ -61,15 +61,15 @@ func (r Reader) UsageCount(ctx context.Context, project storage.ProjectKey, scop
 	var used ipam.Usage
 	err := r.run(ctx, "usage_count", func(db Querier) error {
 		used = ipam.Usage{Addresses: new(big.Int)}
-		width := 0 // of an address, in bytes; 0: both families
+		width := 0 // address size in bytes; 0: both families
 		if scope.Family != "" {
 			width = scope.Family.Bits() / 8
 		}
 		pool, class := scope.Pool, scope.Class
 		b := &pgx.Batch{}
-		b.Queue(query.Get("usage_claims"), rows.ID(project.ID), pool.Project, pool.Name, width, class.Project, class.Name)
-		b.Queue(query.Get("usage_retained"), rows.ID(project.ID), pool.Project, pool.Name, width, class.Project, class.Name)
-		b.Queue(query.Get("usage_pools"), rows.ID(project.ID), pool.Project, pool.Name, width, class.Project, class.Name)
+		for _, statement := range []string{"usage_claims", "usage_retained", "usage_pools"} {
+			b.Queue(query.Get(statement), project.ID, pool.Project, pool.Name, width, class.Project, class.Name)
+		}
 		results := db.SendBatch(ctx, b)
 		claims, err := countBlocks(results, used.Addresses)
 		if err == nil {
@@ -87,12 +87,8 @@ func (r Reader) UsageCount(ctx context.Context, project storage.ProjectKey, scop
 	return used, err
 }
 
-// countBlocks reads rows with a prefix length, the number of blocks and the number of IPv4 blocks. It adds the number of addresses to sum.
+// countBlocks reads rows with a prefix length, the block count and the IPv4 block count. It adds the number of addresses to sum.
 func countBlocks(results pgx.BatchResults, sum *big.Int) (blocks int64, err error) {
-	answer, err := results.Query()
-	if err != nil {
-		return 0, err
-	}
 	var length int
 	var all, v4 int64
 	add := func(n int64, f ipam.Family) {
@@ -100,11 +96,10 @@ func countBlocks(results pgx.BatchResults, sum *big.Int) (blocks int64, err erro
 			sum.Add(sum, new(big.Int).Lsh(big.NewInt(n), uint(f.Bits()-length)))
 		}
 	}
-	_, err = pgx.ForEachRow(answer, []any{&length, &all, &v4}, func() error {
+	err = ForEach(results, []any{&length, &all, &v4}, func() {
 		blocks += all
 		add(v4, ipam.IPv4)
 		add(all-v4, ipam.IPv6)
-		return nil
 	})
 	return blocks, err
 }

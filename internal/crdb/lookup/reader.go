@@ -1,9 +1,10 @@
-// Package lookup reads the database for the use cases. The statements are in package query, and the types of rows in package rows.
+// Package lookup reads the database for the use cases. The statements are in package query, and the row types in package rows.
 package lookup
 
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
@@ -17,15 +18,10 @@ type Querier interface {
 	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 }
 
-// Run runs the statements of an operation.
+// Run runs an operation's statements.
 type Run func(ctx context.Context, op string, fn func(Querier) error) error
 
-// Through returns a Run that uses one connection.
-func Through(q Querier) Run {
-	return func(_ context.Context, _ string, fn func(Querier) error) error { return fn(q) }
-}
-
-// Regions lists the regions of the database.
+// Regions lists the database's regions.
 type Regions interface {
 	Several() bool        // whether the database has more than one region
 	Others() []string     // all regions except the store's own
@@ -45,41 +41,54 @@ func New(region string, places Regions, run Run, byKeys bool) Reader {
 	return Reader{region, places, run, byKeys}
 }
 
-// one reads a single row. If there is no row, it returns the error of missing.
-func one[T any](ctx context.Context, r Reader, name string, scan func(pgx.CollectableRow) (T, error), missing func() error, args ...any) (T, error) {
+// one reads a single row. If there is no row, it returns missing's error.
+func one[T any](ctx context.Context, r Reader, name string, scan pgx.RowToFunc[T], missing func() error, args ...any) (T, error) {
 	var out T
 	err := r.run(ctx, name, func(q Querier) error {
 		rows, err := q.Query(ctx, query.Get(name), args...)
 		if err != nil {
 			return err
 		}
-		v, err := pgx.CollectExactlyOneRow(rows, func(row pgx.CollectableRow) (T, error) { return scan(row) })
-		if errors.Is(err, pgx.ErrNoRows) {
+		if out, err = pgx.CollectExactlyOneRow(rows, scan); errors.Is(err, pgx.ErrNoRows) {
 			return missing()
 		}
-		out = v
 		return err
 	})
 	return out, err
 }
 
 // List reads all rows that a statement returns.
-func List[T any](ctx context.Context, r Reader, name string, scan func(pgx.CollectableRow) (T, error), args ...any) ([]T, error) {
+func List[T any](ctx context.Context, r Reader, name string, scan pgx.RowToFunc[T], args ...any) ([]T, error) {
 	var out []T
 	err := r.run(ctx, name, func(q Querier) error {
 		rows, err := q.Query(ctx, query.Get(name), args...)
 		if err != nil {
 			return err
 		}
-		out, err = Collect(rows, scan)
+		out, err = pgx.CollectRows(rows, scan)
 		return err
 	})
 	return out, err
 }
 
-// Collect reads all rows of a result.
-func Collect[T any](rows pgx.Rows, scan func(pgx.CollectableRow) (T, error)) ([]T, error) {
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (T, error) { return scan(row) })
+// First reads the first row that a statement returns. It returns false if there is no row.
+func First[T any](ctx context.Context, r Reader, name string, scan pgx.RowToFunc[T], args ...any) (first T, found bool, err error) {
+	list, err := List(ctx, r, name, scan, args...)
+	if err != nil || len(list) == 0 {
+		return first, false, err
+	}
+	return list[0], true, nil
+}
+
+// firstOrZero reads the first row that a statement returns. If there is no row, it returns the zero value.
+func firstOrZero[T any](ctx context.Context, r Reader, name string, scan pgx.RowToFunc[T], args ...any) (T, error) {
+	v, _, err := First(ctx, r, name, scan, args...)
+	return v, err
+}
+
+// exactlyOne reads the row of a statement that always returns one, such as a count.
+func exactlyOne[T any](ctx context.Context, r Reader, name string, scan pgx.RowToFunc[T], args ...any) (T, error) {
+	return one(ctx, r, name, scan, func() error { return fmt.Errorf("the statement %s returned no row", name) }, args...)
 }
 
 // NotFound returns a function that returns a not_found error with this message.

@@ -17,7 +17,7 @@ func behind(text string) string { return text + "\U0010FFFF" }
 
 // each runs one statement for each argument list, all in one round trip. A single statement for all lists would be slower, because CockroachDB would
 // read every row with the prefix.
-func each[T any](ctx context.Context, r Reader, name string, scan func(pgx.CollectableRow) (T, error), asks [][]any) (found []T, err error) {
+func each[T any](ctx context.Context, r Reader, name string, scan pgx.RowToFunc[T], asks [][]any) (found []T, err error) {
 	if len(asks) == 0 {
 		return nil, nil
 	}
@@ -43,7 +43,7 @@ func each[T any](ctx context.Context, r Reader, name string, scan func(pgx.Colle
 // inProjects returns the argument lists for a statement that runs once for each project.
 func inProjects(projects []ipam.ID, rest ...any) (asks [][]any) {
 	for _, id := range projects {
-		asks = append(asks, append([]any{rows.ID(id)}, rest...))
+		asks = append(asks, append([]any{id}, rest...))
 	}
 	return asks
 }
@@ -89,5 +89,5 @@ func (r Reader) PoolsAround(ctx context.Context, projects []ipam.ID, candidates 
 	if projects == nil {
 		return List(ctx, r, "search_pools_around_all", rows.LeanPools.Scan, bases, lengths, limit)
 	}
-	return List(ctx, r, "search_pools_around", rows.LeanPools.Scan, rows.IDs(projects), bases, lengths, limit)
+	return List(ctx, r, "search_pools_around", rows.LeanPools.Scan, projects, bases, lengths, limit)
 }

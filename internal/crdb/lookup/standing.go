@@ -15,18 +15,18 @@ func scanStanding(row pgx.CollectableRow) (p pools.PoolStanding, err error) {
 	var (
 		at            []byte
 		length        int16
-		record, there *[16]byte
+		record, there ipam.ID
 		loan          *int16
 		loanedAt      *time.Time
 		lasted        *int64
 		stock         []byte
 	)
-	if err := row.Scan((*[16]byte)(&p.ID), &p.Pool.Project, &p.Pool.Name, &p.Home, &at, &length, &record, &loan, &loanedAt, &lasted, &there, &stock); err != nil {
+	if err := row.Scan(&p.ID, &p.Pool.Project, &p.Pool.Name, &p.Home, &at, &length, &record, &loan, &loanedAt, &lasted, &there, &stock); err != nil {
 		return p, err
 	}
-	if record != nil {
-		p.Served = &ipam.PoolRegion{Epoch: *record, Loan: int(*loan), LoanedAt: loanedAt.UTC(), Lasted: time.Duration(*lasted) * time.Millisecond}
-		p.Fenced = there == nil || *there != *record
+	if loan != nil {
+		p.Served = &ipam.PoolRegion{Epoch: record, Loan: int(*loan), LoanedAt: loanedAt.UTC(), Lasted: time.Duration(*lasted) * time.Millisecond}
+		p.Fenced = there != record
 	}
 	if p.Block, err = rows.Block(at, int(length)); err == nil && stock != nil {
 		p.Stock, err = rows.DecodeStock(stock)
@@ -36,5 +36,5 @@ func scanStanding(row pgx.CollectableRow) (p pools.PoolStanding, err error) {
 
 // PoolStandings implements pools.SampleStore.
 func (r Reader) PoolStandings(ctx context.Context, region string, from ipam.ID, limit int) ([]pools.PoolStanding, error) {
-	return List(ctx, r, "pool_standing", scanStanding, region, rows.ID(from), limit)
+	return List(ctx, r, "pool_standing", scanStanding, region, from, limit)
 }

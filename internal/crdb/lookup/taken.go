@@ -14,24 +14,19 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Taken reports which names of claims and which idempotency keys are in use. In one round trip it sends three statements: for the names, for the
-// keys, and for the projects of the names.
-func Taken(ctx context.Context, db Querier, region string, claims, keys []storage.NameRef) (taken, used map[storage.NameRef]bool, err error) {
-	return TakenUnder(ctx, db, region, claims, keys, nil, nil)
-}
-
-// TakenUnder does the same as Taken. In the same round trip, but after the other reads, it adds the version rows with the keys in places to fences.
-func TakenUnder(
+// Taken reports which claim names and which idempotency keys are in use. In one round trip it sends a statement for the names, for the keys and for
+// the names' projects. Its last statement reads the version rows with the keys in places, and Taken adds them to fences.
+func Taken(
 	ctx context.Context, db Querier, region string, claims, keys []storage.NameRef, places []FenceKey, fences Fences,
 ) (taken, used map[storage.NameRef]bool, err error) {
 	taken, used = map[storage.NameRef]bool{}, map[storage.NameRef]bool{}
 	b := &pgx.Batch{}
-	queueRefs(b, "claims_named", region, claims)
+	queueNames(b, region, claims)
 	queueKeys(b, region, keys)
 	if b.Len() == 0 {
 		return taken, used, nil
 	}
-	b.Queue(query.Get("projects_there"), rows.IDs(projectsOf(claims)))
+	b.Queue(query.Get("projects_there"), projectsOf(claims))
 	if len(places) > 0 {
 		b.Queue(query.Get("fence_list"), fenceArgs(places)...)
 	}
@@ -43,7 +38,7 @@ func TakenUnder(
 	}
 	err = errors.Join(err, keysErr, takeGone(results, claims, taken))
 	if err == nil && len(places) > 0 {
-		err = fences.take(results)
+		err = fences.collect(results.Query())
 	}
 	return taken, used, errors.Join(err, results.Close())
 }
@@ -61,61 +56,46 @@ func queueKeys(b *pgx.Batch, region string, keys []storage.NameRef) {
 	if len(keys) == 0 {
 		return
 	}
-	projects, stored := make([][16]byte, len(keys)), make([][16]byte, len(keys))
+	projects, stored := make([]ipam.ID, len(keys)), make([]ipam.ID, len(keys))
 	for i, k := range keys {
-		projects[i], stored[i] = k.ProjectID, rows.AnswerKey(k.Name)
+		projects[i], stored[i] = k.ProjectID, rows.IdempotencyKey(k.Name)
 	}
 	b.Queue(query.Get("answers_named"), region, projects, stored)
 }
 
-// takeKeys reads the project, the key and the expiry of each stored response.
+// takeKeys reads each stored response's project, key and expiry.
 func takeKeys(results pgx.BatchResults, asked []storage.NameRef) (map[storage.NameRef]time.Time, error) {
 	if len(asked) == 0 {
 		return nil, nil //nolint:nilnil // without keys, no response exists
 	}
-	answer, err := results.Query()
-	if err != nil {
-		return nil, err
-	}
 	expires, refs := make(map[storage.NameRef]time.Time), make(map[[2]ipam.ID]storage.NameRef, len(asked))
 	for _, ref := range asked {
-		refs[[2]ipam.ID{ref.ProjectID, rows.AnswerKey(ref.Name)}] = ref
+		refs[[2]ipam.ID{ref.ProjectID, rows.IdempotencyKey(ref.Name)}] = ref
 	}
 	var project, key ipam.ID
 	var at time.Time
-	_, err = pgx.ForEachRow(answer, []any{(*[16]byte)(&project), (*[16]byte)(&key), &at}, func() error {
-		expires[refs[[2]ipam.ID{project, key}]] = at
-		return nil
-	})
+	err := ForEach(results, []any{&project, &key, &at}, func() { expires[refs[[2]ipam.ID{project, key}]] = at })
 	return expires, err
 }
 
-func queueRefs(b *pgx.Batch, name, region string, refs []storage.NameRef) {
+func queueNames(b *pgx.Batch, region string, refs []storage.NameRef) {
 	if len(refs) == 0 {
 		return
 	}
-	projects, names := make([][16]byte, len(refs)), make([]string, len(refs))
+	projects, names := make([]ipam.ID, len(refs)), make([]string, len(refs))
 	for i, r := range refs {
-		projects[i], names[i] = rows.ID(r.ProjectID), r.Name
+		projects[i], names[i] = r.ProjectID, r.Name
 	}
-	b.Queue(query.Get(name), region, projects, names)
+	b.Queue(query.Get("claims_named"), region, projects, names)
 }
 
-// takeRefs reads the project and the name of each existing row.
+// takeRefs reads each existing row's project and name.
 func takeRefs(results pgx.BatchResults, asked []storage.NameRef, found map[storage.NameRef]bool) error {
 	if len(asked) == 0 {
 		return nil
 	}
-	answer, err := results.Query()
-	if err != nil {
-		return err
-	}
 	var ref storage.NameRef
-	_, err = pgx.ForEachRow(answer, []any{(*[16]byte)(&ref.ProjectID), &ref.Name}, func() error {
-		found[ref] = true
-		return nil
-	})
-	return err
+	return ForEach(results, []any{&ref.ProjectID, &ref.Name}, func() { found[ref] = true })
 }
 
 func projectsOf(refs []storage.NameRef) (ids []ipam.ID) {
@@ -129,7 +109,7 @@ func projectsOf(refs []storage.NameRef) (ids []ipam.ID) {
 
 // takeGone marks every name in a missing project as taken.
 func takeGone(results pgx.BatchResults, asked []storage.NameRef, taken map[storage.NameRef]bool) error {
-	there, err := Rest(results, ScanID)
+	there, err := Rest(results, pgx.RowTo[ipam.ID])
 	for _, r := range asked {
 		if !slices.Contains(there, r.ProjectID) {
 			taken[r] = true

@@ -1,7 +1,6 @@
 package lookup
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"net/netip"
@@ -21,7 +20,7 @@ var (
 	LastTime = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
 )
 
-func eventsIn(project storage.ProjectKey) func(pgx.CollectableRow) ([]ipam.Event, error) {
+func eventsIn(project storage.ProjectKey) pgx.RowToFunc[[]ipam.Event] {
 	return func(row pgx.CollectableRow) ([]ipam.Event, error) {
 		r, err := rows.Events.Scan(row)
 		if err != nil {
@@ -38,13 +37,13 @@ func (r Reader) EventList(ctx context.Context, project storage.ProjectKey, from,
 	if before.IsZero() {
 		before = LastID
 	}
-	first := from.Numbered(from.Time(), 0) // id of the first event in the row that contains from
-	newestFirst := func(a, b []ipam.Event) int { return bytes.Compare(b[0].ID[:], a[0].ID[:]) }
+	first := from.Numbered(from.Time(), 0) // the first event's id in the row that contains from
+	newestFirst := func(a, b []ipam.Event) int { return rows.CompareIDs(b[0].ID, a[0].ID) }
 	found, err := everywhere(ctx, r, "event_list", eventsIn(project), r.regions.Everywhere(), newestFirst, limit+1, // one row more than limit, because before may exclude the newest row's events
-		rows.ID(project.ID), rows.ID(first), rows.ID(before), limit)
+		project.ID, first, before, limit)
 	for _, row := range found {
 		for _, e := range slices.Backward(row) {
-			if len(out) < limit && bytes.Compare(e.ID[:], from[:]) >= 0 && bytes.Compare(e.ID[:], before[:]) < 0 {
+			if len(out) < limit && rows.CompareIDs(e.ID, from) >= 0 && rows.CompareIDs(e.ID, before) < 0 {
 				out = append(out, e)
 			}
 		}
@@ -55,13 +54,13 @@ func (r Reader) EventList(ctx context.Context, project storage.ProjectKey, from,
 // PoolListCovering implements storage.Reader.
 func (r Reader) PoolListCovering(ctx context.Context, project storage.ProjectKey, candidates []netip.Prefix, limit int) ([]ipam.Pool, error) {
 	bases, lengths := heldArrays(candidates)
-	return List(ctx, r, "pool_list_covering", rows.Pools.Scan, rows.ID(project.ID), bases, lengths, limit)
+	return List(ctx, r, "pool_list_covering", rows.Pools.Scan, project.ID, bases, lengths, limit)
 }
 
 // HeldAt implements storage.Reader. For each candidate block that lies in a pool, it looks up one row.
 func (r Reader) HeldAt(ctx context.Context, pools []storage.Container, candidates []netip.Prefix) ([]ipam.Allocation, error) {
 	type ask struct {
-		projects, containers [][16]byte
+		projects, containers []ipam.ID
 		blocks               []netip.Prefix
 	}
 	asks := map[string]*ask{}
@@ -75,7 +74,7 @@ func (r Reader) HeldAt(ctx context.Context, pools []storage.Container, candidate
 		}
 		for _, b := range candidates {
 			if c.Block.Contains(b.Addr()) && b.Bits() >= c.Block.Bits() {
-				a.projects, a.containers, a.blocks = append(a.projects, rows.ID(c.ProjectID)), append(a.containers, rows.ID(c.ID)), append(a.blocks, b)
+				a.projects, a.containers, a.blocks = append(a.projects, c.ProjectID), append(a.containers, c.ID), append(a.blocks, b)
 			}
 		}
 	}
@@ -100,12 +99,13 @@ func (r Reader) HeldAt(ctx context.Context, pools []storage.Container, candidate
 // HeldElsewhere implements storage.Reader.
 func (r Reader) HeldElsewhere(ctx context.Context, holders []ipam.ID, candidates []netip.Prefix, limit int) ([]ipam.Allocation, error) {
 	bases, lengths := heldArrays(candidates)
-	return everywhere(ctx, r, "held_elsewhere", allocationOfItsPool, r.regions.Everywhere(), longestFirst, limit, rows.IDs(holders), bases, lengths, limit)
+	holders = append([]ipam.ID{}, holders...) // a nil list would be NULL, and a comparison with <> ALL (NULL) excludes every row
+	return everywhere(ctx, r, "held_elsewhere", allocationOfItsPool, r.regions.Everywhere(), longestFirst, limit, holders, bases, lengths, limit)
 }
 
 func longestFirst(a, b ipam.Allocation) int { return cmp.Compare(b.Block.Bits(), a.Block.Bits()) }
 
-func holdIn(project storage.ProjectKey) func(pgx.CollectableRow) (ipam.Hold, error) {
+func holdIn(project storage.ProjectKey) pgx.RowToFunc[ipam.Hold] {
 	return func(row pgx.CollectableRow) (ipam.Hold, error) {
 		h, err := rows.Holds.Scan(row)
 		h.ProjectID, h.Project = project.ID, project.Name
@@ -116,7 +116,7 @@ func holdIn(project storage.ProjectKey) func(pgx.CollectableRow) (ipam.Hold, err
 // HistoryAt implements storage.Reader.
 func (r Reader) HistoryAt(ctx context.Context, project storage.ProjectKey, candidates []netip.Prefix, at time.Time, limit int) ([]ipam.Hold, error) {
 	bases, lengths := heldArrays(candidates)
-	return everywhere(ctx, r, "history_at", holdIn(project), r.regions.Everywhere(), newestHoldFirst, limit, rows.ID(project.ID), bases, lengths, at, limit)
+	return everywhere(ctx, r, "history_at", holdIn(project), r.regions.Everywhere(), newestHoldFirst, limit, project.ID, bases, lengths, at, limit)
 }
 
 // HistoryList implements storage.Reader.
@@ -126,21 +126,16 @@ func (r Reader) HistoryList(ctx context.Context, project storage.ProjectKey, can
 	}
 	bases, lengths := heldArrays(candidates)
 	return everywhere(ctx, r, "history_list", holdIn(project), r.regions.Everywhere(), newestHoldFirst, limit,
-		rows.ID(project.ID), bases, lengths, before.Until, rows.ID(before.ID), limit)
+		project.ID, bases, lengths, before.Until, before.ID, limit)
 }
 
 func newestHoldFirst(a, b ipam.Hold) int {
-	return cmp.Or(b.Until.Compare(a.Until), bytes.Compare(b.ID[:], a.ID[:]))
+	return cmp.Or(b.Until.Compare(a.Until), rows.CompareIDs(b.ID, a.ID))
 }
 
 // AllocationGetByID implements storage.Reader.
 func (r Reader) AllocationGetByID(ctx context.Context, of storage.ProjectKey, id ipam.ID) (ipam.Allocation, error) {
-	a, err := one(ctx, r, "allocation_get_by_id", allocationIn(""), NotFound("Allocation %q was not found in project %q.", id, of.Name), r.region, rows.ID(id), rows.ID(of.ID))
-	if found := r.allocationElsewhere(ctx, of, id, &err); found != nil {
-		a, err = *found, nil
-	}
-	a.Project = a.Pool.Project // the project that owns the pool owns the allocation
-	return a, err
+	return r.allocation(ctx, "allocation_get_by_id", allocationOfItsPool, of, id, r.region, id, of.ID)
 }
 
 func heldArrays(blocks []netip.Prefix) (bases [][]byte, lengths []int16) {

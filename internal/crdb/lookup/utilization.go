@@ -15,9 +15,9 @@ import (
 
 // UtilizationOf implements storage.Reader.
 func (r Reader) UtilizationOf(ctx context.Context, pools []ipam.Pool, since time.Time) (map[ipam.ID][]ipam.UsedAt, error) {
-	regions, ids := make([]string, len(pools)), make([][16]byte, len(pools))
+	regions, ids := make([]string, len(pools)), make([]ipam.ID, len(pools))
 	for i, p := range pools {
-		regions[i], ids[i] = p.Region, rows.ID(p.UID)
+		regions[i], ids[i] = p.Region, p.UID
 	}
 	days, err := List(ctx, r, "utilization_list", ScanUtilization, regions, ids, rows.MonthOf(since))
 	all := make(map[ipam.ID][]ipam.UsedAt, len(pools))
@@ -30,10 +30,10 @@ func (r Reader) UtilizationOf(ctx context.Context, pools []ipam.Pool, since time
 	return all, err
 }
 
-// ScanUtilization reads the row with a pool's records of a day or of a month.
+// ScanUtilization reads the row with a pool's records for a day or month.
 func ScanUtilization(row pgx.CollectableRow) (d rows.Day, err error) {
 	var points []byte
-	if err := row.Scan((*[16]byte)(&d.PoolID), &d.Begins, &points); err != nil {
+	if err := row.Scan(&d.PoolID, &d.Begins, &points); err != nil {
 		return d, err
 	}
 	d.Records, err = rows.DecodePoints(nil, d.Begins, points)
@@ -48,7 +48,7 @@ func (r Reader) UtilizationDue(ctx context.Context, today time.Time, after ipam.
 			length                int16
 			latest                *time.Time
 		)
-		if err := row.Scan((*[16]byte)(&d.Pool.UID), &d.Pool.Region, &regions, &base, &length, &latest, &points); err != nil {
+		if err := row.Scan(&d.Pool.UID, &d.Pool.Region, &regions, &base, &length, &latest, &points); err != nil {
 			return d, err
 		}
 		if err := json.Unmarshal(regions, &d.Pool.Spec.Regions); err != nil {
@@ -62,5 +62,5 @@ func (r Reader) UtilizationDue(ctx context.Context, today time.Time, after ipam.
 			d.Latest, d.Used = *latest, recorded[len(recorded)-1].Used
 		}
 		return d, err
-	}, r.region, today, rows.ID(after), limit)
+	}, r.region, today, after, limit)
 }

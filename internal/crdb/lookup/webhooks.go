@@ -1,7 +1,6 @@
 package lookup
 
 import (
-	"cmp"
 	"context"
 	"time"
 
@@ -12,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func webhookIn(project storage.ProjectKey) func(pgx.CollectableRow) (ipam.Webhook, error) {
+func webhookIn(project storage.ProjectKey) pgx.RowToFunc[ipam.Webhook] {
 	return func(row pgx.CollectableRow) (ipam.Webhook, error) {
 		w, err := rows.Webhooks.Scan(row)
 		w.Project = project.Name
@@ -23,13 +22,12 @@ func webhookIn(project storage.ProjectKey) func(pgx.CollectableRow) (ipam.Webhoo
 // WebhookGet implements storage.Reader.
 func (r Reader) WebhookGet(ctx context.Context, project storage.ProjectKey, name string) (ipam.Webhook, error) {
 	return one(ctx, r, "webhook_get", webhookIn(project), NotFound("Webhook %s/%s was not found.", project.Name, name),
-		r.regions.Everywhere(), rows.ID(project.ID), name)
+		r.regions.Everywhere(), project.ID, name)
 }
 
 // WebhookList implements storage.Reader.
 func (r Reader) WebhookList(ctx context.Context, project storage.ProjectKey, after string, limit int) ([]ipam.Webhook, error) {
-	byName := func(a, b ipam.Webhook) int { return cmp.Compare(a.Name, b.Name) }
-	return everywhere(ctx, r, "webhook_list", webhookIn(project), r.regions.Everywhere(), byName, limit, rows.ID(project.ID), after, limit)
+	return everywhere(ctx, r, "webhook_list", webhookIn(project), r.regions.Everywhere(), byName, limit, project.ID, after, limit)
 }
 
 // WebhooksDue implements storage.Reader.
@@ -38,30 +36,22 @@ func (r Reader) WebhooksDue(ctx context.Context, now time.Time, limit int) ([]ip
 }
 
 // DeliveryOldest implements storage.Reader.
-func (r Reader) DeliveryOldest(ctx context.Context, before time.Time) (oldest time.Time, err error) {
-	found, err := List(ctx, r, "delivery_oldest", pgx.RowTo[time.Time], r.region, before)
-	if len(found) > 0 {
-		oldest = found[0]
-	}
-	return oldest, err
+func (r Reader) DeliveryOldest(ctx context.Context, before time.Time) (time.Time, error) {
+	return firstOrZero(ctx, r, "delivery_oldest", pgx.RowTo[time.Time], r.region, before)
 }
 
 // DeliveryGet implements storage.Reader.
 func (r Reader) DeliveryGet(ctx context.Context, w ipam.Webhook, id ipam.ID) (ipam.Delivery, error) {
 	return one(ctx, r, "delivery_get", rows.Deliveries.Scan, NotFound("Delivery %s of webhook %s/%s was not found.", id, w.Project, w.Name),
-		w.Region, rows.ID(w.ProjectID), rows.ID(w.UID), rows.ID(id))
+		w.Region, w.ProjectID, w.UID, id)
 }
 
 // DeliveryNext implements storage.Reader.
 func (r Reader) DeliveryNext(ctx context.Context, w ipam.Webhook) (d ipam.Delivery, found bool, err error) {
-	next, err := List(ctx, r, "delivery_next", rows.Deliveries.Scan, w.Region, rows.ID(w.ProjectID), rows.ID(w.UID))
-	if err == nil && len(next) > 0 {
-		return next[0], true, nil
-	}
-	return d, false, err
+	return First(ctx, r, "delivery_next", rows.Deliveries.Scan, w.Region, w.ProjectID, w.UID)
 }
 
 // DeliveryList implements storage.Reader.
 func (r Reader) DeliveryList(ctx context.Context, w ipam.Webhook, after ipam.ID, limit int) ([]ipam.Delivery, error) {
-	return List(ctx, r, "delivery_list", rows.Deliveries.Scan, w.Region, rows.ID(w.ProjectID), rows.ID(w.UID), rows.ID(after), limit)
+	return List(ctx, r, "delivery_list", rows.Deliveries.Scan, w.Region, w.ProjectID, w.UID, after, limit)
 }

@@ -1,15 +1,17 @@
 package outcome
 
 import (
+	"slices"
+
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/carve-ipam/carve/internal/crdb/write"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// constraints maps each named constraint of the migrations to the error that a caller gets for a violation. A test compares the map with the
+// constraints maps each named constraint in the migrations to the error that a caller gets for a violation. A test compares the map with the
 // migrations.
-var constraints = map[string]func() *ipam.Error{
+var constraints = add(add(map[string]func() *ipam.Error{
 	"projects_name_key": exists("A project of this name exists already."),
 	"spaces_name_key":   exists("A space of this name exists already in the project."),
 	"pools_name_key":    exists("A pool of this name exists already in the project."),
@@ -24,41 +26,43 @@ var constraints = map[string]func() *ipam.Error{
 	"pools_project_fkey":  gone("The project was not found."),
 	"pools_space_fkey":    gone("The space was not found."),
 
-	// A transaction that was planned from old data violates these: see outOfDate.
-	"members_pkey": meanwhile, "members_subject_key": meanwhile, "members_project_fkey": meanwhile, "api_keys_project_fkey": meanwhile,
-	"grants_pkey": meanwhile, "grants_consumer_key": meanwhile, "quotas_pkey": meanwhile, "quotas_project_fkey": meanwhile,
-	"quota_shards_pkey": meanwhile, // if a region is newer than the quota, the first claim there creates the shard
+	"alert_rules_pkey": exists("An alert rule of this name exists already in the project."),
+	"webhooks_pkey":    exists("A webhook of this name exists already in the project."),
+}, meanwhile, slices.Concat(outdatedKeys, outdatedReferences, []string{"holds_name_key", "idempotency_keys_pkey"})...), bug, bugs...)
 
-	"classes_project_fkey": meanwhile, "pool_classes_class_fkey": meanwhile, "pools_scope_class_fkey": meanwhile, "pools_scope_key": meanwhile,
+// A transaction that was planned from old data violates these unique and foreign keys: see outOfDate. If a region is newer than a quota, the first
+// claim there creates the quota's shard, so quota_shards_pkey is one of them.
+var (
+	outdatedKeys       = []string{"members_pkey", "members_subject_key", "grants_pkey", "grants_consumer_key", "quotas_pkey", "quota_shards_pkey", "pools_scope_key"}
+	outdatedReferences = []string{"members_project_fkey", "api_keys_project_fkey", "quotas_project_fkey", "classes_project_fkey", "pool_classes_class_fkey", "pools_scope_class_fkey"}
+)
 
-	// A violation marked bug is never the caller's fault. For example, ids are random, and a transaction deletes the free rows of a block before it
-	// takes the block.
-	"projects_pkey": bug, "spaces_pkey": bug, "pools_pkey": bug, "pools_block_key": bug, "free_blocks_pkey": bug,
-	"holds_pkey": bug, "holds_id_key": bug, "holds_name_key": meanwhile, "idempotency_keys_pkey": meanwhile,
-	"pools_af_check": bug, "pools_visibility_check": bug, "pools_strategy_check": bug, "pools_drain_check": bug,
-	"holds_purpose_check": bug, "holds_phases_check": bug, "holds_claim_check": bug, "holds_owner_check": bug,
-	"members_role_check": bug, "api_keys_pkey": bug, "sessions_pkey": bug, "api_keys_role_check": bug, "grants_kind_check": bug,
-	"quotas_id_key": bug, "quotas_af_check": bug,
-	"classes_pkey": bug, "classes_af_check": bug, "classes_visibility_check": bug, "pool_classes_pkey": bug, "pool_classes_pool_fkey": bug,
-	"audit_events_pkey": bug, "history_pkey": bug, "removals_pkey": bug,
+// bugs lists the constraints that a caller cannot violate. For example, ids are random, and a transaction deletes a block's free rows before it takes
+// the block.
+var bugs = []string{
+	"projects_pkey", "spaces_pkey", "pools_pkey", "pools_block_key", "free_blocks_pkey", "holds_pkey", "holds_id_key", "pools_af_check",
+	"pools_visibility_check", "pools_strategy_check", "pools_drain_check", "holds_purpose_check", "holds_phases_check", "holds_claim_check",
+	"holds_owner_check", "members_role_check", "api_keys_pkey", "sessions_pkey", "api_keys_role_check", "grants_kind_check", "quotas_id_key",
+	"quotas_af_check", "classes_pkey", "classes_af_check", "classes_visibility_check", "pool_classes_pkey", "pool_classes_pool_fkey",
+	"audit_events_pkey", "history_pkey", "removals_pkey", "regions_pkey", "regions_ordinal_key", "pool_regions_pkey", "pool_regions_pool_fkey",
+	"region_blocks_pkey", "region_blocks_pool_fkey", "consumers_pkey", "consumers_ended_check", "attachments_pkey", "realms_pkey", "alerts_pkey",
+	"utilization_pkey", "deliveries_pkey", "stocks_pkey", "fences_pkey", "compatibility_pkey", "compatibility_id_check", "feed_pkey", "feed_id_check",
+	"project_regions_pkey",
+}
 
-	"regions_pkey": bug, "regions_ordinal_key": bug, "pool_regions_pkey": bug, "pool_regions_pool_fkey": bug, "region_blocks_pkey": bug, "region_blocks_pool_fkey": bug,
-	"consumers_pkey": bug, "consumers_ended_check": bug, "attachments_pkey": bug, "realms_pkey": bug,
-	"alert_rules_pkey": exists("An alert rule of this name exists already in the project."), "alerts_pkey": bug, "utilization_pkey": bug,
-	"webhooks_pkey": exists("A webhook of this name exists already in the project."), "deliveries_pkey": bug,
-	"stocks_pkey": bug, "fences_pkey": bug, "compatibility_pkey": bug, "compatibility_id_check": bug, "feed_pkey": bug, "feed_id_check": bug, "project_regions_pkey": bug,
+// add adds constraints with the same error.
+func add(to map[string]func() *ipam.Error, say func() *ipam.Error, names ...string) map[string]func() *ipam.Error {
+	for _, name := range names {
+		to[name] = say
+	}
+	return to
 }
 
 // outOfDate reports whether a transaction violated the constraint because it was planned from old data. For example, the row that it inserts exists
 // by now, or its project is deleted. A retry reads the new data and succeeds, or refuses the request for a clear reason.
 func outOfDate(pg *pgconn.PgError) bool {
-	switch pg.ConstraintName {
-	case "members_pkey", "members_subject_key", "grants_pkey", "grants_consumer_key", "quotas_pkey", "quota_shards_pkey", "pools_scope_key":
-		return pg.Code == write.UniqueViolation
-	case "members_project_fkey", "api_keys_project_fkey", "quotas_project_fkey", "classes_project_fkey", "pool_classes_class_fkey", "pools_scope_class_fkey":
-		return pg.Code == foreignKeyViolation
-	}
-	return false
+	return pg.Code == write.UniqueViolation && slices.Contains(outdatedKeys, pg.ConstraintName) ||
+		pg.Code == foreignKeyViolation && slices.Contains(outdatedReferences, pg.ConstraintName)
 }
 
 func exists(sentence string) func() *ipam.Error {
@@ -79,15 +83,14 @@ func bug() *ipam.Error {
 	return ipam.Errorf(ipam.CodeInternal, "The change would have made the stored data inconsistent and was not made.")
 }
 
-// databaseError converts a server error to the error for the caller. It uses the SQLSTATE and the name of the constraint, and never the text of the
-// error.
+// databaseError converts a server error to the error for the caller. It uses the SQLSTATE and the constraint's name, and never the error's text.
 func databaseError(op string, pg *pgconn.PgError) error {
 	switch pg.Code {
 	case "57014": // cancelled by our deadline or by statement_timeout
 		return Deadline(pg)
 	case write.UniqueViolation, foreignKeyViolation, "23514", "23502":
 		// A foreign key is also violated if the referenced row is deleted while it is in use.
-		if pg.Code == foreignKeyViolation && isDelete(op) {
+		if pg.Code == foreignKeyViolation && (op == "project_delete" || op == "space_delete") {
 			return ipam.Errorf(ipam.CodeInUse, "The resource is still in use and was not deleted. Delete the objects that use it first.").Because(pg)
 		}
 		if say, ok := constraints[pg.ConstraintName]; ok {
@@ -96,5 +99,3 @@ func databaseError(op string, pg *pgconn.PgError) error {
 	}
 	return ipam.Errorf(ipam.CodeInternal, "The database refused the operation.").Because(pg)
 }
-
-func isDelete(op string) bool { return op == "project_delete" || op == "space_delete" }

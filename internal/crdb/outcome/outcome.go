@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Ending is the result of an attempt.
+// Ending is an attempt's result.
 type Ending int
 
 // The possible endings.
@@ -53,7 +53,7 @@ type closureError struct{ cause error }
 func (e *closureError) Error() string { return e.cause.Error() }
 func (e *closureError) Unwrap() error { return e.cause }
 
-// OfClosure wraps the error of a transaction's function in a closureError, unless the connection is closed.
+// OfClosure wraps the error from a transaction's function in a closureError, unless the connection is closed.
 func OfClosure(err error, c *pgx.Conn) error {
 	if err == nil || c.IsClosed() {
 		return err
@@ -68,9 +68,8 @@ const foreignKeyViolation = "23503"
 // because it was idle in a transaction for too long.
 const noCode = "XXUUU"
 
-// AtCommit classifies the error of a COMMIT. If the server reports that the transaction is rolled back, the error is definite. For every other error
-// the outcome is unknown. The sources are the lists of error codes in the PostgreSQL documentation and of retry errors in the CockroachDB
-// documentation.
+// AtCommit classifies the error from a COMMIT. If the server reports that the transaction is rolled back, the error is definite. For every other
+// error the outcome is unknown. The sources are the lists of error codes (PostgreSQL) and retry errors (CockroachDB) in the documentation.
 func AtCommit(err error) error {
 	var pg *pgconn.PgError
 	if !errors.As(err, &pg) {
@@ -86,14 +85,14 @@ func AtCommit(err error) error {
 		return err
 	}
 	switch pg.Code {
-	case "CR000": // an old retry code of CockroachDB
+	case "CR000": // CockroachDB's old retry code
 		return err
 	default: // 08xxx, 57P0x, 57014, 58C0x, 53xxx, XX000, XXUUU: the transaction may be committed
 		return Unknown(err)
 	}
 }
 
-// BeforeCommit classifies the error of a statement that was sent together with its COMMIT. If the server reports an error and keeps the session, it
+// BeforeCommit classifies the error from a statement that was sent together with its COMMIT. If the server reports an error and keeps the session, it
 // skips all later statements, and so also the COMMIT. For every other error the outcome is unknown. If CockroachDB ends a session, it reports the
 // code XXUUU with severity ERROR. So this code is not definite.
 func BeforeCommit(err error) error {
@@ -104,7 +103,7 @@ func BeforeCommit(err error) error {
 	return err
 }
 
-// Classify returns the ending of an attempt. It also returns the SQLSTATE, for metrics.
+// Classify returns an attempt's ending, and the SQLSTATE for metrics.
 func Classify(err error) (Ending, string) {
 	if err == nil {
 		return Committed, ""
@@ -125,11 +124,8 @@ func Classify(err error) (Ending, string) {
 		return Refused, state
 	case errors.Is(err, write.ErrStale), pg != nil && outOfDate(pg):
 		return Retry, state
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return Refused, state
-	case errors.Is(err, pgx.ErrTxCommitRollback), errors.Is(err, pgx.ErrNoRows), pgconn.Timeout(err):
-		return Refused, state
-	case pg == nil && errors.As(err, &own):
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), pgconn.Timeout(err),
+		errors.Is(err, pgx.ErrTxCommitRollback), errors.Is(err, pgx.ErrNoRows), pg == nil && errors.As(err, &own):
 		return Refused, state
 	case pg == nil: // the connection could not be made, or was lost before COMMIT
 		return RetrySlowly, state
@@ -186,7 +182,7 @@ func whyNot(err error) string {
 	return "The database cannot be reached."
 }
 
-// Refusal returns the error for the caller when no retry helps. It keeps an error of the use case, and converts an error of the database.
+// Refusal returns the error for the caller when no retry helps. It keeps the use case's error, and converts the database's error.
 func Refusal(ctx context.Context, op string, err error) error {
 	if conflict, ok := errors.AsType[*storage.Conflict](err); ok {
 		return conflict

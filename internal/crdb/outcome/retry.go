@@ -2,7 +2,6 @@ package outcome
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
 	"time"
 
@@ -42,18 +41,15 @@ func Pause(ctx context.Context, n int, end Ending) bool {
 
 // GaveUp returns the error for the caller after the last attempt failed. Nothing was changed.
 func GaveUp(ctx context.Context, end Ending, cause error) error {
-	switch {
-	case errors.Is(ctx.Err(), context.DeadlineExceeded), errors.Is(ctx.Err(), context.Canceled):
+	if ctx.Err() != nil {
 		return Deadline(cause)
-	case end == RetrySlowly:
-		e := ipam.Errorf(ipam.CodeUnavailable, "%s Nothing was changed; repeat the request.", whyNot(cause)).Because(cause)
-		e.RetryAfter = time.Second
-		return e
-	default:
-		e := ipam.Errorf(ipam.CodeContention, "Too many requests changed the same thing at once. Nothing was changed; repeat the request.").Because(cause)
-		e.RetryAfter = time.Second
-		return e
 	}
+	e := ipam.Errorf(ipam.CodeContention, "Too many requests changed the same thing at once. Nothing was changed; repeat the request.")
+	if end == RetrySlowly {
+		e = ipam.Errorf(ipam.CodeUnavailable, "%s Nothing was changed; repeat the request.", whyNot(cause))
+	}
+	e.RetryAfter = time.Second
+	return e.Because(cause)
 }
 
 // Deadline returns the error for a request whose deadline passed before any change.

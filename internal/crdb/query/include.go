@@ -15,15 +15,15 @@ var lists string
 //go:embed sure.txt
 var checkedForm string
 
-// Column is a column in a list of columns.txt, with its type.
+// Column is a column from columns.txt, with its type.
 type Column struct {
 	Name, Type string
-	varies     bool // the rows of one transaction usually have different values in this column
+	varies     bool // one transaction's rows usually have different values in this column
 }
 
-// shape is the form of a statement for a certain number of rows. PostgreSQL builds a table from each array argument, which costs more than the rest
-// of the insert of a row. So the form for one row (one) takes plain values. If several rows have equal values in some columns, the form alike takes
-// arrays only for the columns that vary.
+// shape is a statement's form for a certain number of rows. PostgreSQL builds a table from each array argument, which costs more than inserting a
+// row. So the form for one row (one) takes plain values. If several rows have equal values in some columns, the form alike takes arrays only for the
+// columns that vary.
 type shape string
 
 const (
@@ -32,13 +32,13 @@ const (
 	one   shape = "one"
 )
 
-// keyed contains the shapes that list the keys of 2, 8 or 32 rows. If there are fewer rows, the caller repeats the last key.
+// keyed contains the shapes that list 2, 8 or 32 row keys. If there are fewer rows, the caller repeats the last key.
 var keyed = []shape{"keys2", "keys8", "keys32"}
 
 // MostKeys is the largest number of keys that a statement can list.
 const MostKeys = 32
 
-// keys returns the number of keys that the shape lists. It returns 0 for a shape that takes arrays or one row.
+// keys returns the number of keys that the shape lists: 0 if it takes arrays or one row.
 func (s shape) keys() int {
 	count, is := strings.CutPrefix(string(s), "keys")
 	if !is {
@@ -51,7 +51,7 @@ func (s shape) keys() int {
 // varies reports whether the shape takes an array for a column.
 func (s shape) varies(c Column) bool { return s == many || s == alike && c.varies }
 
-// named returns the name of a statement in this shape.
+// named returns a statement's name in this shape.
 func (s shape) named(name string) string {
 	if s == many {
 		return name
@@ -59,11 +59,10 @@ func (s shape) named(name string) string {
 	return name + "_" + string(s)
 }
 
-// checked is the suffix in the name of a checked form (see failing).
+// checked is the name suffix for a checked form (see failing).
 const checked = "_sure"
 
-// failing returns the checked form of a statement. It divides by zero (SQLSTATE 22012 on both engines) unless the number of affected rows equals its
-// last argument.
+// failing returns a statement's checked form. It divides by zero (SQLSTATE 22012 on both engines) unless the row count equals its last argument.
 //
 // A transaction that is sent together with its COMMIT needs this form. There the program cannot read a result and stop before the COMMIT, so the
 // statement itself must fail.
@@ -103,8 +102,8 @@ var (
 	parameter  = regexp.MustCompile(`\$(\d+)`)
 )
 
-// Expand returns the statements of a file by name, with their header comments. It replaces each line that begins with `-- @` by the columns of a list
-// in columns.txt:
+// Expand returns a file's statements by name, with their header comments. It replaces each line that begins with `-- @` by a column list from
+// columns.txt:
 //
 //	-- @columns pool AS p        p.id, p.project_id, …
 //	-- @params pool FROM $1      $1, $2, …
@@ -119,9 +118,9 @@ var (
 //	-- @match held_key AS h FROM $2   h.id = k.id AND h.revision = k.revision
 //	-- @among fence_id AS f FROM $2   f.id = ANY ($2::UUID[])
 //
-// The comment `-- shapes: keys` adds the forms free_delete_keys2, _keys8 and _keys32, which list the keys of their rows. The plan of such a form
-// reads only these rows. With arrays, CockroachDB may scan the whole table if its statistics describe the table as short. That scan also reads the
-// rows that were deleted in the last hours. In these forms, two lines have another expansion:
+// The comment `-- shapes: keys` adds the forms free_delete_keys2, _keys8 and _keys32, which list their rows' keys. The plan for such a form reads
+// only these rows. With arrays, CockroachDB may scan the whole table if its statistics describe the table as short. That scan also reads the rows
+// that were deleted in the last hours. In these forms, two lines have another expansion:
 //
 //	-- @using free_row FROM $2        nothing
 //	-- @match free_row AS f FROM $2   (f.container_id, f.host_bits, f.base) IN (($2::UUID, $3::INT2, $4::BYTEA), ($5::UUID, …), …)
@@ -134,7 +133,7 @@ func Expand(name, text string) (map[string]string, error) {
 	return out, err
 }
 
-// statement is an SQL text. Its last arguments are the values of columns.
+// statement is an SQL text. Its last arguments are column values.
 type statement struct {
 	text    string // in the variable statements: without the header comments
 	remarks string // with the header comments
@@ -145,8 +144,8 @@ type statement struct {
 
 func expand(name, text string) (map[string]statement, error) {
 	shapes, surely := []shape{many}, false
-	if said := shapesLine.FindStringSubmatch(text); said != nil {
-		for s := range strings.SplitSeq(said[1], ", ") {
+	if match := shapesLine.FindStringSubmatch(text); match != nil {
+		for s := range strings.SplitSeq(match[1], ", ") {
 			switch s {
 			case "sure":
 				surely = true
@@ -181,33 +180,31 @@ func expand(name, text string) (map[string]statement, error) {
 	return all, nil
 }
 
-// include returns the expansion of a line that begins with `-- @`.
+// include expands a line that begins with `-- @`.
 func (s *statement) include(line string) (string, error) {
-	said := directive.FindStringSubmatch(line)
-	if said == nil {
+	match := directive.FindStringSubmatch(line)
+	if match == nil {
 		return "", fmt.Errorf("%q is not a known line", line)
 	}
-	verb, as, first := said[1], said[3], 0
-	if said[4] != "" {
-		first, _ = strconv.Atoi(said[4])
+	verb, as, first := match[1], match[3], 0
+	if match[4] != "" {
+		first, _ = strconv.Atoi(match[4])
 	}
 	var columns []Column
-	for name := range strings.SplitSeq(said[2], ", ") {
+	for name := range strings.SplitSeq(match[2], ", ") {
 		list, known := byName[name]
 		if !known {
 			return "", fmt.Errorf("unknown list %q", name)
 		}
 		columns = append(columns, list...)
 	}
-	if first > 0 && len(columns) > len(s.columns) { // an UPDATE has several such lines; the line with the most columns is its table of arrays
+	if first > 0 && len(columns) > len(s.columns) { // an UPDATE has several such lines; the line with the most columns has the arrays
 		s.columns = columns
 	}
 	join := func(with string, part func(i int, c Column) string) string {
 		var parts []string
 		for i, c := range columns {
-			if p := part(i, c); p != "" {
-				parts = append(parts, p)
-			}
+			parts = append(parts, part(i, c))
 		}
 		return strings.Join(parts, with)
 	}
@@ -237,17 +234,26 @@ func (s *statement) include(line string) (string, error) {
 		})
 	case "from", "using":
 		if s.shape != one && s.shape.keys() == 0 {
-			arrays := join(", ", func(i int, c Column) string { return s.shape.array(first+i, c) })
-			names := join(", ", func(_ int, c Column) string { return s.shape.arrayName(c) })
-			out = fmt.Sprintf("%s unnest(%s) AS k (%s)", strings.ToUpper(verb), arrays, names)
+			var arrays, names []string
+			for i, c := range columns {
+				if !s.shape.varies(c) {
+					continue
+				}
+				element := c.Type
+				if element == "JSONB" { // passed as text, because no array type for documents exists
+					element = "TEXT"
+				}
+				arrays, names = append(arrays, fmt.Sprintf("$%d::%s[]", first+i, element)), append(names, c.Name)
+			}
+			out = fmt.Sprintf("%s unnest(%s) AS k (%s)", strings.ToUpper(verb), strings.Join(arrays, ", "), strings.Join(names, ", "))
 		}
 	default:
 		return "", fmt.Errorf("unknown directive @%s", verb)
 	}
-	return out + said[5], nil
+	return out + match[5], nil
 }
 
-// matchKeys returns the condition that lists the keys of n rows.
+// matchKeys returns the condition that lists n row keys.
 func matchKeys(as string, columns []Column, first, n int) string {
 	names := make([]string, len(columns))
 	for i, c := range columns {
@@ -271,34 +277,16 @@ func of(as, column string) string {
 	return as + "." + column
 }
 
-// value returns the expression for the value of a column.
+// value returns the expression for a column's value.
 func (s shape) value(param int, c Column) string {
 	switch {
 	case !s.varies(c):
 		return fmt.Sprintf("$%d::%s", param, c.Type)
-	case c.Type == "JSONB": // passed as text, because no array type for documents exists
+	case c.Type == "JSONB":
 		return "k." + c.Name + "::JSONB"
 	default:
 		return "k." + c.Name
 	}
-}
-
-func (s shape) array(param int, c Column) string {
-	switch {
-	case !s.varies(c):
-		return ""
-	case c.Type == "JSONB":
-		return fmt.Sprintf("$%d::TEXT[]", param)
-	default:
-		return fmt.Sprintf("$%d::%s[]", param, c.Type)
-	}
-}
-
-func (s shape) arrayName(c Column) string {
-	if s.varies(c) {
-		return c.Name
-	}
-	return ""
 }
 
 // byName contains the lists in columns.txt. Each line has the form `list: column TYPE, column TYPE varies, @other list`. An indented line continues

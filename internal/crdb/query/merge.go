@@ -16,14 +16,13 @@ var merged = struct {
 	texts, names map[string]string
 }{texts: map[string]string{}, names: map[string]string{}}
 
-// nameSeparator separates the names of the parts in the name of a merged statement.
+// nameSeparator separates the part names in a merged statement's name.
 const nameSeparator = "+"
 
-// Merged returns one SQL statement that does the work of all named statements. The database then plans and runs one statement and sends one response.
-// Its arguments are the arguments of its parts, in the same order. All parts read the same state of the database, so a statement that MustNotMerge
-// rejects must not be merged.
+// Merged combines the named statements into one SQL statement. The database then plans and runs one statement and sends one response. The arguments
+// are those for the parts, in the same order. All parts read the same database state, so a statement that MustNotMerge rejects must not be merged.
 //
-// The result does not contain the row count of each part. Therefore each part must fail by itself if it does not find its rows:
+// The result does not contain each part's row count. Therefore each part must fail by itself if it does not find its rows:
 //
 //   - A SELECT must raise an error.
 //   - An UPDATE or DELETE must be in its checked form ("_sure").
@@ -43,8 +42,7 @@ func Merged(names []string) string {
 	return text
 }
 
-// Name returns the name of a statement by its text. It returns false for an unknown text. The name of a merged statement consists of the names of its
-// parts, joined by +.
+// Name returns a statement's name. It returns false for an unknown text. A merged statement's name contains the names of its parts, joined by +.
 func Name(text string) (string, bool) {
 	if name, known := byText()[text]; known {
 		return name, true
@@ -55,7 +53,7 @@ func Name(text string) (string, bool) {
 	return name, made
 }
 
-// MergedStatements returns by name the texts of all statements that Merged has built so far.
+// MergedStatements returns by name all texts that Merged has built so far.
 func MergedStatements() map[string]string {
 	merged.RLock()
 	defer merged.RUnlock()
@@ -71,7 +69,7 @@ var byText = sync.OnceValue(func() map[string]string {
 })
 
 // merge builds a merged statement. Each part that changes rows becomes a common table expression (WITH). The final SELECT contains the parts that are
-// SELECTs. It also contains a check of the row count for each part in checked form. merge renumbers the parameters.
+// SELECTs. For each part in checked form, it also checks the row count. merge renumbers the parameters.
 func merge(names []string) string {
 	var tables, looks []string
 	taken := 0
@@ -109,11 +107,11 @@ func merge(names []string) string {
 var target = regexp.MustCompile(`^(INSERT INTO|UPDATE|DELETE FROM) (\w+)`)
 
 // MustNotMerge reports whether a statement must not be merged with the others. If another statement changes the same table, the two must not be
-// merged, because neither would see the changes of the other. Two INSERTs into one table are an exception and may be merged.
+// merged, because neither would see the other's changes. Two INSERTs into one table are an exception and may be merged.
 func MustNotMerge(name string, others []string) bool {
 	of := func(name string) (does, table string) {
-		if said := target.FindStringSubmatch(known(strings.TrimSuffix(name, checked)).text); said != nil {
-			return said[1], said[2]
+		if match := target.FindStringSubmatch(known(strings.TrimSuffix(name, checked)).text); match != nil {
+			return match[1], match[2]
 		}
 		return "", ""
 	}

@@ -35,7 +35,7 @@ var statements = func() map[string]statement {
 	return all
 }()
 
-// All returns by name the text of every statement, without comments.
+// All returns all statements by name, without comments.
 func All() map[string]string {
 	all := make(map[string]string, len(statements))
 	for name, s := range statements {
@@ -44,10 +44,19 @@ func All() map[string]string {
 	return all
 }
 
-// Get returns the text of a statement. It panics for an unknown name, which is a bug in the calling code.
+// File returns a statement from another package's directory. It panics for an unknown name, which is a bug.
+func File(directory embed.FS, name string) string {
+	text, err := directory.ReadFile(name + ".sql")
+	if err != nil {
+		panic(err)
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// Get returns a statement's text. It panics for an unknown name, which is a bug in the calling code.
 func Get(name string) string { return known(name).text }
 
-// Remark returns one header comment of a statement's file, such as the comment "rows". It returns "" if the file has no such comment.
+// Remark returns a header comment from a statement's file, such as "rows". It returns "" if the file has no such comment.
 func Remark(name, about string) string {
 	for line := range strings.Lines(known(name).remarks) {
 		if rest, ok := strings.CutPrefix(line, "-- "+about+":"); ok {
@@ -60,7 +69,7 @@ func Remark(name, about string) string {
 // Columns returns, in order, the columns for which a statement takes arguments.
 func Columns(name string) []Column { return known(name).columns }
 
-// For returns the name of the best form of a statement for n rows. same reports whether all rows have the same value in a column. arrays contains one
+// For returns the name of a statement's best form for n rows. same reports whether all rows have the same value in a column. arrays contains one
 // value for each column: true if the form takes an array for the column.
 func For(name string, n int, same func(column string) bool) (statement string, arrays []bool) {
 	s := known(name)
@@ -79,11 +88,11 @@ func For(name string, n int, same func(column string) bool) (statement string, a
 	return to.named(name), arrays
 }
 
-// HasKeys reports whether a statement has forms that list the keys of their rows.
+// HasKeys reports whether a statement has forms that list their rows' keys.
 func HasKeys(name string) bool { return slices.Contains(known(name).shapes, keyed[0]) }
 
-// ByKeys returns the name of the smallest form of a statement that can list the keys of n rows. It also returns the number of keys that this form
-// takes. If no form is large enough, as for more than MostKeys rows, it returns 0.
+// ByKeys returns the name of a statement's smallest form that can list n row keys. It also returns the number of keys that this form takes. If no
+// form is large enough, as for more than MostKeys rows, it returns 0.
 func ByKeys(name string, n int) (statement string, takes int) {
 	for _, s := range known(name).shapes {
 		if s.keys() >= n && n > 0 {
@@ -93,8 +102,8 @@ func ByKeys(name string, n int) (statement string, takes int) {
 	return "", 0
 }
 
-// Checked returns the name of the checked form of a statement, and whether that form exists. The checked form fails unless the number of affected
-// rows equals its last argument.
+// Checked returns the name of a statement's checked form, and whether that form exists. The checked form fails unless the row count equals its last
+// argument.
 func Checked(name string) (string, bool) {
 	_, there := statements[name+checked]
 	return name + checked, there

@@ -3,17 +3,12 @@ package restored
 
 import (
 	"embed"
-	"strings"
+
+	"github.com/carve-ipam/carve/internal/crdb/query"
 )
 
 //go:embed *.sql
 var files embed.FS
 
-// Statement returns the text of a statement by name.
-func Statement(name string) string {
-	text, err := files.ReadFile(name + ".sql")
-	if err != nil {
-		panic(err) // embedded, so an unknown name is a bug
-	}
-	return strings.TrimSpace(string(text))
-}
+// Statement returns a statement's text by name.
+func Statement(name string) string { return query.File(files, name) }

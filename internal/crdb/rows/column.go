@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgtype"
@@ -8,19 +9,20 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// column maps a column to a field of R, the Go type for a row.
+// column maps a column to a field in R, the Go type for a row.
 type column[R any] struct {
 	name  string
 	to    func(*R) any // scan target; nil: the column is not read
 	value func(*R) any
 	array func([]R) any
-	same  func([]R) bool // false if the values of two rows differ, or may differ
+	same  func([]R) bool // false if two rows have different values, or may have
 }
 
-// of returns a column. to returns the scan target, and written returns the value to write.
-func of[R any, W comparable](name string, to func(*R) any, written func(*R) W) column[R] {
+// newColumn returns a column. The function at returns the scan target, and written returns the value to write.
+func newColumn[R, T, W any](name string, at func(*R) T, written func(*R) W, equal func(a, b W) bool) column[R] {
 	return column[R]{
-		name: name, to: to,
+		name:  name,
+		to:    func(r *R) any { return at(r) },
 		value: func(r *R) any { return written(r) },
 		array: func(rows []R) any {
 			list := make([]W, len(rows))
@@ -32,7 +34,7 @@ func of[R any, W comparable](name string, to func(*R) any, written func(*R) W) c
 		same: func(rows []R) bool {
 			first := written(&rows[0])
 			for i := range rows[1:] {
-				if written(&rows[i+1]) != first {
+				if !equal(written(&rows[i+1]), first) {
 					return false
 				}
 			}
@@ -41,107 +43,40 @@ func of[R any, W comparable](name string, to func(*R) any, written func(*R) W) c
 	}
 }
 
-// maybe does the same as of, for a column that may be NULL. The value nil is NULL.
-func maybe[R any, W comparable](name string, to func(*R) any, written func(*R) *W) column[R] {
-	c := of(name, to, written)
-	c.same = func(rows []R) bool {
-		first := written(&rows[0])
-		for i := range rows[1:] {
-			if w := written(&rows[i+1]); w != first && (w == nil || first == nil || *w != *first) {
-				return false
-			}
-		}
-		return true
-	}
-	return c
+func required[R, T any, W comparable](name string, at func(*R) T, written func(*R) W) column[R] {
+	return newColumn(name, at, written, func(a, b W) bool { return a == b })
+}
+
+// nullable returns a column that may be NULL. It writes nil as NULL.
+func nullable[R, T any, W comparable](name string, at func(*R) T, written func(*R) *W) column[R] {
+	return newColumn(name, at, written, func(a, b *W) bool { return a == b || a != nil && b != nil && *a == *b })
 }
 
 func plain[R any, T comparable](name string, at func(*R) *T) column[R] {
-	return of(name, func(r *R) any { return at(r) }, func(r *R) T { return *at(r) })
+	return required(name, at, func(r *R) T { return *at(r) })
 }
 
 func pointer[R any, T comparable](name string, at func(*R) **T) column[R] {
-	return maybe(name, func(r *R) any { return at(r) }, func(r *R) *T { return *at(r) })
+	return nullable(name, at, func(r *R) *T { return *at(r) })
 }
 
 func text[R any, T ~string](name string, at func(*R) *T) column[R] {
-	return of(name, func(r *R) any { return at(r) }, func(r *R) string { return string(*at(r)) })
+	return required(name, at, func(r *R) string { return string(*at(r)) })
 }
 
 func raw[R any](name string, at func(*R) *[]byte) column[R] {
-	return column[R]{
-		name: name, to: func(r *R) any { return at(r) }, value: func(r *R) any { return *at(r) },
-		array: func(rows []R) any {
-			list := make([][]byte, len(rows))
-			for i := range rows {
-				list[i] = *at(&rows[i])
-			}
-			return list
-		},
-		same: func([]R) bool { return false },
-	}
+	return newColumn(name, at, func(r *R) []byte { return *at(r) }, func([]byte, []byte) bool { return false })
 }
 
 func id[R any](name string, at func(*R) *ipam.ID) column[R] {
-	c := of(name, func(r *R) any { return (*[16]byte)(at(r)) }, func(r *R) uuid { return uuid(*at(r)) })
-	c.value = func(r *R) any { return (*uuid)(at(r)) }
-	c.array = func(rows []R) any {
-		list := make([][16]byte, len(rows))
-		for i := range rows {
-			list[i] = *at(&rows[i])
-		}
-		return list
-	}
+	c := plain(name, at)
+	c.value = func(r *R) any { return at(r) } // not copied to the heap
 	return c
 }
 
-// maybeID returns an id column in which the zero id is NULL.
-func maybeID[R any](name string, at func(*R) *ipam.ID) column[R] {
-	c := maybe(name, func(r *R) any { return (*idOrNull)(at(r)) }, func(r *R) *uuid {
-		if at(r).IsZero() {
-			return nil
-		}
-		return (*uuid)(at(r))
-	})
-	c.array = func(rows []R) any {
-		list := make([]*[16]byte, len(rows))
-		for i := range rows {
-			if id := at(&rows[i]); !id.IsZero() {
-				list[i] = (*[16]byte)(id)
-			}
-		}
-		return list
-	}
-	return c
-}
-
-// maybeText returns a text column in which the empty text is NULL.
-func maybeText[R any](name string, at func(*R) *string) column[R] {
-	c := maybe(name, func(r *R) any { return (*textOrNull)(at(r)) }, func(r *R) *textOrNull {
-		if *at(r) == "" {
-			return nil
-		}
-		return (*textOrNull)(at(r))
-	})
-	c.array = func(rows []R) any {
-		list := make([]*string, len(rows))
-		for i := range rows {
-			if text := at(&rows[i]); *text != "" {
-				list[i] = text
-			}
-		}
-		return list
-	}
-	return c
-}
-
-func moment[R any](name string, at func(*R) *time.Time) column[R] {
-	return of(name, func(r *R) any { return (*utc)(at(r)) }, func(r *R) time.Time { return *at(r) })
-}
-
-// maybeMoment returns a time column in which the zero time is NULL.
-func maybeMoment[R any](name string, at func(*R) *time.Time) column[R] {
-	return maybe(name, func(r *R) any { return (*utc)(at(r)) }, func(r *R) *time.Time {
+// nullableID returns an id column in which the zero id is NULL.
+func nullableID[R any](name string, at func(*R) *ipam.ID) column[R] {
+	return nullable(name, at, func(r *R) *ipam.ID {
 		if at(r).IsZero() {
 			return nil
 		}
@@ -149,14 +84,34 @@ func maybeMoment[R any](name string, at func(*R) *time.Time) column[R] {
 	})
 }
 
-// document returns a JSON column. at returns the value that is read, and doc returns the encoded text to write.
-func document[R, T any](name string, at func(*R) *T, doc func(*R) *string) column[R] {
-	return of(name, func(r *R) any { return at(r) }, func(r *R) string { return *doc(r) })
+// nullableText returns a text column in which the empty text is NULL.
+func nullableText[R any](name string, at func(*R) *string) column[R] {
+	own := func(r *R) *textOrNull { return (*textOrNull)(at(r)) }
+	return nullable(name, own, func(r *R) *textOrNull {
+		if *at(r) == "" {
+			return nil
+		}
+		return own(r)
+	})
 }
 
-// maybeDocument returns a JSON column that may be NULL.
-func maybeDocument[R, T any](name string, at func(*R) *T, doc func(*R) **string) column[R] {
-	return maybe(name, func(r *R) any { return at(r) }, func(r *R) *string { return *doc(r) })
+func moment[R any](name string, at func(*R) *time.Time) column[R] {
+	return required(name, func(r *R) *utc { return (*utc)(at(r)) }, func(r *R) time.Time { return *at(r) })
+}
+
+// nullableMoment returns a time column in which the zero time is NULL.
+func nullableMoment[R any](name string, at func(*R) *time.Time) column[R] {
+	return nullable(name, func(r *R) *utc { return (*utc)(at(r)) }, func(r *R) *time.Time {
+		if at(r).IsZero() {
+			return nil
+		}
+		return at(r)
+	})
+}
+
+// document returns a JSON column. The function at returns the value to read, and doc returns the encoded text to write.
+func document[R, T any](name string, at func(*R) *T, doc func(*R) *string) column[R] {
+	return required(name, at, func(r *R) string { return *doc(r) })
 }
 
 // written returns the same column, but for writing only.
@@ -164,12 +119,6 @@ func written[R any](c column[R]) column[R] {
 	c.to = nil
 	return c
 }
-
-// uuid is an id that pgx encodes through a pointer. pgx would copy a [16]byte to the heap twice.
-type uuid ipam.ID
-
-// UUIDValue implements pgtype.UUIDValuer.
-func (u *uuid) UUIDValue() (pgtype.UUID, error) { return pgtype.UUID{Bytes: *u, Valid: true}, nil }
 
 // textOrNull reads NULL as the empty text.
 type textOrNull string
@@ -183,15 +132,6 @@ func (t *textOrNull) ScanText(v pgtype.Text) error {
 // TextValue implements pgtype.TextValuer.
 func (t *textOrNull) TextValue() (pgtype.Text, error) {
 	return pgtype.Text{String: string(*t), Valid: true}, nil
-}
-
-// idOrNull reads NULL as the zero id.
-type idOrNull ipam.ID
-
-// ScanUUID implements pgtype.UUIDScanner.
-func (i *idOrNull) ScanUUID(v pgtype.UUID) error {
-	*i = v.Bytes
-	return nil
 }
 
 // utc reads times as UTC, and NULL as the zero time.
@@ -216,8 +156,32 @@ func heldColumns[R any](at func(*R) *held) table[R] {
 	}
 }
 
-// metadata contains the encoded labels and annotations of an object.
+// metadata contains an object's encoded labels and annotations.
 type metadata struct{ labels, annotations string }
+
+// labelled is the Go type for a row if the objects have labels.
+type labelled[V any] struct {
+	object V
+	metadata
+	spec, progress string // encoded
+	family         int16
+}
+
+// labelledKind returns a Kind. The function of returns an object's metadata, columns are the columns without metadata, and encode sets the row's
+// fields that the database stores in another form; nil: there are none.
+func labelledKind[V any](of func(*V) *ipam.Metadata, columns table[labelled[V]], encode func(*labelled[V], *documents)) Kind[V] {
+	meta := func(r *labelled[V]) *ipam.Metadata { return of(&r.object) }
+	return kindOf(slices.Concat(recordColumns(meta), labelColumns(meta, func(r *labelled[V]) *metadata { return &r.metadata }), columns), func(v V, d *documents) labelled[V] {
+		r := labelled[V]{object: v, metadata: d.metadata(*of(&v))}
+		if encode != nil {
+			encode(&r, d)
+		}
+		return r
+	}, func(r *labelled[V]) (V, error) {
+		normalize(of(&r.object))
+		return r.object, nil
+	})
+}
 
 func (d *documents) metadata(m ipam.Metadata) metadata {
 	return metadata{labels: d.labels(m.Labels), annotations: d.labels(m.Annotations)}
@@ -230,7 +194,7 @@ func labelColumns[R any](of func(*R) *ipam.Metadata, doc func(*R) *metadata) tab
 	}
 }
 
-// recordColumns returns the columns that every kind of object with metadata has.
+// recordColumns returns the columns for an object's metadata without its labels and annotations.
 func recordColumns[R any](of func(*R) *ipam.Metadata) table[R] {
 	return table[R]{
 		id("id", func(r *R) *ipam.ID { return &of(r).UID }),

@@ -12,7 +12,7 @@ type consumerRow struct {
 	ttl int64
 }
 
-// Consumers maps consumers to rows. A consumer that is read lacks the name of its project.
+// Consumers maps consumers to rows. A consumer that is read lacks its project's name.
 var Consumers = kindOf(slices.Concat(
 	recordColumns(func(r *consumerRow) *ipam.Metadata { return &r.Metadata }),
 	table[consumerRow]{
@@ -24,8 +24,8 @@ var Consumers = kindOf(slices.Concat(
 		plain("name", func(r *consumerRow) *string { return &r.Spec.Name }),
 		plain("ttl_seconds", func(r *consumerRow) *int64 { return &r.ttl }),
 		moment("renewed_at", func(r *consumerRow) *time.Time { return &r.RenewedAt }),
-		maybeMoment("expires_at", func(r *consumerRow) *time.Time { return &r.ExpiresAt }),
-		maybeMoment("ended_at", func(r *consumerRow) *time.Time { return &r.EndedAt }),
+		nullableMoment("expires_at", func(r *consumerRow) *time.Time { return &r.ExpiresAt }),
+		nullableMoment("ended_at", func(r *consumerRow) *time.Time { return &r.EndedAt }),
 		text("reason", func(r *consumerRow) *ipam.EndReason { return &r.Reason }),
 		plain("draining", func(r *consumerRow) *bool { return &r.Draining }),
 	},
@@ -45,8 +45,8 @@ var Attachments = kindOf(table[ipam.Attachment]{
 	moment("attached_at", func(r *ipam.Attachment) *time.Time { return &r.AttachedAt }),
 }, asItIs, asRead)
 
-// Realms maps the stored state of realms to rows. A state that is read lacks the key of its realm.
+// Realms maps realm states to rows. A state that is read lacks its realm's key.
 var Realms = kindOf(table[ipam.RealmState]{
-	maybeMoment("held_since", func(r *ipam.RealmState) *time.Time { return &r.HeldSince }),
-	maybeMoment("confirmed_until", func(r *ipam.RealmState) *time.Time { return &r.ConfirmedUntil }),
+	nullableMoment("held_since", func(r *ipam.RealmState) *time.Time { return &r.HeldSince }),
+	nullableMoment("confirmed_until", func(r *ipam.RealmState) *time.Time { return &r.ConfirmedUntil }),
 }, asItIs, asRead)

@@ -1,7 +1,6 @@
 package rows
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/binary"
 	"errors"
@@ -14,25 +13,25 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// EventRow is a row of the audit trail. It contains events of one project and one time, with consecutive ids.
+// EventRow is a row in the audit trail. Its events have the same project, the same time and consecutive ids.
 type EventRow struct {
 	ProjectID ipam.ID
-	ID        ipam.ID // id of the first event
+	ID        ipam.ID // the first event's id
 	Count     int16
-	Events    []byte // the byte eventsFormat, and then the compressed text of the events
+	Events    []byte // the byte eventsFormat, and then the compressed text
 }
 
-// The text begins with the time of the events, in microseconds after the time in the id. The events follow, and each consists of its members. Each
-// member begins with a number, which is twice the member's length. One is added to the number if the member is a UUID in binary form.
+// The text begins with the events' time, in microseconds after the time in the id. The events follow, and each is a list of members. Each member
+// begins with a number, which is twice the member's length. One is added to the number if the member is a UUID in binary form.
 const (
 	eventsFormat = 1
-	// maxEvents limits the bytes of a row, unless the row contains a single event. PostgreSQL would store a larger value in another table, which
+	// maxEvents limits a row's size in bytes, unless the row contains a single event. PostgreSQL would store a larger value in another table, which
 	// costs another row.
 	maxEvents = 1900
-	// usualText is a length of text that usually compresses to less than maxEvents.
+	// usualText is a text length that usually compresses to less than maxEvents.
 	usualText  = 12 << 10
 	maxText    = 64 << 20 // longer than any row's text
-	leastEvent = 10       // in bytes: each of its ten members has at least one byte for its length
+	leastEvent = 10       // in bytes: ten members, each with at least one byte for its length
 )
 
 var errEvents = errors.New("cannot read the events of a row")
@@ -41,7 +40,7 @@ var errEvents = errors.New("cannot read the events of a row")
 func PackEvents(events []ipam.Event) (packed []EventRow) {
 	var p packer
 	byProject := func(a, b ipam.Event) int {
-		return cmp.Or(bytes.Compare(a.ProjectID[:], b.ProjectID[:]), bytes.Compare(a.ID[:], b.ID[:]))
+		return cmp.Or(CompareIDs(a.ProjectID, b.ProjectID), CompareIDs(a.ID, b.ID))
 	}
 	if !slices.IsSortedFunc(events, byProject) { // they belong to several projects
 		events = slices.SortedFunc(slices.Values(events), byProject)
@@ -67,13 +66,13 @@ func follows(e, last *ipam.Event) bool {
 // packer builds rows and reuses its buffers.
 type packer struct{ text, packed []byte }
 
-// first returns a row with as many of the first events as fit.
+// first returns a row with the first events, as many as fit.
 func (p *packer) first(events []ipam.Event) EventRow {
 	first := &events[0]
-	for most := usualText; ; most /= 2 {
-		text := binary.AppendVarint(slices.Grow(p.text[:0], min(300*len(events), most+most/4)), first.At.Sub(first.ID.Time()).Microseconds())
+	for limit := usualText; ; limit /= 2 {
+		text := binary.AppendVarint(slices.Grow(p.text[:0], min(300*len(events), limit+limit/4)), first.At.Sub(first.ID.Time().Truncate(time.Millisecond)).Microseconds())
 		n := 0
-		for n < len(events) && (n == 0 || len(text) < most) {
+		for n < len(events) && (n == 0 || len(text) < limit) {
 			text = appendEvent(text, &events[n])
 			n++
 		}
@@ -87,8 +86,8 @@ func (p *packer) first(events []ipam.Event) EventRow {
 	}
 }
 
-// appendEvent appends an event. First come the members that differ between the events of a transaction. The equal members then follow each other, so
-// the compressor finds them with one match.
+// appendEvent appends an event. First come the members that differ between a transaction's events. The equal members then follow each other, so the
+// compressor finds them with one match.
 func appendEvent(text []byte, e *ipam.Event) []byte {
 	text = appendMember(text, e.RequestID)
 	text = appendMember(text, e.Name)
@@ -109,7 +108,7 @@ func appendMember[T string | ~[]byte](text []byte, member T) []byte {
 	return append(binary.AppendUvarint(text, 2*uint64(len(member))), member...)
 }
 
-// Unpack returns the events of a row.
+// Unpack returns the row's events.
 func (r EventRow) Unpack() ([]ipam.Event, error) {
 	if len(r.Events) == 0 || r.Events[0] != eventsFormat {
 		return nil, fmt.Errorf("%w: unknown format", errEvents)
@@ -125,7 +124,7 @@ func (r EventRow) Unpack() ([]ipam.Event, error) {
 	if n <= 0 || r.Count < 1 || int(r.Count) > len(text)/leastEvent {
 		return nil, errEvents
 	}
-	e := ipam.Event{ProjectID: r.ProjectID, ID: r.ID, At: r.ID.Time().Add(time.Duration(late) * time.Microsecond)}
+	e := ipam.Event{ProjectID: r.ProjectID, ID: r.ID, At: r.ID.Time().Truncate(time.Millisecond).Add(time.Duration(late) * time.Microsecond)}
 	from := eventText{text: text[n:]}
 	events := make([]ipam.Event, r.Count)
 	for i := range events {
@@ -139,7 +138,7 @@ func (r EventRow) Unpack() ([]ipam.Event, error) {
 	return events, nil
 }
 
-// eventText is the part of a row's text that has not been read yet.
+// eventText is a row's unread text.
 type eventText struct {
 	text []byte
 	bad  bool
@@ -156,7 +155,7 @@ func (t *eventText) event(e *ipam.Event) {
 }
 
 func (t *eventText) string(to *string) {
-	if member := t.member(); string(member) != *to { // usually it equals the member of the previous event
+	if member := t.member(); string(member) != *to { // usually it equals the previous event's member
 		*to = string(member)
 	}
 }

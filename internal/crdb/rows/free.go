@@ -11,7 +11,7 @@ type freeRow struct {
 	hostBits int16
 }
 
-// Free maps the free blocks of a container to rows, for reading.
+// Free maps a container's free blocks to rows, for reading.
 var Free = kindOf[netip.Prefix](table[freeRow]{
 	plain("host_bits", func(r *freeRow) *int16 { return &r.hostBits }),
 	raw("base", func(r *freeRow) *[]byte { return &r.base }),
@@ -39,13 +39,13 @@ var FreeBlocks = kindOf(table[freeBlockRow]{
 	return freeBlockRow{f.Container, freeRow{Base(f.Block), HostBits(f.Block)}}
 }, nil)
 
-// FenceMove is an update of a container's version row (fence). It replaces the version Was by Mark, and writes the new counts of free blocks.
+// FenceMove updates a container's version row (fence). It replaces the version Was by Mark, and writes the new stock.
 type FenceMove struct {
 	ID, Was, Mark ipam.ID
 	Stock         []byte // encoded by EncodeStock
 }
 
-// FenceMoves maps updates of version rows to arguments.
+// FenceMoves maps each FenceMove to arguments.
 var FenceMoves = kindOf(table[FenceMove]{
 	id("id", func(r *FenceMove) *ipam.ID { return &r.ID }),
 	id("mark", func(r *FenceMove) *ipam.ID { return &r.Was }),

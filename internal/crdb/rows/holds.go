@@ -1,7 +1,6 @@
 package rows
 
 import (
-	"crypto/sha256"
 	"time"
 
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -13,10 +12,10 @@ type heldRow struct {
 	region                         string
 	project, container, id, holder ipam.ID
 	revision, class, claimID       ipam.ID
-	owner                          ipam.ID // hash of the claim's ownerRef; zero if there is no claim or no ownerRef
+	owner                          ipam.ID // hash (OwnerKey); zero if there is no claim or no ownerRef
 	purpose                        ipam.Purpose
 	phase                          ipam.Phase
-	name                           string // name of the claim; "" if the allocation has no claim any more
+	name                           string // the claim's name; "" if the allocation has no claim any more
 	since, coolUntil               time.Time
 	doc                            string
 	held
@@ -30,24 +29,24 @@ var holdColumns = append(table[heldRow]{
 	text("purpose", func(r *heldRow) *ipam.Purpose { return &r.purpose }),
 	text("phase", func(r *heldRow) *ipam.Phase { return &r.phase }),
 	id("holder_project_id", func(r *heldRow) *ipam.ID { return &r.holder }),
-	maybeText("name", func(r *heldRow) *string { return &r.name }),
-	maybeID("claim_id", func(r *heldRow) *ipam.ID { return &r.claimID }),
+	nullableText("name", func(r *heldRow) *string { return &r.name }),
+	nullableID("claim_id", func(r *heldRow) *ipam.ID { return &r.claimID }),
 	id("revision", func(r *heldRow) *ipam.ID { return &r.revision }),
-	maybeID("class_id", func(r *heldRow) *ipam.ID { return &r.class }),
+	nullableID("class_id", func(r *heldRow) *ipam.ID { return &r.class }),
 	moment("since", func(r *heldRow) *time.Time { return &r.since }),
-	maybeMoment("cool_until", func(r *heldRow) *time.Time { return &r.coolUntil }),
+	nullableMoment("cool_until", func(r *heldRow) *time.Time { return &r.coolUntil }),
 	plain("doc", func(r *heldRow) *string { return &r.doc }),
-	written(maybeID("owner", func(r *heldRow) *ipam.ID { return &r.owner })),
+	written(nullableID("owner", func(r *heldRow) *ipam.ID { return &r.owner })),
 }, heldColumns(func(r *heldRow) *held { return &r.held })...)
 
-// Allocations maps all rows in holds to allocations, with or without a claim. An allocation of a root pool is read without its project. Only
-// allocations without a claim are written.
+// Allocations maps all rows in holds to allocations, with or without a claim. A root pool's allocation is read without its project. Only allocations
+// without a claim are written.
 var Allocations = kindOf(holdColumns, rowOfAllocation, (*heldRow).allocation)
 
 // Claims maps the rows in holds that have a claim to claims.
 var Claims = kindOf(holdColumns, func(c ipam.Claim, d *documents) heldRow { return rowOfClaim(&c, d) }, (*heldRow).claim)
 
-// NewClaims does the same as Claims with pointers, so that no claim of a batch is copied.
+// NewClaims does the same as Claims with pointers, so that claims are not copied.
 var NewClaims = kindOf(holdColumns, rowOfClaim, func(r *heldRow) (*ipam.Claim, error) {
 	c, err := r.claim()
 	return &c, err
@@ -56,20 +55,19 @@ var NewClaims = kindOf(holdColumns, rowOfClaim, func(r *heldRow) (*ipam.Claim, e
 // HoldKey identifies a row in holds at a certain revision.
 type HoldKey struct{ ID, Revision ipam.ID }
 
-// HoldKeys maps the keys of rows in holds to arguments, for deletes.
+// HoldKeys maps each HoldKey to arguments, for deletes.
 var HoldKeys = kindOf(table[HoldKey]{
 	id("id", func(k *HoldKey) *ipam.ID { return &k.ID }),
 	id("revision", func(k *HoldKey) *ipam.ID { return &k.Revision }),
 }, asItIs, asRead)
 
-// OwnerKey returns the stored form of an ownerRef. Statements find the claims of an owner by it. It is a hash, because the text may be long and is
-// never read from this column.
+// OwnerKey returns the key by which statements find an owner's claims. The key is a hash, because the text may be long and is never read from this
+// column.
 func OwnerKey(owner string) ipam.ID {
 	if owner == "" {
 		return ipam.ID{}
 	}
-	sum := sha256.Sum256([]byte(owner))
-	return ipam.ID(sum[:len(ipam.ID{})])
+	return hashOf(owner)
 }
 
 func rowOfClaim(c *ipam.Claim, d *documents) heldRow {

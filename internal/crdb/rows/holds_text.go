@@ -2,7 +2,6 @@ package rows
 
 import (
 	"encoding/json"
-	"net/netip"
 	"strings"
 	"time"
 
@@ -29,20 +28,19 @@ type holdText struct {
 	Generation  int64             `json:"g,omitempty"` // if it is not 1
 	Reuse       int64             `json:"k,omitempty"` // cool-down in seconds
 	Length      *int              `json:"n,omitempty"` // the spec's prefixLength
-	Said        int               `json:"d,omitempty"` // parts of the spec that are omitted, because they equal other members
-	Spec        *ipam.ClaimSpec   `json:"s,omitempty"` // all other parts of the spec
+	Omitted     int               `json:"d,omitempty"` // omitted parts (see omittedPool), because they equal other members
+	Spec        *ipam.ClaimSpec   `json:"s,omitempty"` // the other parts
 	Allocated   *ipam.Allocated   `json:"w,omitempty"`
 	Consumers   int               `json:"q,omitempty"` // number of attached consumers
 }
 
-// Parts of a claim's spec that can equal other members. Such a part is omitted from the stored spec.
+// A part in a claim's spec can equal another member. Such a part is omitted from the stored spec.
 const (
-	saidPool   = 1 // poolRef equals Pool
-	saidPolicy = 2 // reclaimPolicy equals Policy
+	omittedPool   = 1 // poolRef equals Pool
+	omittedPolicy = 2 // reclaimPolicy equals Policy
 )
 
-// textOf returns the encoded holdText of a claim. It caches the text of the previous claim, because the claims of one request often have the same
-// text.
+// textOf returns a claim's encoded holdText. It caches the previous claim's text, because one request's claims often have the same text.
 func (d *documents) textOf(c *ipam.Claim) string {
 	if d.before == nil || !sameText(c, d.before) {
 		d.text = d.of(textOfClaim(c))
@@ -77,10 +75,10 @@ func textOfClaim(c *ipam.Claim) *holdText {
 	spec := c.Spec
 	spec.OwnerRef, spec.PrefixLength = nil, nil
 	if spec.PoolRef == c.Pool {
-		t.Said, spec.PoolRef = t.Said|saidPool, ipam.Ref{}
+		t.Omitted, spec.PoolRef = t.Omitted|omittedPool, ipam.Ref{}
 	}
 	if spec.ReclaimPolicy != "" {
-		t.Said, spec.ReclaimPolicy = t.Said|saidPolicy, ""
+		t.Omitted, spec.ReclaimPolicy = t.Omitted|omittedPolicy, ""
 	}
 	if !saysNothing(&spec) {
 		rest := spec
@@ -93,11 +91,9 @@ func textOfClaim(c *ipam.Claim) *holdText {
 	return t
 }
 
-// saysNothing reports whether a spec is zero.
+// saysNothing reports whether a spec is zero. It ignores consumers, which are not stored in the spec.
 func saysNothing(s *ipam.ClaimSpec) bool {
-	return s.ClassName == "" && s.Scope == nil && s.PoolRef == ipam.Ref{} && s.PoolSelector == nil && s.AllocationRef == "" && s.AllocationOf == "" &&
-		s.PrefixLength == nil && s.Family == "" && s.CIDR == netip.Prefix{} && s.Address == netip.Addr{} && s.ReclaimPolicy == "" && s.OwnerRef == nil &&
-		s.MaxConsumers == 0 && s.WhenUnused == ""
+	return s.OwnerRef == nil && s.Scope == nil && s.Alike(&ipam.ClaimSpec{})
 }
 
 func (t *holdText) intoClaim(c *ipam.Claim) {
@@ -117,10 +113,10 @@ func (t *holdText) intoClaim(c *ipam.Claim) {
 		c.Spec = *t.Spec
 	}
 	c.Spec.OwnerRef, c.Spec.PrefixLength = t.Owner, t.Length
-	if t.Said&saidPool != 0 {
+	if t.Omitted&omittedPool != 0 {
 		c.Spec.PoolRef = c.Pool
 	}
-	if t.Said&saidPolicy != 0 {
+	if t.Omitted&omittedPolicy != 0 {
 		c.Spec.ReclaimPolicy = c.ReclaimPolicy
 	}
 	if t.Allocated != nil {

@@ -1,5 +1,5 @@
-// Package rows maps objects of each kind to database rows. It has the names of the columns. It converts the fields that the database stores in
-// another form. The statements define the order of the columns.
+// Package rows maps objects to database rows. It knows the column names, and converts the fields that the database stores in another form. The
+// statements define the column order.
 package rows
 
 import (
@@ -17,19 +17,19 @@ import (
 
 // Kind reads and writes the objects of one kind.
 type Kind[V any] struct {
-	// Scan reads a row. The row must have exactly the columns of the kind, in any order.
-	Scan func(pgx.CollectableRow) (V, error)
-	// Values returns the arguments of a statement for one row.
+	// Scan reads a row. The row must have exactly the kind's columns, in any order.
+	Scan pgx.RowToFunc[V]
+	// Values returns a statement's arguments for one row.
 	Values func(statement string, v V) ([]any, error)
-	// Arrays returns the name of the best form of the statement for these rows, and the arguments of that form. For each column, the argument is an
-	// array, or one value for all rows.
+	// Arrays returns the statement's best form for these rows: the name and the arguments. For each column, the argument is an array, or one value
+	// for all rows.
 	Arrays func(statement string, list []V) (string, []any, error)
-	// Keys returns the arguments for a statement that lists the keys of its rows. takes is the number of keys that the statement lists. If list is
-	// shorter, its last key fills the rest.
+	// Keys returns the arguments for a statement that lists its rows' keys. takes is the number that the statement lists. If list is shorter, its
+	// last key fills the rest.
 	Keys func(statement string, list []V, takes int) ([]any, error)
 }
 
-// kindOf returns a Kind. R is the Go type for a row of the kind. row converts an object to an R, and value converts it back.
+// kindOf returns a Kind. R is the Go type for a row. row converts an object to an R, and value converts it back.
 func kindOf[V, R any](columns table[R], row func(V, *documents) R, value func(*R) (V, error)) Kind[V] {
 	scan := columns.read().scanner()
 	return Kind[V]{
@@ -43,11 +43,7 @@ func kindOf[V, R any](columns table[R], row func(V, *documents) R, value func(*R
 		Values: func(statement string, v V) ([]any, error) {
 			var docs documents
 			r := row(v, &docs)
-			var args []any
-			for _, c := range query.Columns(statement) {
-				args = append(args, columns.named(c.Name).value(&r))
-			}
-			return args, docs.err
+			return columns.append(nil, statement, &r), docs.err
 		},
 		Arrays: func(statement string, list []V) (string, []any, error) {
 			var docs documents
@@ -70,19 +66,17 @@ func kindOf[V, R any](columns table[R], row func(V, *documents) R, value func(*R
 			var docs documents
 			for n := range takes {
 				r := row(list[min(n, len(list)-1)], &docs)
-				for _, c := range query.Columns(statement) {
-					args = append(args, columns.named(c.Name).value(&r))
-				}
+				args = columns.append(args, statement, &r)
 			}
 			return args, docs.err
 		},
 	}
 }
 
-// table lists the columns of a kind.
+// table lists a kind's columns.
 type table[R any] []column[R]
 
-// order is the order of a table's columns in a statement.
+// order is the column order in a statement.
 type order struct {
 	names []string
 	at    []int
@@ -103,21 +97,12 @@ func (t table[R]) ordered(fields []pgconn.FieldDescription) (*order, error) {
 	return o, nil
 }
 
-// is reports whether the columns of a row have this order.
+// is reports whether a row's columns have this order.
 func (o *order) is(fields []pgconn.FieldDescription) bool {
-	if o == nil || len(o.names) != len(fields) {
-		return false
-	}
-	for i := range fields {
-		if fields[i].Name != o.names[i] {
-			return false
-		}
-	}
-	return true
+	return o != nil && slices.EqualFunc(fields, o.names, func(f pgconn.FieldDescription, name string) bool { return f.Name == name })
 }
 
-// scanner returns a function that reads the rows of a table. It caches the last order of the columns, because nearly all statements of a kind have
-// the same order.
+// scanner returns a function that reads rows. It caches the last column order, because nearly all statements for a kind have the same order.
 func (t table[R]) scanner() func(pgx.CollectableRow, *R) error {
 	var last atomic.Pointer[order]
 	return func(from pgx.CollectableRow, r *R) (err error) {
@@ -145,9 +130,17 @@ func (t table[R]) index(name string) int {
 	return slices.IndexFunc(t, func(c column[R]) bool { return c.name == name })
 }
 
+// append appends a statement's arguments for the row r.
+func (t table[R]) append(args []any, statement string, r *R) []any {
+	for _, c := range query.Columns(statement) {
+		args = append(args, t.named(c.Name).value(r))
+	}
+	return args
+}
+
 func (t table[R]) named(name string) *column[R] { return &t[t.index(name)] }
 
-// within converts the columns of P into columns of R. An R contains a P, and of returns it.
+// within converts columns for P into columns for R. An R contains a P, and the function of returns this P.
 func within[R, P any](part table[P], of func(*R) *P) (t table[R]) {
 	for _, c := range part {
 		t = append(t, column[R]{
@@ -157,7 +150,7 @@ func within[R, P any](part table[P], of func(*R) *P) (t table[R]) {
 	return t
 }
 
-// asItIs and asRead are for a kind whose Go type for a row is the type of its objects.
+// asItIs and asRead are for a kind that uses the object type for its rows, too.
 func asItIs[V any](v V, _ *documents) V { return v }
 
 func asRead[V any](v *V) (V, error) { return *v, nil }
@@ -165,7 +158,7 @@ func asRead[V any](v *V) (V, error) { return *v, nil }
 // documents encodes JSON documents, and collects the errors.
 type documents struct {
 	err    error
-	before *ipam.Claim // the last claim of textOf; text is its text
+	before *ipam.Claim // textOf's last claim; text is its text
 	text   string
 }
 

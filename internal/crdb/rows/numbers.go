@@ -9,12 +9,12 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Numbers of addresses are stored as DECIMAL without a fraction, because no integer type can store 2^128, the number of IPv6 addresses.
+// Address counts are stored as DECIMAL without a fraction, because no integer type can store 2^128, the number of IPv6 addresses.
 
 // Number converts n for the database. nil becomes NULL.
 func Number(n *big.Int) pgtype.Numeric { return pgtype.Numeric{Int: n, Valid: n != nil} }
 
-// Addresses converts the number of addresses in u for the database. nil becomes 0.
+// Addresses converts u's address count for the database. nil becomes 0.
 func Addresses(u ipam.Usage) pgtype.Numeric {
 	if u.Addresses == nil {
 		return Number(new(big.Int))
@@ -32,12 +32,12 @@ func (n numberTo) ScanNumeric(v pgtype.Numeric) (err error) {
 }
 
 func number[R any](name string, at func(*R) **big.Int) column[R] {
-	return of(name, func(r *R) any { return &numberTo{at(r)} }, func(r *R) pgtype.Numeric { return Addresses(ipam.Usage{Addresses: *at(r)}) })
+	return required(name, func(r *R) *numberTo { return &numberTo{at(r)} }, func(r *R) pgtype.Numeric { return Addresses(ipam.Usage{Addresses: *at(r)}) })
 }
 
-// maybeNumber returns a number column in which nil is NULL.
-func maybeNumber[R any](name string, at func(*R) **big.Int) column[R] {
-	return of(name, func(r *R) any { return &numberTo{at(r)} }, func(r *R) pgtype.Numeric { return Number(*at(r)) })
+// nullableNumber returns a number column in which nil is NULL.
+func nullableNumber[R any](name string, at func(*R) **big.Int) column[R] {
+	return required(name, func(r *R) *numberTo { return &numberTo{at(r)} }, func(r *R) pgtype.Numeric { return Number(*at(r)) })
 }
 
 // whole converts a stored number exactly. NULL becomes nil, and a number with a fraction is an error.

@@ -11,13 +11,13 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// AppendPoint appends a utilization record to the encoded records of a pool. The encoding has two parts. The first is the number of whole seconds
-// since begins, as an unsigned varint. The second is the number of used addresses, as three values: the number of trailing zero bytes, the number of
-// bytes before them, and these bytes.
+// AppendPoint appends a utilization record to a pool's encoded records. The encoding has two parts. The first contains the whole seconds since the
+// time begins, as an unsigned varint. The second contains the count of used addresses, as three values: the number of trailing zero bytes, the number
+// of bytes before them, and these bytes.
 func AppendPoint(b []byte, begins time.Time, p ipam.UsedAt) []byte {
 	used := p.Used.Bytes()
 	digits := bytes.TrimRight(used, "\x00")
-	b = binary.AppendUvarint(b, uint64(p.At.Sub(begins)/time.Second)) //nolint:gosec // not negative: the points of a row follow its start
+	b = binary.AppendUvarint(b, uint64(p.At.Sub(begins)/time.Second)) //nolint:gosec // not negative: a row's points follow its start
 	b = append(b, byte(len(used)-len(digits)), byte(len(digits)))     //nolint:gosec // 17 bytes at most
 	return append(b, digits...)
 }
@@ -37,7 +37,7 @@ func DecodePoints(points []ipam.UsedAt, begins time.Time, b []byte) ([]ipam.Used
 	return points, nil
 }
 
-// Day contains the records of a pool for one day.
+// Day contains a pool's records for one day.
 type Day struct {
 	PoolID  ipam.ID
 	Begins  time.Time
@@ -46,18 +46,18 @@ type Day struct {
 
 // MonthRows contains rows for months, column by column. There is one row for each pool and month.
 type MonthRows struct {
-	Pools         [][16]byte
+	Pools         []ipam.ID
 	Begin, Latest []time.Time
 	Points        [][]byte
 }
 
-// MonthOf returns the start of the month that contains a time, in UTC.
+// MonthOf returns the start of a time's month, in UTC.
 func MonthOf(at time.Time) time.Time {
 	year, number, _ := at.UTC().Date()
 	return time.Date(year, number, 1, 0, 0, 0, 0, time.UTC)
 }
 
-// Months combines the records of days into months. kept selects the records of a day to keep.
+// Months combines daily records into months. kept selects a day's records to keep.
 func Months(days []Day, kept func([]ipam.UsedAt) []ipam.UsedAt) (m MonthRows) {
 	type month struct {
 		pool   ipam.ID
@@ -70,7 +70,7 @@ func Months(days []Day, kept func([]ipam.UsedAt) []ipam.UsedAt) (m MonthRows) {
 		i, there := at[of]
 		if !there {
 			i, at[of] = len(m.Pools), len(m.Pools)
-			m.Pools, m.Begin = append(m.Pools, ID(d.PoolID)), append(m.Begin, of.begins)
+			m.Pools, m.Begin = append(m.Pools, d.PoolID), append(m.Begin, of.begins)
 			m.Latest, m.Points = append(m.Latest, time.Time{}), append(m.Points, nil)
 		}
 		for _, r := range kept(d.Records) {

@@ -43,9 +43,9 @@ var leanColumns = slices.Concat(
 		pointer("default_plen", func(r *poolRow) **int { return &r.Spec.Allocation.DefaultPrefixLength }),
 		document("classes", func(r *poolRow) *[]ipam.ClassRef { return &r.Classes }, func(r *poolRow) *string { return &r.classes }),
 		pointer("reuse_after_seconds", func(r *poolRow) **int64 { return &r.reuseAfter }),
-		maybeDocument("scope", func(r *poolRow) **ipam.PoolScope { return &r.Scope }, func(r *poolRow) **string { return &r.scope }),
-		maybeMoment("empty_since", func(r *poolRow) *time.Time { return &r.EmptySince }),
-		maybeText("drain", func(r *poolRow) *string { return (*string)(&r.Spec.Drain) }),
+		nullable("scope", func(r *poolRow) **ipam.PoolScope { return &r.Scope }, func(r *poolRow) *string { return r.scope }),
+		nullableMoment("empty_since", func(r *poolRow) *time.Time { return &r.EmptySince }),
+		nullableText("drain", func(r *poolRow) *string { return (*string)(&r.Spec.Drain) }),
 		document("regions", func(r *poolRow) *[]string { return &r.Spec.Regions }, func(r *poolRow) *string { return &r.regions }),
 	})
 
@@ -55,8 +55,8 @@ var poolColumns = slices.Concat(leanColumns,
 		plain("description", func(r *poolRow) *string { return &r.Spec.Description }),
 		document("reservations", func(r *poolRow) *[]ipam.Reservation { return &r.Spec.Reservations }, func(r *poolRow) *string { return &r.reservations }),
 		written(plain("af", func(r *poolRow) *int16 { return &r.family })),
-		written(maybeID("scope_class_id", func(r *poolRow) *ipam.ID { return &r.scopeClass })),
-		written(maybeID("scope_project_id", func(r *poolRow) *ipam.ID { return &r.scopeProject })),
+		written(nullableID("scope_class_id", func(r *poolRow) *ipam.ID { return &r.scopeClass })),
+		written(nullableID("scope_project_id", func(r *poolRow) *ipam.ID { return &r.scopeProject })),
 		written(pointer("scope_key", func(r *poolRow) **string { return &r.scopeKey })),
 	})
 

@@ -21,7 +21,7 @@ var quotaColumns = slices.Concat(
 		id("project_id", func(r *quotaRow) *ipam.ID { return &r.ProjectID }),
 		plain("name", func(r *quotaRow) *string { return &r.Name }),
 		plain("af", func(r *quotaRow) *int16 { return &r.family }),
-		maybeNumber("limit_addresses", func(r *quotaRow) **big.Int { return &r.Spec.Limits.Addresses }),
+		nullableNumber("limit_addresses", func(r *quotaRow) **big.Int { return &r.Spec.Limits.Addresses }),
 		pointer("limit_claims", func(r *quotaRow) **int64 { return &r.Spec.Limits.Claims }),
 		pointer("limit_pools", func(r *quotaRow) **int64 { return &r.Spec.Limits.Pools }),
 		plain("overdrawn", func(r *quotaRow) *bool { return &r.Overdrawn }),
@@ -37,12 +37,12 @@ func usageColumns[R any](prefix string, of func(*R) *ipam.Usage) table[R] {
 	}
 }
 
-// Quotas maps quotas to rows. A quota that is read has its usage, but lacks the name of its project. The usage is never written.
+// Quotas maps quotas to rows. A quota that is read has its usage, but lacks its project's name. The usage is never written.
 var Quotas = kindOf(
 	slices.Concat(quotaColumns, usageColumns("used", func(r *quotaRow) *ipam.Usage { return &r.Used })),
 	func(q ipam.Quota, _ *documents) quotaRow { return quotaRow{q, familyCounted(q.Spec.Scope)} }, (*quotaRow).quota)
 
-// familyCounted returns the number of the address family that a quota counts. 0 means both families.
+// familyCounted returns a quota's address family as a number. 0 means both families.
 func familyCounted(s ipam.QuotaScope) int16 {
 	if s.Family == "" {
 		return 0
@@ -77,7 +77,7 @@ type quotaPartRow struct {
 	shard ipam.QuotaShard
 }
 
-// QuotaParts reads quotas, each with one of its shards in a region. The shard may be missing.
+// QuotaParts reads quotas, each with one shard in a region. The shard may be missing.
 var QuotaParts = kindOf(slices.Concat(
 	within(quotaColumns, func(r *quotaPartRow) *quotaRow { return &r.quota }),
 	within(partColumns, func(r *quotaPartRow) *ipam.QuotaShard { return &r.shard }),

@@ -6,7 +6,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// PoolRegion is the record of a pool's share in a region, with the id of the pool.
+// PoolRegion records a pool's share in a region, with the pool's id.
 type PoolRegion struct {
 	Pool ipam.ID
 	ipam.PoolRegion
@@ -35,7 +35,7 @@ type loanRow struct {
 	held
 }
 
-// Loans reads loans. A loan is a block of a pool that is lent to a region.
+// Loans reads loans. A loan is a pool's block that is lent to a region.
 var Loans = kindOf(append(
 	heldColumns(func(r *loanRow) *held { return &r.held }),
 	id("pool_id", func(r *loanRow) *ipam.ID { return &r.PoolID }),

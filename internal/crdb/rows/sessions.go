@@ -15,7 +15,7 @@ type sessionRow struct {
 var Sessions = kindOf(table[sessionRow]{
 	raw("hash", func(r *sessionRow) *[]byte { return &r.Hash }),
 	plain("holder", func(r *sessionRow) *string { return &r.Holder }),
-	maybeID("key_id", func(r *sessionRow) *ipam.ID { return &r.KeyID }),
+	nullableID("key_id", func(r *sessionRow) *ipam.ID { return &r.KeyID }),
 	plain("issuer", func(r *sessionRow) *string { return &r.Issuer }),
 	id("rules", func(r *sessionRow) *ipam.ID { return &r.Rules }),
 	document("roles", func(r *sessionRow) *map[string]string { return &r.Roles }, func(r *sessionRow) *string { return &r.roles }),

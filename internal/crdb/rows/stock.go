@@ -9,12 +9,12 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// stockFormat is the first byte of an encoded stock. A stock contains the counts of free and cooling blocks by prefix length. After the first byte
-// comes the number of lengths that have free blocks. Then come two numbers for each such length: the length and the number of blocks. Then come the
-// same pairs for cooling blocks, up to the end. All numbers are unsigned varints. The lengths ascend, so equal stocks have equal encodings.
+// stockFormat is an encoded stock's first byte. A stock counts free and cooling blocks by prefix length. After the first byte comes the number of
+// lengths that have free blocks. Then come two numbers for each such length: the length and the block count. Then come the same pairs for cooling
+// blocks, up to the end. All numbers are unsigned varints. The lengths ascend, so equal stocks have equal encodings.
 const stockFormat = 1
 
-// EncodeStock encodes the counts of free and cooling blocks for a version row.
+// EncodeStock encodes a stock for a version row.
 func EncodeStock(s ipam.Stock) []byte {
 	b := make([]byte, 0, 2+3*(len(s.Free)+len(s.Cooling)))
 	b = append(b, stockFormat)
@@ -28,12 +28,12 @@ func appendCounts(b []byte, counts map[int]int64) []byte {
 	slices.Sort(lengths)
 	for _, bits := range lengths {
 		b = binary.AppendUvarint(b, uint64(bits))         //nolint:gosec // 0 to 128
-		b = binary.AppendUvarint(b, uint64(counts[bits])) //nolint:gosec // a count of rows
+		b = binary.AppendUvarint(b, uint64(counts[bits])) //nolint:gosec // a row count
 	}
 	return b
 }
 
-// DecodeStock decodes the result of EncodeStock.
+// DecodeStock decodes a stock that EncodeStock encoded.
 func DecodeStock(b []byte) (ipam.Stock, error) {
 	var s ipam.Stock
 	if len(b) == 0 || b[0] != stockFormat {

@@ -1,82 +1,45 @@
 package rows
 
 import (
-	"slices"
 	"time"
 
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-type projectRow struct {
-	ipam.Project
-	metadata
-}
+type projectRow = labelled[ipam.Project]
 
 // Projects maps projects to rows.
-var Projects = kindOf(slices.Concat(
-	recordColumns(func(r *projectRow) *ipam.Metadata { return &r.Metadata }),
-	labelColumns(func(r *projectRow) *ipam.Metadata { return &r.Metadata }, func(r *projectRow) *metadata { return &r.metadata }),
-	table[projectRow]{
-		plain("name", func(r *projectRow) *string { return &r.Name }),
-		plain("display_name", func(r *projectRow) *string { return &r.Spec.DisplayName }),
-		plain("description", func(r *projectRow) *string { return &r.Spec.Description }),
-	},
-), func(p ipam.Project, d *documents) projectRow {
-	return projectRow{p, d.metadata(p.Metadata)}
-}, func(r *projectRow) (ipam.Project, error) {
-	normalize(&r.Metadata)
-	return r.Project, nil
-})
+var Projects = labelledKind(func(v *ipam.Project) *ipam.Metadata { return &v.Metadata }, table[projectRow]{
+	plain("name", func(r *projectRow) *string { return &r.object.Name }),
+	plain("display_name", func(r *projectRow) *string { return &r.object.Spec.DisplayName }),
+	plain("description", func(r *projectRow) *string { return &r.object.Spec.Description }),
+}, nil)
 
-type spaceRow struct {
-	ipam.Space
-	metadata
-}
+type spaceRow = labelled[ipam.Space]
 
-// Spaces maps spaces to rows. A space that is read lacks the name of its project.
-var Spaces = kindOf(slices.Concat(
-	recordColumns(func(r *spaceRow) *ipam.Metadata { return &r.Metadata }),
-	labelColumns(func(r *spaceRow) *ipam.Metadata { return &r.Metadata }, func(r *spaceRow) *metadata { return &r.metadata }),
-	table[spaceRow]{
-		id("project_id", func(r *spaceRow) *ipam.ID { return &r.ProjectID }),
-		plain("name", func(r *spaceRow) *string { return &r.Name }),
-		id("container_v4", func(r *spaceRow) *ipam.ID { return &r.ContainerV4 }),
-		id("container_v6", func(r *spaceRow) *ipam.ID { return &r.ContainerV6 }),
-		plain("region", func(r *spaceRow) *string { return &r.Region }),
-		plain("description", func(r *spaceRow) *string { return &r.Spec.Description }),
-	},
-), func(s ipam.Space, d *documents) spaceRow {
-	return spaceRow{s, d.metadata(s.Metadata)}
-}, func(r *spaceRow) (ipam.Space, error) {
-	normalize(&r.Metadata)
-	return r.Space, nil
-})
+// Spaces maps spaces to rows. A space that is read lacks its project's name.
+var Spaces = labelledKind(func(v *ipam.Space) *ipam.Metadata { return &v.Metadata }, table[spaceRow]{
+	id("project_id", func(r *spaceRow) *ipam.ID { return &r.object.ProjectID }),
+	plain("name", func(r *spaceRow) *string { return &r.object.Name }),
+	id("container_v4", func(r *spaceRow) *ipam.ID { return &r.object.ContainerV4 }),
+	id("container_v6", func(r *spaceRow) *ipam.ID { return &r.object.ContainerV6 }),
+	plain("region", func(r *spaceRow) *string { return &r.object.Region }),
+	plain("description", func(r *spaceRow) *string { return &r.object.Spec.Description }),
+}, nil)
 
-type classRow struct {
-	ipam.Class
-	metadata
-	spec   string
-	family int16
-}
+type classRow = labelled[ipam.Class]
 
 // Classes maps classes to rows.
-var Classes = kindOf(slices.Concat(
-	recordColumns(func(r *classRow) *ipam.Metadata { return &r.Metadata }),
-	labelColumns(func(r *classRow) *ipam.Metadata { return &r.Metadata }, func(r *classRow) *metadata { return &r.metadata }),
-	table[classRow]{
-		id("project_id", func(r *classRow) *ipam.ID { return &r.ProjectID }),
-		plain("project", func(r *classRow) *string { return &r.Project }),
-		plain("name", func(r *classRow) *string { return &r.Name }),
-		document("spec", func(r *classRow) *ipam.ClassSpec { return &r.Spec }, func(r *classRow) *string { return &r.spec }),
-		written(plain("af", func(r *classRow) *int16 { return &r.family })),
-		written(text("visibility", func(r *classRow) *ipam.Visibility { return &r.Spec.Visibility })),
-		written(plain("is_default", func(r *classRow) *bool { return &r.Spec.IsDefault })),
-	},
-), func(c ipam.Class, d *documents) classRow {
-	return classRow{c, d.metadata(c.Metadata), d.of(c.Spec), FamilyNumber(c.Spec.Family)}
-}, func(r *classRow) (ipam.Class, error) {
-	normalize(&r.Metadata)
-	return r.Class, nil
+var Classes = labelledKind(func(v *ipam.Class) *ipam.Metadata { return &v.Metadata }, table[classRow]{
+	id("project_id", func(r *classRow) *ipam.ID { return &r.object.ProjectID }),
+	plain("project", func(r *classRow) *string { return &r.object.Project }),
+	plain("name", func(r *classRow) *string { return &r.object.Name }),
+	document("spec", func(r *classRow) *ipam.ClassSpec { return &r.object.Spec }, func(r *classRow) *string { return &r.spec }),
+	written(plain("af", func(r *classRow) *int16 { return &r.family })),
+	written(text("visibility", func(r *classRow) *ipam.Visibility { return &r.object.Spec.Visibility })),
+	written(plain("is_default", func(r *classRow) *bool { return &r.object.Spec.IsDefault })),
+}, func(r *classRow, d *documents) {
+	r.spec, r.family = d.of(r.object.Spec), FamilyNumber(r.object.Spec.Family)
 })
 
 // Members maps members to rows. A member that is read lacks its project.
@@ -86,31 +49,19 @@ var Members = kindOf(append(
 	plain("role", func(r *ipam.Member) *string { return &r.Spec.Role }),
 ), asItIs, asRead)
 
-type keyRow struct {
-	ipam.APIKey
-	metadata
-}
+type keyRow = labelled[ipam.APIKey]
 
 // Keys maps API keys to rows.
-var Keys = kindOf(slices.Concat(
-	recordColumns(func(r *keyRow) *ipam.Metadata { return &r.Metadata }),
-	labelColumns(func(r *keyRow) *ipam.Metadata { return &r.Metadata }, func(r *keyRow) *metadata { return &r.metadata }),
-	table[keyRow]{
-		id("project_id", func(r *keyRow) *ipam.ID { return &r.ProjectID }),
-		plain("project", func(r *keyRow) *string { return &r.Project }),
-		plain("name", func(r *keyRow) *string { return &r.Name }),
-		raw("hash", func(r *keyRow) *[]byte { return &r.Hash }),
-		plain("role", func(r *keyRow) *string { return &r.Spec.Role }),
-		plain("description", func(r *keyRow) *string { return &r.Spec.Description }),
-		maybeMoment("expires_at", func(r *keyRow) *time.Time { return &r.Spec.ExpiresAt }),
-		maybeMoment("last_used_at", func(r *keyRow) *time.Time { return &r.LastUsedAt }),
-	},
-), func(k ipam.APIKey, d *documents) keyRow {
-	return keyRow{k, d.metadata(k.Metadata)}
-}, func(r *keyRow) (ipam.APIKey, error) {
-	normalize(&r.Metadata)
-	return r.APIKey, nil
-})
+var Keys = labelledKind(func(v *ipam.APIKey) *ipam.Metadata { return &v.Metadata }, table[keyRow]{
+	id("project_id", func(r *keyRow) *ipam.ID { return &r.object.ProjectID }),
+	plain("project", func(r *keyRow) *string { return &r.object.Project }),
+	plain("name", func(r *keyRow) *string { return &r.object.Name }),
+	raw("hash", func(r *keyRow) *[]byte { return &r.object.Hash }),
+	plain("role", func(r *keyRow) *string { return &r.object.Spec.Role }),
+	plain("description", func(r *keyRow) *string { return &r.object.Spec.Description }),
+	nullableMoment("expires_at", func(r *keyRow) *time.Time { return &r.object.Spec.ExpiresAt }),
+	nullableMoment("last_used_at", func(r *keyRow) *time.Time { return &r.object.LastUsedAt }),
+}, nil)
 
 // Grants maps grants to rows. A grant that is read lacks its project.
 var Grants = kindOf(append(

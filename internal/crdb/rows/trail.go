@@ -8,7 +8,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Events maps rows of the audit trail. A row that is read lacks its project.
+// Events maps the audit trail's rows. A row that is read lacks its project.
 var Events = kindOf(table[EventRow]{
 	written(id("project_id", func(r *EventRow) *ipam.ID { return &r.ProjectID })),
 	id("id", func(r *EventRow) *ipam.ID { return &r.ID }),
@@ -22,8 +22,8 @@ type holdRow struct {
 	phase string
 }
 
-// phaseOf returns the stored phase of an ended period in the history of a block. A few periods ended for a reason, and only their phase is followed
-// by the reason. All other rows stay short.
+// phaseOf returns the text in the column phase: the phase, and after it the reason, if the period ended for a reason. Most rows have no reason and
+// stay short.
 func phaseOf(h ipam.Hold) string {
 	if !h.Because.IsSet() {
 		return string(h.Phase)
@@ -32,14 +32,14 @@ func phaseOf(h ipam.Hold) string {
 }
 
 func (r *holdRow) readPhase() {
-	said := strings.Split(r.phase, " ")
-	r.Phase = ipam.Phase(said[0])
-	if len(said) == 4 {
-		r.Because = ipam.Because{Reason: ipam.EndReason(said[1]), Consumer: ipam.ConsumerRef{Realm: said[2], UID: said[3]}}
+	parts := strings.Split(r.phase, " ")
+	r.Phase = ipam.Phase(parts[0])
+	if len(parts) == 4 {
+		r.Because = ipam.Because{Reason: ipam.EndReason(parts[1]), Consumer: ipam.ConsumerRef{Realm: parts[2], UID: parts[3]}}
 	}
 }
 
-// Holds maps the history of blocks to rows. A record that is read lacks its project.
+// Holds maps block history to rows. A record that is read lacks its project.
 var Holds = kindOf(slices.Concat(
 	table[holdRow]{
 		written(id("project_id", func(r *holdRow) *ipam.ID { return &r.ProjectID })),

@@ -1,39 +1,27 @@
 package rows
 
 import (
-	"slices"
 	"time"
 
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-type webhookRow struct {
-	ipam.Webhook
-	metadata
-	spec, progress string
-}
+type webhookRow = labelled[ipam.Webhook]
 
-// Webhooks maps webhooks to rows. A webhook that is read lacks the name of its project.
-var Webhooks = kindOf(slices.Concat(
-	recordColumns(func(r *webhookRow) *ipam.Metadata { return &r.Metadata }),
-	labelColumns(func(r *webhookRow) *ipam.Metadata { return &r.Metadata }, func(r *webhookRow) *metadata { return &r.metadata }),
-	table[webhookRow]{
-		plain("region", func(r *webhookRow) *string { return &r.Region }),
-		id("project_id", func(r *webhookRow) *ipam.ID { return &r.ProjectID }),
-		plain("name", func(r *webhookRow) *string { return &r.Name }),
-		document("spec", func(r *webhookRow) *ipam.WebhookSpec { return &r.Spec }, func(r *webhookRow) *string { return &r.spec }),
-		document("progress", func(r *webhookRow) *ipam.WebhookProgress { return &r.Progress }, func(r *webhookRow) *string { return &r.progress }),
-		text("stopped", func(r *webhookRow) *ipam.StopReason { return &r.Stopped }),
-		maybeMoment("due_at", func(r *webhookRow) *time.Time { return &r.DueAt }),
-		maybeID("lease", func(r *webhookRow) *ipam.ID { return &r.Lease }),
-		id("epoch", func(r *webhookRow) *ipam.ID { return &r.Epoch }),
-		plain("dead_letters", func(r *webhookRow) *int64 { return &r.DeadLetters }),
-	},
-), func(w ipam.Webhook, d *documents) webhookRow {
-	return webhookRow{w, d.metadata(w.Metadata), d.of(w.Spec), d.of(w.Progress)}
-}, func(r *webhookRow) (ipam.Webhook, error) {
-	normalize(&r.Metadata)
-	return r.Webhook, nil
+// Webhooks maps webhooks to rows. The rows have no project name, so a webhook from a row has none either.
+var Webhooks = labelledKind(func(v *ipam.Webhook) *ipam.Metadata { return &v.Metadata }, table[webhookRow]{
+	plain("region", func(r *webhookRow) *string { return &r.object.Region }),
+	id("project_id", func(r *webhookRow) *ipam.ID { return &r.object.ProjectID }),
+	plain("name", func(r *webhookRow) *string { return &r.object.Name }),
+	document("spec", func(r *webhookRow) *ipam.WebhookSpec { return &r.object.Spec }, func(r *webhookRow) *string { return &r.spec }),
+	document("progress", func(r *webhookRow) *ipam.WebhookProgress { return &r.object.Progress }, func(r *webhookRow) *string { return &r.progress }),
+	text("stopped", func(r *webhookRow) *ipam.StopReason { return &r.object.Stopped }),
+	nullableMoment("due_at", func(r *webhookRow) *time.Time { return &r.object.DueAt }),
+	nullableID("lease", func(r *webhookRow) *ipam.ID { return &r.object.Lease }),
+	id("epoch", func(r *webhookRow) *ipam.ID { return &r.object.Epoch }),
+	plain("dead_letters", func(r *webhookRow) *int64 { return &r.object.DeadLetters }),
+}, func(r *webhookRow, d *documents) {
+	r.spec, r.progress = d.of(r.object.Spec), d.of(r.object.Progress)
 })
 
 type deliveryRow struct {
@@ -51,8 +39,8 @@ var Deliveries = kindOf(table[deliveryRow]{
 	raw("message", func(r *deliveryRow) *[]byte { return &r.Message }),
 	plain("attempts", func(r *deliveryRow) *int { return &r.Attempts }),
 	moment("began_at", func(r *deliveryRow) *time.Time { return &r.BeganAt }),
-	maybeDocument("error", func(r *deliveryRow) **ipam.SendError { return &r.Error }, func(r *deliveryRow) **string { return &r.problem }),
-	maybeMoment("dead_at", func(r *deliveryRow) *time.Time { return &r.DeadAt }),
+	nullable("error", func(r *deliveryRow) **ipam.SendError { return &r.Error }, func(r *deliveryRow) *string { return r.problem }),
+	nullableMoment("dead_at", func(r *deliveryRow) *time.Time { return &r.DeadAt }),
 	plain("retry", func(r *deliveryRow) *bool { return &r.Retry }),
 }, func(d ipam.Delivery, docs *documents) deliveryRow {
 	r := deliveryRow{Delivery: d}

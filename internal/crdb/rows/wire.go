@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/netip"
@@ -13,28 +14,11 @@ import (
 //
 //   - An id has 16 bytes.
 //   - An address has 4 or 16 bytes in network order, so that both engines sort addresses as numbers.
-//   - The size of a free block is its number of host bits.
-//   - The size of a held block is its prefix length.
+//   - A free block's size is its number of host bits.
+//   - A held block's size is its prefix length.
 
-// ID converts an id for the database.
-func ID(id ipam.ID) [16]byte { return id }
-
-// IDs converts ids for the database.
-func IDs(ids []ipam.ID) [][16]byte {
-	out := make([][16]byte, len(ids))
-	for i, id := range ids {
-		out[i] = id
-	}
-	return out
-}
-
-// IDOf converts an id from the database. NULL becomes the zero id.
-func IDOf(v *[16]byte) ipam.ID {
-	if v == nil {
-		return ipam.ID{}
-	}
-	return *v
-}
+// CompareIDs orders ids as the database does.
+func CompareIDs(a, b ipam.ID) int { return bytes.Compare(a[:], b[:]) }
 
 // TimeOrNull converts a time for the database. The zero time becomes NULL.
 func TimeOrNull(t time.Time) *time.Time {
@@ -42,14 +26,6 @@ func TimeOrNull(t time.Time) *time.Time {
 		return nil
 	}
 	return &t
-}
-
-// TimeOf converts a time from the database. NULL becomes the zero time.
-func TimeOf(t *time.Time) time.Time {
-	if t == nil {
-		return time.Time{}
-	}
-	return t.UTC()
 }
 
 // Block returns the block that is stored in two columns.
@@ -65,16 +41,16 @@ func heldIn(p netip.Prefix) held { return held{Base(p), Length(p)} }
 
 func (h held) block() (netip.Prefix, error) { return Block(h.base, int(h.plen)) }
 
-// HostBits returns the stored size of a free block.
+// HostBits returns a free block's stored size.
 func HostBits(p netip.Prefix) int16 { return int16(p.Addr().BitLen() - p.Bits()) } //nolint:gosec // 0 to 128
 
-// Length returns the stored size of a held block.
+// Length returns a held block's stored size.
 func Length(p netip.Prefix) int16 { return int16(p.Bits()) } //nolint:gosec // 0 to 128
 
-// Base converts the first address of a block for the database.
+// Base converts a block's first address for the database.
 func Base(p netip.Prefix) []byte { return p.Addr().AsSlice() }
 
-// Last converts the last address of a block for the database.
+// Last converts a block's last address for the database.
 func Last(p netip.Prefix) []byte {
 	b := p.Masked().Addr().AsSlice()
 	for i := p.Bits(); i < len(b)*8; i++ {
@@ -83,7 +59,7 @@ func Last(p netip.Prefix) []byte {
 	return b
 }
 
-// After returns the exclusive lower bound of a scan. For an invalid address it is the empty string, which sorts before every address.
+// After returns a scan's exclusive lower bound. For an invalid address it is the empty string, which sorts before every address.
 func After(a netip.Addr) []byte {
 	if !a.IsValid() {
 		return []byte{}
@@ -91,7 +67,7 @@ func After(a netip.Addr) []byte {
 	return a.AsSlice()
 }
 
-// Document encodes the value of a JSON column. It encodes a nil map as {}.
+// Document encodes a JSON column's value. It encodes a nil map as {}.
 func Document(v any) (string, error) {
 	raw, err := json.Marshal(v)
 	if err != nil {

@@ -60,8 +60,8 @@ func TestClusterGrowsFromOneRegionToAll(t *testing.T) {
 		migrateEverywhere(t, at, o)
 	}
 	want := map[string]schema.Locality{}
-	for _, l := range schema.Localities() {
-		want[l.Table] = l.Locality
+	for _, l := range schema.Tables() {
+		want[l.Name] = l.Locality
 	}
 	require.Equal(t, want, shown(t, c))
 	rows, _ := written(t, at[regions[0]])

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/carve-ipam/carve/internal/crdb/dial"
 	"github.com/carve-ipam/carve/internal/crdb/query"
 	"github.com/carve-ipam/carve/migrations"
 )
@@ -17,7 +17,7 @@ import (
 // ErrTooOld is the error for a program that is too old to work on the database without damage.
 var ErrTooOld = errors.New("this program is too old for the database")
 
-// ErrAhead is the error of Migrate if the database has migrations that this program does not know. A server of this version may still work on the
+// ErrAhead is Migrate's error if the database has migrations that this program does not know. A server with this version may still work on the
 // database.
 var ErrAhead = errors.New("the database schema is newer than this program")
 
@@ -55,14 +55,11 @@ func notAhead(ctx context.Context, c *pgx.Conn) error {
 func numberOr0(row pgx.Row) (int64, error) {
 	var n *int64
 	err := row.Scan(&n)
-	var pg *pgconn.PgError
 	switch {
-	case errors.Is(err, pgx.ErrNoRows), errors.As(err, &pg) && pg.Code == undefinedTable:
+	case errors.Is(err, pgx.ErrNoRows), dial.IsState(err, undefinedTable), err == nil && n == nil:
 		return 0, nil
 	case err != nil:
 		return 0, err
-	case n == nil:
-		return 0, nil
 	}
 	return *n, nil
 }

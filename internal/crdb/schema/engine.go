@@ -2,6 +2,7 @@ package schema
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 
 	"github.com/jackc/pgx/v5"
@@ -16,12 +17,12 @@ type engine interface {
 	// regionSteps returns the statements that add the requested regions and set the survival goal. If the database cannot satisfy the request, it
 	// returns an error.
 	regionSteps(s standing, o MigrateOptions) ([]ddl, error)
-	// migrating returns session parameters for a connection that creates tables. locked returns the tables of Carve that are locked against schema
+	// migrating returns session parameters for a connection that creates tables. locked returns Carve's tables that are locked against schema
 	// changes.
 	migrating() map[string]string
 	locked(ctx context.Context, c *pgx.Conn) ([]string, error)
-	// files returns the numbered migration files for the engine. localities returns the statements that move each table to its locality if it has
-	// another one. Both depend on the number of regions.
+	// files returns the numbered migration files for the engine. localities returns the statements that move each table to its locality if the table has
+	// another one. The files and the localities depend on the number of regions.
 	files(regions int) fs.FS
 	localities(ctx context.Context, c *pgx.Conn, regions int) ([]ddl, error)
 	// createRole returns the statement that creates a group role. raced reports whether an error comes from a concurrent change to the same role.
@@ -32,7 +33,7 @@ type engine interface {
 	closed(ctx context.Context, c *pgx.Conn, st roleState) (steps []ddl, problems []string, err error)
 	privileges() []string
 	more(ctx context.Context, c *pgx.Conn) ([]string, error)
-	// gateway returns the region of the node that serves the connection. It returns "" if the database does not know the region.
+	// gateway returns the region in which the connection's node is, or "" if the database does not know the region.
 	gateway(ctx context.Context, c *pgx.Conn) (string, error)
 }
 
@@ -41,7 +42,20 @@ type (
 	postgres  struct{}
 )
 
-// detect detects the engine of a connection.
+// connect connects to a database and detects its engine.
+func connect(ctx context.Context, cfg *pgx.ConnConfig) (*pgx.Conn, engine, error) {
+	c, err := pgx.ConnectConfig(ctx, cfg.Copy())
+	if err != nil {
+		return nil, nil, fmt.Errorf("cannot connect to the database: %w", err)
+	}
+	eng, err := detect(ctx, c)
+	if err != nil {
+		dial.Close(ctx, c)
+	}
+	return c, eng, err
+}
+
+// detect detects a connection's engine.
 func detect(ctx context.Context, c *pgx.Conn) (engine, error) {
 	is, err := dial.EngineOn(ctx, c)
 	if err != nil {

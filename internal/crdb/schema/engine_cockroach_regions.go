@@ -12,8 +12,8 @@ import (
 	"github.com/carve-ipam/carve/migrations"
 )
 
-// Queries about regions. They use SHOW statements, because CockroachDB documents the columns of these. It discourages the use of crdb_internal, from
-// which SHOW reads.
+// Queries about regions. They use SHOW statements, because CockroachDB documents their columns. CockroachDB discourages the use of crdb_internal,
+// from which SHOW reads.
 const (
 	askDatabase = `SELECT current_database()`
 	askRegions  = `SELECT region, "primary" FROM [SHOW REGIONS FROM DATABASE] ORDER BY region`
@@ -49,18 +49,13 @@ func (cockroach) standing(ctx context.Context, c *pgx.Conn) (s standing, err err
 	if err := c.QueryRow(ctx, askDatabase).Scan(&s.database); err != nil {
 		return s, err
 	}
-	rows, err := c.Query(ctx, askRegions)
-	if err != nil {
-		return s, err
-	}
 	var region string
 	var primary bool
-	if _, err := pgx.ForEachRow(rows, []any{&region, &primary}, func() error {
+	if err := eachRow(ctx, c, askRegions, nil, []any{&region, &primary}, func() {
 		s.there = append(s.there, region)
 		if primary {
 			s.primary = region
 		}
-		return nil
 	}); err != nil {
 		return s, err
 	}
@@ -71,7 +66,7 @@ func (cockroach) standing(ctx context.Context, c *pgx.Conn) (s standing, err err
 			return s, err
 		}
 	}
-	rows, err = c.Query(ctx, askCluster)
+	rows, err := c.Query(ctx, askCluster)
 	if err != nil {
 		return s, err
 	}
@@ -111,31 +106,26 @@ func (cockroach) regionSteps(s standing, o MigrateOptions) (steps []ddl, err err
 	return steps, nil
 }
 
-// files returns the numbered migration files, with the locality of each new table.
+// files returns the numbered migration files, with each new table's locality.
 func (cockroach) files(regions int) fs.FS { return placedFiles{migrations.FS, regions} }
 
 // localities returns the statements that move tables to their localities.
 func (cockroach) localities(ctx context.Context, c *pgx.Conn, regions int) ([]ddl, error) {
-	rows, err := c.Query(ctx, askTables)
-	if err != nil {
-		return nil, err
-	}
 	has := map[string]Locality{}
 	var table string
 	var locality *string
-	if _, err := pgx.ForEachRow(rows, []any{&table, &locality}, func() error {
+	if err := eachRow(ctx, c, askTables, nil, []any{&table, &locality}, func() {
 		has[table] = ""
 		if locality != nil {
 			has[table] = Locality(*locality)
 		}
-		return nil
 	}); err != nil {
 		return nil, err
 	}
 	return localitySteps(has, regions), nil
 }
 
-// gateway returns the region of the node that serves the connection.
+// gateway returns the region in which the connection's node is.
 func (cockroach) gateway(ctx context.Context, c *pgx.Conn) (region string, err error) {
 	err = c.QueryRow(ctx, askGateway).Scan(&region)
 	return region, err

@@ -47,11 +47,11 @@ func (cockroach) more(ctx context.Context, c *pgx.Conn) (out []string, err error
 		return nil, err
 	}
 	for _, each := range []struct {
-		is   bool
-		said string
+		is      bool
+		message string
 	}{{option, "CREATEROLE"}, {database, "CREATE on the database"}, {schema, "CREATE on the schema"}} {
 		if each.is {
-			out = append(out, each.said)
+			out = append(out, each.message)
 		}
 	}
 	return out, nil

@@ -27,7 +27,8 @@ func createEnum(regions []string) string {
 	return "CREATE TYPE " + enum + " AS ENUM (" + strings.Join(literals, ", ") + ")"
 }
 
-// addValue returns the statement that adds a region to the enum. It must not run in the same transaction as a statement that uses the new value.
+// addValue returns the statement that adds a region to the enum. The statement must not run in the same transaction as a statement that uses the new
+// value.
 func addValue(region string) string {
 	return "ALTER TYPE " + enum + " ADD VALUE IF NOT EXISTS " + quoteLiteral(region)
 }
@@ -69,5 +70,5 @@ func (postgres) files(int) fs.FS { return migrations.FS }
 // localities returns no statements, because PostgreSQL keeps all rows in one place.
 func (postgres) localities(context.Context, *pgx.Conn, int) ([]ddl, error) { return nil, nil }
 
-// gateway returns "", because PostgreSQL does not know the region of a server.
+// gateway returns "", because PostgreSQL does not know a server's region.
 func (postgres) gateway(context.Context, *pgx.Conn) (string, error) { return "", nil }

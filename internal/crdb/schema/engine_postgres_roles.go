@@ -76,8 +76,7 @@ func (postgres) more(ctx context.Context, c *pgx.Conn) (out []string, err error)
 	return out, nil
 }
 
-// raced reports whether a statement failed because of a concurrent change to the same role. The change can come from another database of the same
-// cluster.
+// raced reports whether a concurrent change to the same role made a statement fail. The change can come from another database in the same cluster.
 func (postgres) raced(code, message string) bool {
 	return code == "42710" || code == write.UniqueViolation || code == "XX000" && strings.HasPrefix(message, "tuple concurrently ")
 }

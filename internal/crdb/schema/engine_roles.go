@@ -27,15 +27,9 @@ func revokeTables(privileges, tables, role string) string {
 	return "REVOKE " + privileges + " ON TABLE " + tables + " FROM " + name(role)
 }
 
-func grantUsage(schema, role string) string {
-	return "GRANT USAGE ON SCHEMA " + name(schema) + " TO " + name(role)
-}
-
 func grantConnect(database, role string) string {
 	return "GRANT CONNECT ON DATABASE " + name(database) + " TO " + name(role)
 }
-
-func grantMembership(role, user string) string { return "GRANT " + name(role) + " TO " + name(user) }
 
 func revokeCreate(schema string) string {
 	return "REVOKE CREATE ON SCHEMA " + name(schema) + " FROM PUBLIC"

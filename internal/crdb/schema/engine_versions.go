@@ -2,14 +2,14 @@ package schema
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/carve-ipam/carve/internal/crdb/dial"
 )
 
-// Queries on the version table of goose, the migration tool. goose counts from version 0, so the first row has version 0.
+// Queries on the version table that goose, the migration tool, creates. goose counts from version 0, so the first row has version 0.
 const (
 	askVersionZero = `SELECT EXISTS (SELECT 1 FROM goose_db_version)`
 	beginVersions  = `INSERT INTO goose_db_version (version_id, is_applied) SELECT 0, true WHERE NOT EXISTS (SELECT 1 FROM goose_db_version)`
@@ -20,8 +20,7 @@ const (
 func begin(ctx context.Context, c *pgx.Conn) error {
 	var begun bool
 	err := c.QueryRow(ctx, askVersionZero).Scan(&begun)
-	var pg *pgconn.PgError
-	if errors.As(err, &pg) && pg.Code == undefinedTable {
+	if dial.IsState(err, undefinedTable) {
 		return nil
 	}
 	if err == nil && !begun {

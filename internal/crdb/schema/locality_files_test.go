@@ -32,8 +32,8 @@ func TestMigrationsCreateTablesWithTheirLocality(t *testing.T) {
 			require.Equal(t, string(written), rest)
 		}
 		want := map[string]Locality{}
-		for _, l := range Localities() {
-			want[l.Table] = l.in(regions)
+		for _, l := range Tables() {
+			want[l.Name] = l.in(regions)
 		}
 		require.Equal(t, want, placed, "a table is made with its columns and its locality on lines of their own, as those before it")
 	}

@@ -14,17 +14,17 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// After all migrations, the database has exactly the tables in the list of localities.
-func TestEveryTableHasALocality(t *testing.T) {
+// After all migrations, the database has exactly the listed tables. So the author of a new table must decide about its locality and its grants.
+func TestEveryTableHasALocalityAndGrants(t *testing.T) {
 	t.Parallel()
 	c := dbtest.Connect(t, dbtest.New(t), nil)
 	var listed []string
-	for _, l := range schema.Localities() {
-		listed = append(listed, l.Table)
-		require.NotEmpty(t, l.Why, l.Table)
+	for _, l := range schema.Tables() {
+		listed = append(listed, l.Name)
+		require.NotEmpty(t, l.Why, l.Name)
 	}
 	require.True(t, slices.IsSorted(listed))
-	require.Equal(t, dbtest.Tables(t, c), listed, "a new table needs a line in locality.go")
+	require.Equal(t, dbtest.Tables(t, c), listed, "a new table needs a line in tables.go")
 }
 
 // A table is regional by row if its primary key begins with region, and otherwise not. With such a key, the key alone makes a row unique, and the row
@@ -40,13 +40,13 @@ WHERE c.table_schema = 'public' AND c.constraint_type = 'PRIMARY KEY' AND k.ordi
 	require.NoError(t, err)
 	require.NotEmpty(t, want)
 	var got []string
-	for _, l := range schema.Localities() {
+	for _, l := range schema.Tables() {
 		switch l.Locality {
 		case schema.RegionalByRow:
-			got = append(got, l.Table)
+			got = append(got, l.Name)
 		case schema.Global, schema.RegionalByTable:
 		default:
-			t.Errorf("%s: %q is no locality of ours", l.Table, l.Locality)
+			t.Errorf("%s: %q is no locality of ours", l.Name, l.Locality)
 		}
 	}
 	require.Equal(t, want, got)
@@ -65,8 +65,8 @@ func TestLocalitiesAreDocumented(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "cockroachdb.md"))
 	require.NoError(t, err)
 	tables := map[schema.Locality][]string{}
-	for _, l := range schema.Localities() {
-		tables[l.Locality] = append(tables[l.Locality], "`"+l.Table+"`")
+	for _, l := range schema.Tables() {
+		tables[l.Locality] = append(tables[l.Locality], "`"+l.Name+"`")
 	}
 	for locality, names := range tables {
 		require.Contains(t, string(text), "\n* "+string(locality)+": "+strings.Join(names, ", ")+"\n")

@@ -19,41 +19,40 @@ import (
 	"github.com/pressly/goose/v3/lock"
 
 	"github.com/carve-ipam/carve/internal/crdb/dial"
-	"github.com/carve-ipam/carve/migrations"
 )
 
 // ErrBehind is the error if the database lacks migrations that this program needs.
 var ErrBehind = errors.New("the database schema is older than this program: run `ipamctl migrate`")
 
-// Survival goals for a database with several regions, on CockroachDB. A database with the goal zone survives the loss of a zone. With the goal
+// Survival goals for a database with several regions, on CockroachDB. With the goal zone, a database survives the loss of a zone. With the goal
 // region, it survives the loss of a region.
 const (
 	SurviveZone   = "zone"   // a write waits only for its own region
 	SurviveRegion = "region" // every write waits for another region
 )
 
-// MigrateOptions contains the choices of a deployment for its schema.
+// MigrateOptions contains a deployment's choices for its schema.
 type MigrateOptions struct {
-	// Regions lists all regions of the database in the order in which they were added. The first is the primary region. A migration can only add
+	// Regions lists all the database's regions in the order in which they were added. The first is the primary region. A migration can only add
 	// regions at the end.
 	Regions []string
-	// Survive is SurviveZone, SurviveRegion or "". With "", the goal of the database does not change. A new database then has the goal zone. Only
+	// Survive is SurviveZone, SurviveRegion or "". With "", the database's goal does not change. A new database then has the goal zone. Only
 	// CockroachDB has survival goals.
 	Survive string
 	// Roles configures the roles for servers, retention and readers, and their users. With the zero value, Migrate does not change roles.
 	Roles RoleOptions
-	// Said is called with a sentence for every step. If no step is needed, it is called once at the end. nil: no messages.
-	Said func(sentence string)
+	// Report is called with a sentence for every step. If no step is needed, it is called once at the end. nil: no messages.
+	Report func(sentence string)
 }
 
-// say passes a message to Said.
-func (o MigrateOptions) say(sentence string) {
-	if o.Said != nil {
-		o.Said(sentence)
+// report passes a message to Report.
+func (o MigrateOptions) report(sentence string) {
+	if o.Report != nil {
+		o.Report(sentence)
 	}
 }
 
-// Migrate updates a database to the version of this program and to the requested regions. It works in this order:
+// Migrate updates a database to this program's version and to the requested regions. It works in this order:
 //
 //  1. It refuses an impossible request with ErrRegion or ErrRoles, before any change.
 //  2. It changes the regions and the survival goal.
@@ -72,19 +71,18 @@ func Migrate(ctx context.Context, dsn string, o MigrateOptions) error {
 	if err != nil {
 		return err
 	}
-	c, err := pgx.ConnectConfig(ctx, cfg.Copy())
-	if err != nil {
-		return fmt.Errorf("cannot connect to the database: %w", err)
-	}
-	defer func() { _ = c.Close(context.WithoutCancel(ctx)) }()
-	eng, err := detect(ctx, c)
+	c, eng, err := connect(ctx, cfg)
 	if err != nil {
 		return err
 	}
-	if err := cmp.Or(CheckCompatible(ctx, c), notAhead(ctx, c)); err != nil {
-		return err
+	defer dial.Close(ctx, c)
+	plan := func() ([]ddl, error) {
+		if err := cmp.Or(CheckCompatible(ctx, c), notAhead(ctx, c)); err != nil {
+			return nil, err
+		}
+		return planRegions(ctx, eng, c, o)
 	}
-	if _, err := planRegions(ctx, eng, c, o); err != nil { // before the lease, because getting the lease already creates a table
+	if _, err := plan(); err != nil { // before the lease, because getting the lease already creates a table
 		return err
 	}
 	if err := o.planRoles(ctx, c); err != nil {
@@ -92,10 +90,7 @@ func Migrate(ctx context.Context, dsn string, o MigrateOptions) error {
 	}
 	maps.Copy(cfg.RuntimeParams, eng.migrating())
 	return o.leased(ctx, cfg, func() error {
-		if err := cmp.Or(CheckCompatible(ctx, c), notAhead(ctx, c)); err != nil {
-			return err
-		}
-		steps, err := planRegions(ctx, eng, c, o) // checked again, because another process may have changed the regions since
+		steps, err := plan() // checked again, because another process may have changed the database since
 		if err != nil {
 			return err
 		}
@@ -130,7 +125,7 @@ func Migrate(ctx context.Context, dsn string, o MigrateOptions) error {
 		}
 		grants, err := o.grant(ctx, eng, c)
 		if err == nil && regions+files+places+rows+grants == 0 {
-			o.say("nothing to do")
+			o.report("nothing to do")
 		}
 		return err
 	})
@@ -148,7 +143,7 @@ func (o MigrateOptions) numbered(ctx context.Context, eng engine, cfg *pgx.ConnC
 		return 0, fmt.Errorf("cannot migrate the database: %w", err)
 	}
 	if n := len(applied); n > 0 {
-		o.say(fmt.Sprintf("applied migrations: %d, the last one is %s", n, path.Base(applied[n-1].Source.Path)))
+		o.report(fmt.Sprintf("applied migrations: %d, the last one is %s", n, path.Base(applied[n-1].Source.Path)))
 	}
 	return len(applied), nil
 }
@@ -157,7 +152,7 @@ func (o MigrateOptions) numbered(ctx context.Context, eng engine, cfg *pgx.ConnC
 //
 //   - ErrTooOld, if this program may not work on the database.
 //   - ErrBehind, if migrations are missing.
-//   - ErrPrivileges, if the user may not read the version of the schema.
+//   - ErrPrivileges, if the user may not read the schema's version.
 func Check(ctx context.Context, dsn string) error {
 	cfg, err := dial.Parse(dsn)
 	if err != nil {
@@ -166,22 +161,14 @@ func Check(ctx context.Context, dsn string) error {
 	if err := mayWork(ctx, cfg); err != nil {
 		return err
 	}
-	p, closeDB, err := provider(cfg, migrations.FS)
-	if err != nil {
-		return err
-	}
-	defer closeDB()
-	pending, err := p.HasPending(ctx)
-	if denied(err) {
+	is, err := pending(ctx, cfg)
+	switch {
+	case denied(err):
 		return mayNotLook(ctx, cfg)
-	}
-	if err != nil {
-		return fmt.Errorf("cannot read the schema's version: %w", err)
-	}
-	if pending {
+	case is:
 		return ErrBehind
 	}
-	return nil
+	return err
 }
 
 // mayWork runs CheckCompatible on its own connection. It returns only ErrTooOld. The next check reports all other errors.
@@ -190,7 +177,7 @@ func mayWork(ctx context.Context, cfg *pgx.ConnConfig) error {
 	if err != nil {
 		return nil
 	}
-	defer func() { _ = c.Close(context.WithoutCancel(ctx)) }()
+	defer dial.Close(ctx, c)
 	if err := CheckCompatible(ctx, c); errors.Is(err, ErrTooOld) {
 		return err
 	}
@@ -207,9 +194,9 @@ const (
 
 // leased runs work while this process has the lease.
 //
-// The return of the lease is a write, and a write waits for a synchronous standby. So if work finds that an earlier process has made a change
-// already, this change is durable, too, when Migrate reports it. The lease is a row in a table, because a table works on both engines. On
-// CockroachDB, advisory locks do not exist or do nothing.
+// Returning the lease is a write, and a write waits for a synchronous standby. So if work finds that an earlier process has made a change already,
+// this change is durable, too, when Migrate reports it. The lease is a row in a table, because a table works on both engines. On CockroachDB,
+// advisory locks do not exist or do nothing.
 func (o MigrateOptions) leased(ctx context.Context, cfg *pgx.ConnConfig, work func() error) (err error) {
 	db := stdlib.OpenDB(*cfg)
 	defer func() { _ = db.Close() }()
@@ -217,7 +204,8 @@ func (o MigrateOptions) leased(ctx context.Context, cfg *pgx.ConnConfig, work fu
 	if err != nil {
 		return err
 	}
-	if err := (telling{locker, o}).Lock(ctx, db); err != nil {
+	const wait = "the lease of another migration that runs now; if it was killed, its lease ends within 30 s"
+	if err := o.waiting(wait, func() error { return locker.Lock(ctx, db) }); err != nil {
 		return fmt.Errorf("cannot get the lease for the migration: %w", err)
 	}
 	defer func() { err = errors.Join(err, unlock(ctx, locker, db)) }()
@@ -231,7 +219,7 @@ func unlock(ctx context.Context, locker lock.Locker, db *sql.DB) error {
 	return nil
 }
 
-// provider returns goose for the database, without a lease of its own. A caller that applies files has the lease of Migrate already.
+// provider returns goose for the database, without its own lease. A caller that applies files has Migrate's lease already.
 func provider(cfg *pgx.ConnConfig, files fs.FS) (*goose.Provider, func(), error) {
 	db := stdlib.OpenDB(*cfg)
 	closeDB := func() { _ = db.Close() }

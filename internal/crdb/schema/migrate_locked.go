@@ -40,11 +40,11 @@ func (o MigrateOptions) lock(ctx context.Context, c *pgx.Conn, tables []string) 
 
 func lockSteps(tables []string, to bool) (steps []ddl) {
 	for _, table := range tables {
-		said := "the table " + table + " is unlocked for changes of its schema"
+		message := "the table " + table + " is unlocked for changes of its schema"
 		if to {
-			said = "the table " + table + " is schema-locked again"
+			message = "the table " + table + " is schema-locked again"
 		}
-		steps = append(steps, ddl{setLocked(table, to), said})
+		steps = append(steps, ddl{setLocked(table, to), message})
 	}
 	return steps
 }

@@ -191,7 +191,7 @@ func TestWaitForAMigrationLeaseIsReported(t *testing.T) {
 	_, err := conn.Exec(t.Context(), "UPDATE goose_lock SET locked = true, locked_by = 'a process that was killed', lease_expires_at = now() + INTERVAL '1 hour'")
 	require.NoError(t, err)
 	var said []string
-	require.NoError(t, schema.Migrate(t.Context(), dsn, schema.MigrateOptions{Regions: []string{region}, Said: func(s string) {
+	require.NoError(t, schema.Migrate(t.Context(), dsn, schema.MigrateOptions{Regions: []string{region}, Report: func(s string) {
 		if said = append(said, s); len(said) == 1 { // the lease ends exactly after the first message, even if the database is slow
 			_, err := conn.Exec(t.Context(), "UPDATE goose_lock SET lease_expires_at = now() - INTERVAL '1 second'")
 			assert.NoError(t, err)

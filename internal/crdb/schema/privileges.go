@@ -7,42 +7,50 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/carve-ipam/carve/internal/crdb/dial"
 )
 
-// ErrPrivileges is the error for a database user that lacks a privilege of its role.
+// ErrPrivileges is the error for a database user that lacks a privilege for its role.
 var ErrPrivileges = errors.New("the database user lacks privileges")
 
-// UserStanding describes the privileges of a database user that its role does not include.
+// UserStanding describes a database user's privileges that its role does not include.
 type UserStanding struct {
 	User string
-	// More lists these privileges. It is empty if the user has only the privileges of the role.
+	// More lists these privileges. It is empty if the user has only the role's privileges.
 	More []string
-	// Retains reports whether the user has all privileges of the retention role, which deletes old rows.
+	// Retains reports whether the user has all privileges for the retention role, which deletes old rows.
 	Retains bool
 }
 
-// CheckUser returns ErrPrivileges if the user of the database URL lacks a privilege that the role needs. The error names the missing privileges and
-// the command that grants them. If a table is missing, CheckUser returns ErrBehind.
+// CheckUser returns ErrPrivileges if the database URL's user lacks a privilege that the role needs. The error names the missing privileges and the
+// command that grants them. If a table is missing, CheckUser returns ErrBehind.
 func CheckUser(ctx context.Context, dsn string, r Role) (UserStanding, error) {
 	cfg, err := dial.Parse(dsn)
 	if err != nil {
 		return UserStanding{}, err
 	}
-	c, err := pgx.ConnectConfig(ctx, cfg)
-	if denied(err) {
-		return UserStanding{}, lacking(cfg.User, r, []string{"CONNECT on the database " + cfg.Database})
-	}
+	c, err := connectAs(ctx, cfg, r)
 	if err != nil {
-		return UserStanding{}, fmt.Errorf("cannot connect to the database: %w", err)
+		return UserStanding{}, err
 	}
-	defer func() { _ = c.Close(context.WithoutCancel(ctx)) }()
+	defer dial.Close(ctx, c)
 	return CheckUserOn(ctx, c, r)
 }
 
-// CheckUserOn does the work of CheckUser on an open connection.
+// connectAs connects to the database as a user that needs a role. It returns ErrPrivileges if the user may not connect.
+func connectAs(ctx context.Context, cfg *pgx.ConnConfig, r Role) (*pgx.Conn, error) {
+	c, err := pgx.ConnectConfig(ctx, cfg.Copy())
+	switch {
+	case denied(err):
+		return nil, lacking(cfg.User, r, []string{"CONNECT on the database " + cfg.Database})
+	case err != nil:
+		return nil, fmt.Errorf("cannot connect to the database: %w", err)
+	}
+	return c, nil
+}
+
+// CheckUserOn works like CheckUser, on an open connection.
 func CheckUserOn(ctx context.Context, c *pgx.Conn, r Role) (st UserStanding, err error) {
 	eng, err := detect(ctx, c)
 	if err != nil {
@@ -59,8 +67,7 @@ func CheckUserOn(ctx context.Context, c *pgx.Conn, r Role) (st UserStanding, err
 		return st, lacking(st.User, r, []string{"USAGE on the schema public"})
 	}
 	may, err := mayDo(ctx, eng, c)
-	var pg *pgconn.PgError
-	if errors.As(err, &pg) && pg.Code == undefinedTable {
+	if dial.IsState(err, undefinedTable) {
 		return st, ErrBehind
 	}
 	if err != nil {
@@ -87,7 +94,7 @@ func CheckUserOn(ctx context.Context, c *pgx.Conn, r Role) (st UserStanding, err
 		return st, nil // an owner has every privilege on the tables
 	}
 	for _, s := range byPrivileges(without(may, need)) {
-		st.More = append(st.More, s.said())
+		st.More = append(st.More, s.describe())
 	}
 	return st, nil
 }
@@ -111,9 +118,9 @@ func beyond(ctx context.Context, eng engine, c *pgx.Conn) (more []string, owns b
 // mayDo returns the privileges that the user has on Carve's tables.
 func mayDo(ctx context.Context, eng engine, c *pgx.Conn) (map[privilege]bool, error) {
 	var tables, names []string
-	for _, g := range Grants() {
+	for _, g := range Tables() {
 		for _, n := range eng.privileges() {
-			tables, names = append(tables, g.Table), append(names, n)
+			tables, names = append(tables, g.Name), append(names, n)
 		}
 	}
 	may := map[privilege]bool{}
@@ -135,22 +142,16 @@ func lacking(user string, r Role, lacks []string) error {
 		ErrPrivileges, user, strings.Join(shown, ", "), rest, r, user)
 }
 
-func denied(err error) bool {
-	var pg *pgconn.PgError
-	return errors.As(err, &pg) && pg.Code == insufficientPrivilege
-}
+func denied(err error) bool { return dial.IsState(err, insufficientPrivilege) }
 
 // mayNotLook returns the reason why a user could not read the applied migrations. There are two cases. If the table does not exist yet, goose tried
 // to create it and was refused. If the table exists, the user may not read it.
 func mayNotLook(ctx context.Context, cfg *pgx.ConnConfig) error {
-	c, err := pgx.ConnectConfig(ctx, cfg.Copy())
-	if denied(err) {
-		return lacking(cfg.User, ServerRole, []string{"CONNECT on the database " + cfg.Database})
-	}
+	c, err := connectAs(ctx, cfg, ServerRole)
 	if err != nil {
-		return fmt.Errorf("cannot connect to the database: %w", err)
+		return err
 	}
-	defer func() { _ = c.Close(context.WithoutCancel(ctx)) }()
+	defer dial.Close(ctx, c)
 	var there bool
 	if err := c.QueryRow(ctx, askVersioned).Scan(&there); err != nil {
 		return fmt.Errorf("cannot read the schema's version: %w", err)

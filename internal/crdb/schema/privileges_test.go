@@ -57,9 +57,9 @@ func TestServerRoleIsRefusedOtherStatements(t *testing.T) {
 		}
 	}
 	before := granted(t, in)
-	for _, g := range schema.Grants() {
+	for _, g := range schema.Tables() {
 		if g.Server != "" { // PostgreSQL only warns, and grants nothing
-			_, err := c.Exec(t.Context(), "GRANT ALL ON "+g.Table+" TO "+in.User(roletest.Server))
+			_, err := c.Exec(t.Context(), "GRANT ALL ON "+g.Name+" TO "+in.User(roletest.Server))
 			require.NoError(t, err)
 		}
 	}
@@ -80,12 +80,12 @@ func TestRetentionAndReaderRolesAreRefusedOtherStatements(t *testing.T) {
 	} {
 		require.Equal(t, denied, roletest.Code(t, cron, sql), sql)
 	}
-	for _, g := range schema.Grants() {
-		for _, sql := range []string{"DELETE FROM " + g.Table, "TRUNCATE " + g.Table, "LOCK TABLE " + g.Table + " IN ROW EXCLUSIVE MODE"} {
+	for _, g := range schema.Tables() {
+		for _, sql := range []string{"DELETE FROM " + g.Name, "TRUNCATE " + g.Name, "LOCK TABLE " + g.Name + " IN ROW EXCLUSIVE MODE"} {
 			require.Equal(t, denied, roletest.Code(t, reader, sql), sql)
 		}
 		if g.Reader != "" {
-			require.Empty(t, roletest.Code(t, reader, "SELECT 1 FROM "+g.Table))
+			require.Empty(t, roletest.Code(t, reader, "SELECT 1 FROM "+g.Name))
 		}
 	}
 	require.Equal(t, denied, roletest.Code(t, reader, "SELECT 1 FROM idempotency_keys"))
@@ -113,11 +113,11 @@ func TestMissingPrivilegeIsNamed(t *testing.T) {
 		exec(give)
 	}
 	require.NoError(t, check())
-	for _, g := range schema.Grants() {
+	for _, g := range schema.Tables() {
 		for p := range strings.SplitSeq(g.Server, ", ") {
 			if p != "" {
-				on := fmt.Sprintf("%s ON %s", p, g.Table)
-				broken(fmt.Sprintf("REVOKE %s FROM %s_server", on, in.Prefix), fmt.Sprintf("GRANT %s TO %s_server", on, in.Prefix), p+" on "+g.Table)
+				on := fmt.Sprintf("%s ON %s", p, g.Name)
+				broken(fmt.Sprintf("REVOKE %s FROM %s_server", on, in.Prefix), fmt.Sprintf("GRANT %s TO %s_server", on, in.Prefix), p+" on "+g.Name)
 			}
 		}
 	}

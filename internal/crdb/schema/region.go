@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/carve-ipam/carve/internal/crdb/dial"
 	"github.com/carve-ipam/carve/internal/crdb/lookup"
@@ -16,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// ErrRegion is the error if the regions of a database are not the requested ones.
+// ErrRegion is the error if a database's regions are not the requested ones.
 var ErrRegion = errors.New("the regions do not fit the database")
 
 // CheckRegion returns ErrRegion unless the database has the region and the connection leads to a node in the region. A server searches names and
@@ -26,15 +25,11 @@ func CheckRegion(ctx context.Context, dsn, region string) error {
 	if err != nil {
 		return err
 	}
-	c, err := pgx.ConnectConfig(ctx, cfg)
-	if err != nil {
-		return fmt.Errorf("cannot connect to the database: %w", err)
-	}
-	defer func() { _ = c.Close(context.WithoutCancel(ctx)) }()
-	eng, err := detect(ctx, c)
+	c, eng, err := connect(ctx, cfg)
 	if err != nil {
 		return err
 	}
+	defer dial.Close(ctx, c)
 	written, err := Regions(ctx, c)
 	if err != nil {
 		return err
@@ -63,11 +58,10 @@ func Regions(ctx context.Context, c *pgx.Conn) ([]ipam.Region, error) {
 	var found []ipam.Region
 	rows, err := c.Query(ctx, query.Get("region_list"))
 	if err == nil {
-		found, err = lookup.Collect(rows, lookup.ScanRegion)
+		found, err = pgx.CollectRows(rows, lookup.ScanRegion)
 	}
-	var pg *pgconn.PgError
 	switch {
-	case errors.As(err, &pg) && pg.Code == undefinedTable:
+	case dial.IsState(err, undefinedTable):
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("cannot read the database's regions: %w", err)

@@ -30,8 +30,8 @@ func altered(server *pgscript.Server) (out []string) {
 // belongs returns the locality of each table in a database with this number of regions.
 func belongs(regions int) map[string]string {
 	want := map[string]string{}
-	for _, l := range Localities() {
-		want[l.Table] = string(l.in(regions))
+	for _, l := range Tables() {
+		want[l.Name] = string(l.in(regions))
 	}
 	return want
 }
@@ -61,7 +61,7 @@ func TestCockroachRegionsAreAddedInOrder(t *testing.T) {
 	c := newCluster("ap", "eu", "us")
 	server := c.start(t)
 	var said []string
-	o := MigrateOptions{Regions: []string{"us", "eu", "ap"}, Survive: SurviveRegion, Said: func(s string) { said = append(said, s) }}
+	o := MigrateOptions{Regions: []string{"us", "eu", "ap"}, Survive: SurviveRegion, Report: func(s string) { said = append(said, s) }}
 	require.NoError(t, Migrate(t.Context(), server.DSN(), o))
 	did := altered(server)
 	require.Equal(t, []string{
@@ -245,9 +245,9 @@ func TestCockroachStatementsAreRecorded(t *testing.T) {
 	} {
 		said[strings.TrimSuffix(flat(withLocalities(create, regions)), ";")] = true // a CREATE TABLE of a migration file, with its locality
 	}
-	for _, table := range Localities() {
+	for _, table := range Tables() {
 		for _, l := range []Locality{RegionalByRow, Global, RegionalByTable} {
-			said[setLocality(table.Table, l)] = true // all three, because the list may change
+			said[setLocality(table.Name, l)] = true // all three, because the list may change
 		}
 	}
 	numbered := migrationTexts(t)

@@ -15,9 +15,9 @@ import (
 )
 
 // ddl is a statement that changes a database, with the message that follows it. If sql is empty, only the message is reported.
-type ddl struct{ sql, said string }
+type ddl struct{ sql, message string }
 
-// standing describes the current regions of a database.
+// standing describes a database's current regions.
 type standing struct {
 	database string
 	there    []string // the regions that the engine itself knows, in its order
@@ -70,8 +70,8 @@ func planRegions(ctx context.Context, eng engine, c *pgx.Conn, o MigrateOptions)
 	return eng.regionSteps(now, o)
 }
 
-// allows returns an error for a list that removes a region or changes the order of the existing regions. The order must never change, because it
-// decides into which databases a backup can be restored.
+// allows returns an error for a list that removes or reorders existing regions. The order must never change, because it decides into which databases
+// a backup can be restored.
 func (s standing) allows(want []string) error {
 	if len(s.order) == 0 {
 		return nil
@@ -103,7 +103,7 @@ func (o MigrateOptions) take(ctx context.Context, c *pgx.Conn, steps []ddl) (don
 			}
 			done++
 		}
-		o.say(s.said)
+		o.report(s.message)
 	}
 	return done, nil
 }

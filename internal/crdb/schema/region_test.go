@@ -49,7 +49,7 @@ func TestRegionsAreRecordedInOrder(t *testing.T) {
 	dsn := dbtest.Empty(t)
 	var said []string
 	o := options("us-west", "eu-1", "ap")
-	o.Survive, o.Said = schema.SurviveRegion, func(s string) { said = append(said, s) }
+	o.Survive, o.Report = schema.SurviveRegion, func(s string) { said = append(said, s) }
 	require.NoError(t, schema.Migrate(t.Context(), dsn, o))
 	rows, values := written(t, dsn)
 	require.Equal(t, []string{"0 us-west", "1 eu-1", "2 ap"}, rows)

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// ErrRoles is the error of Migrate if it cannot create the requested roles.
+// ErrRoles is Migrate's error if it cannot create the requested roles.
 var ErrRoles = errors.New("the roles cannot be made")
 
 // RoleMode selects how Migrate handles roles.
@@ -24,8 +24,8 @@ const (
 // RoleOptions configures the roles.
 type RoleOptions struct {
 	Mode RoleMode
-	// Prefix is the beginning of the three role names; "": the database's name. All databases of a cluster share their roles, so several
-	// installations in one cluster need different prefixes.
+	// Prefix begins the three role names; "": the database's name. All databases in a cluster share their roles, so several installations in one
+	// cluster need different prefixes.
 	Prefix string
 	// Users maps each role to the login users that get it. The users must exist.
 	Users map[Role][]string
@@ -34,11 +34,11 @@ type RoleOptions struct {
 // strict reports whether incomplete roles are an error.
 func (o RoleOptions) strict() bool { return o.Mode == RolesRequire }
 
-// goodPrefix matches a prefix that both engines accept as the beginning of a name. The characters are those of CockroachDB's user names, and few of
-// them need quotes in PostgreSQL. The length leaves room for the rest of the name, because PostgreSQL truncates a name after 63 characters.
+// goodPrefix matches a prefix with which a name may begin on both engines. The characters are allowed in CockroachDB's user names, and few need
+// quotes in PostgreSQL. The length leaves room for the name's end, because PostgreSQL truncates a name after 63 characters.
 var goodPrefix = regexp.MustCompile(`^[a-z_][a-z0-9_.-]{0,52}$`)
 
-// roleState describes the roles of an installation in a database.
+// roleState describes an installation's roles in a database.
 type roleState struct {
 	user, database, schema string          // the current user, with its database and schema
 	prefix                 string          // prefix of the role names
@@ -46,7 +46,7 @@ type roleState struct {
 	there                  map[string]bool // existing roles and login users
 	granted                map[string]map[privilege]bool
 	reach                  map[string][2]bool // for each role, whether it has CONNECT and USAGE
-	members                map[[2]string]bool // pairs of a role and a user that has it
+	members                map[[2]string]bool // pairs: a role, and a user that has it
 }
 
 // problems returns sentences about the steps that the user may not do. If it is empty, the user can try every step.
@@ -95,28 +95,28 @@ func (st roleState) gives(o RoleOptions) (steps []ddl) {
 			steps = append(steps, ddl{grantConnect(st.database, n), n + ": CONNECT on the database " + st.database})
 		}
 		if !st.reach[n][1] {
-			steps = append(steps, ddl{grantUsage(st.schema, n), n + ": USAGE on the schema " + st.schema})
+			steps = append(steps, ddl{"GRANT USAGE ON SCHEMA " + name(st.schema) + " TO " + name(n), n + ": USAGE on the schema " + st.schema})
 		}
 		need := map[privilege]bool{}
 		for _, p := range r.needs() {
 			need[p] = true
 		}
 		for _, s := range byPrivileges(without(st.granted[n], need)) {
-			steps = append(steps, ddl{revokeTables(s.privileges, s.quoted(), n), n + ": no more " + s.said()})
+			steps = append(steps, ddl{revokeTables(s.privileges, s.quoted(), n), n + ": no more " + s.describe()})
 		}
 		fresh := len(st.granted[n]) == 0
 		for i, s := range byPrivileges(without(need, st.granted[n])) {
-			said := n + ": " + s.said()
+			line := n + ": " + s.describe()
 			if fresh && i == 0 {
-				said = "the role " + n + " has its privileges"
-			} else if fresh { // the first sentence covers all grants of a new role
-				said = ""
+				line = "the role " + n + " has its privileges"
+			} else if fresh { // the first sentence covers all grants to a new role
+				line = ""
 			}
-			steps = append(steps, ddl{grantTables(s.privileges, s.quoted(), n), said})
+			steps = append(steps, ddl{grantTables(s.privileges, s.quoted(), n), line})
 		}
 		for _, u := range o.Users[r] {
 			if !st.members[[2]string{n, u}] {
-				steps = append(steps, ddl{grantMembership(n, u), "the user " + u + " has the role " + n})
+				steps = append(steps, ddl{"GRANT " + name(n) + " TO " + name(u), "the user " + u + " has the role " + n})
 			}
 		}
 	}
@@ -133,13 +133,13 @@ func without(these, those map[privilege]bool) map[privilege]bool {
 	return rest
 }
 
-// sharing is a set of tables that need the same change of privileges. One statement makes the change for all of them.
+// sharing is a set of tables that need the same privilege changes. One statement makes the change for all of them.
 type sharing struct {
 	privileges string
 	tables     []string
 }
 
-func (s sharing) said() string { return s.privileges + " on " + strings.Join(s.tables, ", ") }
+func (s sharing) describe() string { return s.privileges + " on " + strings.Join(s.tables, ", ") }
 
 func (s sharing) quoted() string {
 	names := make([]string, len(s.tables))
@@ -167,7 +167,7 @@ func byPrivileges(all map[privilege]bool) (out []sharing) {
 	return out
 }
 
-// place returns the position of a privilege in a sorted list. Privileges that Carve does not use come last.
+// place returns a privilege's position in a sorted list. Privileges that Carve does not use come last.
 func place(privilege string) int {
 	known := []string{"SELECT", "INSERT", "UPDATE", "DELETE"}
 	if i := slices.Index(known, privilege); i >= 0 {

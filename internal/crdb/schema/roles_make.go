@@ -16,7 +16,7 @@ import (
 // insufficientPrivilege is the SQLSTATE for a missing privilege.
 const insufficientPrivilege = "42501"
 
-// readRoles reads the roles of an installation from the database.
+// readRoles reads an installation's roles from the database.
 func (o MigrateOptions) readRoles(ctx context.Context, c *pgx.Conn) (st roleState, err error) {
 	if err := c.QueryRow(ctx, askSelf).Scan(&st.user, &st.database, &st.schema); err != nil {
 		return st, err
@@ -48,8 +48,8 @@ func (o MigrateOptions) readRoles(ctx context.Context, c *pgx.Conn) (st roleStat
 	var p privilege
 	st.granted = map[string]map[privilege]bool{}
 	if err := eachRow(ctx, c, askGranted, []any{st.schema, groups}, []any{&found, &p.table, &p.name}, func() {
-		if !slices.ContainsFunc(Grants(), func(g TableGrants) bool { return g.Table == p.table }) {
-			return // not Carve's table
+		if !IsTable(p.table) {
+			return
 		}
 		if st.granted[found] == nil {
 			st.granted[found] = map[privilege]bool{}
@@ -69,7 +69,7 @@ func (o MigrateOptions) readRoles(ctx context.Context, c *pgx.Conn) (st roleStat
 	return st, err
 }
 
-// eachRow calls do for every row in the result of a query.
+// eachRow calls the function do for every row in a query's result.
 func eachRow(ctx context.Context, c *pgx.Conn, sql string, args, to []any, do func()) error {
 	rows, err := c.Query(ctx, sql, args...)
 	if err != nil {
@@ -154,8 +154,8 @@ func (o MigrateOptions) takeRoles(ctx context.Context, eng engine, c *pgx.Conn, 
 			return done, fmt.Errorf("%s: %w", s.sql, err)
 		}
 		done++
-		if s.said != "" {
-			o.say(s.said)
+		if s.message != "" {
+			o.report(s.message)
 		}
 	}
 	return done, nil
@@ -163,17 +163,15 @@ func (o MigrateOptions) takeRoles(ctx context.Context, eng engine, c *pgx.Conn, 
 
 // cannot returns an error in strict mode. Otherwise it only reports the problem.
 func (o MigrateOptions) cannot(why string, cause error) error {
-	var pg *pgconn.PgError
-	denied := errors.As(cause, &pg) && pg.Code == insufficientPrivilege
 	switch {
 	case o.Roles.strict() && cause == nil:
 		return fmt.Errorf("%w: %s", ErrRoles, why)
-	case o.Roles.strict() || cause != nil && !denied:
+	case o.Roles.strict() || cause != nil && !denied(cause):
 		return fmt.Errorf("%w (fix the cause and run the same command again): %s: %w", ErrRoles, why, cause)
-	case denied:
+	case cause != nil:
 		why += ": " + cause.Error()
 	}
-	o.say("the roles for servers, retention and readers are not complete: " + why)
+	o.report("the roles for servers, retention and readers are not complete: " + why)
 	return nil
 }
 
@@ -182,5 +180,5 @@ func (o MigrateOptions) leave(st roleState, left []string) {
 	if len(left) == 0 {
 		return
 	}
-	o.say(fmt.Sprintf("PUBLIC may create tables in the database, and so may a server; the user %q cannot revoke that, but the owner of the database can: %s", st.user, strings.Join(left, "; ")))
+	o.report(fmt.Sprintf("PUBLIC may create tables in the database, and so may a server; the user %q cannot revoke that, but the owner of the database can: %s", st.user, strings.Join(left, "; ")))
 }

@@ -163,7 +163,7 @@ func TestCockroachRolesAreCreatedOnceAndRepaired(t *testing.T) {
 	server := c.start(t)
 	o := MigrateOptions{Regions: []string{"eu"}, Roles: scriptRoles()}
 	var sentences []string
-	o.Said = func(s string) { sentences = append(sentences, s) }
+	o.Report = func(s string) { sentences = append(sentences, s) }
 	require.NoError(t, Migrate(t.Context(), server.DSN(), o))
 	require.Equal(t, "PUBLIC may no longer create tables in the schema public", sentences[len(sentences)-1])
 	for _, r := range roles {

@@ -17,7 +17,7 @@ import (
 // said collects the messages of a migration.
 func said(o *schema.MigrateOptions) *[]string {
 	var out []string
-	o.Said = func(s string) { out = append(out, s) }
+	o.Report = func(s string) { out = append(out, s) }
 	return &out
 }
 
@@ -37,13 +37,13 @@ func granted(t *testing.T, in *roletest.Installation) []string {
 	return out
 }
 
-// wanted returns the grants in schema.Grants, in the format of granted.
+// wanted returns the grants in schema.Tables, in the format of granted.
 func wanted(in *roletest.Installation) (out []string) {
-	for _, g := range schema.Grants() {
+	for _, g := range schema.Tables() {
 		for role, list := range map[string]string{"server": g.Server, "retention": g.Retention, "reader": g.Reader} {
 			for p := range strings.SplitSeq(list, ", ") {
 				if p != "" {
-					out = append(out, fmt.Sprintf("%s_%s: %s on %s", in.Prefix, role, p, g.Table))
+					out = append(out, fmt.Sprintf("%s_%s: %s on %s", in.Prefix, role, p, g.Name))
 				}
 			}
 		}

@@ -8,40 +8,38 @@ import (
 // accessDeletes deletes members, API keys and grants. If a project is deleted, it also deletes all other rows that belong only to the project.
 func (w *Statements) accessDeletes(ch storage.AccessChanges) {
 	if m := ch.MemberDelete; m != nil {
-		w.hit("member_delete", 1, rows.ID(m.ProjectID), m.Name, rows.ID(m.Revision))
+		w.hit("member_delete", 1, m.ProjectID, m.Name, m.Revision)
 	}
 	if k := ch.KeyDelete; k != nil {
-		w.hit("key_delete", 1, rows.ID(k.UID), rows.ID(k.Revision))
+		w.hit("key_delete", 1, k.UID, k.Revision)
 	}
 	if g := ch.GrantDelete; g != nil {
-		w.hit("grant_delete", 1, rows.ID(g.SubjectID), g.Name, rows.ID(g.Revision))
+		w.hit("grant_delete", 1, g.SubjectID, g.Name, g.Revision)
 	}
 	if of := ch.GrantsDelete; of != nil {
-		w.any("grant_delete_all", rows.ID(of.ID))
+		w.any("grant_delete_all", of.ID)
 	}
 	if p := ch.AccessDelete; p != nil {
-		w.any("member_delete_all", rows.ID(p.UID))
+		w.any("member_delete_all", p.UID)
 		w.any("grant_delete_to", p.Name)
-		w.any("key_delete_all", rows.ID(p.UID))
-		w.any("shard_delete_all", rows.ID(p.UID))
-		w.any("quota_delete_all", rows.ID(p.UID))
-		w.any("webhook_delete_all", rows.ID(p.UID))
-		w.any("delivery_delete_all", rows.ID(p.UID))
-		w.any("alert_rule_delete_all", rows.ID(p.UID))
-		w.any("alert_delete_all", rows.ID(p.UID))
-		w.hit("removal_insert", 1, rows.ID(p.UID)) // the audit trail and the history are too large for one transaction, so Purge deletes them later
+		for _, statement := range []string{
+			"key_delete_all", "shard_delete_all", "quota_delete_all", "webhook_delete_all", "delivery_delete_all", "alert_rule_delete_all", "alert_delete_all",
+		} {
+			w.any(statement, p.UID)
+		}
+		w.hit("removal_insert", 1, p.UID) // the audit trail and the history are too large for one transaction, so Purge deletes them later
 	}
 }
 
 func (w *Statements) accessUpdates(ch storage.AccessChanges) {
 	if u := ch.MemberUpdate; u != nil {
-		hitRow(w, "member_update", rows.Members, u.Now, rows.ID(u.Now.ProjectID), u.Now.Name, rows.ID(u.Was))
+		hitRow(w, "member_update", rows.Members, u.Now, u.Now.ProjectID, u.Now.Name, u.Was)
 	}
 }
 
 func (w *Statements) accessInserts(ch storage.AccessChanges) {
 	if m := ch.MemberInsert; m != nil {
-		hitRow(w, "member_insert", rows.Members, *m, rows.ID(m.ProjectID))
+		hitRow(w, "member_insert", rows.Members, *m, m.ProjectID)
 	}
 	if k := ch.KeyInsert; k != nil {
 		hitRow(w, "key_insert", rows.Keys, *k)

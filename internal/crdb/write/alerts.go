@@ -5,20 +5,20 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/rows"
 )
 
-// alerts changes the row of a rule before its alerts, because this row is also the lock on the alerts.
+// alerts changes a rule's row before its alerts, because this row is also the lock on the alerts.
 func (w *Statements) alerts(ch storage.AlertChanges) {
 	if r := ch.AlertRuleDelete; r != nil {
-		w.hit("alert_rule_delete", 1, r.Region, rows.ID(r.ProjectID), r.Name, rows.ID(r.Epoch))
-		w.any("alert_delete_of", r.Region, rows.ID(r.ProjectID), r.Name)
+		w.hit("alert_rule_delete", 1, r.Region, r.ProjectID, r.Name, r.Epoch)
+		w.any("alert_delete_of", r.Region, r.ProjectID, r.Name)
 	}
 	if r := ch.AlertRuleInsert; r != nil {
 		hitRow(w, "alert_rule_insert", rows.AlertRules, *r)
 	}
 	if u := ch.AlertRuleUpdate; u != nil {
-		hitRow(w, "alert_rule_update", rows.AlertRules, u.Now, u.Now.Region, rows.ID(u.Now.ProjectID), u.Now.Name, rows.ID(u.Was))
+		hitRow(w, "alert_rule_update", rows.AlertRules, u.Now, u.Now.Region, u.Now.ProjectID, u.Now.Name, u.Was)
 	}
 	for _, a := range ch.AlertEnd {
-		w.hit("alert_delete", 1, a.Region, rows.ID(a.ProjectID), a.Rule, a.Subject)
+		w.hit("alert_delete", 1, a.Region, a.ProjectID, a.Rule, a.Subject)
 	}
 	for _, a := range ch.AlertBegin {
 		hitRow(w, "alert_insert", rows.Alerts, a)

@@ -1,7 +1,6 @@
 package write
 
 import (
-	"bytes"
 	"maps"
 	"slices"
 
@@ -18,16 +17,16 @@ func (w *Statements) classInserts(ch storage.ClassChanges) {
 
 func (w *Statements) classUpdates(ch storage.ClassChanges) {
 	for _, u := range ch.ClassUpdate {
-		hitRow(w, "class_update", rows.Classes, u.Now, rows.ID(u.Now.UID), rows.ID(u.Was))
+		hitRow(w, "class_update", rows.Classes, u.Now, u.Now.UID, u.Was)
 	}
 	for _, m := range ch.ScopedMarks {
-		w.hit("scoped_pool_mark", 1, rows.ID(m.PoolID), rows.TimeOrNull(m.Was), rows.TimeOrNull(m.Now))
+		w.hit("scoped_pool_mark", 1, m.PoolID, rows.TimeOrNull(m.Was), rows.TimeOrNull(m.Now))
 	}
 }
 
 func (w *Statements) classDelete(ch storage.ClassChanges) {
 	if c := ch.ClassDelete; c != nil {
-		w.hit("class_delete", 1, rows.ID(c.UID), rows.ID(c.Revision))
+		w.hit("class_delete", 1, c.UID, c.Revision)
 	}
 }
 
@@ -37,22 +36,22 @@ func (w *Statements) backing(p ipam.Pool) {
 	if n == 0 {
 		return
 	}
-	classes := make([][16]byte, n)
+	classes := make([]ipam.ID, n)
 	for i, c := range p.Classes {
-		classes[i] = rows.ID(c.ID)
+		classes[i] = c.ID
 	}
-	w.hit("pool_class_insert", n, rows.ID(p.ProjectID), p.Name, rows.ID(p.UID), classes)
+	w.hit("pool_class_insert", n, p.ProjectID, p.Name, p.UID, classes)
 }
 
-// classEpochs gives each project with changed classes a new class epoch, which is the version of its classes. All servers then discard the project's
-// cached classes and the pools of those classes.
+// classEpochs gives each project with changed classes a new class epoch, which is a version for its classes. All servers then discard the project's
+// cached classes and the pools behind those classes.
 func (w *Statements) classEpochs(ch storage.Changes) {
-	for _, id := range slices.SortedFunc(maps.Keys(classesChanged(ch)), func(a, b ipam.ID) int { return bytes.Compare(a[:], b[:]) }) { // sorted as in all transactions, so that two of them do not deadlock
-		w.hit("class_epoch_move", 1, rows.ID(id), rows.ID(ipam.NewID()))
+	for _, id := range slices.SortedFunc(maps.Keys(classesChanged(ch)), rows.CompareIDs) { // sorted in all transactions, so that two do not deadlock
+		w.hit("class_epoch_move", 1, id, ipam.NewID())
 	}
 }
 
-// classesChanged returns the projects with a changed class, or with a change to a pool of a class.
+// classesChanged returns the projects with a changed class, or with a change to a pool that backs a class.
 func classesChanged(ch storage.Changes) map[ipam.ID]bool {
 	of := map[ipam.ID]bool{}
 	if c := ch.ClassInsert; c != nil {

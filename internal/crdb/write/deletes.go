@@ -1,13 +1,17 @@
 package write
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
 	"net/netip"
 	"slices"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb/lookup"
 	"github.com/carve-ipam/carve/internal/crdb/rows"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -35,25 +39,23 @@ func (w *Statements) deletes(ch storage.Changes) {
 	}
 	w.regionDeletes(ch.RegionChanges)
 	if p := ch.PoolDelete; p != nil {
-		w.any("pool_class_delete", rows.ID(p.UID))
-		w.any("utilization_delete_of", p.Region, rows.ID(p.UID))
-		w.hit("pool_delete", 1, rows.ID(p.UID), rows.ID(p.Revision))
+		w.any("pool_class_delete", p.UID)
+		w.any("utilization_delete_of", p.Region, p.UID)
+		w.hit("pool_delete", 1, p.UID, p.Revision)
 	}
 	w.classDelete(ch.ClassChanges)
 	for _, s := range ch.SpaceDelete {
-		w.hit("space_delete", 1, rows.ID(s.UID), rows.ID(s.Revision))
+		w.hit("space_delete", 1, s.UID, s.Revision)
 	}
 	if p := ch.ProjectDelete; p != nil {
-		w.any("answer_delete", rows.ID(p.UID))
-		w.any("consumer_delete_all", rows.ID(p.UID))
-		w.any("realm_delete_all", rows.ID(p.UID))
-		w.any("project_region_delete", rows.ID(p.UID))
-		w.any("class_delete_all", rows.ID(p.UID))
-		w.hit("project_delete", 1, rows.ID(p.UID), rows.ID(p.Revision))
+		for _, statement := range []string{"answer_delete", "consumer_delete_all", "realm_delete_all", "project_region_delete", "class_delete_all"} {
+			w.any(statement, p.UID)
+		}
+		w.hit("project_delete", 1, p.UID, p.Revision)
 	}
 }
 
-// free queues one statement for each region. The statement inserts or deletes the free blocks that of selects.
+// free queues one statement for each region, which inserts or deletes free blocks. The function of returns a change's blocks.
 func (w *Statements) free(name string, changes []storage.FreeChange, of func(storage.FreeChange) []netip.Prefix) {
 	for region, list := range inRegions(changes, func(f storage.FreeChange) string { return f.Container.Region }) {
 		var blocks []rows.FreeBlock
@@ -76,10 +78,32 @@ func keysOf[V any](list []V, of func(V) rows.HoldKey) []rows.HoldKey {
 	return keys
 }
 
-// holdDelete deletes rows in holds, the table of held blocks. For each row that has changed since it was read, it calls missing with the row's index.
+// holdDelete deletes rows in holds, the table for held blocks. For each row that has changed since it was read, it calls missing with the row's
+// index.
+// A row that is listed twice also counts as changed the second time, because the statement deletes it once.
 func (w *Statements) holdDelete(region string, keys []rows.HoldKey, missing func(*storage.Conflict, int) error) {
-	answered(w, "hold_delete", rows.HoldKeys, keys, region, func(id *ipam.ID) []any { return []any{(*[16]byte)(id)} },
-		func(k rows.HoldKey) ipam.ID { return k.ID }, missing)
+	name, columns, err := rows.HoldKeys.Arrays("hold_delete", keys)
+	w.err = errors.Join(w.err, err)
+	args := append([]any{region}, columns...)
+	if w.checked {
+		w.hitChecked(name, len(keys), args...)
+		return
+	}
+	w.queue(name, func(results pgx.BatchResults, c *storage.Conflict) error {
+		touched := make(map[ipam.ID]bool, len(keys))
+		var id ipam.ID
+		err := lookup.ForEach(results, []any{&id}, func() { touched[id] = true })
+		if err != nil {
+			return err
+		}
+		for i, key := range keys {
+			if !touched[key.ID] {
+				err = errors.Join(err, missing(c, i))
+			}
+			touched[key.ID] = false
+		}
+		return err
+	}, args...)
 }
 
 func byRegion(list []ipam.Allocation) iter.Seq2[string, []ipam.Allocation] {
@@ -90,7 +114,7 @@ func claimsByRegion(list []ipam.Claim) iter.Seq2[string, []ipam.Claim] {
 	return inRegions(list, func(c ipam.Claim) string { return c.Region })
 }
 
-// inRegions groups rows by region. All transactions use the same order of regions. Usually all rows have the same region.
+// inRegions groups rows by region. All transactions use the same region order. Usually all rows have the same region.
 func inRegions[T any](list []T, of func(T) string) iter.Seq2[string, []T] {
 	return func(yield func(string, []T) bool) {
 		if len(list) == 0 {

@@ -1,7 +1,6 @@
 package write
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -17,18 +16,23 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// fenceChanges collects the changes to version rows (fences). Each container and project has a version row in each region. A stock contains a
-// container's counts of free and cooling blocks.
+// fenceChanges collects the changes to version rows (fences). Each container and project has a version row in each region. A stock counts a
+// container's free and cooling blocks.
 type fenceChanges struct {
-	changed map[lookup.FenceKey]ipam.Stock // differences between the new and the old counts
-	begins  map[lookup.FenceKey]bool
-	ends    map[lookup.FenceKey]bool
-	counted map[lookup.FenceKey]ipam.Stock // new counts of containers whose blocks were all counted
-	moved   map[ipam.ID]bool               // projects, and containers with other changes; they get new versions in all regions
+	changed stocks // differences between the new and the old counts
+	begins  keySet
+	ends    keySet
+	counted stocks           // new counts for containers whose blocks were all counted
+	moved   map[ipam.ID]bool // projects, and containers whose pool or grants changed; each gets new versions in all regions
 }
 
+type (
+	stocks map[lookup.FenceKey]ipam.Stock
+	keySet map[lookup.FenceKey]bool
+)
+
 func fenceChangesOf(ch storage.Changes) fenceChanges {
-	f := fenceChanges{map[lookup.FenceKey]ipam.Stock{}, map[lookup.FenceKey]bool{}, map[lookup.FenceKey]bool{}, map[lookup.FenceKey]ipam.Stock{}, map[ipam.ID]bool{}}
+	f := fenceChanges{stocks{}, keySet{}, keySet{}, stocks{}, map[ipam.ID]bool{}}
 	f.blocks(ch)
 	f.containers(ch)
 	if e := ch.EpochReset; e != nil {
@@ -43,7 +47,7 @@ func fenceChangesOf(ch storage.Changes) fenceChanges {
 	for _, m := range ch.ScopedMarks {
 		f.moved[m.PoolID] = true
 	}
-	if g := ch.GrantDelete; g != nil && g.Kind == ipam.GrantOfPool { // a new grant needs no new version: a server that has not cached the grant reads it before it refuses a claim
+	if g := ch.GrantDelete; g != nil && g.Kind == ipam.GrantOfPool { // a new grant needs no new version: before a server refuses a claim, it reads the grants that its cache lacks
 		f.moved[g.SubjectID] = true
 	}
 	f.projects(ch)
@@ -69,7 +73,7 @@ func (f fenceChanges) projects(ch storage.Changes) {
 	}
 }
 
-// blocks adds the differences in the counts of free and cooling blocks.
+// blocks adds the differences in the stocks.
 func (f fenceChanges) blocks(ch storage.Changes) {
 	for _, c := range ch.Free {
 		if len(c.Delete)+len(c.Insert) == 0 {
@@ -111,7 +115,7 @@ func count(counts map[int]int64, n int64, blocks ...netip.Prefix) {
 	}
 }
 
-// containers adds new and deleted containers. A container is a pool in one of its regions, or an address family of a space.
+// containers adds new and deleted containers. A container is a pool in a region, or a space's address family.
 func (f fenceChanges) containers(ch storage.Changes) {
 	for _, p := range ch.PoolInsert {
 		all(f.begins, storage.PoolContainer(p))
@@ -143,7 +147,7 @@ func away(p ipam.Pool, in []storage.PoolRegionChange) (list []storage.Container)
 	return list
 }
 
-func all(places map[lookup.FenceKey]bool, containers ...storage.Container) {
+func all(places keySet, containers ...storage.Container) {
 	for _, c := range containers {
 		places[lookup.FenceKeyOf(c)] = true
 	}
@@ -166,10 +170,10 @@ func (w *Statements) fences(ch storage.Changes, known lookup.Fences, everywhere 
 	f := fenceChangesOf(ch)
 	for _, at := range inOrder(f.ends) {
 		delete(known, at)
-		w.hit("fence_delete", 1, at.Region, rows.ID(at.ID))
+		w.hit("fence_delete", 1, at.Region, at.ID)
 	}
 	if p := ch.ProjectDelete; p != nil {
-		w.any("fence_delete_all", rows.ID(p.UID))
+		w.any("fence_delete_all", p.UID)
 	}
 	next := func(at lookup.FenceKey) lookup.Fence {
 		stock, err := known[at].Stock.Plus(f.at(at))
@@ -181,7 +185,7 @@ func (w *Statements) fences(ch storage.Changes, known lookup.Fences, everywhere 
 	}
 	for _, at := range inOrder(f.begins) {
 		now := next(at)
-		w.hit("fence_insert", 1, at.Region, rows.ID(at.ID), rows.ID(now.Mark), rows.EncodeStock(now.Stock))
+		w.hit("fence_insert", 1, at.Region, at.ID, now.Mark, rows.EncodeStock(now.Stock))
 	}
 	var moves []rows.FenceMove
 	var regions []string
@@ -192,7 +196,7 @@ func (w *Statements) fences(ch storage.Changes, known lookup.Fences, everywhere 
 		was := known[at].Mark
 		now := next(at)
 		moves, regions = append(moves, rows.FenceMove{ID: at.ID, Was: was, Mark: now.Mark, Stock: rows.EncodeStock(now.Stock)}), append(regions, at.Region)
-		w.moved = append(w.moved, at)
+		w.Moved = append(w.Moved, at)
 	}
 	for len(moves) > 0 { // one statement for consecutive changes in the same region
 		n := 1
@@ -203,16 +207,16 @@ func (w *Statements) fences(ch storage.Changes, known lookup.Fences, everywhere 
 		moves, regions = moves[n:], regions[n:]
 	}
 	for _, at := range inOrder(f.counted) {
-		w.moved = append(w.moved, at)
+		w.Moved = append(w.Moved, at)
 		known[at] = lookup.Fence{Mark: ipam.NewID(), Stock: f.counted[at]}
-		w.hit("fence_put", 1, at.Region, rows.ID(at.ID), rows.ID(known[at].Mark), rows.EncodeStock(f.counted[at]))
+		w.hit("fence_put", 1, at.Region, at.ID, known[at].Mark, rows.EncodeStock(f.counted[at]))
 	}
-	for _, id := range slices.SortedFunc(maps.Keys(f.moved), func(a, b ipam.ID) int { return bytes.Compare(a[:], b[:]) }) {
+	for _, id := range slices.SortedFunc(maps.Keys(f.moved), rows.CompareIDs) {
 		mark := ipam.NewID()
-		w.any("fence_move", rows.ID(id), rows.ID(mark))
+		w.any("fence_move", id, mark)
 		for _, region := range everywhere { // only the known regions; the statement also reaches regions that this server does not know yet
 			at := lookup.FenceKey{Region: region, ID: id}
-			w.moved = append(w.moved, at)
+			w.Moved = append(w.Moved, at)
 			if was, there := known[at]; there {
 				known[at] = lookup.Fence{Mark: mark, Stock: was.Stock}
 			}
@@ -222,23 +226,20 @@ func (w *Statements) fences(ch storage.Changes, known lookup.Fences, everywhere 
 
 func inOrder[V any](places map[lookup.FenceKey]V) []lookup.FenceKey {
 	return slices.SortedFunc(maps.Keys(places), func(a, b lookup.FenceKey) int {
-		return cmp.Or(bytes.Compare(a.ID[:], b.ID[:]), cmp.Compare(a.Region, b.Region))
+		return cmp.Or(rows.CompareIDs(a.ID, b.ID), cmp.Compare(a.Region, b.Region))
 	})
 }
 
-// Begin queues the inserts of version rows for projects in regions. A row that exists already does not change.
+// Begin inserts version rows for projects in regions. A row that exists already does not change.
 func (w *Statements) Begin(places []lookup.FenceKey) {
 	for _, at := range places {
-		w.any("fence_begin", at.Region, rows.ID(at.ID), rows.ID(ipam.NewID()), rows.EncodeStock(ipam.Stock{}))
+		w.any("fence_begin", at.Region, at.ID, ipam.NewID(), rows.EncodeStock(ipam.Stock{}))
 	}
 }
 
-// Begins returns Statements that contain only the inserts of Begin.
+// Begins returns Statements that contain only Begin's inserts.
 func Begins(places []lookup.FenceKey) *Statements {
 	w := &Statements{batch: &pgx.Batch{}}
 	w.Begin(places)
 	return w
 }
-
-// Moved returns the keys of the version rows that got new versions.
-func (w *Statements) Moved() []lookup.FenceKey { return w.moved }

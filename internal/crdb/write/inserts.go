@@ -1,7 +1,6 @@
 package write
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"net/netip"
@@ -20,9 +19,9 @@ import (
 func (w *Statements) inserts(ch storage.Changes) {
 	if p := ch.ProjectInsert; p != nil {
 		hitRow(w, "project_insert", rows.Projects, *p)
-		w.any("grant_delete_to", p.Name) // an older grant to a project of this name was not meant for the new project
-		if !w.several {                  // the only region for its claims; if there are several, the first claim in each region records the region in a transaction of its own
-			w.hit("project_region_insert", 1, rows.ID(p.UID), w.region)
+		w.any("grant_delete_to", p.Name) // an older grant to a project with this name was not meant for the new project
+		if !w.several {                  // the only region for its claims; if there are several, the first claim in each region records the region in its own transaction
+			w.hit("project_region_insert", 1, p.UID, w.region)
 		}
 	}
 	for _, s := range ch.SpaceInsert {
@@ -49,8 +48,8 @@ func (w *Statements) inserts(ch storage.Changes) {
 	}
 }
 
-// claims inserts claims in the order of their names, and answers inserts stored responses in the order of their keys. So transactions with the same
-// names or keys do not deadlock.
+// claims inserts claims in name order, and storedResponses inserts stored responses in key order. So transactions with the same names or keys do not
+// deadlock.
 func (w *Statements) claims(ch storage.Changes) {
 	if u := ch.ClaimRebind; u != nil {
 		w.owners([]ipam.Claim{u.Now})
@@ -66,26 +65,26 @@ func (w *Statements) claims(ch storage.Changes) {
 			list[i] = &part[i]
 		}
 		slices.SortFunc(list, func(a, b *ipam.Claim) int {
-			return cmp.Or(bytes.Compare(a.ProjectID[:], b.ProjectID[:]), strings.Compare(a.Name, b.Name))
+			return cmp.Or(rows.CompareIDs(a.ProjectID, b.ProjectID), strings.Compare(a.Name, b.Name))
 		})
 		hitRows(w, "hold_insert", rows.NewClaims, list, region)
 		w.newNames(region, list)
 	}
 }
 
-func (w *Statements) answers(list []storage.Answer) {
+func (w *Statements) storedResponses(list []storage.StoredResponse) {
 	if len(list) == 0 {
 		return
 	}
-	list = slices.SortedFunc(slices.Values(list), func(a, b storage.Answer) int {
-		return cmp.Or(bytes.Compare(a.ProjectID[:], b.ProjectID[:]), strings.Compare(a.Key, b.Key))
+	list = slices.SortedFunc(slices.Values(list), func(a, b storage.StoredResponse) int {
+		return cmp.Or(rows.CompareIDs(a.ProjectID, b.ProjectID), strings.Compare(a.Key, b.Key))
 	})
-	hitRows(w, "answer_insert", rows.Answers, list, w.region)
+	hitRows(w, "answer_insert", rows.StoredResponses, list, w.region)
 	run := w.checks[len(w.checks)-1]
 	w.checks[len(w.checks)-1] = func(results pgx.BatchResults, conflict *storage.Conflict) error {
 		err := run(results, conflict)
 		if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == UniqueViolation && pg.ConstraintName == "idempotency_keys_pkey" {
-			return &KeysTaken{Answers: list, cause: pg}
+			return &KeysTaken{StoredResponses: list, cause: pg}
 		}
 		return err
 	}

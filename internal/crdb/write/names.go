@@ -8,27 +8,25 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
-	"github.com/carve-ipam/carve/internal/crdb/query"
-	"github.com/carve-ipam/carve/internal/crdb/rows"
+	"github.com/carve-ipam/carve/internal/crdb/lookup"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Naming collects the facts about the names of a transaction's new claims. A claim's name must be unique in all regions of its project. In the
-// claim's own region, a unique key of the table ensures this. For the other regions, a query looks for the name. A generated name needs no such
-// query, because it contains a letter for its region.
+// Naming collects facts about the names of a transaction's new claims. A claim's name must be unique in all its project's regions. In the claim's own
+// region, the table's unique key ensures this. For the other regions, a query looks for the name. A generated name needs no such query, because it
+// contains a letter for its region.
 type Naming struct {
-	claims  []ipam.Claim
-	regions map[ipam.ID][]string // regions of each project
+	Placed map[ipam.ID][]string // for each project, the regions in which it may have claims
+	claims []ipam.Claim
 }
 
-// nameKey is the unique key that a new claim violates if its name is in use. A claim can also violate every key of the table, if an earlier attempt
-// with the same ids has committed late. The engine chooses which of the keys it then reports.
+// nameKey is the unique key that a new claim violates if its name is in use. A claim can also violate every key, if an earlier attempt with the same
+// ids has committed late. The engine chooses the key that it then reports.
 const nameKey = "holds_name_key"
 
 var keysOfHolds = []string{nameKey, "holds_id_key", "holds_pkey"}
 
-// NamesTaken is the error if the name of at least one new claim is in use. The transaction was rolled back, and a later query must find the names in
-// use.
+// NamesTaken is the error if at least one new claim's name is in use. The transaction was rolled back, and a later query must find the names in use.
 type NamesTaken struct {
 	Region  string
 	Names   []storage.NameRef
@@ -36,7 +34,7 @@ type NamesTaken struct {
 	cause   *pgconn.PgError
 }
 
-// ByName reports whether the database reported the key of the names.
+// ByName reports whether the database reported nameKey.
 func (t *NamesTaken) ByName() bool { return t.cause.ConstraintName == nameKey }
 
 // Error implements error.
@@ -48,8 +46,8 @@ func (t *NamesTaken) Unwrap() error { return t.cause }
 // KeysTaken is the error if at least one idempotency key already has a stored response, which may have expired. The transaction was rolled back, and
 // a later query must find these keys.
 type KeysTaken struct {
-	Answers []storage.Answer
-	cause   *pgconn.PgError
+	StoredResponses []storage.StoredResponse
+	cause           *pgconn.PgError
 }
 
 // Error implements error.
@@ -58,8 +56,8 @@ func (t *KeysTaken) Error() string { return t.cause.Error() }
 // Unwrap returns the database's error.
 func (t *KeysTaken) Unwrap() error { return t.cause }
 
-// newNames extends the check of the last statement, which inserts new claims. If a name is in use, the insert violates a unique key of holds, and the
-// check then returns NamesTaken. If two of the claims have the same name, the second one is a conflict.
+// newNames extends the last statement's check. That statement inserts new claims. If a name is in use, the insert violates a unique key, and the
+// check then returns NamesTaken. If two claims have the same name, the second one is a conflict.
 func (w *Statements) newNames(region string, claims []*ipam.Claim) {
 	var twice []storage.NameRef
 	for i, c := range claims {
@@ -82,45 +80,39 @@ func (w *Statements) newNames(region string, claims []*ipam.Claim) {
 	}
 }
 
-// placed queues a query for the projects of the new claims and for their regions. A claim in a deleted project is a conflict.
+// placed queues a query for the new claims' projects and their regions. A claim in a deleted project is a conflict.
 func (w *Statements) placed(claims []ipam.Claim) {
 	if len(claims) == 0 {
 		return
 	}
 	project := func(c *ipam.Claim) ipam.ID { return c.ProjectID }
 	ids := idsOf(claims, project)
-	w.naming = &Naming{claims: claims, regions: make(map[ipam.ID][]string, len(ids))}
-	w.batch.Queue(query.Get("projects_placed"), rows.IDs(ids))
-	w.checks = append(w.checks, func(results pgx.BatchResults, c *storage.Conflict) error {
-		answer, err := results.Query()
-		if err != nil {
-			return err
-		}
+	w.Naming = &Naming{claims: claims, Placed: make(map[ipam.ID][]string, len(ids))}
+	w.queue("projects_placed", func(results pgx.BatchResults, c *storage.Conflict) error {
 		var id ipam.ID
 		var region *string
-		if _, err = pgx.ForEachRow(answer, []any{(*[16]byte)(&id), &region}, func() error {
-			known := w.naming.regions[id]
+		if err := lookup.ForEach(results, []any{&id, &region}, func() {
+			known := w.Naming.Placed[id]
 			if region != nil {
 				known = append(known, *region)
 			}
-			w.naming.regions[id] = known
-			return nil
+			w.Naming.Placed[id] = known
 		}); err != nil {
 			return err
 		}
 		c.ClaimRefs = append(c.ClaimRefs, missingIDs(claims, project, func(id ipam.ID) bool {
-			_, there := w.naming.regions[id]
+			_, there := w.Naming.Placed[id]
 			return there
 		})...)
 		return nil
-	})
+	}, ids)
 }
 
 // Unplaced returns the projects that would get their first claim in a region, or nil.
 func (n *Naming) Unplaced() (u *storage.RegionNotRecorded) {
 	for i := range n.claims {
 		c := &n.claims[i]
-		if slices.Contains(n.regions[c.ProjectID], c.Region) {
+		if slices.Contains(n.Placed[c.ProjectID], c.Region) {
 			continue
 		}
 		if u == nil {
@@ -133,12 +125,9 @@ func (n *Naming) Unplaced() (u *storage.RegionNotRecorded) {
 	return u
 }
 
-// Placed returns for each project the regions in which it may have claims.
-func (n *Naming) Placed() map[ipam.ID][]string { return n.regions }
-
-// Regions returns all regions in which any of the projects may have claims.
+// Regions returns all regions in which any project may have claims.
 func (n *Naming) Regions() (all []string) {
-	for _, regions := range n.regions {
+	for _, regions := range n.Placed {
 		all = append(all, regions...)
 	}
 	return all
@@ -152,13 +141,10 @@ func (n *Naming) Elsewhere(own string) (ask []ipam.Claim) {
 		if c.GeneratedIn != 0 && c.Region == own {
 			continue
 		}
-		regions := n.regions[c.ProjectID]
+		regions := n.Placed[c.ProjectID]
 		if len(regions) > 1 || len(regions) == 1 && regions[0] != c.Region {
 			ask = append(ask, *c)
 		}
 	}
 	return ask
 }
-
-// Naming returns the facts about the names of new claims, or nil if there are no new claims.
-func (w *Statements) Naming() *Naming { return w.naming }

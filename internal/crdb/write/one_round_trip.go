@@ -1,7 +1,6 @@
 package write
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -24,11 +23,11 @@ var ErrNeedsReads = errors.New("these changes do not fit one round trip")
 // CachedFacts contains the cached facts from which a transaction with claims and releases was planned. Its statements check that these facts are
 // still true.
 type CachedFacts struct {
-	Fences   lookup.Fences        // version rows of the pools
-	Projects map[ipam.ID]ipam.ID  // versions of the projects
+	Fences   lookup.Fences        // the pools' version rows
+	Projects map[ipam.ID]ipam.ID  // the projects' versions
 	Regions  map[ipam.ID][]string // regions in which the projects may have claims
 	Several  []storage.Container  // pools in several regions
-	Classes  bool                 // whether the versions of the projects are also the versions of their classes
+	Classes  bool                 // whether the the projects' versions are also the versions of their classes
 }
 
 // OneRoundTrip returns statements for claims and releases that can be sent together with their COMMIT. Each statement fails unless it changes exactly
@@ -37,13 +36,13 @@ type CachedFacts struct {
 // OneRoundTrip accepts only changes in one region. It accepts a claim only if its name needs no lookup in other regions.
 func OneRoundTrip(region string, ch storage.Changes, r CachedFacts, byKeys bool) (*Statements, error) {
 	w := &Statements{batch: &pgx.Batch{}, region: region, checked: true, byKeys: byKeys}
-	for _, id := range slices.SortedFunc(maps.Keys(r.Projects), func(a, b ipam.ID) int { return bytes.Compare(a[:], b[:]) }) {
+	for _, id := range slices.SortedFunc(maps.Keys(r.Projects), rows.CompareIDs) {
 		w.marked(lookup.FenceKey{Region: region, ID: id}, r.Projects[id])
 	}
 	for _, c := range r.Several {
-		w.guard("epoch_is", rows.ID(c.ID), c.Region, c.Region)
+		w.guard("epoch_is", c.ID, c.Region, c.Region)
 	}
-	n := Naming{claims: ch.ClaimInsert, regions: r.Regions}
+	n := Naming{claims: ch.ClaimInsert, Placed: r.Regions}
 	byClass := slices.ContainsFunc(ch.ClaimInsert, func(c ipam.Claim) bool { return !c.Class.ID.IsZero() })
 	if n.Unplaced() != nil || len(n.Elsewhere(region)) > 0 || ch.ClaimRebind != nil || ch.Any() || len(ch.ShardInsert) > 0 || byClass && !r.Classes ||
 		ch.WebhookChanges != (storage.WebhookChanges{}) || ch.AlertsChange() {
@@ -51,10 +50,10 @@ func OneRoundTrip(region string, ch storage.Changes, r CachedFacts, byKeys bool)
 	}
 	shards := ch.ShardUpdate
 	ch.ShardUpdate = nil
-	w.answers(ch.Answers)
+	w.storedResponses(ch.StoredResponses)
 	w.fences(ch, r.Fences, []string{region})
-	for _, at := range inOrder(r.Fences) { // the decision also depends on the versions of unchanged containers
-		if !slices.Contains(w.moved, at) {
+	for _, at := range inOrder(r.Fences) { // the decision also depends on unchanged containers
+		if !slices.Contains(w.Moved, at) {
 			w.marked(at, r.Fences[at].Mark)
 		}
 	}
@@ -62,7 +61,7 @@ func OneRoundTrip(region string, ch storage.Changes, r CachedFacts, byKeys bool)
 	w.updates(ch)
 	for _, u := range sortedByKey(shards) {
 		used, spare := u.Now.Used.Add(u.Was.Used.Negative()), u.Now.Spare.Add(u.Was.Spare.Negative())
-		w.hit("shard_count", 1, u.Now.Region, rows.ID(u.Now.QuotaID), u.Now.Shard,
+		w.hit("shard_count", 1, u.Now.Region, u.Now.QuotaID, u.Now.Shard,
 			rows.Addresses(used), used.Claims, used.Pools, rows.Addresses(spare), spare.Claims, spare.Pools)
 	}
 	w.merge()
@@ -72,7 +71,7 @@ func OneRoundTrip(region string, ch storage.Changes, r CachedFacts, byKeys bool)
 }
 
 // merge combines the statements that were queued since its last call into as few statements as possible. The database plans each statement separately
-// and sends a response for each. On CockroachDB this takes longer than the change of a row.
+// and sends a response for each. On CockroachDB this takes longer than a row's change.
 func (w *Statements) merge() {
 	queued, checks := w.batch.QueuedQueries[w.whole:], w.checks[w.whole:]
 	w.batch.QueuedQueries, w.checks = w.batch.QueuedQueries[:w.whole:w.whole], w.checks[:w.whole:w.whole]
@@ -96,13 +95,13 @@ func (w *Statements) merge() {
 	w.whole = len(w.checks)
 }
 
-// anyOf returns the check of a merged statement. It passes the statement's error to the check of each part, until one check translates the error.
+// anyOf returns a merged statement's check. It passes the error to each part's check, until one check translates the error.
 func anyOf(checks []check) check {
 	return func(results pgx.BatchResults, conflict *storage.Conflict) error {
 		_, err := results.Exec()
 		for _, check := range checks {
-			if said := check(errorOnly{err: err}, conflict); said != err { //nolint:errorlint // check returns this error itself if it does not apply
-				return said
+			if refined := check(errorOnly{err: err}, conflict); refined != err { //nolint:errorlint // check returns this error itself if it does not apply
+				return refined
 			}
 		}
 		return err
@@ -127,13 +126,10 @@ func (w *Statements) QueueInto(b *pgx.Batch) {
 // Before inserts a statement before the others. Its result is ignored unless it is an error.
 func (w *Statements) Before(sql string) {
 	w.batch.QueuedQueries = slices.Insert(w.batch.QueuedQueries, 0, &pgx.QueuedQuery{SQL: sql})
-	w.checks = slices.Insert(w.checks, 0, func(results pgx.BatchResults, _ *storage.Conflict) error {
-		_, err := results.Exec()
-		return err
-	})
+	w.checks = slices.Insert(w.checks, 0, succeeds)
 }
 
-// Take reads the results of the statements from a batch. The batch may contain other statements before and after them.
+// Take reads the statements' results from a batch. The batch may contain other statements before and after them.
 func (w *Statements) Take(results pgx.BatchResults) error {
 	var conflict storage.Conflict
 	for _, check := range w.checks {
@@ -146,20 +142,16 @@ func (w *Statements) Take(results pgx.BatchResults) error {
 
 // marked queues a check that a version row has a certain version.
 func (w *Statements) marked(at lookup.FenceKey, mark ipam.ID) {
-	w.guard("mark_is", at.Region, rows.ID(at.ID), rows.ID(mark))
+	w.guard("mark_is", at.Region, at.ID, mark)
 }
 
 // guard queues a statement that fails unless a cached fact is still true.
 func (w *Statements) guard(name string, args ...any) {
-	w.batch.Queue(query.Get(name), args...)
+	w.queue(name, succeeds, args...)
 	w.names = append(w.names, name)
-	w.checks = append(w.checks, func(results pgx.BatchResults, _ *storage.Conflict) error {
-		_, err := results.Exec()
-		return err
-	})
 }
 
-// hitChecked does the work of hit with a statement that fails by itself. An INSERT already adds all its rows or fails. Any other statement needs its
+// hitChecked works like hit, with a statement that fails by itself. An INSERT already adds all its rows or fails. Any other statement needs its
 // checked form.
 func (w *Statements) hitChecked(name string, want int, args ...any) {
 	if inserts(name) {

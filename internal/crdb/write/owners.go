@@ -7,13 +7,11 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/lookup"
-	"github.com/carve-ipam/carve/internal/crdb/query"
-	"github.com/carve-ipam/carve/internal/crdb/rows"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// owners checks that the projects and classes of the new claims still exist. If one does not, its claims are conflicts. One query checks all claims
-// of a transaction. A foreign key would cost a query for each claim. owners also reads the regions of the projects.
+// owners checks that the new claims' projects and classes still exist. If one does not, its claims are conflicts. One query checks all claims. A
+// foreign key would cost a query for each claim. owners also reads the projects' regions.
 func (w *Statements) owners(list []ipam.Claim) {
 	w.placed(list)
 	class := func(c *ipam.Claim) ipam.ID {
@@ -26,17 +24,16 @@ func (w *Statements) owners(list []ipam.Claim) {
 	if len(classes) == 0 {
 		return
 	}
-	w.batch.Queue(query.Get("classes_there"), rows.IDs(classes))
-	w.checks = append(w.checks, func(results pgx.BatchResults, c *storage.Conflict) error {
-		found, err := lookup.Rest(results, lookup.ScanID)
+	w.queue("classes_there", func(results pgx.BatchResults, c *storage.Conflict) error {
+		found, err := lookup.Rest(results, pgx.RowTo[ipam.ID])
 		if err == nil {
 			c.ClaimRefs = append(c.ClaimRefs, missingIDs(list, class, func(id ipam.ID) bool { return slices.Contains(found, id) })...)
 		}
 		return err
-	})
+	}, classes)
 }
 
-// idsOf returns the distinct ids that of selects from the new claims.
+// idsOf calls the function of for each new claim, and returns the distinct nonzero ids.
 func idsOf(list []ipam.Claim, of func(*ipam.Claim) ipam.ID) (ids []ipam.ID) {
 	for i := range list {
 		if id := of(&list[i]); !id.IsZero() && !slices.Contains(ids, id) {
@@ -46,7 +43,7 @@ func idsOf(list []ipam.Claim, of func(*ipam.Claim) ipam.ID) (ids []ipam.ID) {
 	return ids
 }
 
-// missingIDs returns the new claims for which the id that of selects does not exist.
+// missingIDs calls the function of for each new claim, and returns the claims whose nonzero id does not exist.
 func missingIDs(list []ipam.Claim, of func(*ipam.Claim) ipam.ID, there func(ipam.ID) bool) (refs []storage.NameRef) {
 	for i := range list {
 		if id := of(&list[i]); !id.IsZero() && !there(id) {

@@ -8,31 +8,31 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// regionDeletes deletes loans and the records of pools in regions. This happens before the pools themselves are deleted.
+// regionDeletes deletes loans and pool shares, before the pools themselves are deleted.
 func (w *Statements) regionDeletes(ch storage.RegionChanges) {
 	for _, group := range byBorrower(ch.LoanDelete) {
 		bases, lengths, _ := loanArrays(group)
-		w.hit("loan_delete", len(group), rows.ID(group[0].PoolID), group[0].Region, bases, lengths)
+		w.hit("loan_delete", len(group), group[0].PoolID, group[0].Region, bases, lengths)
 	}
 	for _, c := range ch.PoolRegionDelete {
-		w.hit("pool_region_delete", 1, rows.ID(c.PoolID), c.Now.Region, rows.ID(c.Was))
-		w.hit("stock_delete", 1, c.Now.Region, rows.ID(c.PoolID), rows.ID(c.Was))
+		w.hit("pool_region_delete", 1, c.PoolID, c.Now.Region, c.Was)
+		w.hit("stock_delete", 1, c.Now.Region, c.PoolID, c.Was)
 	}
 }
 
 func (w *Statements) regionUpdates(ch storage.RegionChanges) {
 	if e := ch.EpochReset; e != nil {
-		w.hit("pool_region_epoch", 1, rows.ID(e.PoolID), e.Region, rows.ID(e.Record), rows.ID(e.Now))
+		w.hit("pool_region_epoch", 1, e.PoolID, e.Region, e.Record, e.Now)
 		if e.Rows.IsZero() {
-			w.hit("stock_insert", 1, e.Region, rows.ID(e.PoolID), rows.ID(e.Now))
+			w.hit("stock_insert", 1, e.Region, e.PoolID, e.Now)
 		} else {
-			w.hit("stock_update", 1, e.Region, rows.ID(e.PoolID), rows.ID(e.Rows), rows.ID(e.Now))
+			w.hit("stock_update", 1, e.Region, e.PoolID, e.Rows, e.Now)
 		}
 	}
 	for _, c := range ch.PoolRegionUpdate {
 		n := c.Now
-		w.hit("pool_region_update", 1, rows.ID(c.PoolID), n.Region, rows.ID(c.Was), rows.ID(n.Epoch), n.Loan, n.LoanedAt, n.Lasted.Milliseconds())
-		w.hit("stock_update", 1, n.Region, rows.ID(c.PoolID), rows.ID(c.Was), rows.ID(n.Epoch))
+		w.hit("pool_region_update", 1, c.PoolID, n.Region, c.Was, n.Epoch, n.Loan, n.LoanedAt, n.Lasted.Milliseconds())
+		w.hit("stock_update", 1, n.Region, c.PoolID, c.Was, n.Epoch)
 	}
 }
 
@@ -40,11 +40,11 @@ func (w *Statements) regionInserts(ch storage.RegionChanges) {
 	for _, c := range ch.PoolRegionInsert {
 		n := c.Now
 		hitRow(w, "pool_region_insert", rows.PoolRegions, rows.PoolRegion{Pool: c.PoolID, PoolRegion: n})
-		w.hit("stock_insert", 1, n.Region, rows.ID(c.PoolID), rows.ID(n.Epoch))
+		w.hit("stock_insert", 1, n.Region, c.PoolID, n.Epoch)
 	}
 	for _, group := range byBorrower(ch.LoanInsert) {
 		bases, lengths, at := loanArrays(group)
-		w.hit("loan_insert", len(group), rows.ID(group[0].PoolID), group[0].Region, bases, lengths, at)
+		w.hit("loan_insert", len(group), group[0].PoolID, group[0].Region, bases, lengths, at)
 	}
 }
 

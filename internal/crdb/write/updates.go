@@ -5,18 +5,18 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/rows"
 )
 
-// updates queues the updates of rows. Each update fails if the row does not have the revision that was read.
+// updates queues all updates. Each one fails if the row does not have the revision that was read.
 func (w *Statements) updates(ch storage.Changes) {
 	if u := ch.ProjectUpdate; u != nil {
-		hitRow(w, "project_update", rows.Projects, u.Now, rows.ID(u.Now.UID), rows.ID(u.Was))
+		hitRow(w, "project_update", rows.Projects, u.Now, u.Now.UID, u.Was)
 	}
 	if u := ch.SpaceUpdate; u != nil {
-		hitRow(w, "space_update", rows.Spaces, u.Now, rows.ID(u.Now.UID), rows.ID(u.Was))
+		hitRow(w, "space_update", rows.Spaces, u.Now, u.Now.UID, u.Was)
 	}
 	if u := ch.PoolUpdate; u != nil {
 		p := u.Now
-		hitRow(w, "pool_update", rows.Pools, p, rows.ID(p.UID), rows.ID(u.Was))
-		w.any("pool_class_delete", rows.ID(p.UID))
+		hitRow(w, "pool_update", rows.Pools, p, p.UID, u.Was)
+		w.any("pool_class_delete", p.UID)
 		w.backing(p)
 	}
 	for _, r := range ch.ClaimRelease {
@@ -36,9 +36,9 @@ func (w *Statements) updates(ch storage.Changes) {
 }
 
 func (w *Statements) allocationUpdate(u storage.AllocationUpdate) {
-	hitRow(w, "hold_update", rows.Allocations, u.Now, u.Now.Region, rows.ID(u.Now.ID), rows.ID(u.Was))
+	hitRow(w, "hold_update", rows.Allocations, u.Now, u.Now.Region, u.Now.ID, u.Was)
 }
 
 func (w *Statements) claimUpdate(u storage.ClaimUpdate) {
-	hitRow(w, "hold_update", rows.Claims, u.Now, u.Now.Region, rows.ID(u.Now.AllocationID), rows.ID(u.Was))
+	hitRow(w, "hold_update", rows.Claims, u.Now, u.Now.Region, u.Now.AllocationID, u.Was)
 }

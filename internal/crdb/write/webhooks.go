@@ -6,23 +6,23 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// webhooks changes the row of a webhook before its deliveries, because this row is also the lock on the deliveries.
+// webhooks changes a webhook's row before its deliveries, because this row is also the lock on the deliveries.
 func (w *Statements) webhooks(ch storage.WebhookChanges) {
 	if h := ch.WebhookDelete; h != nil {
-		w.hit("webhook_delete", 1, h.Region, rows.ID(h.ProjectID), h.Name, rows.ID(h.Revision))
-		w.any("delivery_delete_of", h.Region, rows.ID(h.ProjectID), rows.ID(h.UID))
+		w.hit("webhook_delete", 1, h.Region, h.ProjectID, h.Name, h.Revision)
+		w.any("delivery_delete_of", h.Region, h.ProjectID, h.UID)
 	}
 	if h := ch.WebhookInsert; h != nil {
 		hitRow(w, "webhook_insert", rows.Webhooks, *h)
 	}
 	if u := ch.WebhookUpdate; u != nil {
-		hitRow(w, "webhook_update", rows.Webhooks, u.Now, u.Now.Region, rows.ID(u.Now.ProjectID), u.Now.Name, rows.ID(u.Was))
+		hitRow(w, "webhook_update", rows.Webhooks, u.Now, u.Now.Region, u.Now.ProjectID, u.Now.Name, u.Was)
 	}
 	if k := ch.WebhookKeep; k != nil {
-		w.any("webhook_keep", k.Region, rows.ID(k.Lease), rows.IDs(k.IDs), k.Until)
+		w.any("webhook_keep", k.Region, k.Lease, k.IDs, k.Until)
 	}
 	key := func(d *ipam.Delivery) []any {
-		return []any{d.Region, rows.ID(d.ProjectID), rows.ID(d.WebhookID), rows.ID(d.ID)}
+		return []any{d.Region, d.ProjectID, d.WebhookID, d.ID}
 	}
 	if d := ch.DeliveryDelete; d != nil {
 		w.hit("delivery_delete", 1, key(d)...)

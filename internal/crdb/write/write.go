@@ -8,9 +8,9 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb/dial"
 	"github.com/carve-ipam/carve/internal/crdb/lookup"
 	"github.com/carve-ipam/carve/internal/crdb/query"
 	"github.com/carve-ipam/carve/internal/crdb/rows"
@@ -23,11 +23,11 @@ var ErrStale = errors.New("a row changed since it was read")
 // UniqueViolation is the SQLSTATE for a violated unique key.
 const UniqueViolation = "23505"
 
-// Plan returns the statements for ch, for a server in a region. fences contains the version rows of the changed containers, and Plan updates them.
+// Plan returns the statements for ch, for a server in a region. fences contains the changed containers' version rows, and Plan updates them.
 // everywhere lists all regions. byKeys is true for an engine whose plan for an array of keys may read the rows between them.
 func Plan(region string, everywhere []string, ch storage.Changes, fences lookup.Fences, byKeys bool) (*Statements, error) {
 	w := &Statements{batch: &pgx.Batch{}, region: region, several: len(everywhere) > 1, byKeys: byKeys}
-	w.answers(ch.Answers) // first, so that a repeated request finds its stored response before its own names
+	w.storedResponses(ch.StoredResponses) // first, so that a repeated request finds its stored response before its own names
 	w.fences(ch, fences, everywhere)
 	w.deletes(ch)
 	w.updates(ch)
@@ -72,11 +72,10 @@ func (w *Statements) Send(ctx context.Context, db lookup.Querier) error {
 // missing, too. If an earlier attempt at the same request has committed, it has taken the claim's name. The conflict is the more precise error, and a
 // retry would not help.
 func causedByConflict(err error) bool {
-	var pg *pgconn.PgError
-	return errors.Is(err, ErrStale) || (errors.As(err, &pg) && pg.Code == UniqueViolation)
+	return errors.Is(err, ErrStale) || dial.IsState(err, UniqueViolation)
 }
 
-// check reads the result of one statement and compares it with the expected result.
+// check compares a statement's result with the expected one.
 type check func(results pgx.BatchResults, conflict *storage.Conflict) error
 
 // Statements is a batch of statements, with a check for each one.
@@ -84,27 +83,27 @@ type Statements struct {
 	batch  *pgx.Batch
 	checks []check
 	region string
-	naming *Naming // nil: there are no new claims
-	moved  []lookup.FenceKey
 	err    error
+
+	Naming *Naming           // nil: there are no new claims
+	Moved  []lookup.FenceKey // keys; each row has a new version
 
 	several bool // the database has several regions
 	byKeys  bool // whether to name rows by single keys, if the statement has such a form
 
 	// The fields below are for statements that are sent together with their COMMIT: see OneRoundTrip.
 	checked bool
-	names   []string // names of the statements that merge may still combine
+	names   []string // statements that merge may still combine
 	whole   int      // number of statements that merge does not combine any more
 }
 
-// hit queues a statement that must change exactly want rows. If it does not, the check returns ErrStale.
+// hit queues a statement that must change exactly as many rows as the parameter want. If it does not, the check returns ErrStale.
 func (w *Statements) hit(name string, want int, args ...any) {
 	if w.checked {
 		w.hitChecked(name, want, args...)
 		return
 	}
-	w.batch.Queue(query.Get(name), args...)
-	w.checks = append(w.checks, func(results pgx.BatchResults, _ *storage.Conflict) error {
+	w.queue(name, func(results pgx.BatchResults, _ *storage.Conflict) error {
 		tag, err := results.Exec()
 		if err != nil {
 			return err
@@ -113,7 +112,19 @@ func (w *Statements) hit(name string, want int, args ...any) {
 			return fmt.Errorf("%s touched %d rows of %d: %w", name, got, want, ErrStale)
 		}
 		return nil
-	})
+	}, args...)
+}
+
+// queue queues a statement and its check.
+func (w *Statements) queue(name string, c check, args ...any) {
+	w.batch.Queue(query.Get(name), args...)
+	w.checks = append(w.checks, c)
+}
+
+// succeeds is the check of a statement that may change any number of rows.
+func succeeds(results pgx.BatchResults, _ *storage.Conflict) error {
+	_, err := results.Exec()
+	return err
 }
 
 // hitRow queues a statement that must change one row. The arguments for the row's columns follow args.
@@ -123,7 +134,7 @@ func hitRow[V any](w *Statements, name string, kind rows.Kind[V], v V, args ...a
 	w.hit(name, 1, append(args, columns...)...)
 }
 
-// hitRows queues a statement that must change several rows. It chooses the form of the statement.
+// hitRows queues a statement that must change several rows. It chooses the statement's form.
 func hitRows[V any](w *Statements, name string, kind rows.Kind[V], list []V, args ...any) {
 	if w.byKeys && len(list) > 1 && query.HasKeys(name) {
 		for part := range slices.Chunk(list, query.MostKeys) {
@@ -139,17 +150,13 @@ func hitRows[V any](w *Statements, name string, kind rows.Kind[V], list []V, arg
 	w.hit(name, len(list), append(args, columns...)...)
 }
 
-// any queues a statement that may change any number of rows.
+// any queues a statement without a check on the row count.
 func (w *Statements) any(name string, args ...any) {
 	w.err = errors.Join(w.err, w.refused(name))
-	w.batch.Queue(query.Get(name), args...)
-	w.checks = append(w.checks, func(results pgx.BatchResults, _ *storage.Conflict) error {
-		_, err := results.Exec()
-		return err
-	})
+	w.queue(name, succeeds, args...)
 }
 
-// orElse changes the check of the last statement. If that check would return ErrStale, it calls missed instead.
+// orElse changes the last statement's check. If that check would return ErrStale, it calls missed instead.
 func (w *Statements) orElse(missed func(*storage.Conflict)) {
 	hit := w.checks[len(w.checks)-1]
 	w.checks[len(w.checks)-1] = func(results pgx.BatchResults, conflict *storage.Conflict) error {
@@ -160,42 +167,6 @@ func (w *Statements) orElse(missed func(*storage.Conflict)) {
 		}
 		return err
 	}
-}
-
-// answered queues a statement that returns a key for each changed row. It calls missing with the index of each item in list whose row was not
-// changed. If list contains an item twice, the second one counts as missing, because the statement changes its row once.
-func answered[V any, K comparable](
-	w *Statements, name string, kind rows.Kind[V], list []V, region string, scan func(*K) []any, key func(V) K, missing func(*storage.Conflict, int) error,
-) {
-	name, columns, err := kind.Arrays(name, list)
-	w.err = errors.Join(w.err, err)
-	if w.checked {
-		w.hitChecked(name, len(list), append([]any{region}, columns...)...)
-		return
-	}
-	w.batch.Queue(query.Get(name), append([]any{region}, columns...)...)
-	w.checks = append(w.checks, func(results pgx.BatchResults, c *storage.Conflict) error {
-		answer, err := results.Query()
-		if err != nil {
-			return err
-		}
-		touched := make(map[K]bool, len(list))
-		var k K
-		if _, err = pgx.ForEachRow(answer, scan(&k), func() error {
-			touched[k] = true
-			return nil
-		}); err != nil {
-			return err
-		}
-		for i, v := range list {
-			k := key(v)
-			if !touched[k] {
-				err = errors.Join(err, missing(c, i))
-			}
-			touched[k] = false
-		}
-		return err
-	})
 }
 
 func claimRef(c ipam.Claim) storage.NameRef {

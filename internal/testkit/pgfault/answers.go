@@ -82,7 +82,7 @@ func (s *session) reach(head *step) {
 		s.p.rules.count(a.Name)
 	}
 	if a.withholds() {
-		s.fault, s.told = &a, false
+		s.fault, s.errorSent = &a, false
 	}
 }
 
@@ -99,7 +99,7 @@ func (s *session) ready(msg *pgproto3.ReadyForQuery) bool {
 			s.tell(fault.error())
 			s.flushAnswers()
 			return false
-		case !s.told:
+		case !s.errorSent:
 			s.tell(fault.error())
 		}
 	}
@@ -116,9 +116,9 @@ func (s *session) withhold(head *step, msg pgproto3.BackendMessage) {
 		return
 	}
 	_, failed := msg.(*pgproto3.ErrorResponse)
-	if s.fault.Answer == Error && !s.told && head.kind == stepExecute && (failed || head.endedBy(msg)) {
+	if s.fault.Answer == Error && !s.errorSent && head.kind == stepExecute && (failed || head.endedBy(msg)) {
 		s.tell(s.fault.error())
-		s.told = true
+		s.errorSent = true
 	}
 }
 

@@ -131,11 +131,11 @@ func TestSlowCommitOutlivesItsClientsDeadline(t *testing.T) {
 			slow := make(chan time.Time)
 			b.proxy.after = func(time.Duration) <-chan time.Time { return slow }
 			ctx, deadline := context.WithCancel(b.ctx)
-			told := make(chan error, 1)
-			go func() { told <- w.commit(ctx, b.pool, b.insert(), "commit", 1) }()
+			result := make(chan error, 1)
+			go func() { result <- w.commit(ctx, b.pool, b.insert(), "commit", 1) }()
 			require.NoError(t, b.proxy.AwaitInjected(b.ctx, "SlowCommit", 1))
 			deadline()
-			require.ErrorIs(t, <-told, context.Canceled)
+			require.ErrorIs(t, <-result, context.Canceled)
 			require.Empty(t, b.stored(t), "not yet")
 			for _, s := range b.proxy.live() {
 				require.NoError(t, b.proxy.AwaitCancel(b.ctx, s.conn))

@@ -92,15 +92,15 @@ func TestCancelReachesTheServer(t *testing.T) {
 	conn, err := b.pool.Acquire(b.ctx)
 	require.NoError(t, err)
 	defer conn.Release()
-	told := make(chan error, 1)
+	result := make(chan error, 1)
 	go func() {
 		_, err := conn.Exec(b.ctx, "select pg_sleep(3600)")
-		told <- err
+		result <- err
 	}()
 	at := <-running
 	b.awaitActive(t, conn.Conn().PgConn().PID())
 	require.NoError(t, conn.Conn().PgConn().CancelRequest(b.ctx))
-	require.Equal(t, "57014", sqlState(<-told))
+	require.Equal(t, "57014", sqlState(<-result))
 	require.NoError(t, b.proxy.AwaitCancel(b.ctx, at.Conn))
 	require.Error(t, b.proxy.AwaitCancel(b.ctx, at.Conn+100), "of a connection there never was")
 }

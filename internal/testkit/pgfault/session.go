@@ -46,10 +46,10 @@ type requestState struct {
 
 // answerState is used only by the goroutine that reads responses.
 type answerState struct {
-	fault  *Action // applies until ReadyForQuery
-	told   bool    // its error has been sent
-	unsent bool    // the buffer to the client is not empty
-	cutOff bool    // the client is gone; the server's responses are discarded
+	fault     *Action // applies until ReadyForQuery
+	errorSent bool    // its error has been sent
+	unsent    bool    // the buffer to the client is not empty
+	cutOff    bool    // the client is gone; the server's responses are discarded
 }
 
 // run relays until the server has ended its side. If the client ends its side, the server sees the end of the request stream. At the end of the

@@ -50,15 +50,15 @@ func TestAcknowledgedWritesSurviveAFailoverAndWaitingOnesAreHidden(t *testing.T)
 	require.NoError(t, err)
 
 	p.Stall()
-	told := make(chan error, 1)
+	result := make(chan error, 1)
 	go func() {
 		_, err := c.Exec(ctx, "INSERT INTO things VALUES (2)")
-		told <- err
+		result <- err
 	}()
 	require.NoError(t, p.AwaitWaiting(ctx, 1))
 	require.Equal(t, 1, rows(t, p.PrimaryDSN()), "nobody sees what waits")
 	require.NoError(t, p.KillPrimary(ctx))
-	require.Error(t, <-told)
+	require.Error(t, <-result)
 	require.NoError(t, p.Promote(ctx))
 	require.Equal(t, 1, rows(t, p.DSN()))
 	_, err = connect(t, p.DSN()).Exec(ctx, "INSERT INTO things VALUES (3)")
@@ -72,14 +72,14 @@ func TestStalledStandbyLosesNothing(t *testing.T) {
 	p := start(t, standby.Options{})
 	c := connect(t, p.PrimaryDSN())
 	p.Stall()
-	told := make(chan error, 1)
+	result := make(chan error, 1)
 	go func() {
 		_, err := c.Exec(ctx, "CREATE TABLE things (id INT8 PRIMARY KEY)")
-		told <- err
+		result <- err
 	}()
 	require.NoError(t, p.AwaitWaiting(ctx, 1))
 	p.Resume()
-	require.NoError(t, <-told)
+	require.NoError(t, <-result)
 	require.NoError(t, p.AwaitFollowing(ctx))
 	n, err := p.Waiting(ctx)
 	require.NoError(t, err)

@@ -45,12 +45,6 @@ var allocations = map[string]func(*suite){
 		require.NoError(s, err)
 		require.Equal(s, now, got)
 	},
-	"DeleteRemovesTheRow": func(s *suite) {
-		w := s.worldWithKept()
-		s.write(storage.Changes{AllocationDelete: []ipam.Allocation{w.kept}})
-		_, err := s.Store.AllocationGet(s.ctx, w.key, w.kept.ID)
-		require.True(s, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
-	},
 	"RootPoolHoldsAreNotListed": func(s *suite) {
 		w := s.world()
 		c := storage.SpaceContainer(w.space, ipam.IPv4)

@@ -142,24 +142,24 @@ var claims = map[string]func(*suite){
 			ask  storage.ClaimQuery
 			want storage.ClaimFacts
 		}{
-			{storage.ClaimQuery{Name: "first", Pool: w.v4.Ref(), Key: "key-1"}, storage.ClaimFacts{Claim: &w.claim, Pool: &w.v4, Answer: &w.answer}},
+			{storage.ClaimQuery{Name: "first", Pool: w.v4.Ref(), Key: "key-1"}, storage.ClaimFacts{Claim: &w.claim, Pool: &w.v4, StoredResponse: &w.storedResponse}},
 			{storage.ClaimQuery{Name: "first"}, storage.ClaimFacts{Claim: &w.claim}},
 			{storage.ClaimQuery{Name: "none", Pool: w.v6.Ref()}, storage.ClaimFacts{Pool: &w.v6}},
-			{storage.ClaimQuery{Name: "none", Key: "key-1"}, storage.ClaimFacts{Answer: &w.answer}},
+			{storage.ClaimQuery{Name: "none", Key: "key-1"}, storage.ClaimFacts{StoredResponse: &w.storedResponse}},
 			{storage.ClaimQuery{Name: "none", Pool: ipam.Ref{Project: "blue", Name: "none"}, Key: "none"}, storage.ClaimFacts{}},
 		} {
 			q.ask.Project, q.ask.Now = w.key, born
 			got, err := s.Store.ClaimLookup(s.ctx, q.ask)
 			require.NoError(s, err)
-			if got.Answer != nil && q.want.Answer != nil {
-				require.Equal(s, stored(*q.want.Answer), *got.Answer)
-				got.Answer = q.want.Answer
+			if got.StoredResponse != nil && q.want.StoredResponse != nil {
+				require.Equal(s, stored(*q.want.StoredResponse), *got.StoredResponse)
+				got.StoredResponse = q.want.StoredResponse
 			}
 			require.Equal(s, q.want, got, "%+v", q.ask)
 		}
 	},
 	"LookupIgnoresAnExpiredResponse": func(s *suite) {
 		w := s.world()
-		reads(s, storage.ClaimFacts{})(s.Store.ClaimLookup(s.ctx, storage.ClaimQuery{Project: w.key, Name: "none", Key: "key-1", Now: w.answer.ExpiresAt}))
+		reads(s, storage.ClaimFacts{})(s.Store.ClaimLookup(s.ctx, storage.ClaimQuery{Project: w.key, Name: "none", Key: "key-1", Now: w.storedResponse.ExpiresAt}))
 	},
 }

@@ -184,7 +184,7 @@ var classLookups = map[string]func(*suite){
 		require.Equal(s, storage.ClassFacts{Found: &now, Pools: []ipam.Pool{slim(mine), slim(theirs)}}, facts.Class)
 		require.Equal(s, &m.claim, facts.Claim, "with all that was asked besides")
 		require.Equal(s, &m.v4, facts.Pool)
-		require.NotNil(s, facts.Answer)
+		require.NotNil(s, facts.StoredResponse)
 	},
 	"UseCountsPoolsScopesAndClaims": func(s *suite) {
 		m := s.market()

@@ -133,12 +133,6 @@ var classes = map[string]func(*suite){
 			require.True(s, ipam.IsCode(err, ipam.CodeAlreadyExists), "%v", err)
 		})
 	},
-	"DeleteRemovesTheRow": func(s *suite) {
-		m := s.market()
-		s.write(storage.Changes{ClassChanges: storage.ClassChanges{ClassDelete: &m.owned}})
-		_, err := s.Store.ClassGet(s.ctx, m.key, m.owned.Name)
-		require.True(s, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
-	},
 	"DeletedWithItsProject": func(s *suite) {
 		p, other := s.project("green"), s.project("red")
 		s.write(storage.Changes{ProjectInsert: &p})

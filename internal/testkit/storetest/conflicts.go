@@ -41,20 +41,20 @@ var conflicts = map[string]func(*suite){
 	},
 	"NamesExactlyTheUsedKeys": func(s *suite) {
 		w := s.world()
-		expired := s.answer(w.project, "old")
+		expired := s.storedResponse(w.project, "old")
 		expired.ExpiresAt = born
-		s.write(storage.Changes{Answers: []storage.Answer{expired}})
+		s.write(storage.Changes{StoredResponses: []storage.StoredResponse{expired}})
 		s.conflict(storage.Changes{
-			Answers: []storage.Answer{s.answer(w.project, "new"), s.answer(w.project, "key-1"), s.answer(w.project, "old")},
-		}, storage.Conflict{AnswerKeys: []storage.NameRef{{ProjectID: w.project.UID, Name: "key-1"}}})
+			StoredResponses: []storage.StoredResponse{s.storedResponse(w.project, "new"), s.storedResponse(w.project, "key-1"), s.storedResponse(w.project, "old")},
+		}, storage.Conflict{IdempotencyKeys: []storage.NameRef{{ProjectID: w.project.UID, Name: "key-1"}}})
 	},
 	// The Conflict lists the idempotency keys that are in use. The caller can then repeat the write without the requests of these keys.
 	"NamesUsedKeysBeforeClaims": func(s *suite) {
 		w := s.world()
 		claims := []ipam.Claim{s.claim(w.project, w.v4, "first", "10.0.0.129/32")}
-		s.conflict(storage.Changes{ClaimInsert: claims, Answers: []storage.Answer{s.answer(w.project, "key-1"), s.answer(w.project, "key-2")}},
-			storage.Conflict{AnswerKeys: []storage.NameRef{{ProjectID: w.project.UID, Name: "key-1"}}})
-		s.conflict(storage.Changes{ClaimInsert: claims, Answers: []storage.Answer{s.answer(w.project, "key-2")}},
+		s.conflict(storage.Changes{ClaimInsert: claims, StoredResponses: []storage.StoredResponse{s.storedResponse(w.project, "key-1"), s.storedResponse(w.project, "key-2")}},
+			storage.Conflict{IdempotencyKeys: []storage.NameRef{{ProjectID: w.project.UID, Name: "key-1"}}})
+		s.conflict(storage.Changes{ClaimInsert: claims, StoredResponses: []storage.StoredResponse{s.storedResponse(w.project, "key-2")}},
 			storage.Conflict{ClaimRefs: []storage.NameRef{{ProjectID: w.project.UID, Name: "first"}}})
 	},
 	// Two requests of one group may use the same name. The Conflict prevents that both are reported as created.
@@ -103,12 +103,12 @@ var conflicts = map[string]func(*suite){
 	// A retry must learn that its key is used, even if its name or block is taken by the first attempt.
 	"UsedKeyPrecedesATakenName": func(s *suite) {
 		w := s.world()
-		key := storage.Conflict{AnswerKeys: []storage.NameRef{{ProjectID: w.project.UID, Name: "key-1"}}}
+		key := storage.Conflict{IdempotencyKeys: []storage.NameRef{{ProjectID: w.project.UID, Name: "key-1"}}}
 		again := s.root(w.space, "four", "10.7.0.0/24")
-		s.conflict(storage.Changes{PoolInsert: []ipam.Pool{again}, Answers: []storage.Answer{s.answer(w.project, "key-1")}}, key)
+		s.conflict(storage.Changes{PoolInsert: []ipam.Pool{again}, StoredResponses: []storage.StoredResponse{s.storedResponse(w.project, "key-1")}}, key)
 		sp := s.space(w.project, "default")
-		s.conflict(storage.Changes{SpaceInsert: []ipam.Space{sp}, Answers: []storage.Answer{s.answer(w.project, "key-1")}}, key)
-		s.conflict(storage.Changes{Free: []storage.FreeChange{remove(w.c4, "10.0.0.0/25")}, Answers: []storage.Answer{s.answer(w.project, "key-1")}}, key)
+		s.conflict(storage.Changes{SpaceInsert: []ipam.Space{sp}, StoredResponses: []storage.StoredResponse{s.storedResponse(w.project, "key-1")}}, key)
+		s.conflict(storage.Changes{Free: []storage.FreeChange{remove(w.c4, "10.0.0.0/25")}, StoredResponses: []storage.StoredResponse{s.storedResponse(w.project, "key-1")}}, key)
 	},
 	"NamesOfProjectsSpacesAndPoolsAreUnique": func(s *suite) {
 		w := s.world()
@@ -137,10 +137,10 @@ var conflicts = map[string]func(*suite){
 	},
 	"ExpiredResponseFreesItsKey": func(s *suite) {
 		w := s.world()
-		next := w.answer
-		next.CreatedAt = w.answer.ExpiresAt.Add(time.Hour)
+		next := w.storedResponse
+		next.CreatedAt = w.storedResponse.ExpiresAt.Add(time.Hour)
 		next.ExpiresAt = next.CreatedAt.Add(time.Hour)
-		s.write(storage.Changes{Answers: []storage.Answer{next}})
+		s.write(storage.Changes{StoredResponses: []storage.StoredResponse{next}})
 	},
 }
 
@@ -151,6 +151,6 @@ func (s *suite) conflict(ch storage.Changes, want storage.Conflict) {
 		var got *storage.Conflict
 		require.ErrorAs(s, s.try(ch), &got)
 		require.ElementsMatch(s, want.ClaimRefs, unique(got.ClaimRefs))
-		require.ElementsMatch(s, want.AnswerKeys, unique(got.AnswerKeys))
+		require.ElementsMatch(s, want.IdempotencyKeys, unique(got.IdempotencyKeys))
 	})
 }

@@ -33,15 +33,6 @@ var keys = map[string]func(*suite){
 			require.Zero(s, got)
 		}
 	},
-	"DeleteRemovesTheRow": func(s *suite) {
-		e := s.estate()
-		s.write(storage.Changes{AccessChanges: storage.AccessChanges{KeyDelete: &e.secret}})
-		_, err := s.Store.KeyGet(s.ctx, e.key, e.secret.Name)
-		require.True(s, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
-		_, ok, err := s.Keys.KeyByID(s.ctx, e.secret.UID)
-		require.NoError(s, err)
-		require.False(s, ok)
-	},
 	"ListOfAProjectIsByNameInPages": func(s *suite) {
 		e := s.estate()
 		s.write(storage.Changes{AccessChanges: storage.AccessChanges{KeyDelete: &e.secret}})

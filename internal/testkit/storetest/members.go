@@ -28,12 +28,6 @@ var members = map[string]func(*suite){
 		s.write(storage.Changes{AccessChanges: storage.AccessChanges{MemberUpdate: &storage.MemberUpdate{Was: e.member.Revision, Now: now}}})
 		reads(s, now)(s.Store.MemberGet(s.ctx, e.key, now.Name))
 	},
-	"DeleteRemovesTheRow": func(s *suite) {
-		e := s.estate()
-		s.write(storage.Changes{AccessChanges: storage.AccessChanges{MemberDelete: &e.member}})
-		_, err := s.Store.MemberGet(s.ctx, e.key, e.member.Name)
-		require.True(s, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
-	},
 	"ListOfAProjectIsBySubjectInPages": func(s *suite) {
 		e := s.estate()
 		s.write(storage.Changes{AccessChanges: storage.AccessChanges{MemberDelete: &e.member}})
@@ -94,36 +88,6 @@ var members = map[string]func(*suite){
 			"an update, another revision":  {AccessChanges: storage.AccessChanges{MemberUpdate: &storage.MemberUpdate{Was: elsewhen.Revision, Now: e.member}}},
 			"a deletion, another revision": {AccessChanges: storage.AccessChanges{MemberDelete: &elsewhen}},
 		})
-	},
-	// A project has two admins. Two transactions each count two admins, and each tries to delete another one.
-	"LastAdminIsNotDeleted": func(s *suite) {
-		e := s.estate()
-		second, robot := s.member(e.project, "corp:bob", "admin"), s.key(e.project, "chief")
-		robot.Spec.Role, robot.Spec.ExpiresAt = "admin", time.Time{}
-		s.write(storage.Changes{AccessChanges: storage.AccessChanges{MemberInsert: &second}})
-		without := func(ch storage.AccessChanges) func(context.Context, storage.Tx, func()) error {
-			return func(ctx context.Context, tx storage.Tx, read func()) error {
-				n, err := tx.AdminCount(ctx, e.project.UID)
-				if err != nil {
-					return err
-				}
-				read()
-				if n < 2 {
-					return errUndo
-				}
-				return tx.Write(ctx, storage.Changes{AccessChanges: ch})
-			}
-		}
-		attempts, first, last := s.race(without(storage.AccessChanges{MemberDelete: &e.member}), without(storage.AccessChanges{MemberDelete: &second}))
-		require.NoError(s, first)
-		require.Same(s, errUndo, last)
-		require.Equal(s, 2, attempts)
-		// The same with a member and a key.
-		s.write(storage.Changes{AccessChanges: storage.AccessChanges{KeyInsert: &robot}})
-		attempts, first, last = s.race(without(storage.AccessChanges{KeyDelete: &robot}), without(storage.AccessChanges{MemberDelete: &second}))
-		require.NoError(s, first)
-		require.Same(s, errUndo, last)
-		require.Equal(s, 2, attempts)
 	},
 	"MemberIsCreatedOnce": func(s *suite) {
 		e := s.estate()

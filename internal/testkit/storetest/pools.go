@@ -64,12 +64,6 @@ var pools = map[string]func(*suite){
 		s.write(storage.Changes{PoolUpdate: &storage.PoolUpdate{Was: w.v4.Revision, Now: now}})
 		reads(s, now)(s.Store.PoolGet(s.ctx, w.key, w.v4.Name))
 	},
-	"DeleteRemovesTheRow": func(s *suite) {
-		w := s.world()
-		s.write(storage.Changes{PoolDelete: &w.v6})
-		_, err := s.Store.PoolGet(s.ctx, w.key, w.v6.Name)
-		require.True(s, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
-	},
 	"ListOfAProjectIsByNameInPages": func(s *suite) {
 		p, other := s.project("blue"), s.project("red")
 		sp, otherSpace := s.space(p, "default"), s.space(other, "default")

@@ -68,12 +68,12 @@ var projects = map[string]func(*suite){
 	},
 	"DeleteRemovesItsStoredResponses": func(s *suite) {
 		p, other := s.project("blue"), s.project("red")
-		s.write(storage.Changes{ProjectInsert: &p, Answers: []storage.Answer{s.answer(p, "key"), s.answer(other, "key")}})
+		s.write(storage.Changes{ProjectInsert: &p, StoredResponses: []storage.StoredResponse{s.storedResponse(p, "key"), s.storedResponse(other, "key")}})
 		s.write(storage.Changes{ProjectDelete: &p})
 		_, err := s.Store.ProjectGet(s.ctx, "blue")
 		require.True(s, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
 		for id, want := range map[ipam.ID]bool{p.UID: false, other.UID: true} {
-			_, ok, err := s.Store.AnswerGet(s.ctx, id, "key", born)
+			_, ok, err := s.Store.StoredResponseGet(s.ctx, id, "key", born)
 			require.NoError(s, err)
 			require.Equal(s, want, ok)
 		}
@@ -117,14 +117,6 @@ var spaces = map[string]func(*suite){
 		inPages(s, "", func(after string, limit int) ([]ipam.Space, error) {
 			return s.Store.SpaceList(s.ctx, storage.Key(p), after, limit)
 		}, func(sp ipam.Space) string { return sp.Name }, names)
-	},
-	"DeleteRemovesTheRow": func(s *suite) {
-		w := s.world()
-		extra := s.space(w.project, "lab")
-		s.write(storage.Changes{SpaceInsert: []ipam.Space{extra}})
-		s.write(storage.Changes{SpaceDelete: []ipam.Space{extra}})
-		_, err := s.Store.SpaceGet(s.ctx, w.key, "lab")
-		require.True(s, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
 	},
 }
 

@@ -112,8 +112,8 @@ func (s *suite) holds(c storage.Container, block string, purpose ipam.Purpose, h
 	}
 }
 
-func (s *suite) answer(p ipam.Project, key string) storage.Answer {
-	return storage.Answer{
+func (s *suite) storedResponse(p ipam.Project, key string) storage.StoredResponse {
+	return storage.StoredResponse{
 		ProjectID: p.UID, Key: key, Fingerprint: [16]byte{1, 2, 3, 15: 255}, Body: []byte("{\"of\":\"" + key + "\"}\x00\xff"),
 		CreatedAt: born, ExpiresAt: born.Add(24 * time.Hour),
 	}

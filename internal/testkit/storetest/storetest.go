@@ -39,7 +39,7 @@ func Run(t *testing.T, open func(t *testing.T) Bundle) {
 		tests map[string]func(*suite)
 	}{
 		{"Projects", projects}, {"Spaces", spaces}, {"Pools", pools}, {"Free", free}, {"Allocations", allocations},
-		{"Claims", claims}, {"Answers", answers}, {"Missing", missing}, {"Write", writes}, {"Conflict", conflicts},
+		{"Claims", claims}, {"StoredResponses", storedResponses}, {"Missing", missing}, {"Write", writes}, {"Conflict", conflicts},
 		{"Transaction", transactions}, {"Concurrent", concurrent},
 		{"Members", members}, {"Keys", keys}, {"Grants", grants}, {"Quotas", quotas}, {"Usage", usages}, {"QuotaRaces", quotaRaces},
 		{"Classes", classes}, {"ClassLookup", classLookups}, {"Scoped", scopedPools}, {"Cooldown", cooldowns}, {"Events", events}, {"History", history},

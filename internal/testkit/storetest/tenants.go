@@ -96,7 +96,7 @@ func power(n uint) *big.Int { return new(big.Int).Lsh(big.NewInt(1), n) }
 func (s *suite) staleRunsAgain(plans map[string]storage.Changes) {
 	s.Helper()
 	for name, plan := range plans {
-		plan.Answers = append(plan.Answers, s.answer(ipam.Project{}, "beside"))
+		plan.StoredResponses = append(plan.StoredResponses, s.storedResponse(ipam.Project{}, "beside"))
 		var seen []int
 		s.unchanged(func() {
 			err := s.Store.InTx(s.ctx, "storetest_write", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {

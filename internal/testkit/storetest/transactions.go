@@ -152,11 +152,11 @@ func (w world) anything(s *suite) storage.Changes {
 		},
 		QuotaChanges: storage.QuotaChanges{QuotaInsert: &quota, ShardInsert: shards},
 		Events:       []ipam.Event{s.event(w.project, born)}, History: []ipam.Hold{s.hold(w.v4, "10.0.0.0/25", 1, 2)},
-		Free:          []storage.FreeChange{{Container: w.c4, Delete: remove(w.c4, "10.0.0.128/25").Delete, Insert: insert(w.c4, "10.0.0.0/24").Insert}},
-		ProjectUpdate: &storage.ProjectUpdate{Was: w.project.Revision, Now: project},
-		SpaceInsert:   []ipam.Space{sp},
-		PoolUpdate:    &storage.PoolUpdate{Was: w.v4.Revision, Now: pool},
-		ClaimDelete:   []ipam.Claim{w.claim},
-		Answers:       []storage.Answer{s.answer(w.project, "another")},
+		Free:            []storage.FreeChange{{Container: w.c4, Delete: remove(w.c4, "10.0.0.128/25").Delete, Insert: insert(w.c4, "10.0.0.0/24").Insert}},
+		ProjectUpdate:   &storage.ProjectUpdate{Was: w.project.Revision, Now: project},
+		SpaceInsert:     []ipam.Space{sp},
+		PoolUpdate:      &storage.PoolUpdate{Was: w.v4.Revision, Now: pool},
+		ClaimDelete:     []ipam.Claim{w.claim},
+		StoredResponses: []storage.StoredResponse{s.storedResponse(w.project, "another")},
 	}
 }

@@ -15,15 +15,15 @@ import (
 // world is the initial state of most tests. It has a project, its space, a root pool of each family, and a claim on the lower half of a /24 in the
 // first pool. The free lists are complete, so each address of a container is in exactly one free or held block.
 type world struct {
-	project ipam.Project
-	key     storage.ProjectKey
-	space   ipam.Space
-	v4, v6  ipam.Pool
-	c4, c6  storage.Container
-	claim   ipam.Claim
-	held    ipam.Allocation
-	kept    ipam.Allocation // retained; only with worldWithKept
-	answer  storage.Answer
+	project        ipam.Project
+	key            storage.ProjectKey
+	space          ipam.Space
+	v4, v6         ipam.Pool
+	c4, c6         storage.Container
+	claim          ipam.Claim
+	held           ipam.Allocation
+	kept           ipam.Allocation // retained; only with worldWithKept
+	storedResponse storage.StoredResponse
 }
 
 func (s *suite) world() world {
@@ -36,13 +36,13 @@ func (s *suite) world() world {
 	w.c4, w.c6 = storage.PoolContainer(w.v4), storage.PoolContainer(w.v6)
 	w.claim = s.claim(w.project, w.v4, "first", "10.0.0.0/25")
 	w.held = w.claim.Allocation()
-	w.answer = s.answer(w.project, "key-1")
+	w.storedResponse = s.storedResponse(w.project, "key-1")
 	s.write(storage.Changes{ProjectInsert: &w.project, SpaceInsert: []ipam.Space{w.space}})
 	s.write(storage.Changes{PoolInsert: []ipam.Pool{w.v4}})
 	s.write(storage.Changes{PoolInsert: []ipam.Pool{w.v6}, Free: []storage.FreeChange{
 		insert(w.c4, "10.0.0.128/25"), insert(w.c6, "2001:db8::/32"),
 	}})
-	s.write(storage.Changes{ClaimInsert: []ipam.Claim{w.claim}, Answers: []storage.Answer{w.answer}})
+	s.write(storage.Changes{ClaimInsert: []ipam.Claim{w.claim}, StoredResponses: []storage.StoredResponse{w.storedResponse}})
 	return w
 }
 

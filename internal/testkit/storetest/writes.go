@@ -32,7 +32,7 @@ var writes = map[string]func(*suite){
 			s.unchanged(func() {
 				// The plan has an outdated part and a valid part.
 				plan.Free = append(plan.Free, insert(w.c4, "10.0.0.0/32"))
-				plan.Answers = append(plan.Answers, s.answer(w.project, "other"))
+				plan.StoredResponses = append(plan.StoredResponses, s.storedResponse(w.project, "other"))
 				_ = s.Store.InTx(s.ctx, "storetest_write", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
 					if tx.Attempt() > 0 {
 						return nil
@@ -69,8 +69,8 @@ var writes = map[string]func(*suite){
 			err := s.try(storage.Changes{
 				Free:        []storage.FreeChange{remove(w.c4, "10.0.0.128/25"), insert(w.c6, "2001:db8::/128")},
 				SpaceInsert: []ipam.Space{sp}, PoolDelete: &w.v6,
-				ClaimInsert: []ipam.Claim{good, bad},
-				Answers:     []storage.Answer{s.answer(w.project, "key-2")},
+				ClaimInsert:     []ipam.Claim{good, bad},
+				StoredResponses: []storage.StoredResponse{s.storedResponse(w.project, "key-2")},
 			})
 			require.True(s, ipam.IsCode(err, ipam.CodeInternal), "%v", err)
 		})

@@ -4,7 +4,7 @@ func alertRule() kind {
 	return kind{
 		name:  "alert_rule",
 		about: "An alert rule starts an alert for each pool or quota whose use reaches a percentage, or for each pool that will be full within a time.",
-		path:  "/v1/projects/{project}/alert-rules/{name}", into: "/v1/projects/{project}/alert-rules", marked: true, patched: true,
+		path:  "/v1/projects/{project}/alert-rules/{name}", marked: true,
 		fields: []field{
 			projectField, nameField("rule"),
 			{name: "about", required: true, replace: true, oneOf: []string{"Pools", "Quotas"}, about: "The kind of object that the rule watches."},
@@ -17,7 +17,7 @@ func alertRule() kind {
 			{name: "class_name", check: isName, about: "Watch only pools from which a class with this name can carve. For pools only."},
 			{name: "label_selector", about: "Watch only pools with matching labels, such as `env=prod`. For pools only."},
 			uidField,
-			{name: "alerts", form: number, from: "/status/alerts", computed: true, dataOnly: true, about: "Number of the rule's current alerts."},
+			reported(number, "alerts", "Number of the rule's current alerts."),
 		},
 		invalid: func(v values) []fault {
 			found := exactlyOne(v, "percent", "runway")

@@ -13,12 +13,11 @@ import (
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/carve-ipam/carve/client"
 )
 
-// api is the client of a server, with the settings from one provider configuration.
+// api is a client with the settings from one provider configuration.
 type api struct {
 	carve   *client.Carve
 	project string
@@ -43,13 +42,13 @@ func (a *api) inProject(config values, to *diag.Diagnostics) bool {
 		return true
 	}
 	if config["project"] = a.defaultProject(); config["project"] == nil {
-		to.AddAttributeError(path.Root("project"), "No project", errNoProject.Error())
+		diagnose(to, kind{}, nil, errNoProject, "")
 		return false
 	}
 	return true
 }
 
-// list yields all objects of a list, page by page.
+// list reads a list page by page and yields its objects.
 func (a *api) list(ctx context.Context, at string) iter.Seq2[document, error] {
 	return func(yield func(document, error) bool) {
 		for next := at; ; {
@@ -74,7 +73,7 @@ func (a *api) list(ctx context.Context, at string) iter.Seq2[document, error] {
 	}
 }
 
-// subject returns the subject of the provider's credential. It asks the server once and caches the result.
+// subject returns the credential's subject. It asks the server once and caches the result.
 func (a *api) subject(ctx context.Context) (string, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -105,18 +104,16 @@ func (a *api) call(ctx context.Context, method, path, tag string, body document)
 	if err != nil {
 		return nil, err
 	}
-	if body == nil {
-		req.Body, req.GetBody, req.ContentLength = nil, nil, 0
-	}
-	req.Header.Set("Content-Type", "application/json")
+	content, condition := "application/json", "If-Match"
 	switch {
 	case method == http.MethodPatch:
-		req.Header.Set("Content-Type", "application/merge-patch+json")
-		req.Header.Set("If-Match", tag)
+		content = "application/merge-patch+json"
 	case method == http.MethodPut && tag == "*":
-		req.Header.Set("If-None-Match", tag)
-	case tag != "":
-		req.Header.Set("If-Match", tag)
+		condition = "If-None-Match"
+	}
+	req.Header.Set("Content-Type", content)
+	if tag != "" {
+		req.Header.Set(condition, tag)
 	}
 	resp, err := a.carve.Raw.Client.Do(req)
 	if err != nil {
@@ -131,6 +128,17 @@ func (a *api) call(ctx context.Context, method, path, tag string, body document)
 	return d, err
 }
 
+// remove deletes an object. It succeeds if the object does not exist.
+func (a *api) remove(ctx context.Context, path, tag string) error {
+	if _, err := a.call(ctx, http.MethodDelete, path, tag, nil); err != nil && !client.IsNotFound(err) {
+		return err
+	}
+	return nil
+}
+
+// collection returns the path of the collection that contains the object at a path.
+func collection(path string) string { return path[:strings.LastIndex(path, "/")] }
+
 // fetch reads an object.
 func (k kind) fetch(ctx context.Context, a *api, v values) (document, error) {
 	if k.lookup != nil {
@@ -139,7 +147,7 @@ func (k kind) fetch(ctx context.Context, a *api, v values) (document, error) {
 	return a.call(ctx, http.MethodGet, k.at(v), "", nil)
 }
 
-// queried adds a parameter to the query of a path.
+// queried adds a parameter to a path's query.
 func queried(path, parameter string) string {
 	if strings.Contains(path, "?") {
 		return path + "&" + parameter

@@ -20,7 +20,7 @@ func applied(t *testing.T, s tfprotov6.ProviderServer, k kind, prior, config val
 	dynamic := func(v values) *tfprotov6.DynamicValue {
 		raw := tftypes.NewValue(of, nil)
 		if v != nil {
-			raw = write(t.Context(), of, k.all(), v)
+			raw = write(t.Context(), k.all(), v)
 		}
 		d, err := tfprotov6.NewDynamicValue(of, raw)
 		require.NoError(t, err)

@@ -16,10 +16,10 @@ func consumerAttachment() kind {
 		path: "/v1/projects/{project}/claims/{claim}/consumers/{uid}?realm={realm}", blank: true, lockless: true,
 		fields: []field{
 			projectField,
-			{name: "claim", of: "claims", key: true, required: true, replace: true, at: "-", check: isName, about: "Name of a claim in the project."},
-			{name: "realm", key: true, def: "default", replace: true, at: "-", from: "/realm", check: isName, about: "The realm that defines the consumer's UID."},
+			{name: "claim", of: "claims", key: true, required: true, check: isName, about: "Name of a claim in the project."},
+			{name: "realm", key: true, def: "default", from: "/realm", check: isName, about: "The realm that defines the consumer's UID."},
 			{
-				name: "uid", of: "realms/{realm}/consumers", key: true, required: true, replace: true, at: "-", from: "/uid", check: isUID,
+				name: "uid", of: "realms/{realm}/consumers", key: true, required: true, from: "/uid", check: isUID,
 				about: "The consumer's UID in its realm.",
 			},
 			{name: "attached_at", from: "/attachedAt", computed: true, dataOnly: true, about: "Time when the consumer was attached."},
@@ -32,7 +32,7 @@ func consumerAttachment() kind {
 	}
 }
 
-// attached finds an attachment in the list of its claim's consumers. The API has no request for a single attachment.
+// attached finds an attachment in the claim's list of consumers. The API has no request for a single attachment.
 func attached(ctx context.Context, a *api, v values) (document, error) {
 	for d, err := range a.list(ctx, consumerAttachment().listPath(v)) {
 		if err != nil {

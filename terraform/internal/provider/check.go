@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
 	"net/netip"
@@ -10,18 +11,22 @@ import (
 	"time"
 )
 
-// check returns the fault of a value. If the value is valid, it returns an empty text.
+// check returns a value's fault. If the value is valid, it returns an empty text.
 type check func(v any) string
 
-// pattern returns a check that a text matches a regular expression.
-func pattern(what, expression string) check {
-	re := regexp.MustCompile("^(?:" + expression + ")$")
+// valid returns a check that refuses the texts that are not valid. what describes the valid texts.
+func valid(what string, is func(s string) bool) check {
 	return func(v any) string {
-		if s, ok := v.(string); ok && !re.MatchString(s) {
+		if s, ok := v.(string); ok && !is(s) {
 			return fmt.Sprintf("%q is not %s.", s, what)
 		}
 		return ""
 	}
+}
+
+// pattern returns a check that a text matches a regular expression.
+func pattern(what, expression string) check {
+	return valid(what, regexp.MustCompile("^(?:"+expression+")$").MatchString)
 }
 
 const label = `[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?`
@@ -34,7 +39,24 @@ var (
 	isUID      = pattern("a consumer's UID", `[A-Za-z0-9]([-A-Za-z0-9._:]{0,126}[A-Za-z0-9])?`)
 	isCount    = pattern("a count in decimal digits", `[0-9]{1,48}`)
 	isURL      = pattern("a URL, such as https://inventory.example.com/carve", `https?://[!-~]+`)
+	isDuration = pattern("a duration, such as 72h or 1h30m", `[0-9]{1,4}h([0-9]{1,6}m)?([0-9]{1,8}s)?|[0-9]{1,6}m([0-9]{1,8}s)?|[0-9]{1,8}s`)
+	isAddress  = valid("an IP address", parses(netip.ParseAddr))
+	isTime     = valid("a time, such as 2030-01-31T12:00:00Z", parses(parseTime))
 )
+
+// parses returns a function that reports whether parse accepts a text.
+func parses[T any](parse func(string) (T, error)) func(s string) bool {
+	return func(s string) bool {
+		_, err := parse(s)
+		return err == nil
+	}
+}
+
+// parseTime parses a time to microseconds, the server's precision.
+func parseTime(s string) (time.Time, error) {
+	t, err := time.Parse(time.RFC3339, s)
+	return t.UTC().Truncate(time.Microsecond), err
+}
 
 func isCIDR(v any) string {
 	s, ok := v.(string)
@@ -46,33 +68,6 @@ func isCIDR(v any) string {
 		return fmt.Sprintf("%q is not a block in CIDR notation, such as 10.0.0.0/16.", s)
 	case p.Masked() != p:
 		return fmt.Sprintf("%q has bits set after its prefix; the block is %s.", s, p.Masked())
-	}
-	return ""
-}
-
-func isAddress(v any) string {
-	if s, ok := v.(string); ok {
-		if _, err := netip.ParseAddr(s); err != nil {
-			return fmt.Sprintf("%q is not an IP address.", s)
-		}
-	}
-	return ""
-}
-
-var durationRE = regexp.MustCompile(`^([0-9]{1,4}h)?([0-9]{1,6}m)?([0-9]{1,8}s)?$`)
-
-func isDuration(v any) string {
-	if s, ok := v.(string); ok && (s == "" || !durationRE.MatchString(s)) {
-		return fmt.Sprintf("%q is not a duration, such as 72h or 1h30m.", s)
-	}
-	return ""
-}
-
-func isTime(v any) string {
-	if s, ok := v.(string); ok {
-		if _, err := time.Parse(time.RFC3339, s); err != nil {
-			return fmt.Sprintf("%q is not a time, such as 2030-01-31T12:00:00Z.", s)
-		}
 	}
 	return ""
 }
@@ -107,7 +102,7 @@ func oneOf(texts ...string) check {
 	}
 }
 
-// all returns a check that applies c to each element of a list.
+// all returns a check that applies c to each element in a list.
 func all(c check) check {
 	return func(v any) string {
 		list, _ := v.([]any)
@@ -120,68 +115,95 @@ func all(c check) check {
 	}
 }
 
-func isInteger(v any) bool {
-	_, is := v.(int64)
-	return is
-}
-
-// notInteger returns the fault of a number with a fraction or of a number that is too large.
-func notInteger(v any) string {
-	n, ok := v.(*big.Float)
-	switch {
-	case !ok:
-		return "must be a whole number."
-	case n.IsInt():
-		return fmt.Sprintf("must be a whole number of at most 64 bits, not %s.", n.Text('g', 10))
-	default:
-		return fmt.Sprintf("must be a whole number, not %s.", n.Text('g', 10))
-	}
-}
-
-// wrong returns the fault of a value. If the value is valid, it returns an empty text.
+// wrong returns a value's fault. If the value is valid, it returns an empty text.
 func (f field) wrong(v any) string {
+	if n, is := v.(*big.Float); is {
+		limit := ""
+		if n.IsInt() {
+			limit = " of at most 64 bits"
+		}
+		return fmt.Sprintf("must be a whole number%s, not %s.", limit, n.Text('g', 10))
+	}
 	switch {
-	case v == nil || !known(v):
+	case !known(v):
 		return ""
-	case f.form == number && !isInteger(v):
-		return notInteger(v)
 	case f.required && v == "":
 		return "must not be empty."
 	case len(f.oneOf) > 0:
 		return oneOf(f.oneOf...)(v)
+	case f.ref:
+		return isRef(v)
 	case f.check != nil:
 		return f.check(v)
 	}
 	return ""
 }
 
-// sameBy returns a function that converts all spellings of a value to one spelling. If it cannot parse a text, it returns the text unchanged.
-func sameBy[T any](parse func(string) (T, error), write func(T) any) func(v any) any {
-	return func(v any) any {
-		s, ok := v.(string)
-		if !ok {
-			return v
+// sameBy returns a function that parses a text, so that all spellings are equal. If that function cannot parse a text, it returns the text unchanged.
+func sameBy[T any](parse func(string) (T, error)) func(s string) any {
+	return func(s string) any {
+		if parsed, err := parse(s); err == nil {
+			return parsed
 		}
-		parsed, err := parse(s)
-		if err != nil {
-			return v
-		}
-		return write(parsed)
+		return s
 	}
 }
 
 var (
-	sameDuration = sameBy(time.ParseDuration, func(d time.Duration) any { return d })
-	sameCIDR     = sameBy(netip.ParsePrefix, func(p netip.Prefix) any { return p })
-	sameAddress  = sameBy(netip.ParseAddr, func(a netip.Addr) any { return a })
-	sameTime     = sameBy(func(s string) (time.Time, error) { return time.Parse(time.RFC3339, s) }, func(t time.Time) any { return t.UnixMicro() })
+	sameDuration = sameBy(time.ParseDuration)
+	sameCIDR     = sameBy(netip.ParsePrefix)
+	sameAddress  = sameBy(netip.ParseAddr)
+	sameTime     = sameBy(parseTime)
 )
 
 // sameCount removes leading zeros from a count.
-func sameCount(v any) any {
-	s, _ := v.(string)
-	if short := strings.TrimLeft(s, "0"); short != "" || s == "" {
-		return short
+func sameCount(s string) any { return cmp.Or(strings.TrimLeft(s, "0"), "0") }
+
+// atMostOne and exactlyOne are rules for attributes. An unknown value may still become null. It therefore counts neither as given nor as missing.
+func atMostOne(v values, names ...string) []fault {
+	var given []string
+	for _, name := range names {
+		if v[name] != nil && v[name] != (unknown{}) {
+			given = append(given, name)
+		}
 	}
-	return "0"
+	if len(given) < 2 {
+		return nil
+	}
+	return []fault{{given[1], fmt.Sprintf("At most one of %s can be set.", strings.Join(names, ", "))}}
+}
+
+func exactlyOne(v values, names ...string) []fault {
+	for _, name := range names {
+		if v[name] != nil {
+			return atMostOne(v, names...)
+		}
+	}
+	return []fault{{names[0], fmt.Sprintf("One of %s must be set.", strings.Join(names, ", "))}}
+}
+
+// lengthOf refuses a prefix_length that differs from the length that a block or an address has.
+func lengthOf(v values, name string) []fault {
+	bits, is := blockLength(v.text(name))
+	if n, given := v["prefix_length"].(int64); given && is && n != bits {
+		return []fault{{"prefix_length", fmt.Sprintf("prefix_length is %d, but the prefix length of %s is %d: remove one of the two.", n, name, bits)}}
+	}
+	return nil
+}
+
+func blockLength(text string) (int64, bool) {
+	if p, err := netip.ParsePrefix(text); err == nil {
+		return int64(p.Bits()), true
+	}
+	if a, err := netip.ParseAddr(text); err == nil {
+		return int64(a.BitLen()), true
+	}
+	return 0, false
+}
+
+// isGiven returns a function that reports whether at least one attribute has a value.
+func isGiven(names ...string) func(values) bool {
+	return func(v values) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return v.text(name) != "" })
+	}
 }

@@ -7,12 +7,12 @@ func consumer() kind {
 		path:  "/v1/projects/{project}/realms/{realm}/consumers/{uid}", lockless: true, filters: []field{phaseFilter("Live", "Ended")},
 		fields: []field{
 			projectField,
-			{name: "realm", key: true, def: "default", replace: true, at: "-", check: isName, about: "The realm that defines the consumer's UID."},
-			{name: "uid", key: true, required: true, replace: true, at: "-", check: isUID, about: "The consumer's identifier in its realm, such as a UUID."},
+			{name: "realm", key: true, def: "default", check: isName, about: "The realm that defines the consumer's UID."},
+			{name: "uid", key: true, required: true, check: isUID, about: "The consumer's identifier in its realm, such as a UUID."},
 			{name: "kind", about: "The consumer's kind."},
-			{name: "name", at: "/spec/name", about: "The consumer's name."},
+			{name: "name", about: "The consumer's name."},
 			{name: "ttl_seconds", form: number, check: between(10, 604800), about: "Time in seconds after which the consumer ends if it is not renewed. Terraform does not renew it: an agent must."},
-			{name: "phase", from: "/status/phase", computed: true, dataOnly: true, about: "`Live` or `Ended`."},
+			reported(text, "phase", "`Live` or `Ended`."),
 		},
 		gone: func(d document) bool { return d.text("/status/phase") == "Ended" },
 	}

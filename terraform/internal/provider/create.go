@@ -11,11 +11,13 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// Create creates an object. If the object exists, Create takes it over under two conditions. An interrupted apply of this configuration must have
-// made it, and no other resource may manage it.
+// Create creates an object. If the object exists, Create takes it over under two conditions. An interrupted apply must have made it for this
+// configuration, and no other resource may manage it.
 func (r *managed) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	plan, config := read(req.Plan.Raw), read(req.Config.Raw)
-	r.complete(config, plan)
+	for _, f := range r.keys() {
+		config[f.name] = plan[f.name] // the plan has the default values
+	}
 	ctx, cancel := within(ctx, plan, "create")
 	defer cancel()
 	path, h := r.at(config), newHolding()
@@ -34,33 +36,21 @@ func (r *managed) Create(ctx context.Context, req resource.CreateRequest, resp *
 		return
 	}
 	resp.Diagnostics.Append(h.store(ctx, resp.Private)...)
-	v := r.state(d, plan, r.all())
-	resp.State.Raw = write(ctx, req.Plan.Raw.Type(), r.all(), v)
-	r.identified(ctx, resp.Identity, v)
-}
-
-// complete copies the keys from the plan to the configuration. The plan has the keys' default values.
-func (r *managed) complete(config, plan values) {
-	for _, f := range r.fields {
-		if f.key {
-			config[f.name] = plan[f.name]
-		}
-	}
+	r.save(ctx, &resp.State, resp.Identity, d, plan)
 }
 
 // create creates an object or takes over the existing one.
 func (r *managed) create(ctx context.Context, config values, h holding) (document, error) {
 	ctx, silent := withCounter(ctx)
-	var d document
-	var err error
-	switch at := r.at(config); {
-	case r.into != "":
-		d, err = r.api.call(ctx, http.MethodPost, fill(r.into, config)+r.parameters(config), "", r.body(config, r.api.marksOf(h)))
-	case r.marked:
-		d, err = r.api.call(ctx, http.MethodPut, at, "", r.body(config, r.api.marksOf(h)))
-	default:
-		d, err = r.api.call(ctx, http.MethodPut, at, "*", r.body(config, nil))
+	method, at, tag := http.MethodPut, r.at(config), ""
+	switch {
+	case r.posted():
+		_, query := r.role(config)
+		method, at = http.MethodPost, collection(at)+query
+	case !r.marked:
+		tag = "*"
 	}
+	d, err := r.api.call(ctx, method, at, tag, r.body(config, r.api.marksOf(h)))
 	if err != nil {
 		if d = r.existing(ctx, config, err); d == nil {
 			return nil, err
@@ -70,13 +60,17 @@ func (r *managed) create(ctx context.Context, config values, h holding) (documen
 		return document{}, nil // the response describes the container and not this object
 	}
 	if err == nil && !r.marked || r.marked && d.annotation(holder) == h.Mark {
-		if r.secret() != "" && d[r.secret()] == nil {
-			return r.recreate(ctx, d, config, h)
+		if r.secret() == "" || d[r.secret()] != nil {
+			return d, nil
 		}
-		return d, nil
+		// The response with the object's secret was lost, and the server does not return the secret again.
+		if err := r.api.remove(ctx, r.at(config), revision(d)); err != nil {
+			return nil, err
+		}
+		return r.create(ctx, config, h)
 	}
 	taken, refused := r.takeOver(ctx, d, config, h, silent.Load() > 0)
-	if exists, ok := refused.(*existsError); ok && exists.isForeign() && err != nil && !slices.Contains(nameIsTaken, client.CodeOf(err)) { //nolint:errorlint // takeOver wraps nothing
+	if own, ok := refused.(*ownError); ok && own.foreign && err != nil && !slices.Contains(nameIsTaken, client.CodeOf(err)) { //nolint:errorlint // takeOver wraps nothing
 		return nil, err
 	}
 	return taken, refused
@@ -88,15 +82,13 @@ var nameIsTaken = []client.ProblemCode{
 	client.ProblemCodeAlreadyExists, client.ProblemCodePreconditionFailed, client.ProblemCodeOverlap, client.ProblemCodeBlockTaken,
 }
 
-// existing reads the object that has the name after the server has refused to create another one. If no object can be the cause of the refusal, it
-// returns nil.
+// otherCause lists the statuses that no existing object can cause.
+var otherCause = []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests}
+
+// existing reads the object that has the name after the server has refused to create another one. If no object can be the reason, it returns nil.
 func (r *managed) existing(ctx context.Context, config values, refused error) document {
 	p, ok := client.AsProblem(refused)
-	if !ok || p.Status >= http.StatusInternalServerError {
-		return nil
-	}
-	switch p.Status {
-	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests:
+	if !ok || p.Status >= http.StatusInternalServerError || slices.Contains(otherCause, p.Status) {
 		return nil
 	}
 	d, err := r.fetch(ctx, r.api, config)
@@ -106,7 +98,7 @@ func (r *managed) existing(ctx context.Context, config values, refused error) do
 	return d
 }
 
-// takeOver makes an existing object the object of this resource. It writes this resource's mark into the object's annotation. The resource that had
+// takeOver makes this resource the manager of an existing object. It writes this resource's mark into the object's annotation. The resource that had
 // the object before can then detect the change.
 func (r *managed) takeOver(ctx context.Context, d document, config values, h holding, silent bool) (document, error) {
 	for attempt := 1; ; attempt++ {
@@ -115,12 +107,12 @@ func (r *managed) takeOver(ctx context.Context, d document, config values, h hol
 		case err != nil:
 			return nil, err
 		case !mine:
-			return nil, &existsError{kind: r.kind, id: r.id(config), by: d.text("/metadata/createdBy"), madeBy: d.annotation(madeBy)}
+			return nil, r.foreignError(config, d)
 		case r.secret() != "":
-			return nil, &existsError{kind: r.kind, id: r.id(config), lost: true}
+			return nil, r.lostError(config)
 		}
 		if differs := r.differs(d, config); differs != "" {
-			return nil, &existsError{kind: r.kind, id: r.id(config), differs: differs}
+			return nil, r.differsError(config, differs)
 		}
 		if !r.marked {
 			return d, nil
@@ -139,9 +131,9 @@ func (r *managed) takeOver(ctx context.Context, d document, config values, h hol
 	}
 }
 
-// isOwn reports whether this configuration made the object. silent is true if an attempt of this call got no clear response.
+// isOwn reports whether this configuration made the object. silent is true if an attempt in this call got no clear response.
 //
-//   - An object of a marked kind has annotations. They name the owner that made the object.
+//   - An object with annotations names the owner that made it.
 //   - A grant, a quota, a member and a consumer have no annotations. Such an object belongs to this configuration if the same credential made it. In
 //     addition, the provider must have an owner, or silent must be true.
 //   - An attachment does not record its creator. The same credential must have made its consumer, because that credential could end the consumer and
@@ -164,10 +156,10 @@ func (r *managed) isOwn(ctx context.Context, d document, config values, silent b
 	return err == nil && by == subject, err
 }
 
-// differs returns the name of an attribute that cannot be changed and that differs from the configuration.
+// differs returns the name of an immutable attribute that differs from the configuration.
 func (r *managed) differs(d document, config values) string {
 	for _, f := range r.all() {
-		if f.replace && !f.local() && !f.key && config[f.name] != nil && f.name != "labels" && f.name != "annotations" &&
+		if f.replace && !f.local() && config[f.name] != nil && f.name != "labels" && f.name != "annotations" &&
 			!f.equal(config[f.name], f.found(d), config.text("project")) {
 			return f.name
 		}
@@ -175,7 +167,7 @@ func (r *managed) differs(d document, config values) string {
 	return ""
 }
 
-// secret returns the name of the attribute that only the response to the creation contains. If there is none, it returns an empty text.
+// secret returns the name of the attribute that only the response to the creation contains, or an empty text.
 func (r *managed) secret() string {
 	for _, f := range r.fields {
 		if f.secret {
@@ -185,16 +177,7 @@ func (r *managed) secret() string {
 	return ""
 }
 
-// recreate deletes an object that this call made and creates it again. The response with the object's secret was lost, and the server does not return
-// the secret again.
-func (r *managed) recreate(ctx context.Context, d document, config values, h holding) (document, error) {
-	if _, err := r.api.call(ctx, http.MethodDelete, r.at(config), revision(d), nil); err != nil && !client.IsNotFound(err) {
-		return nil, err
-	}
-	return r.create(ctx, config, h)
-}
-
-// unclearKey is the context key of the counter that [withCounter] adds.
+// unclearKey is the context key for the counter that [withCounter] adds.
 type unclearKey struct{}
 
 // withCounter adds a counter to the context. [retryTransport] counts the requests that failed without a clear response. The server may have carried

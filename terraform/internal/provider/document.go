@@ -47,7 +47,7 @@ func (d document) set(pointer string, v any) {
 	}
 }
 
-// copy returns a deep copy of the document's objects, so that the caller can change them. The copy shares lists with the original.
+// copy copies the document and the objects inside it, so that the caller can change them. The copy shares lists with the original.
 func (d document) copy() document {
 	c := document{}
 	for key, v := range d {
@@ -71,14 +71,7 @@ func (f field) toAPI(v any) any {
 		}
 		return map[string]any{"name": v}
 	case []any:
-		if f.form != objects {
-			return v
-		}
-		all := make([]any, len(v))
-		for i, element := range v {
-			all[i] = field{form: object, fields: f.fields}.toAPI(element)
-		}
-		return all
+		return each(v, f.element().toAPI)
 	case map[string]any:
 		if f.form != object {
 			return v
@@ -101,14 +94,7 @@ func (f field) fromAPI(v any) any {
 	case float64:
 		return int64(v)
 	case []any:
-		if f.form != objects {
-			return v
-		}
-		all := make([]any, len(v))
-		for i, element := range v {
-			all[i] = field{form: object, fields: f.fields}.fromAPI(element)
-		}
-		return all
+		return each(v, f.element().fromAPI)
 	case map[string]any:
 		switch {
 		case f.ref:
@@ -121,16 +107,14 @@ func (f field) fromAPI(v any) any {
 				all[inner.name] = inner.fromAPI(document(v).get(inner.inside()))
 			}
 			return all
-		case len(v) == 0:
-			return nil
 		}
-		return v
+		return orNil(v)
 	default:
 		return v
 	}
 }
 
-// inside returns the JSON pointer of an attribute inside its enclosing object.
+// inside returns the attribute's JSON pointer inside its enclosing object.
 func (f field) inside() string { return strings.TrimPrefix(f.pointer(), "/spec") }
 
 // found returns the value that a document has for the attribute. If the request did not set the value, it uses the value that the server reports
@@ -155,13 +139,13 @@ func (f field) as(v any, d document, project string) bool {
 	return f.equal(v, is, project) || is == nil && f.implied != nil && f.equal(v, f.implied(d), project)
 }
 
-// equal reports whether two values have the same meaning in a project. A reference without a project refers to an object of that project.
+// equal reports whether two values have the same meaning in a project. A reference without a project refers to an object in that project.
 func (f field) equal(a, b any, project string) bool {
 	a, b = f.meaning(a, project), f.meaning(b, project)
 	return known(a) && known(b) && reflect.DeepEqual(a, b)
 }
 
-// meaning returns the normal form of a value and of all values inside it:
+// meaning normalizes a value and all values inside it:
 //
 //   - an empty value becomes absent
 //   - a reference gets its project
@@ -182,42 +166,22 @@ func (f field) meaning(v any, project string) any {
 		if len(v) == 0 {
 			return nil
 		}
-		all := slices.Clone(v)
-		switch {
-		case f.form == objects:
-			for i, element := range all {
-				all[i] = field{form: object, fields: f.fields}.members(element, project)
-			}
-		case f.form == textSet && known(v):
+		all := each(v, func(element any) any { return f.element().meaning(element, project) })
+		if f.form == textSet {
 			slices.SortFunc(all, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
 		}
 		return all
 	case map[string]any:
-		if len(v) == 0 {
-			return nil
+		all := v
+		if f.form == object {
+			all = map[string]any{}
+			for _, inner := range f.fields {
+				if w := inner.meaning(v[inner.name], project); w != nil {
+					all[inner.name] = w
+				}
+			}
 		}
-		if f.form != object {
-			return v
-		}
-		if all, ok := f.members(v, project).(map[string]any); !ok || len(all) > 0 {
-			return all
-		}
-		return nil
+		return orNil(all)
 	}
 	return v
-}
-
-// members returns the attributes of an object in normal form. It omits absent attributes.
-func (f field) members(v any, project string) any {
-	given, ok := v.(map[string]any)
-	if !ok {
-		return v
-	}
-	all := map[string]any{}
-	for _, inner := range f.fields {
-		if w := inner.meaning(given[inner.name], project); w != nil {
-			all[inner.name] = w
-		}
-	}
-	return all
 }

@@ -12,18 +12,18 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-// form is the shape of a value.
+// form is a value's shape.
 type form int
 
 const (
 	text form = iota
 	number
 	flag
-	texts   // an ordered list of strings
-	textSet // an unordered set of strings
+	texts   // ordered strings
+	textSet // unordered strings
 	textMap
 	object
-	objects // a list of objects
+	objects // a list
 )
 
 // field describes an attribute and its place in the API's documents.
@@ -41,23 +41,23 @@ type field struct {
 	fields []field // attributes inside an object or objects
 
 	required, computed, replace, secret bool
-	key                                 bool // part of the key that identifies the object
-	ref                                 bool // a reference: "name" or "project/name" in Terraform, an object with both in the API
+	key                                 bool // with the other keys, it identifies the object; it is local, and a change forces a new object
+	ref                                 bool // a reference: "name" or "project/name" in Terraform, an object with both in the API's member *Ref
 	dataOnly                            bool // only in data sources
 	later                               bool // a request can set it only for an existing object
 	def                                 any  // the server's value if the request does not set it
 	check                               check
 	oneOf                               []string
-	same                                func(v any) any    // returns the value as the server writes it
+	same                                func(s string) any // returns the value as the server writes it
 	redundant                           func(values) bool  // reports whether other attributes already determine the value
-	of                                  string             // the collection, such as "pools", of the container that the value names
+	of                                  string             // the collection, such as "pools", with the container that the value names
 	implied                             func(document) any // the value that a document implies if it does not contain the value
 }
 
 // unknown is a value that becomes known only during apply.
 type unknown struct{}
 
-// values maps the names of attributes to their values. A value is nil, string, int64, bool, []any, map[string]any or unknown. A number that is not an
+// values maps attribute names to values. A value is nil, string, int64, bool, []any, map[string]any or unknown. A number that is not an
 // int64 is a *big.Float. The validation refuses such a number.
 type values map[string]any
 
@@ -66,15 +66,21 @@ func (v values) text(name string) string {
 	return s
 }
 
-// pointer returns the JSON pointer of the value in the API.
+// pointer returns the value's JSON pointer in the API.
 func (f field) pointer() string {
-	if f.at != "" {
+	switch {
+	case f.at != "":
 		return f.at
+	case f.ref:
+		return "/spec/" + camel(f.name) + "Ref"
 	}
 	return "/spec/" + camel(f.name)
 }
 
-func (f field) local() bool { return f.at == "-" }
+func (f field) local() bool { return f.key || f.at == "-" }
+
+// forces reports whether a changed value forces a new object.
+func (f field) forces() bool { return f.key || f.replace }
 
 // output reports whether only the server sets the value.
 func (f field) output() bool { return f.computed && f.at == "" && (f.from != "" || f.derive != nil) }
@@ -85,6 +91,28 @@ func (f field) settable() bool { return !f.output() && !f.dataOnly }
 // optionalComputed reports whether the server sets the value if the configuration does not.
 func (f field) optionalComputed() bool {
 	return !f.required && (f.from != "" || f.derive != nil || f.def != nil || f.computed)
+}
+
+// decided reports whether the server decides the attribute's value, because the configuration has none.
+func (f field) decided(config values) bool {
+	return config[f.name] == nil && f.optionalComputed() && f.def == nil && !f.key
+}
+
+// element returns the field for a list's elements.
+func (f field) element() field {
+	if f.form == objects {
+		return field{form: object, fields: f.fields}
+	}
+	return field{}
+}
+
+// each converts each element in a list.
+func each[T, U any](list []T, convert func(T) U) []U {
+	all := make([]U, len(list))
+	for i, element := range list {
+		all[i] = convert(element)
+	}
+	return all
 }
 
 // camel converts a name to camel case with abbreviations in capitals, as the contract spells it.
@@ -114,13 +142,12 @@ func (f field) attrType() attr.Type {
 		return types.SetType{ElemType: types.StringType}
 	case textMap:
 		return types.MapType{ElemType: types.StringType}
-	case object, objects:
+	case objects:
+		return types.ListType{ElemType: f.element().attrType()}
+	case object:
 		of := map[string]attr.Type{}
 		for _, inner := range f.fields {
 			of[inner.name] = inner.attrType()
-		}
-		if f.form == objects {
-			return types.ListType{ElemType: types.ObjectType{AttrTypes: of}}
 		}
 		return types.ObjectType{AttrTypes: of}
 	default:
@@ -139,24 +166,15 @@ func (f field) raw(ctx context.Context, v any) tftypes.Value {
 	case int64:
 		return tftypes.NewValue(t, big.NewFloat(0).SetInt64(v))
 	case []any:
-		of := field{form: text}
-		if f.form == objects {
-			of = field{form: object, fields: f.fields}
-		}
-		list := make([]tftypes.Value, len(v))
-		for i, element := range v {
-			list[i] = of.raw(ctx, element)
-		}
-		return tftypes.NewValue(t, list)
+		return tftypes.NewValue(t, each(v, func(element any) tftypes.Value { return f.element().raw(ctx, element) }))
 	case map[string]any:
 		all := map[string]tftypes.Value{}
-		if f.form == object {
-			for _, inner := range f.fields {
-				all[inner.name] = inner.raw(ctx, v[inner.name])
-			}
-		} else {
+		for _, inner := range f.fields {
+			all[inner.name] = inner.raw(ctx, v[inner.name])
+		}
+		if f.form == textMap {
 			for key, element := range v {
-				all[key] = field{}.raw(ctx, element)
+				all[key] = f.element().raw(ctx, element)
 			}
 		}
 		return tftypes.NewValue(t, all)
@@ -189,11 +207,7 @@ func plain(v tftypes.Value) any {
 		}
 		return &n
 	case v.As(&list) == nil:
-		all := make([]any, len(list))
-		for i, element := range list {
-			all[i] = plain(element)
-		}
-		return all
+		return each(list, plain)
 	case v.As(&m) == nil:
 		all := map[string]any{}
 		for key, element := range m {
@@ -210,13 +224,9 @@ func read(v tftypes.Value) values {
 	return m
 }
 
-// write builds a plan or a state from values.
-func write(ctx context.Context, t tftypes.Type, fields []field, v values) tftypes.Value {
-	all := map[string]tftypes.Value{}
-	for _, f := range fields {
-		all[f.name] = f.raw(ctx, v[f.name])
-	}
-	return tftypes.NewValue(t, all)
+// write builds a plan, a state or a configuration from values.
+func write(ctx context.Context, fields []field, v values) tftypes.Value {
+	return field{form: object, fields: fields}.raw(ctx, map[string]any(v))
 }
 
 // known reports whether a value contains no unknown value.
@@ -227,7 +237,7 @@ func known(v any) bool {
 	case []any:
 		return !slices.ContainsFunc(v, func(e any) bool { return !known(e) })
 	case map[string]any:
-		return !slices.ContainsFunc(slices.Collect(maps.Values(v)), func(e any) bool { return !known(e) })
+		return known(slices.Collect(maps.Values(v)))
 	default:
 		return true
 	}

@@ -8,21 +8,21 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 )
 
-// holding links a Terraform resource to its Carve object. Terraform stores it in the private part of the resource's state.
+// holding links a Terraform resource to its Carve object. Terraform stores it in the state's private part.
 type holding struct {
 	// Token identifies the resource. It is unique in a state.
 	Token string `json:"token"`
-	// Mark is the value of the object's annotation [holder] at the time when the resource got the object. If the object now has another value,
+	// Mark is the annotation [holder] that the object had when the resource got it. If the object now has another value,
 	// another resource has taken the object over.
 	Mark string `json:"mark"`
-	// Imported is true until the provider has read the annotation of an imported object.
+	// Imported is true until the provider has read an imported object's annotation.
 	Imported bool `json:"imported,omitempty"`
 }
 
-// privateKey is the key of the holding in the private part of the state.
+// privateKey is the holding's key in the state's private part.
 const privateKey = "holding"
 
-// private is the private part of a state. Terraform stores it but does not show it.
+// private is a state's private part. Terraform stores it but does not show it.
 type private interface {
 	GetKey(ctx context.Context, key string) ([]byte, diag.Diagnostics)
 	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
@@ -34,7 +34,7 @@ func newHolding() holding {
 	return holding{Token: id, Mark: id}
 }
 
-// holdingOf reads the holding from the private part of a state. If the state has no holding, the token is empty.
+// holdingOf reads the holding from a state's private part. If the state has no holding, the token is empty.
 func holdingOf(ctx context.Context, from private) (h holding) {
 	if text, _ := from.GetKey(ctx, privateKey); text != nil {
 		_ = json.Unmarshal(text, &h) // this provider wrote it
@@ -56,8 +56,8 @@ func (h holding) lost(d document) bool {
 	return h.Token != "" && !h.Imported && mark != "" && mark != h.Mark
 }
 
-// These are the annotations that the provider writes. madeBy has the owner (a setting of the provider) that created the object. holder has the mark
-// of the resource that manages the object now.
+// These are the annotations that the provider writes. madeBy has the owner (a provider setting) that created the object. holder has the mark from
+// the resource that manages the object now.
 const (
 	madeBy = "terraform/made-by"
 	holder = "terraform/holder"

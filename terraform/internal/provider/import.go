@@ -12,12 +12,13 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-// ImportState sets the keys of the object from its id or its identity. Terraform then reads the other attributes.
+// ImportState sets the object's keys from its id or its identity. Terraform then reads the other attributes.
 func (r *managed) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	var v values
 	if req.ID != "" {
 		var err error
-		if v, err = r.find(req.ID, values{"": r.api.defaultProject()}.text("")); err != nil {
+		project, _ := r.api.defaultProject().(string)
+		if v, err = r.find(req.ID, project); err != nil {
 			resp.Diagnostics.AddError("Not an id of a "+r.words(), err.Error())
 			return
 		}
@@ -27,65 +28,46 @@ func (r *managed) ImportState(ctx context.Context, req resource.ImportStateReque
 			v["project"] = r.api.defaultProject()
 		}
 	}
-	for _, f := range r.fields {
-		if !f.key || v[f.name] == nil {
-			continue
-		}
+	for _, f := range r.keys() {
 		if wrong := f.wrong(v[f.name]); wrong != "" {
 			resp.Diagnostics.AddAttributeError(path.Root(f.name), "Not an id of a "+r.words(), f.name+": "+wrong)
 		}
 	}
 	v["id"] = r.id(v)
-	resp.State.Raw = write(ctx, resp.State.Schema.Type().TerraformType(ctx), r.all(), v)
+	resp.State.Raw = write(ctx, r.all(), v)
 	r.identified(ctx, resp.Identity, v)
 	resp.Diagnostics.Append(holding{Token: uuid.NewString(), Imported: true}.store(ctx, resp.Private)...)
 }
 
 // identified writes the keys into the resource's identity.
 func (r *managed) identified(ctx context.Context, to *tfsdk.ResourceIdentity, v values) {
-	if to == nil {
-		return
+	if to != nil {
+		to.Raw = write(ctx, r.keys(), v)
 	}
-	all := map[string]tftypes.Value{}
-	for _, f := range r.fields {
-		if f.key {
-			all[f.name] = f.raw(ctx, v[f.name])
-		}
-	}
-	to.Raw = tftypes.NewValue(to.Schema.Type().TerraformType(ctx), all)
 }
 
 // UpgradeState converts a state from an older schema. It keeps the attributes that still exist. The next read gets all other attributes from the
 // server.
 func (r *managed) UpgradeState(context.Context) map[int64]resource.StateUpgrader {
-	upgraders := map[int64]resource.StateUpgrader{}
-	for version := range int64(schemaVersion) {
-		upgraders[version] = resource.StateUpgrader{StateUpgrader: r.upgrade}
-	}
-	return upgraders
+	return map[int64]resource.StateUpgrader{0: {StateUpgrader: r.upgrade}}
 }
 
 func (r *managed) upgrade(ctx context.Context, req resource.UpgradeStateRequest, resp *resource.UpgradeStateResponse) {
-	t := resp.State.Schema.Type().TerraformType(ctx)
 	old := map[string]json.RawMessage{}
 	if err := json.Unmarshal(req.RawState.JSON, &old); err != nil {
 		resp.Diagnostics.AddError("The state of an older version cannot be read", err.Error())
 		return
 	}
-	all := map[string]tftypes.Value{}
+	v := values{}
 	for _, f := range r.all() {
-		all[f.name] = f.raw(ctx, nil)
 		if text, has := old[f.name]; has {
-			if v, err := tftypes.ValueFromJSON(text, f.attrType().TerraformType(ctx)); err == nil { //nolint:staticcheck // what cannot be read is read from the server
-				all[f.name] = v
+			if is, err := tftypes.ValueFromJSON(text, f.attrType().TerraformType(ctx)); err == nil { //nolint:staticcheck // what cannot be read is read from the server
+				v[f.name] = plain(is)
 			}
 		}
 	}
-	v := read(tftypes.NewValue(t, all))
-	if id, ok := v["id"].(string); ok {
-		if keys, err := r.find(id, ""); err == nil {
-			maps.Copy(v, keys)
-		}
+	if keys, err := r.find(v.text("id"), ""); err == nil {
+		maps.Copy(v, keys)
 	}
-	resp.State.Raw = write(ctx, t, r.all(), v)
+	resp.State.Raw = write(ctx, r.all(), v)
 }

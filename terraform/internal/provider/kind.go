@@ -2,7 +2,6 @@ package provider
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"net/netip"
@@ -18,58 +17,60 @@ import (
 type kind struct {
 	name  string
 	about string
-	// path is the path of an object, with its keys in braces. The keys have the same order as in the id.
+	// path is an object's path, with its keys in braces. The keys have the same order as in the id.
 	path string
-	// into is the path of the POST that creates objects. If it is empty, a PUT at the object's path creates the object.
-	into string
-	// The objects of a marked kind have labels and annotations. Those of a guarded kind have deletion_protection. PATCH changes the objects of a
-	// patched kind. PUT changes all other objects.
-	marked, guarded, patched bool
-	fields                   []field
-	// invalid returns the faults of attributes that contradict each other. It ignores values that are not known yet.
+	// If marked is true, the objects have labels and annotations. A POST to their collection creates them, and PATCH changes them. PUT creates and
+	// changes all other objects.
+	marked bool
+	// put is true for a marked kind that has no POST, so PUT creates its objects.
+	put bool
+	// fixed is true if no request can change the objects.
+	fixed bool
+	// guarded is true if the resource has deletion_protection.
+	guarded bool
+	fields  []field
+	// invalid returns a fault for each attribute that contradicts another one. It ignores values that are not known yet.
 	invalid func(v values) []fault
-	// incoherent returns the faults of attributes that a new object cannot have together.
+	// incoherent returns a fault for each attribute that a new object cannot have together with another one.
 	incoherent func(v values) []fault
-	// identify, parse and locate replace the use of path for a kind whose objects have several forms of path. identify makes the id, parse reads an
-	// id, and locate makes the path.
+	// identify, parse and locate replace the use of path for a kind whose objects have paths in several forms. identify makes the id, parse reads an
+	// id (nil if it has another form), and locate makes the path.
 	identify func(v values) string
-	parse    func(parts []string) (values, error)
+	parse    func(parts []string) values
 	locate   func(v values) string
 	// gone reports whether the object has ended. The server may still return such an object.
 	gone func(d document) bool
 	// explained is true if the server can explain its refusal and propose remedies.
 	explained bool
-	// The objects of a bodyless kind have all their values in the path. The same is true for a blank kind, but its creation sends an empty JSON
-	// object.
+	// If bodyless or blank is true, the path has all values. The creation of a blank kind sends an empty JSON object.
 	bodyless, blank bool
-	// lookup reads an object of a kind that has no GET for a single object.
+	// lookup reads an object if the API has no GET for a single object.
 	lookup func(ctx context.Context, a *api, v values) (document, error)
 	// maker returns the subject that made an object. It is set for a kind whose objects do not record their creator.
 	maker func(ctx context.Context, a *api, v values) (string, error)
 	// lockless is true for objects that change without a request. Their updates send no revision, because it would often be stale.
 	lockless bool
-	// scopes is the path of a list of pools. Before the object is deleted, the provider deletes the pools in this list that belong to a scope.
+	// scopes is the path to a list with pools. Before the object is deleted, the provider deletes the pools in this list that belong to a scope.
 	scopes string
-	// query returns the query of the requests that create or change an object.
-	query func(v values) string
-	// filters are the filters of the kind's list.
+	// filters are the list's filters.
 	filters []field
-	// choice returns the faults of a list configuration that does not determine the path of the list.
+	// choice returns a list configuration's faults if it does not determine the list's path.
 	choice func(v values) []fault
-	// slot returns a path for a role that only one object can have, such as the default class. The registry then refuses two objects with that role.
-	slot func(v values) string
+	// slot is a path for the default object: the one with is_default. The registry refuses two of them. A request that makes an object the default
+	// ends this role for the present default.
+	slot string
 }
 
-// fault is a fault of an attribute.
+// fault is an attribute's fault.
 type fault struct{ name, detail string }
 
 var projectField = field{
-	name: "project", key: true, replace: true, computed: true, at: "-", check: isName,
+	name: "project", key: true, computed: true, check: isName,
 	about: "The object's project. By default the provider's.",
 }
 
 func nameField(what string) field {
-	return field{name: "name", key: true, required: true, replace: true, at: "-", check: isName, about: "Name of the " + what + ", a DNS label."}
+	return field{name: "name", key: true, required: true, check: isName, about: "Name of the " + what + ", a DNS label."}
 }
 
 var (
@@ -87,64 +88,85 @@ var (
 	}}
 )
 
+// These are the values for attributes that several kinds have.
+var (
+	families        = []string{"IPv4", "IPv6"}
+	reclaimPolicies = []string{"Delete", "Retain"}
+	roles           = []string{"viewer", "consumer", "provider", "admin"}
+	strategies      = []string{"FirstFit", "BestFit", "Random", "Sparse"}
+	visibilities    = []string{"consumer", "shared", "platform"}
+)
+
+func durationField(name, about string) field {
+	return field{name: name, check: isDuration, same: sameDuration, about: about}
+}
+
+// reported returns an attribute that only data sources have, for a value in the object's status.
+func reported(f form, name, about string, fields ...field) field {
+	return field{name: name, form: f, from: "/status/" + camel(name), computed: true, dataOnly: true, about: about, fields: fields}
+}
+
 const defaultTimeout = 5 * time.Minute
+
+// definition returns the first sentence of the description. The other sentences concern resources and not data sources.
+func (k kind) definition() string {
+	sentence, _, _ := strings.Cut(k.about, ". ")
+	return strings.TrimSuffix(sentence, ".") + "."
+}
 
 // all returns the resource's attributes.
 func (k kind) all() []field {
-	fields := []field{{name: "id", computed: true, at: "-", about: "`" + k.idForm() + "`, the id for imports."}}
-	fields = append(fields, k.fields...)
-	if k.marked {
-		fields = append(fields, k.metadata()...)
-	}
+	fields := slices.DeleteFunc(k.shared(", the id for imports"), func(f field) bool { return f.dataOnly })
 	if k.guarded {
 		fields = append(fields, protectionField)
 	}
-	return append(slices.DeleteFunc(fields, func(f field) bool { return f.dataOnly }), timeoutsField)
+	return append(fields, timeoutsField)
 }
 
 // data returns the data source's attributes. A data source never shows a secret.
 func (k kind) data() []field {
-	fields := []field{{name: "id", computed: true, at: "-", about: "`" + k.idForm() + "`."}}
-	fields = append(fields, k.fields...)
-	if k.marked {
-		fields = append(fields, k.metadata()...)
-	}
-	return slices.DeleteFunc(fields, func(f field) bool { return f.secret })
+	return slices.DeleteFunc(k.shared(""), func(f field) bool { return f.secret })
 }
 
-func (k kind) metadata() []field {
-	fixed := !k.patched
-	return []field{
-		{name: "labels", form: textMap, at: "/metadata/labels", replace: fixed, about: "Labels. Keys and values follow the rules of Kubernetes."},
-		{
-			name: "annotations", form: textMap, at: "/metadata/annotations", replace: fixed, check: isUnmarked,
+// shared returns the attributes that resources and data sources share. use describes the id.
+func (k kind) shared(use string) []field {
+	fields := append([]field{{name: "id", computed: true, at: "-", about: "`" + k.idForm() + "`" + use + "."}}, k.fields...)
+	if !k.marked {
+		return fields
+	}
+	return append(fields,
+		field{name: "labels", form: textMap, at: "/metadata/labels", replace: k.fixed, about: "Labels. Keys and values follow the rules of Kubernetes."},
+		field{
+			name: "annotations", form: textMap, at: "/metadata/annotations", replace: k.fixed, check: isUnmarked,
 			about: "Free texts. Keys follow the rules for label keys.",
 		},
-	}
+	)
 }
 
 var braces = regexp.MustCompile(`\{(\w+)\}`)
 
-// keys returns the names of the attributes that identify an object.
-func (k kind) keys() []string {
-	var names []string
+// keys returns the attributes that identify an object.
+func (k kind) keys() []field {
+	var keys []field
 	for _, f := range k.fields {
 		if f.key {
-			names = append(names, f.name)
+			keys = append(keys, f)
 		}
 	}
-	return names
+	return keys
 }
 
-// idForm returns the form of the id for the documentation.
+func names(fields []field) []string { return each(fields, func(f field) string { return f.name }) }
+
+// idForm returns the id's form for the documentation.
 func (k kind) idForm() string {
 	if k.name == "grant" {
 		return "PROJECT/pools/POOL/CONSUMER` or `PROJECT/spaces/SPACE/CONSUMER"
 	}
-	return strings.ToUpper(strings.Join(k.keys(), "/"))
+	return strings.ToUpper(strings.Join(names(k.keys()), "/"))
 }
 
-// at returns the path of an object in the API.
+// at returns an object's path in the API.
 func (k kind) at(v values) string {
 	if k.locate != nil {
 		return k.locate(v)
@@ -161,36 +183,32 @@ func (k kind) id(v values) string {
 	if k.identify != nil {
 		return k.identify(v)
 	}
-	var parts []string
-	for _, key := range k.keys() {
-		parts = append(parts, v.text(key))
-	}
-	return strings.Join(parts, "/")
+	return strings.Join(each(names(k.keys()), v.text), "/")
 }
 
 // find parses an id. If the provider has a project, the id may omit the project.
 func (k kind) find(id, project string) (values, error) {
-	parts, keys := strings.Split(id, "/"), k.keys()
+	parts, keys, v := strings.Split(id, "/"), names(k.keys()), values{}
 	if k.parse == nil && len(parts) == len(keys)-1 && keys[0] == "project" && project != "" {
 		parts = append([]string{project}, parts...)
 	}
-	if slices.Contains(parts, "") {
-		return nil, fmt.Errorf("%q is not an id of the form %s", id, k.idForm())
+	switch {
+	case slices.Contains(parts, "") || k.parse == nil && len(parts) != len(keys):
+		v = nil
+	case k.parse != nil:
+		v = k.parse(parts)
+	default:
+		for i, key := range keys {
+			v[key] = parts[i]
+		}
 	}
-	if k.parse != nil {
-		return k.parse(parts)
-	}
-	if len(parts) != len(keys) {
-		return nil, fmt.Errorf("%q is not an id of the form %s", id, k.idForm())
-	}
-	v := values{}
-	for i, key := range keys {
-		v[key] = parts[i]
+	if v == nil {
+		return nil, fmt.Errorf("%q is not an id of the form %s", id, strings.ReplaceAll(k.idForm(), "`", ""))
 	}
 	return v, nil
 }
 
-// body returns the body of the request that creates an object. It includes the provider's annotations.
+// body returns the request body that creates an object. It includes the provider's annotations.
 func (k kind) body(config values, marks map[string]any) document {
 	switch {
 	case k.bodyless:
@@ -212,35 +230,35 @@ func (k kind) body(config values, marks map[string]any) document {
 		maps.Copy(all, annotations)
 		d.set("/metadata/annotations", all)
 	}
-	if k.into != "" {
+	if k.posted() {
 		d.set("/metadata/name", config.text("name"))
 	}
 	return d
 }
 
-// parameters returns the query of the requests that create or change an object.
-func (k kind) parameters(config values) string {
-	if k.query == nil {
-		return ""
+// posted reports whether a POST to the collection creates an object.
+func (k kind) posted() bool { return k.marked && !k.put }
+
+// role returns the default's path, and the query with which a request makes the object the default. If the object is not the default, both are empty.
+func (k kind) role(v values) (path, query string) {
+	if is, _ := v["is_default"].(bool); is && k.slot != "" {
+		return fill(k.slot, v), "?moveDefault=true"
 	}
-	return k.query(config)
+	return "", ""
 }
 
-// called returns the name of an object for messages.
+// called returns an object's name for messages.
 func (k kind) called(v values) string { return k.words() + " " + k.id(v) }
 
-// desired returns the document with the values of the configuration. It removes an attribute that is not in the configuration, unless the server sets
+// desired returns the document with the configuration's values. It removes an attribute that is not in the configuration, unless the server sets
 // that attribute.
 func (k kind) desired(d document, config values) document {
 	to := d.copy()
 	for _, f := range k.all() {
-		if f.local() || f.output() || f.replace || f.as(config[f.name], d, config.text("project")) {
+		if f.local() || f.output() || f.replace || f.decided(config) || f.as(config[f.name], d, config.text("project")) {
 			continue
 		}
 		v := f.toAPI(config[f.name])
-		if config[f.name] == nil && f.optionalComputed() && f.def == nil {
-			continue
-		}
 		if f.name == "annotations" {
 			v = withMarks(v, d)
 		}
@@ -253,23 +271,25 @@ func (k kind) desired(d document, config values) document {
 func withMarks(v any, d document) any {
 	configured, _ := v.(map[string]any)
 	was, _ := d.get("/metadata/annotations").(map[string]any)
-	to := maps.Clone(configured)
+	to := map[string]any{}
+	maps.Copy(to, configured)
 	for _, name := range marks {
-		if was[name] == nil {
-			continue
+		if was[name] != nil {
+			to[name] = was[name]
 		}
-		if to == nil {
-			to = map[string]any{}
-		}
-		to[name] = was[name]
 	}
-	if to == nil {
-		return nil
-	}
-	return to
+	return orNil(to)
 }
 
-// state returns the values of a document for the state. If a value has the same meaning as the planned or earlier value, state keeps the earlier
+// orNil returns nil for an empty map.
+func orNil(m map[string]any) any {
+	if len(m) == 0 {
+		return nil
+	}
+	return m
+}
+
+// state returns a document's values for the state. If a value has the same meaning as the planned or earlier value, state keeps the earlier
 // spelling.
 func (k kind) state(d document, prior values, fields []field) values {
 	v := values{}
@@ -278,11 +298,11 @@ func (k kind) state(d document, prior values, fields []field) values {
 		if _, open := was.(unknown); open {
 			was = nil
 		}
-		if f.key || f.local() {
-			v[f.name] = was
+		if f.local() {
 			if was == nil && f.name == protectionField.name {
-				v[f.name] = false
+				was = false
 			}
+			v[f.name] = was
 			continue
 		}
 		is := f.found(d)
@@ -305,13 +325,10 @@ func withoutMarks(v any) any {
 	for _, name := range marks {
 		delete(rest, name)
 	}
-	if len(rest) == 0 {
-		return nil
-	}
-	return rest
+	return orNil(rest)
 }
 
-// family and length compute the IP family and the prefix length of the allocated block.
+// family and length compute the allocated block's IP family and prefix length.
 func family(d document) any {
 	p, err := netip.ParsePrefix(d.text("/status/allocatedCIDR"))
 	switch {
@@ -325,63 +342,11 @@ func family(d document) any {
 }
 
 func length(d document) any {
-	p, err := netip.ParsePrefix(d.text("/status/allocatedCIDR"))
-	if err != nil {
-		return nil
-	}
-	return float64(p.Bits())
-}
-
-// atMostOne and exactlyOne are rules for attributes. An unknown value may still become null. It therefore counts neither as given nor as missing.
-func atMostOne(v values, names ...string) []fault {
-	var given []string
-	for _, name := range names {
-		if v[name] != nil && v[name] != (unknown{}) {
-			given = append(given, name)
-		}
-	}
-	if len(given) < 2 {
-		return nil
-	}
-	return []fault{{given[1], fmt.Sprintf("At most one of %s can be set.", strings.Join(names, ", "))}}
-}
-
-func exactlyOne(v values, names ...string) []fault {
-	for _, name := range names {
-		if v[name] != nil {
-			return atMostOne(v, names...)
-		}
-	}
-	return []fault{{names[0], fmt.Sprintf("One of %s must be set.", strings.Join(names, ", "))}}
-}
-
-// lengthOf refuses a prefix_length that differs from the length of a block or an address.
-func lengthOf(v values, name string) []fault {
-	bits, is := blockLength(v.text(name))
-	if n, given := v["prefix_length"].(int64); given && is && n != bits {
-		return []fault{{"prefix_length", fmt.Sprintf("prefix_length is %d, but the prefix length of %s is %d: remove one of the two.", n, name, bits)}}
+	if bits, is := blockLength(d.text("/status/allocatedCIDR")); is {
+		return bits
 	}
 	return nil
 }
-
-func blockLength(text string) (int64, bool) {
-	if p, err := netip.ParsePrefix(text); err == nil {
-		return int64(p.Bits()), true
-	}
-	if a, err := netip.ParseAddr(text); err == nil {
-		return int64(a.BitLen()), true
-	}
-	return 0, false
-}
-
-// isGiven returns a function that reports whether at least one of the attributes has a value.
-func isGiven(names ...string) func(values) bool {
-	return func(v values) bool {
-		return slices.ContainsFunc(names, func(name string) bool { return v.text(name) != "" })
-	}
-}
-
-var errNoProject = errors.New("no project: set `project` here or in the provider, or CARVE_PROJECT")
 
 // decimal returns a function that returns the number at a JSON pointer as decimal text.
 func decimal(pointer string) func(document) any {

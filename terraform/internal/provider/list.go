@@ -4,22 +4,12 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/hashicorp/terraform-plugin-framework/datasource"
-	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/path"
 )
 
-// listData is the data source that lists a kind's objects.
-type listData struct {
-	kind
-	api *api
-}
-
-// mostListed is the default for the largest number of objects in a list.
+// mostListed limits the objects in a list by default.
 const mostListed = 10_000
 
 var maxItemsField = field{
@@ -27,7 +17,7 @@ var maxItemsField = field{
 	about: "Maximum number of objects in the list, " + strconv.Itoa(mostListed) + " by default. A list with more objects is refused, not cut off.",
 }
 
-// plural returns the name of the data source. The attribute that contains the objects has the same name.
+// plural returns the data source's name. The attribute that contains the objects has the same name.
 func (k kind) plural() string {
 	if strings.HasSuffix(k.name, "s") {
 		return k.name + "es"
@@ -38,30 +28,14 @@ func (k kind) plural() string {
 // objects returns the plural as messages write it.
 func (k kind) objects() string { return strings.ReplaceAll(k.plural(), "_", " ") }
 
-// own returns the last part of an object's key. Only this part differs between the objects of one list.
+// own returns the name of the last key. Only this key differs between the objects in one list.
 func (k kind) own() string {
 	keys := k.keys()
-	return keys[len(keys)-1]
+	return keys[len(keys)-1].name
 }
 
-// listFields returns the attributes that a list configuration can have. These are the keys in the path, the API's filters, and max_items.
-func (k kind) listFields() []field {
-	var fields []field
-	for _, f := range k.fields {
-		if f.key && f.name != k.own() && f.from == "" {
-			fields = append(fields, f)
-		}
-	}
-	return append(append(fields, k.filters...), maxItemsField)
-}
-
-func (k kind) listAttributes() []field {
-	return append(k.listFields(), field{name: k.plural(), form: objects, computed: true, fields: k.data(), about: "The objects, in the API's order."})
-}
-
-// listPath returns the path of the list with its filters in the query.
+// listPath returns the list's path with its filters in the query.
 func (k kind) listPath(config values) string {
-	at := k.at(config)
 	query := url.Values{"limit": {"500"}}
 	for _, f := range k.filters {
 		switch v := config[f.name].(type) {
@@ -71,16 +45,13 @@ func (k kind) listPath(config values) string {
 			query.Set(camel(f.name), strconv.FormatBool(v))
 		}
 	}
-	return at[:strings.LastIndex(at, "/")] + "?" + query.Encode()
+	return collection(k.at(config)) + "?" + query.Encode()
 }
 
-// item returns the state of one listed object.
+// item returns one listed object's state.
 func (k kind) item(d document, config values) values {
 	keys := values{}
-	for _, f := range k.fields {
-		if !f.key {
-			continue
-		}
+	for _, f := range k.keys() {
 		switch keys[f.name] = config[f.name]; {
 		case f.from != "":
 			keys[f.name] = d.text(f.from)
@@ -91,81 +62,43 @@ func (k kind) item(d document, config values) values {
 	return k.state(d, keys, k.data())
 }
 
-// Metadata sets the data source's name.
-func (l *listData) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_" + l.plural()
-}
-
-// Configure stores the provider's client.
-func (l *listData) Configure(_ context.Context, req datasource.ConfigureRequest, _ *datasource.ConfigureResponse) {
-	l.api, _ = req.ProviderData.(*api)
-}
-
-// Schema builds the schema from the filters and the attributes of the objects.
-func (l *listData) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
-	attributes := map[string]schema.Attribute{}
-	for _, f := range l.listAttributes() {
-		attributes[f.name] = f.shown(f.required, !f.required && (!f.computed || f.key))
-	}
-	resp.Schema = schema.Schema{MarkdownDescription: "Lists all " + l.objects() + " that match the filters. " + l.about, Attributes: attributes}
-}
-
-// ValidateConfig refuses filters that the API would refuse.
-func (l *listData) ValidateConfig(_ context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse) {
-	config := read(req.Config.Raw)
-	for _, f := range faults(kind{}, l.listFields(), config) {
-		resp.Diagnostics.AddAttributeError(f.at, "Invalid "+f.name, f.detail)
-	}
-	if l.choice != nil {
-		for _, f := range l.choice(config) {
-			resp.Diagnostics.AddAttributeError(path.Root(f.name), "Invalid "+f.name, f.detail)
-		}
+// listData returns the data source that lists a kind's objects. Its inputs are the keys in the list's path, the API's filters, and max_items.
+func listData(k kind) *dataSource {
+	inputs := slices.DeleteFunc(k.keys(), func(f field) bool { return f.name == k.own() || f.from != "" })
+	return &dataSource{
+		kind: k, typeName: k.plural(), summary: "Lists all " + k.objects() + " that match the filters. " + k.definition(), rule: k.choice, read: k.list,
+		inputs:  append(append(inputs, k.filters...), maxItemsField),
+		outputs: []field{{name: k.plural(), form: objects, fields: k.data(), about: "The objects, in the API's order."}},
 	}
 }
 
-// Read reads all pages of the list.
-func (l *listData) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	config := read(req.Config.Raw)
-	if !l.api.inProject(config, &resp.Diagnostics) {
-		return
-	}
-	asked := values{}
-	for _, f := range l.listFields() {
-		if asked[f.name] = config[f.name]; f.key && asked[f.name] == nil {
-			asked[f.name] = f.def
-		}
-	}
+// list reads all pages.
+func (k kind) list(ctx context.Context, a *api, config values) (values, error) {
 	most := int64(mostListed)
 	if n, given := config[maxItemsField.name].(int64); given {
 		most = n
 	}
-	ctx, cancel := context.WithTimeout(ctx, defaultTimeout)
-	defer cancel()
 	items := []any{}
-	for d, err := range l.api.list(ctx, l.listPath(asked)) {
+	for d, err := range a.list(ctx, k.listPath(config)) {
 		if err != nil {
-			diagnose(&resp.Diagnostics, l.kind, l.listAttributes(), err, "")
-			return
+			return nil, err
 		}
 		if int64(len(items)) == most {
-			l.tooMany(&resp.Diagnostics, most)
-			return
+			return nil, k.tooMany(most)
 		}
-		items = append(items, map[string]any(l.item(d, asked)))
+		items = append(items, map[string]any(k.item(d, config)))
 	}
-	asked[maxItemsField.name], asked[l.plural()] = config[maxItemsField.name], items
-	resp.State.Raw = write(ctx, req.Config.Raw.Type(), l.listAttributes(), asked)
+	config[k.plural()] = items
+	return config, nil
 }
 
-func (l *listData) tooMany(to *diag.Diagnostics, most int64) {
+func (k kind) tooMany(most int64) error {
 	remedy := "Raise max_items."
-	if len(l.filters) > 0 {
-		var names []string
-		for _, f := range l.filters {
-			names = append(names, f.name)
-		}
-		remedy = "Use a filter (" + strings.Join(names, ", ") + "), or raise max_items."
+	if len(k.filters) > 0 {
+		remedy = "Use a filter (" + strings.Join(names(k.filters), ", ") + "), or raise max_items."
 	}
-	to.AddAttributeError(path.Root(maxItemsField.name), "The list is too long", fmt.Sprintf(
-		"More than %d %s match, so the list would be incomplete. %s", most, l.objects(), remedy))
+	return &ownError{
+		title: "The list is too long", attribute: maxItemsField.name,
+		text: fmt.Sprintf("More than %d %s match, so the list would be incomplete. %s", most, k.objects(), remedy),
+	}
 }

@@ -49,7 +49,7 @@ func TestListsHaveTheFiltersOfTheContract(t *testing.T) {
 			all = append(all, camel(f.name))
 		}
 		v := values{}
-		for _, key := range k.keys() {
+		for _, key := range names(k.keys()) {
 			v[key] = "{" + key + "}"
 		}
 		for _, without := range []string{"pool", "space"} { // a grant has only one of these two parameters

@@ -6,8 +6,8 @@ func member() kind {
 		path: "/v1/projects/{project}/members/{subject}",
 		fields: []field{
 			projectField,
-			{name: "subject", key: true, required: true, replace: true, at: "-", check: isSubject, about: "The issuer's configured name, a colon, and the subject."},
-			{name: "role", required: true, oneOf: []string{"viewer", "consumer", "provider", "admin"}, about: "The member's permissions."},
+			{name: "subject", key: true, required: true, check: isSubject, about: "The issuer's configured name, a colon, and the subject."},
+			{name: "role", required: true, oneOf: roles, about: "The member's permissions."},
 			uidField,
 		},
 	}

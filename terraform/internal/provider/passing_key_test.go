@@ -39,7 +39,7 @@ func TestEphemeralKeyWithALostTokenIsReplaced(t *testing.T) {
 	}))
 	defer server.Close()
 	of := (&field{form: object, fields: passingFields()}).attrType().TerraformType(t.Context())
-	config, err := tfprotov6.NewDynamicValue(of, write(t.Context(), of, passingFields(), values{"role": "viewer"}))
+	config, err := tfprotov6.NewDynamicValue(of, write(t.Context(), passingFields(), values{"role": "viewer"}))
 	require.NoError(t, err)
 	key, err := serving(t, server.URL).OpenEphemeralResource(t.Context(), &tfprotov6.OpenEphemeralResourceRequest{TypeName: "carve_api_key", Config: &config})
 	require.NoError(t, err)

@@ -3,6 +3,7 @@ package provider
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	"github.com/google/uuid"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -14,55 +15,37 @@ import (
 
 // ValidateConfig checks the configuration without a request to the server.
 func (r *managed) ValidateConfig(_ context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
-	config := read(req.Config.Raw)
-	for _, f := range faults(r.kind, r.all(), config) {
-		resp.Diagnostics.AddAttributeError(f.at, "Invalid "+f.name, f.detail)
-	}
+	validate(&resp.Diagnostics, r.all(), read(req.Config.Raw), r.invalid)
 }
 
-// located is a fault with the path of its attribute.
-type located struct {
-	fault
-	at path.Path
-}
-
-func faults(k kind, fields []field, config values) []located {
-	var found []located
+// validate reports a configuration's faults. rule may be nil.
+func validate(to *diag.Diagnostics, fields []field, config values, rule func(values) []fault) {
 	for _, f := range fields {
-		found = append(found, f.faults(path.Root(f.name), config[f.name])...)
+		f.validate(to, path.Root(f.name), config[f.name])
 	}
-	if k.invalid != nil {
-		for _, f := range k.invalid(config) {
-			found = append(found, located{f, path.Root(f.name)})
-		}
+	if rule == nil {
+		return
 	}
-	return found
+	for _, f := range rule(config) {
+		to.AddAttributeError(path.Root(f.name), "Invalid "+f.name, f.detail)
+	}
 }
 
-// faults returns the faults in a value and in the values inside it.
-func (f field) faults(at path.Path, v any) []located {
+// validate reports the faults in a value.
+func (f field) validate(to *diag.Diagnostics, at path.Path, v any) {
 	switch v := v.(type) {
 	case map[string]any:
-		if f.form == object {
-			var found []located
-			for _, inner := range f.fields {
-				found = append(found, inner.faults(at.AtName(inner.name), v[inner.name])...)
-			}
-			return found
+		for _, inner := range f.fields {
+			inner.validate(to, at.AtName(inner.name), v[inner.name])
 		}
 	case []any:
-		if f.form == objects {
-			var found []located
-			for i, element := range v {
-				found = append(found, field{form: object, fields: f.fields}.faults(at.AtListIndex(i), element)...)
-			}
-			return found
+		for i, element := range v {
+			f.element().validate(to, at.AtListIndex(i), element)
 		}
 	}
 	if wrong := f.wrong(v); wrong != "" {
-		return []located{{fault{f.name, f.name + " " + wrong}, at}}
+		to.AddAttributeError(at, "Invalid "+f.name, f.name+" "+wrong)
 	}
-	return nil
 }
 
 // ModifyPlan fills in the values that are known before apply. If a value has the same meaning as before, it keeps the prior spelling. It refuses
@@ -76,7 +59,7 @@ func (r *managed) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest
 	protected, _ := prior[protectionField.name].(bool)
 	if req.Plan.Raw.IsNull() {
 		if protected {
-			r.protects(&resp.Diagnostics, prior)
+			r.refused(ctx, &resp.Diagnostics, nil, r.protectedError(prior))
 			return
 		}
 		r.enter(ctx, &resp.Diagnostics, prior, h, intentRelease, false)
@@ -88,7 +71,7 @@ func (r *managed) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest
 		case byDefault != nil:
 			plan["project"] = byDefault
 		case r.api != nil && !r.api.open:
-			resp.Diagnostics.AddAttributeError(path.Root("project"), "No project", errNoProject.Error())
+			r.refused(ctx, &resp.Diagnostics, nil, errNoProject)
 			return
 		default: // the provider's project is not known yet
 			plan["project"] = unknown{}
@@ -96,16 +79,16 @@ func (r *managed) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest
 	}
 	for _, f := range r.all() {
 		r.settle(f, config, plan, prior)
-		if prior != nil && f.replace && !f.equal(plan[f.name], prior[f.name], prior.text("project")) {
+		if prior != nil && f.forces() && !f.equal(plan[f.name], prior[f.name], prior.text("project")) {
 			resp.RequiresReplace = append(resp.RequiresReplace, path.Root(f.name))
 		}
 	}
 	replaced := len(resp.RequiresReplace) > 0
 	if replaced && protected {
-		r.protects(&resp.Diagnostics, prior)
+		r.refused(ctx, &resp.Diagnostics, nil, r.protectedError(prior))
 		return
 	}
-	if keysKnown(r.kind, plan) && !replaced {
+	if r.keysKnown(plan) && !replaced {
 		plan["id"] = r.id(plan)
 	}
 	switch {
@@ -114,33 +97,31 @@ func (r *managed) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest
 	case prior != nil:
 		r.enter(ctx, &resp.Diagnostics, plan, h, intentKeep, false)
 	default: // after a plan for a replacement, Terraform calls ModifyPlan again without the state but with its private part
-		r.incompatible(&resp.Diagnostics, config)
+		validate(&resp.Diagnostics, nil, config, r.incoherent)
 		r.enter(ctx, &resp.Diagnostics, plan, h, intentCreate, h.Token != "")
-		if h.Token != "" && keysKnown(r.kind, plan) {
+		if h.Token != "" && r.keysKnown(plan) {
 			r.replaceable(ctx, &resp.Diagnostics, plan, h)
 		}
 	}
-	resp.Plan.Raw = write(ctx, req.Plan.Raw.Type(), r.all(), plan)
+	resp.Plan.Raw = write(ctx, r.all(), plan)
 }
 
-// enter records the intent of a resource in the registry. If the keys of its object are not known yet, enter does nothing.
+// enter records the resource's intent in the registry. If the object's keys are not known yet, enter does nothing.
 func (r *managed) enter(ctx context.Context, to *diag.Diagnostics, v values, h holding, as intent, replaces bool) {
-	if !keysKnown(r.kind, v) {
+	if !r.keysKnown(v) {
 		return
 	}
 	e := entry{intent: as, replaces: replaces, what: r.called(v)}
 	p := planned{entry: e, path: r.at(v), token: h.Token, within: r.within(v)}
 	err := r.registry.plan(p)
-	if shared, ok := err.(*sharedError); ok && shared.with != intentCreate && as != intentCreate { //nolint:errorlint // the registry wraps nothing
+	if own, ok := err.(*ownError); ok && own.with != 0 && own.with != intentCreate && as != intentCreate { //nolint:errorlint // the registry wraps nothing
 		err = r.resolveConflict(ctx, v, h, p, err)
 	}
-	if err == nil && r.slot != nil && as != intentRelease {
-		if slot := r.slot(v); slot != "" && r.registry.plan(planned{entry: e, path: slot, token: h.Token}) != nil {
-			err = &defaultError{what: e.what}
-		}
+	if role, _ := r.role(v); err == nil && role != "" && as != intentRelease && r.registry.plan(planned{entry: e, path: role, token: h.Token}) != nil {
+		err = defaultError(e.what)
 	}
 	if err != nil {
-		diagnose(to, r.kind, r.all(), err, "")
+		r.refused(ctx, to, nil, err)
 	}
 }
 
@@ -173,31 +154,16 @@ func (r *managed) replaceable(ctx context.Context, to *diag.Diagnostics, plan va
 	}
 	_, err = r.api.call(ctx, http.MethodDelete, queried(r.at(plan), "dryRun=true"), "", nil)
 	if p, ok := client.AsProblem(err); ok && (p.Code == client.ProblemCodeInUse || p.Code == client.ProblemCodeAllocationRetained) {
-		diagnose(to, r.kind, r.all(), &fullError{kind: r.kind, id: r.id(plan), detail: p.Detail}, "")
+		r.refused(ctx, to, nil, r.fullError(plan, p.Detail))
 	}
 }
 
-// incompatible refuses attributes that a new object cannot have together. An existing object may have them together, because the server has set some
-// of them.
-func (r *managed) incompatible(to *diag.Diagnostics, config values) {
-	if r.incoherent == nil {
-		return
-	}
-	for _, f := range r.incoherent(config) {
-		to.AddAttributeError(path.Root(f.name), "Invalid "+f.name, f.detail)
-	}
+// keysKnown reports whether all keys are known.
+func (k kind) keysKnown(v values) bool {
+	return !slices.ContainsFunc(k.keys(), func(f field) bool { return !known(v[f.name]) })
 }
 
-func keysKnown(k kind, v values) bool {
-	for _, key := range k.keys() {
-		if !known(v[key]) {
-			return false
-		}
-	}
-	return true
-}
-
-// settle sets the planned value of one attribute.
+// settle sets an attribute's planned value.
 func (r *managed) settle(f field, config, plan, prior values) {
 	switch {
 	case f.name == "project":

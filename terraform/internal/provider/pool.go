@@ -4,15 +4,23 @@ func pool() kind {
 	bits := between(0, 128)
 	return kind{
 		name: "pool", about: "A pool is a block from which other blocks are carved. A root pool has a `cidr` in a space; a child pool is carved from its `parent`.",
-		path: "/v1/projects/{project}/pools/{name}", into: "/v1/projects/{project}/pools", filters: poolFilters(), marked: true, guarded: true, patched: true,
+		path: "/v1/projects/{project}/pools/{name}", marked: true, guarded: true,
+		filters: []field{
+			labelFilter, phaseFilter("Pending", "Ready", "Exhausted", "Draining", "Error"), familyFilter,
+			{name: "space", check: isRef, about: "Only pools of this space, `name` or `project/name`."},
+			{name: "parent", check: isRef, about: "Only children of this pool, `name` or `project/name`."},
+			{name: "roots", form: flag, about: "Whether to list only pools without a parent."},
+			{name: "visibility", oneOf: visibilities, about: "Only pools with this visibility."},
+			classFilter, withinFilter, containsFilter,
+		},
 		scopes: "/v1/projects/{project}/pools?parent={name}",
 		fields: []field{
 			projectField, nameField("pool"),
 			{
-				name: "space", of: "spaces", at: "/spec/spaceRef", from: "/status/spaceRef", ref: true, replace: true, check: isRef,
+				name: "space", of: "spaces", from: "/status/spaceRef", ref: true, replace: true,
 				about: "The space of a root pool, `name` or `project/name`; `default` by default. A child pool is in its parent's space.",
 			},
-			{name: "parent", of: "pools", at: "/spec/parentRef", ref: true, replace: true, check: isRef, about: "Child pool: the pool to carve from, in the same project."},
+			{name: "parent", of: "pools", ref: true, replace: true, about: "Child pool: the pool to carve from, in the same project."},
 			{name: "cidr", from: "/status/allocatedCIDR", replace: true, check: isCIDR, same: sameCIDR, about: "The block. Root pool: required. Child pool: the exact block to carve from the parent."},
 			{
 				name: "prefix_length", form: number, derive: length, redundant: isGiven("cidr"), replace: true, check: bits,
@@ -20,11 +28,11 @@ func pool() kind {
 			},
 			descriptionField,
 			{
-				name: "visibility", def: "consumer", oneOf: []string{"consumer", "shared", "platform"},
+				name: "visibility", def: "consumer", oneOf: visibilities,
 				about: "Projects that can claim from the pool: its own (`consumer`), its own and those with a grant (`shared`), or `platform` (`platform`).",
 			},
 			{
-				name: "strategy", at: "/spec/allocation/strategy", def: "BestFit", oneOf: []string{"FirstFit", "BestFit", "Random", "Sparse"},
+				name: "strategy", at: "/spec/allocation/strategy", def: "BestFit", oneOf: strategies,
 				about: "Method that selects among the free blocks that fit.",
 			},
 			{name: "min_prefix_length", at: "/spec/allocation/minPrefixLength", form: number, check: bits, about: "Prefix length of the largest block that can be carved."},
@@ -42,7 +50,7 @@ func pool() kind {
 				},
 			},
 			{name: "classes", of: "classes", at: "/spec/classNames", form: textSet, check: all(isName), about: "Names of the classes that the pool backs."},
-			{name: "reuse_after", check: isDuration, same: sameDuration, about: "Cool-down: time before a block can be claimed again after its claim was deleted, such as `72h`."},
+			durationField("reuse_after", "Cool-down: time before a block can be claimed again after its claim was deleted, such as `72h`."),
 			{
 				name: "drain", later: true, oneOf: []string{"Keep", "Delete"},
 				about: "Drains the pool: no block can be carved from it, and existing blocks stay. When the pool is empty, the server keeps it (`Keep`) or deletes it within seconds " +
@@ -55,16 +63,13 @@ func pool() kind {
 			},
 			uidField,
 			{name: "ip_family", from: "/status/ipFamily", computed: true, about: "`IPv4` or `IPv6`."},
-			{name: "phase", from: "/status/phase", computed: true, dataOnly: true, about: "The pool's phase."},
+			reported(text, "phase", "The pool's phase."),
 			{name: "utilization_percent", derive: decimal("/status/utilizationPercent"), computed: true, dataOnly: true, about: "Used share in percent, as a decimal number."},
-			{name: "largest_free_prefix_length", form: number, from: "/status/largestFreePrefixLength", computed: true, dataOnly: true, about: "Prefix length of the largest free block."},
-			{
-				name: "capacity", form: object, from: "/status/capacity", computed: true, dataOnly: true, about: "Exact numbers of addresses, in decimal digits.",
-				fields: []field{
-					{name: "total", about: "All addresses."}, {name: "allocated", about: "Allocated addresses."}, {name: "reserved", about: "Reserved addresses."},
-					{name: "cooling_down", about: "Released addresses that are still in cool-down."}, {name: "available", about: "Free addresses."},
-				},
-			},
+			reported(number, "largest_free_prefix_length", "Prefix length of the largest free block."),
+			reported(object, "capacity", "Exact numbers of addresses, in decimal digits.",
+				field{name: "total", about: "All addresses."}, field{name: "allocated", about: "Allocated addresses."},
+				field{name: "reserved", about: "Reserved addresses."}, field{name: "cooling_down", about: "Released addresses that are still in cool-down."},
+				field{name: "available", about: "Free addresses."}),
 		},
 		invalid: func(v values) []fault {
 			if v["parent"] == nil && v["cidr"] == nil {

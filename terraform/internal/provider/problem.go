@@ -32,8 +32,12 @@ func (r *managed) refused(ctx context.Context, to *diag.Diagnostics, config valu
 }
 
 func diagnose(to *diag.Diagnostics, k kind, fields []field, err error, remedies string) {
-	if own, ok := err.(titled); ok { //nolint:errorlint // these are never wrapped
-		to.AddError(own.title(), own.Error())
+	switch own, ok := err.(*ownError); { //nolint:errorlint // nothing wraps it
+	case ok && own.attribute != "":
+		to.AddAttributeError(path.Root(own.attribute), own.title, own.text)
+		return
+	case ok:
+		to.AddError(own.title, own.text)
 		return
 	}
 	p, ok := client.AsProblem(err)
@@ -78,7 +82,7 @@ func advice(err error) string {
 // remedies returns the changes that the server proposes so that a refused claim can succeed.
 func (a *api) remedies(ctx context.Context, config values, body document) string {
 	delete(body, "metadata")
-	d, err := a.call(ctx, http.MethodPost, fill("/v1/projects/{project}/claim-explanations", config), "", body)
+	d, err := a.explain(ctx, config, body)
 	if err != nil {
 		return ""
 	}
@@ -94,7 +98,12 @@ func (a *api) remedies(ctx context.Context, config values, body document) string
 	return text
 }
 
-// attribute returns the path of the attribute that a JSON pointer refers to.
+// explain asks the server to explain a claim.
+func (a *api) explain(ctx context.Context, config values, body document) (document, error) {
+	return a.call(ctx, http.MethodPost, fill("/v1/projects/{project}/claim-explanations", config), "", body)
+}
+
+// attribute finds the attribute that a JSON pointer refers to.
 func attribute(fields []field, pointer string) (path.Path, bool) {
 	for _, f := range fields {
 		if f.local() && pointer == "/metadata/name" && f.name == "name" {
@@ -120,9 +129,9 @@ func (f field) step(at path.Path, rest string) path.Path {
 		tail = "/" + tail
 	}
 	switch f.form { //nolint:exhaustive // the others have no inside
-	case objects:
+	case objects, texts:
 		if i, err := strconv.Atoi(head); err == nil {
-			return field{form: object, fields: f.fields}.step(at.AtListIndex(i), tail)
+			return f.element().step(at.AtListIndex(i), tail)
 		}
 	case object:
 		for _, inner := range f.fields {
@@ -132,10 +141,6 @@ func (f field) step(at path.Path, rest string) path.Path {
 		}
 	case textMap:
 		return at.AtMapKey(strings.NewReplacer("~1", "/", "~0", "~").Replace(head))
-	case texts:
-		if i, err := strconv.Atoi(head); err == nil {
-			return at.AtListIndex(i)
-		}
 	}
 	return at
 }

@@ -1,4 +1,4 @@
-// Package provider is the Terraform provider for Carve. A table describes each kind of resource. It lists the attributes and their positions in the
+// Package provider is the Terraform provider for Carve. A table describes each resource. It lists the attributes and their positions in the
 // API's documents. All kinds share the code that uses these tables.
 package provider
 
@@ -72,7 +72,7 @@ func (p *Provider) Schema(_ context.Context, _ provider.SchemaRequest, resp *pro
 	}
 }
 
-// Configure makes the client of the server.
+// Configure makes the client.
 func (p *Provider) Configure(_ context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse) {
 	config := read(req.Config.Raw)
 	for name, v := range config {
@@ -89,8 +89,8 @@ func (p *Provider) Configure(_ context.Context, req provider.ConfigureRequest, r
 	resp.ResourceData, resp.DataSourceData, resp.EphemeralResourceData = a, a, a
 }
 
-// These are the limits for one server: the concurrent requests, the longest pause that a busy server can ask for, the time of one send, and the
-// attempts of one call.
+// These are the limits for one server: the concurrent requests, the longest pause that a busy server can ask for, the time for one send, and the
+// attempts in one call.
 const (
 	mostAtOnce   = 16
 	longestPause = time.Minute
@@ -136,7 +136,7 @@ func (p *Provider) connect(config values) (*api, error) {
 }
 
 // patience returns the options for a client that retries. An attempt has no timeout, because [retryTransport] may pause within an attempt. Instead,
-// retryTransport limits each send, and the `timeouts` of a resource limit the whole call.
+// retryTransport limits each send, and a resource's `timeouts` limit the whole call.
 func patience(next http.RoundTripper) []client.Option {
 	retry := client.DefaultRetry()
 	retry.Attempts, retry.LongestPause, retry.AttemptTimeout = mostAttempts, longestPause, 0
@@ -152,11 +152,11 @@ func (p *Provider) Resources(context.Context) []func() resource.Resource {
 	return makers
 }
 
-// DataSources returns two data sources for each kind, one for a single object and one for a list. It adds the explanation of a claim.
+// DataSources returns two data sources for each kind, one for a single object and one for a list. It adds the explanation.
 func (p *Provider) DataSources(context.Context) []func() datasource.DataSource {
-	makers := []func() datasource.DataSource{func() datasource.DataSource { return &explanation{} }}
+	makers := []func() datasource.DataSource{func() datasource.DataSource { return explanation() }}
 	for _, k := range append(kinds(), allocation()) {
-		makers = append(makers, func() datasource.DataSource { return &objectData{kind: k} }, func() datasource.DataSource { return &listData{kind: k} })
+		makers = append(makers, func() datasource.DataSource { return objectData(k) }, func() datasource.DataSource { return listData(k) })
 	}
 	return makers
 }

@@ -12,14 +12,13 @@ func quota() kind {
 		fields: []field{
 			projectField, nameField("quota"),
 			{name: "scope", form: object, replace: true, about: "Objects that count towards the quota. By default all count.", fields: []field{
-				{name: "pool", at: "/spec/poolRef", ref: true, check: isRef, about: "Only claims from this pool and its children."},
-				{name: "class", at: "/spec/classRef", ref: true, check: isRef, about: "Only claims that this class served."},
-				{name: "ip_family", at: "/spec/ipFamily", oneOf: []string{"IPv4", "IPv6"}, about: "Only this family."},
+				{name: "pool", ref: true, about: "Only claims from this pool and its children."},
+				{name: "class", ref: true, about: "Only claims that this class served."},
+				{name: "ip_family", oneOf: families, about: "Only this family."},
 			}},
 			{name: "limits", form: object, required: true, about: "Limits. At least one is required.", fields: limits},
 			descriptionField, uidField,
-			{name: "used", form: object, from: "/status/used", computed: true, dataOnly: true, about: "Current use.", fields: limits},
-			{name: "available", form: object, from: "/status/available", computed: true, dataOnly: true, about: "Remaining amount, for each limit.", fields: limits},
+			reported(object, "used", "Current use.", limits...), reported(object, "available", "Remaining amount, for each limit.", limits...),
 		},
 	}
 }

@@ -16,18 +16,18 @@ const (
 	intentCreate                    // the resource plans to create the object or to take it over
 )
 
-// registry records the resources that manage each object, as far as one process of the provider has seen them. Terraform starts one process for the
+// registry records the resources that manage each object, as far as one provider process has seen them. Terraform starts one process for the
 // plan and another for the apply. The planning process sees every resource, so the registry can refuse a plan in which two resources manage one
 // object.
 type registry struct {
 	mu      sync.Mutex
 	objects map[string]map[string]entry // first key: the object's path; second key: the resource's token
-	inside  map[string]map[string]entry // objects that the plan keeps; first key: the path of a container; second key: the object's path
+	inside  map[string]map[string]entry // objects that the plan keeps; first key: a container's path; second key: the object's path
 	read    map[string]bool
 	locks   map[string]*sync.Mutex
 }
 
-// entry is the intent of one resource for an object.
+// entry is a resource's intent for an object.
 type entry struct {
 	intent   intent
 	replaces bool // the plan destroys the object and creates it again
@@ -39,7 +39,7 @@ type entry struct {
 type planned struct {
 	entry
 	path, token string
-	within      []string // paths of the object's containers
+	within      []string // the containers' paths
 }
 
 func newRegistry() *registry {
@@ -72,20 +72,20 @@ func (r *registry) plan(p planned) error {
 			return nil // the deletion leaves the object to the resource that created it
 		}
 		if token != p.token && (p.intent != intentRelease || other.intent != intentRelease) {
-			return &sharedError{what: p.what, with: other.intent, as: p.intent}
+			return sharedError(p.what, other.intent, p.intent)
 		}
 	}
 	if p.intent == intentKeep {
 		for _, path := range p.within {
 			for _, container := range r.objects[path] {
 				if container.isDestroyed() {
-					return &insideError{container: container.what, what: p.what}
+					return insideError(container.what, p.what)
 				}
 			}
 		}
 	} else if p.isDestroyed() {
 		for _, kept := range r.inside[p.path] {
-			return &insideError{container: p.what, what: kept.what}
+			return insideError(p.what, kept.what)
 		}
 	}
 	put(r.objects, p.path, p.token, p.entry)
@@ -99,7 +99,7 @@ func (r *registry) plan(p planned) error {
 	return nil
 }
 
-// prefer records the entry of the resource that manages the object now. It removes the entries of resources that no longer manage the object.
+// prefer records the entry for the resource that manages the object now. It removes the entries for resources that no longer manage the object.
 func (r *registry) prefer(p planned) error {
 	r.mu.Lock()
 	delete(r.objects, p.path)
@@ -119,7 +119,7 @@ func put(in map[string]map[string]entry, key, inner string, e entry) {
 	in[key][inner] = e
 }
 
-// lock serializes the creation and the deletion of one object.
+// lock serializes the requests that create or delete one object.
 func (r *registry) lock(path string) (unlock func()) {
 	r.mu.Lock()
 	if r.locks[path] == nil {
@@ -137,7 +137,7 @@ func (r *registry) begin(path, token, what string) error {
 	defer r.mu.Unlock()
 	for other, e := range r.objects[path] {
 		if !strings.HasPrefix(other, pending) && other != token {
-			return &sharedError{what: what, with: e.intent, as: intentCreate}
+			return sharedError(what, e.intent, intentCreate)
 		}
 		delete(r.objects[path], other)
 	}
@@ -164,7 +164,7 @@ func (r *registry) taken(path, token string) bool {
 	return false
 }
 
-// containers returns the paths of all objects that contain the object at this path, such as its project and its pool.
+// containers returns the paths to all objects that contain the object at this path, such as its project and its pool.
 func containers(path string) []string {
 	steps := strings.Split(path, "/") // "", "v1", "projects", P, collection, name, ...
 	var found []string
@@ -174,7 +174,7 @@ func containers(path string) []string {
 	return found
 }
 
-// within returns the paths of the objects that contain an object. Some are on the object's path. The object's attributes name the others.
+// within returns the paths to the objects that contain an object. Some are on the object's path. The object's attributes name the others.
 func (k kind) within(v values) []string {
 	found := containers(k.at(v))
 	for _, f := range k.fields {

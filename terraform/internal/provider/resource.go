@@ -5,10 +5,12 @@ import (
 	"errors"
 	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 
 	"github.com/carve-ipam/carve/client"
 )
@@ -34,7 +36,7 @@ func (r *managed) Configure(_ context.Context, req resource.ConfigureRequest, _ 
 	r.api, _ = req.ProviderData.(*api)
 }
 
-// Read refreshes the state of an object. It removes the object from the state in three cases:
+// Read refreshes an object's state. It removes the object from the state in three cases:
 //
 //   - the object was deleted
 //   - another client has created a new object with the same name
@@ -54,7 +56,7 @@ func (r *managed) Read(ctx context.Context, req resource.ReadRequest, resp *reso
 		return
 	}
 	if err := r.check(d, prior, prior.text("uid"), h); err != nil {
-		resp.Diagnostics.AddWarning(err.title(), err.Error())
+		resp.Diagnostics.AddWarning(err.title, err.text)
 		r.forget(ctx, resp)
 		return
 	}
@@ -63,7 +65,14 @@ func (r *managed) Read(ctx context.Context, req resource.ReadRequest, resp *reso
 		resp.Diagnostics.Append(h.store(ctx, resp.Private)...)
 	}
 	r.registry.recordState(r.at(prior))
-	resp.State.Raw = write(ctx, req.State.Raw.Type(), r.all(), r.state(d, prior, r.all()))
+	r.save(ctx, &resp.State, resp.Identity, d, prior)
+}
+
+// save writes an object into the state and its keys into the identity. prior has the planned or earlier values.
+func (r *managed) save(ctx context.Context, to *tfsdk.State, identity *tfsdk.ResourceIdentity, d document, prior values) {
+	v := r.state(d, prior, r.all())
+	to.Raw = write(ctx, r.all(), v)
+	r.identified(ctx, identity, v)
 }
 
 // forget removes the object and its holding from the state. Terraform would otherwise pass this holding to the plan for the next object.
@@ -73,12 +82,12 @@ func (r *managed) forget(ctx context.Context, resp *resource.ReadResponse) {
 }
 
 // check returns an error if the object has another UID, or if another resource has taken it over.
-func (r *managed) check(d document, v values, uid string, h holding) titled {
+func (r *managed) check(d document, v values, uid string, h holding) *ownError {
 	switch {
 	case r.another(d, uid):
-		return &otherError{kind: r.kind, id: r.id(v)}
+		return r.otherError(v)
 	case h.lost(d):
-		return &takenError{kind: r.kind, id: r.id(v)}
+		return r.takenError(v)
 	default:
 		return nil
 	}
@@ -86,19 +95,11 @@ func (r *managed) check(d document, v values, uid string, h holding) titled {
 
 // another reports whether the existing object has another UID than the state. If the state has no UID, it returns false.
 func (r *managed) another(d document, uid string) bool {
-	return uid != "" && r.hasUID() && d.text("/metadata/uid") != uid
+	named := slices.ContainsFunc(r.keys(), func(f field) bool { return f.name == "uid" }) // by the client, and not by the server
+	return uid != "" && !named && d.text("/metadata/uid") != uid
 }
 
-func (r *managed) hasUID() bool {
-	for _, f := range r.fields {
-		if f.name == "uid" {
-			return !f.key
-		}
-	}
-	return false
-}
-
-// Update changes the object to the values of the plan. It does not use the configuration for that, because only the plan respects `ignore_changes`.
+// Update changes the object to the plan's values. It does not use the configuration for that, because only the plan respects `ignore_changes`.
 func (r *managed) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	plan, config := read(req.Plan.Raw), read(req.Config.Raw)
 	ctx, cancel := within(ctx, plan, "update")
@@ -108,17 +109,14 @@ func (r *managed) Update(ctx context.Context, req resource.UpdateRequest, resp *
 		r.refused(ctx, &resp.Diagnostics, nil, err)
 		return
 	}
-	v := r.state(d, plan, r.all())
-	resp.State.Raw = write(ctx, req.Plan.Raw.Type(), r.all(), v)
-	r.identified(ctx, resp.Identity, v)
+	r.save(ctx, &resp.State, resp.Identity, d, plan)
 }
 
-// wanted returns the values of a plan without the values that the server decides.
+// wanted returns a plan's values without the values that the server decides.
 func (k kind) wanted(plan, config values) values {
 	v := maps.Clone(plan)
 	for _, f := range k.all() {
-		decided := config[f.name] == nil && f.optionalComputed() && f.def == nil && !f.key
-		if _, open := v[f.name].(unknown); open || decided {
+		if v[f.name] == (unknown{}) || f.decided(config) {
 			v[f.name] = nil
 		}
 	}
@@ -142,15 +140,12 @@ func (r *managed) change(ctx context.Context, d document, want values, uid strin
 		if err != nil || patch == nil {
 			return d, err
 		}
-		var changed document
-		switch {
-		case r.patched:
-			changed, err = r.api.call(ctx, http.MethodPatch, r.at(want)+r.parameters(want), revision(d), patch)
-		case r.lockless:
-			changed, err = r.api.call(ctx, http.MethodPut, r.at(want), "", r.body(want, nil))
-		default:
-			changed, err = r.api.call(ctx, http.MethodPut, r.at(want), revision(d), r.body(want, nil))
+		method, body := http.MethodPut, r.body(want, nil)
+		if r.marked {
+			method, body = http.MethodPatch, patch
 		}
+		_, query := r.role(want)
+		changed, err := r.api.call(ctx, method, r.at(want)+query, r.tag(d), body)
 		if !client.IsConflict(err) || attempt == attempts {
 			return changed, err
 		}
@@ -161,7 +156,15 @@ func (r *managed) change(ctx context.Context, d document, want values, uid strin
 // revision returns a document's ETag.
 func revision(d document) string { return strconv.Quote(d.text("/metadata/revision")) }
 
-// within limits the duration of an operation by the resource's timeouts.
+// tag returns the ETag that the object must still have when a request changes or deletes it.
+func (k kind) tag(d document) string {
+	if k.lockless {
+		return ""
+	}
+	return revision(d)
+}
+
+// within limits an operation's duration by the resource's timeouts.
 func within(ctx context.Context, v values, operation string) (context.Context, context.CancelFunc) {
 	bound := defaultTimeout
 	timeouts, _ := v[timeoutsField.name].(map[string]any)

@@ -99,7 +99,12 @@ func (p *retryTransport) wait(ctx context.Context) error {
 	if pause <= 0 || ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	timer := time.NewTimer(pause + rand.N(200*time.Millisecond)) //nolint:gosec // a pause guards nothing
+	return sleep(ctx, pause+rand.N(200*time.Millisecond)) //nolint:gosec // a pause guards nothing
+}
+
+// sleep waits for a time. If the context ends earlier, it returns the cause.
+func sleep(ctx context.Context, pause time.Duration) error {
+	timer := time.NewTimer(pause)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():

@@ -2,6 +2,7 @@ package provider
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -19,7 +20,7 @@ type settings struct {
 	server, project, owner, key, caFile string
 }
 
-// ipamctlContext is one context of ipamctl's configuration file. A context names a server and how to reach it.
+// ipamctlContext is one context in ipamctl's configuration file. A context names a server and how to reach it.
 type ipamctlContext struct {
 	Server  string `yaml:"server"`
 	Project string `yaml:"project"`
@@ -27,45 +28,28 @@ type ipamctlContext struct {
 	APIKey  string `yaml:"apiKey"`
 }
 
-// defaultServer is the address of the server that `make run` starts.
+// defaultServer is the address at which `make run` starts a server.
 const defaultServer = "http://127.0.0.1:8080"
 
-// settle resolves the settings. It uses a context's credential only for the server of that context.
+// settle resolves the settings. It uses a context's credential only for that context's server.
 func settle(config values, env func(string) string) (settings, error) {
-	first := func(attribute, variable string) string {
-		if s := config.text(attribute); s != "" {
-			return s
-		}
-		return env(variable)
+	set := func(attribute string) string {
+		return cmp.Or(config.text(attribute), env("CARVE_"+strings.ToUpper(attribute)))
 	}
-	s := settings{
-		server: first("server", "CARVE_SERVER"), project: first("project", "CARVE_PROJECT"),
-		owner: first("owner", "CARVE_OWNER"), caFile: first("ca_file", "CARVE_CA_FILE"),
-	}
+	s := settings{server: set("server"), project: set("project"), owner: set("owner"), caFile: set("ca_file")}
 	var err error
 	if s.key, err = key(config, env); err != nil {
 		return s, err
 	}
-	c, err := contextNamed(first("context", "CARVE_CONTEXT"), env)
+	c, err := contextNamed(set("context"), env)
 	if err != nil {
 		return s, err
 	}
 	own := c.Server != "" && (s.server == "" || same(s.server, c.Server))
-	if s.server == "" {
-		s.server = c.Server
+	if own {
+		s.key, s.caFile = cmp.Or(s.key, c.APIKey), cmp.Or(s.caFile, c.CAFile)
 	}
-	if s.project == "" {
-		s.project = c.Project
-	}
-	if own && s.key == "" {
-		s.key = c.APIKey
-	}
-	if own && s.caFile == "" {
-		s.caFile = c.CAFile
-	}
-	if s.server == "" {
-		s.server = defaultServer
-	}
+	s.server, s.project = cmp.Or(s.server, c.Server, defaultServer), cmp.Or(s.project, c.Project)
 	return s, nil
 }
 

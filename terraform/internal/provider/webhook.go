@@ -5,7 +5,7 @@ func webhook() kind {
 		name: "webhook",
 		about: "A webhook sends the changes in a project to a URL. The state contains its `secret`, marked as sensitive: restrict access to the state. " +
 			"The provider's credential needs permission to change webhooks; other credentials can read the URL only without its path.",
-		path: "/v1/projects/{project}/webhooks/{name}", into: "/v1/projects/{project}/webhooks", marked: true, patched: true,
+		path: "/v1/projects/{project}/webhooks/{name}", marked: true,
 		fields: []field{
 			projectField, nameField("webhook"),
 			{name: "url", required: true, check: isURL, about: "The receiver's URL: `https`, or `http` to a network that the server's operator allows."},
@@ -22,13 +22,13 @@ func webhook() kind {
 				about: "The key that signs the messages: `whsec_` and base64. The server shows it only when it creates the webhook, so an imported webhook has none. " +
 					"Replace the webhook to get a new secret.",
 			},
-			{name: "state", from: "/status/state", computed: true, dataOnly: true, about: "`Delivering`, `Retrying`, `Paused` or `Stopped`."},
-			{name: "reason", from: "/status/reason", computed: true, dataOnly: true, about: "Reason why the server stopped the webhook."},
-			{name: "failures", form: number, from: "/status/failures", computed: true, dataOnly: true, about: "Number of failed attempts since the last success."},
-			{name: "dead_letters", form: number, from: "/status/deadLetters", computed: true, dataOnly: true, about: "Number of messages that the server has given up."},
+			reported(text, "state", "`Delivering`, `Retrying`, `Paused` or `Stopped`."),
+			reported(text, "reason", "Reason why the server stopped the webhook."),
+			reported(number, "failures", "Number of failed attempts since the last success."),
+			reported(number, "dead_letters", "Number of messages that the server has given up."),
 		},
 	}
 }
 
-// changeKinds lists the kinds of objects whose changes a webhook can send.
+// changeKinds lists the object kinds whose changes a webhook can send.
 var changeKinds = []string{"IPPool", "IPClaim", "IPAllocation", "IPClass", "Quota", "IPConsumer", "Alert"}
