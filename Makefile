@@ -7,13 +7,15 @@ SHELL := bash
 MAKEFLAGS += --no-print-directory
 
 DATA_DIR ?= data
+# All targets compile with the same settings, so that they share the compiled packages. Programs are static, and name no directory of this machine.
+# Go's own stamp would stop the build where the checkout belongs to another user than the builder.
+export CGO_ENABLED ?= 0
+export GOFLAGS := $(sort $(shell go env GOFLAGS) -trimpath -buildvcs=false)
 # The race detector needs a C compiler; without one the tests run without it and print a note.
-RACE ?= $(filter 1,$(shell go env CGO_ENABLED))
-# One version number for all releases: the file VERSION (tools/release lists its other occurrences). The commit distinguishes builds. Stamped here,
-# because Go's own stamping stops the build where the checkout belongs to another user than the builder.
+RACE ?= $(shell command -v cc gcc)
+# One version number for all releases: the file VERSION (tools/release lists its other occurrences). The commit distinguishes builds.
 VERSION := $(shell cat VERSION)
 COMMIT := $(shell git describe --always --abbrev=40 --dirty --exclude='*' 2>/dev/null)
-BUILD := go build -trimpath -buildvcs=false
 STAMP := -ldflags '-X github.com/carve-ipam/carve/internal/app.version=$(VERSION) -X github.com/carve-ipam/carve/internal/app.commit=$(COMMIT)'
 
 TS := clients/typescript
@@ -35,7 +37,7 @@ audit: build ## Check every invariant of the data in SQL (DATA_DIR=data of a run
 ##@ Build it
 build: ## Build bin/server and bin/ipamctl, with the console where there is npm
 	@tools/console.sh
-	$(BUILD) $(STAMP) -o bin/ ./cmd/server ./cmd/ipamctl
+	go build $(STAMP) -o bin/ ./cmd/server ./cmd/ipamctl
 console: ## Build the web console, which bin/server is then built with (needs npm)
 	@tools/console.sh required
 deps: ## Install what is missing to run and test: PostgreSQL's programs
@@ -55,8 +57,6 @@ clean: ## Remove what was built and installed here; the data in DATA_DIR stays
 
 ##@ Test it
 test: test-sql test-go ## Run every test, the concurrent ones with the race detector where there is a C compiler
-# -trimpath, as in BUILD: tests, the programs that they build, and all checkouts share the compiled packages.
-test-go: export GOFLAGS := $(strip $(shell go env GOFLAGS) -trimpath)
 # Many product tests wait for a fault that they caused: six at a time keep two cores busy.
 test-go: export RACE := $(RACE)
 test-go: deps
@@ -67,9 +67,9 @@ test-go: deps
 	exit $$status
 # These modules read files outside of themselves, which go's test cache does not see: -count=1.
 test-sql: ## Read every statement with CockroachDB's grammar and the rules of tools/sqlcheck
-	go -C tools/sqlcheck test -count=1 ./...
+	go -C tools/sqlcheck test -count=1 -timeout=60m ./...
 test-supply: console ## Check licences, pins, the Dockerfile and the checks themselves (docs/evidence.md); `make image` has the rest
-	cd tools/image && go test -count=1 $$(go list ./... | grep -v /proof$$)
+	cd tools/image && go test -count=1 -timeout=60m $$(go list ./... | grep -v /proof$$)
 release-test: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null)
 release-test: deps console ## Check versions, build this machine's archive and packages twice, and install them in a throw-away root
 	@go -C tools/release test -count=1 -timeout=60m ./...
@@ -79,16 +79,16 @@ test-crdb: deps ## Run the database tests on CockroachDB (CRDB_URL=..., or a coc
 test-crdb-cluster: deps bin/faults ## Run them on three nodes in three regions (COCKROACH_BIN=..., or a cockroach binary on PATH)
 	@TESTFLAGS='$(TESTFLAGS)' COCKROACH_BIN='$(COCKROACH_BIN)' tools/test-crdb.sh cluster
 chart-test: ## Lint the Helm charts, compare what they render, check it against Kubernetes' schemas and the programs' flags
-	@tools/chart/build.sh helm && cd tools/chart && CGO_ENABLED=0 go test -trimpath -count=1 $(TESTFLAGS) .
+	@tools/chart/build.sh helm && cd tools/chart && go test -count=1 -timeout=60m $(TESTFLAGS) .
 chart-install: deps ## Install, upgrade, roll back and uninstall the chart at a real API server (docs/kubernetes.md)
 	@tools/chart/build.sh helm && tools/chart/build.sh kubeapi && cd tools/chart && \
-		CGO_ENABLED=0 go test -trimpath -count=1 -v -timeout=60m $(TESTFLAGS) ./install
+		go test -count=1 -v -timeout=60m $(TESTFLAGS) ./install
 controller-test: deps build ## Test the Kubernetes controller against a real API server, etcd and server of Carve
-	@tools/chart/build.sh kubeapi && CGO_ENABLED=0 go -C controller test -trimpath -count=1 -timeout=60m $(TESTFLAGS) ./...
+	@tools/chart/build.sh kubeapi && go -C controller test -count=1 -timeout=60m $(TESTFLAGS) ./...
 # TERRAFORM=/path/to/tofu tests OpenTofu.
 terraform-test: deps build ## Test the Terraform provider with the real terraform against servers (TERRAFORM=... for OpenTofu)
 	@tools/terraform-docs.sh check
-	CGO_ENABLED=0 TERRAFORM='$(TERRAFORM)' go -C terraform test -count=1 -parallel=4 -timeout=60m $(TESTFLAGS) ./...
+	TERRAFORM='$(TERRAFORM)' go -C terraform test -count=1 -parallel=4 -timeout=60m $(TESTFLAGS) ./...
 terraform-docs: ## Write terraform/docs of the provider's schema and examples
 	@tools/terraform-docs.sh
 client-ts: $(TS)/node_modules/.package-lock.json ## Check the types of the TypeScript client and build what `npm pack` packs
@@ -121,9 +121,9 @@ observe jaeger: deps build bin/witness
 	@bin/witness $@ $(FLAGS)
 # A server with an adjustable clock; and, for chaos-twins, one whose protections can also be disabled.
 bin/skewed/server: build bin/faults
-	@bin/faults clock bin/skewed && $(BUILD) -overlay bin/skewed/overlay.json -o $@ ./cmd/server
+	@bin/faults clock bin/skewed && go build -overlay bin/skewed/overlay.json -o $@ ./cmd/server
 chaos-twins: deps build bin/faults ## Take each protection away, and show that chaos finds it
-	@bin/faults twins bin/twin && $(BUILD) -overlay bin/twin/overlay.json -o bin/twin/server ./cmd/server
+	@bin/faults twins bin/twin && go build -overlay bin/twin/overlay.json -o bin/twin/server ./cmd/server
 	@bin/faults chaos --twins --server=bin/twin/server --skewed=bin/twin/server $(FLAGS)
 conform: deps ## Make every kind of request of openapi.yaml and judge the answers
 	@mkdir -p bin && go -C lab test -count=1 -timeout=60m ./conform -args -conform.report=$(CURDIR)/bin/conform-report.txt $(FLAGS)
@@ -135,13 +135,13 @@ bench: deps ## Run the benchmarks (FLAGS=-bench=pattern)
 load: deps build bin/k6 ## Run k6's load tests briefly against a fresh server, and audit its data (LOAD_PROFILE=full, SCENARIOS='hot-pool soak')
 	@LOAD_PROFILE='$(or $(LOAD_PROFILE),short)' ./loadtest/run.sh $(SCENARIOS)
 bin/measure bin/faults bin/witness:
-	@cd lab && $(BUILD) -o ../bin/ ./cmd/$(@F)
+	@cd lab && go build -o ../bin/ ./cmd/$(@F)
 bin/docscheck bin/mkimage:
-	@cd tools/$(patsubst mk%,%,$(@F)) && $(BUILD) -o ../../$@ .
+	@cd tools/$(patsubst mk%,%,$(@F)) && go build -o ../../$@ .
 bin/prometheus:
 	@./tools/prometheus/install.sh
 bin/k6 bin/jaeger: bin/%: tools/%.mod tools/%.sum # from source, once: Jaeger takes about 2 minutes
-	$(BUILD) -modfile=tools/$*.mod -o $@ $(if $(filter k6,$*),go.k6.io/k6,github.com/jaegertracing/jaeger/cmd/all-in-one)
+	go build -modfile=tools/$*.mod -o $@ $(if $(filter k6,$*),go.k6.io/k6,github.com/jaegertracing/jaeger/cmd/all-in-one)
 
 ##@ Keep it in order
 generate: $(TS)/node_modules/.package-lock.json ## Write the server's types and the clients from openapi.yaml
@@ -156,8 +156,8 @@ lint-files: # Refuses built programs and large files in commits.
 lint-openapi: tools/openapi/node_modules/.package-lock.json
 	@REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true $(<D)/.bin/redocly lint --config=tools/openapi/redocly.yaml openapi.yaml
 	@$(<D)/.bin/spectral lint --ruleset=tools/openapi/spectral.yaml --fail-severity=hint openapi.yaml
-lint-go:
-	@tools/lint.sh
+lint-go: # of the module at the root (MODULE=.), of those below MODULE, or of all
+	@tools/lint.sh $(MODULE)
 fmt: ## Format the code
 	go tool -modfile=tools/golangci-lint.mod golangci-lint fmt ./...
 breaking: ## Compare the contract with that of the last release, or of BASE=<commit>

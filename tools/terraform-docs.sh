@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-CGO_ENABLED=0 go -C terraform build -trimpath -buildvcs=false -o "$work/bin/terraform-provider-carve" .
+go -C terraform build -o "$work/bin/terraform-provider-carve" .
 mkdir "$work/schema" "$work/out"
 cat >"$work/rc" <<EOF
 disable_checkpoint = true

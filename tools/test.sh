@@ -13,5 +13,5 @@ go test -skip="$names" "$@" ./...
 status=$?
 # The first run vets the code. Below, packages is a list.
 # shellcheck disable=SC2086
-go test -race -vet=off -run="$names" "$@" $packages || status=1
+CGO_ENABLED=1 go test -race -vet=off -run="$names" "$@" $packages || status=1
 exit $status

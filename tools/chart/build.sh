@@ -3,7 +3,6 @@
 # builds each once, and again when the pinned version changes.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-export CGO_ENABLED=0
 
 # fresh PROGRAM MODULE: succeeds if the program exists and is no older than its sources.
 fresh() { [ -x "$1" ] && [ ! "$2/go.sum" -nt "$1" ]; }
@@ -12,7 +11,7 @@ case $1 in
 helm)
   fresh bin/helm tools/chart && exit
   echo 'building helm, once: about 2 minutes'
-  go -C tools/chart build -trimpath -buildvcs=false -ldflags='-s -w' -o ../../bin/helm helm.sh/helm/v4/cmd/helm
+  go -C tools/chart build -ldflags='-s -w' -o ../../bin/helm helm.sh/helm/v4/cmd/helm
   touch bin/helm
   ;;
 kubeapi)
@@ -23,7 +22,7 @@ kubeapi)
   for program in etcd kube-apiserver; do
     if [ ! -x "$cache/$program" ]; then
       echo "building $program, once: about 8 minutes for both"
-      go -C tools/kubeapi build -p 2 -trimpath -buildvcs=false -ldflags="-s -w -X k8s.io/component-base/version.gitVersion=$version" \
+      go -C tools/kubeapi build -p 2 -ldflags="-s -w -X k8s.io/component-base/version.gitVersion=$version" \
         -o "../../bin/kubeapi/$program" "./$program"
       install -m 755 "bin/kubeapi/$program" "$cache/$program"
     fi
