@@ -14,13 +14,13 @@ type Tracer interface {
 	Follows(ctx context.Context) bool
 	// IDs returns a context's trace id and span id, even if they are not recorded.
 	IDs(ctx context.Context) (trace, span string)
-	// RequestBegan starts a request's span from the request's headers. The request's work, RequestRefused and RequestEnded get the returned context.
+	// RequestBegan starts a request's span from the request's headers. It returns the context for the handler, for RequestRefused and for RequestEnded.
 	RequestBegan(ctx context.Context, header http.Header) context.Context
 	RequestRefused(ctx context.Context, code string)
 	// RequestEnded ends the span. Its arguments mean the same as in Meter.RequestServed.
 	RequestEnded(ctx context.Context, method, route, operation string, status int)
-	// UseCaseBegan starts an operation's span, if the request is recorded. The operation and UseCaseEnded get the returned context. code is the
-	// operation's error code, or "".
+	// UseCaseBegan starts an operation's span, if the request is recorded. It returns the context for the operation and for UseCaseEnded. code is
+	// the operation's error code, or "".
 	UseCaseBegan(ctx context.Context, operation string) context.Context
 	UseCaseEnded(ctx context.Context, code string)
 }

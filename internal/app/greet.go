@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// Greet prints the service's addresses, for people and scripts. The first line is for scripts, so its form never changes. If this start has created
-// an API key, only Greet shows its token.
+// Greet prints the service's addresses, for people and scripts. The first line is for scripts, so its form never changes. If the start created
+// an API key, Greet prints its token; nothing else shows it.
 func (a *App) Greet(w io.Writer) {
 	say := func(format string, args ...any) { _, _ = fmt.Fprintf(w, format+"\n", args...) }
 	scheme := "http"

@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// versions is the output from `ipamctl version`. The server's response in it is unchanged.
+// versions is the output from `ipamctl version`. It contains the server's response as received.
 type versions struct {
 	Client client.Version  `json:"client"`
 	Server json.RawMessage `json:"server,omitempty"`

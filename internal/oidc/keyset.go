@@ -17,12 +17,12 @@ import (
 
 // Times and limits for fetches.
 const (
-	fetchEvery   = time.Second      // minimum interval between two fetches from one issuer, from beginning to beginning
-	fetchTimeout = 10 * time.Second // for discovery and keys together
-	retryLatest  = 30 * time.Second // maximum wait after failures; the wait doubles with each failure
-	vainLatest   = 30 * time.Second // maximum wait after fetches without the wanted key; the wait doubles with each
-	believedFor  = 5 * time.Minute  // age at which the keys' next use starts a fetch in the background
-	maxWaiting   = 1000             // requests that wait for one fetch
+	fetchEvery     = time.Second      // minimum interval between two fetches from one issuer, from beginning to beginning
+	fetchTimeout   = 10 * time.Second // for discovery and keys together
+	retryLatest    = 30 * time.Second // maximum wait after failures; the wait doubles with each failure
+	maxUselessWait = 30 * time.Second // maximum wait after fetches without the wanted key; the wait doubles with each
+	believedFor    = 5 * time.Minute  // age at which the keys' next use starts a fetch in the background
+	maxWaiting     = 1000             // requests that wait for one fetch
 )
 
 // keySet caches one issuer's keys.
@@ -33,16 +33,16 @@ type keySet struct {
 	fetch  func(ctx context.Context) ([]jose.JSONWebKey, error)
 	turn   chan struct{} // semaphore: one fetch at a time
 
-	mu       sync.Mutex
-	known    []jose.JSONWebKey
-	readAt   time.Time // when the fetch that returned the keys in known began
-	began    time.Time // when the last fetch began
-	failures int       // consecutive failures
-	retryAt  time.Time // after a failure, no fetch begins before this time
-	failure  error
-	vain     int       // consecutive fetches that brought no new key and missed a wanted key
-	vainAt   time.Time // when the last fetch in vain ended
-	next     *round    // the next fetch, which has not begun; nil: no request waits for one
+	mu        sync.Mutex
+	known     []jose.JSONWebKey
+	readAt    time.Time // when the fetch that returned the keys in known began
+	began     time.Time // when the last fetch began
+	failures  int       // consecutive failures
+	retryAt   time.Time // after a failure, no fetch begins before this time
+	failure   error
+	useless   int       // consecutive fetches that brought no new key and missed a wanted key
+	uselessAt time.Time // when the last useless fetch ended
+	next      *round    // the next fetch, which has not begun; nil: no request waits for one
 }
 
 // round is one fetch, with the requests that wait for it.
@@ -104,7 +104,7 @@ func (s *keySet) join(wanted ...string) (*round, error) {
 	if err := s.refused(); err != nil {
 		return nil, err
 	}
-	if len(wanted) > 0 && time.Since(s.vainAt) < s.pause() {
+	if len(wanted) > 0 && time.Since(s.uselessAt) < s.pause() {
 		return nil, nil //nolint:nilnil // there is no fetch, and nothing has failed
 	}
 	if s.next == nil {
@@ -119,12 +119,12 @@ func (s *keySet) join(wanted ...string) (*round, error) {
 	return s.next, nil
 }
 
-// pause returns the time for which unknown keys cause no fetch. This time starts when the last fetch in vain ends. The caller holds mu.
+// pause returns the time for which unknown keys cause no fetch. This time starts when the last useless fetch ends. The caller holds mu.
 func (s *keySet) pause() time.Duration {
-	if s.vain == 0 {
+	if s.useless == 0 {
 		return 0
 	}
-	return min(s.every<<min(s.vain-1, 10), vainLatest)
+	return min(s.every<<min(s.useless-1, 10), maxUselessWait)
 }
 
 // refused returns an error with the code unavailable if the last fetch failed and the wait after the failure has not passed. The caller holds mu.
@@ -174,7 +174,7 @@ func (s *keySet) learn(ctx context.Context, r *round, began time.Time, found []j
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err == nil {
-		s.countVain(r, found)
+		s.countUseless(r, found)
 		s.known, s.readAt, s.failures, s.retryAt, s.failure = found, began, 0, time.Time{}, nil
 		return nil
 	}
@@ -185,22 +185,22 @@ func (s *keySet) learn(ctx context.Context, r *round, began time.Time, found []j
 	return unavailable(wait, err)
 }
 
-// countVain counts fetches in vain. A fetch in vain brings no new key and misses a wanted key. If the last one was long ago, the count starts again.
-// The caller holds mu.
-func (s *keySet) countVain(r *round, found []jose.JSONWebKey) {
+// countUseless counts useless fetches. A fetch is useless if it brings no new key and misses a wanted key. If the last useless fetch was long ago, the
+// count starts again. The caller holds mu.
+func (s *keySet) countUseless(r *round, found []jose.JSONWebKey) {
 	unknown := func(id string) bool { return id == "" || len(named(found, id)) == 0 }
 	fresh := func(key jose.JSONWebKey) bool {
 		return !slices.ContainsFunc(named(s.known, key.KeyID), func(known jose.JSONWebKey) bool { return key.KeyID != "" || sameKey(key, known) })
 	}
 	switch {
 	case slices.ContainsFunc(found, fresh):
-		s.vain = 0
+		s.useless = 0
 	case slices.ContainsFunc(r.wanted, unknown):
-		if time.Since(s.vainAt) > 2*vainLatest {
-			s.vain = 0
+		if time.Since(s.uselessAt) > 2*maxUselessWait {
+			s.useless = 0
 		}
-		s.vain++
-		s.vainAt = time.Now()
+		s.useless++
+		s.uselessAt = time.Now()
 	}
 }
 

@@ -25,9 +25,9 @@ func Authorize(ctx context.Context, action Action, project string) (Pass, error)
 	return Pass{Principal: p, Project: project, action: action}, nil
 }
 
-// Pass permits a caller one action in the project with a name. The permission is valid only if the caller's role belongs to the project that has the
-// name now. After a project is deleted, another tenant may create a project with the same name. A role in the first project gives no role in the
-// second.
+// Pass permits a caller to do one action in a project, which is known only by its name. The permission is valid only if the caller's role belongs to
+// the project that has the name now. After a project is deleted, another tenant may create a project with the same name. A role in the first project
+// gives no role in the second.
 type Pass struct {
 	Principal
 

@@ -58,7 +58,7 @@ func (l *ContainerLocks) Acquire(ctx context.Context, ids ...ipam.ID) (release f
 	return l.AcquireFor(ctx, Short, ids...)
 }
 
-// AcquireFor works like Acquire, for a kind of work. If requests of both kinds wait, the lock alternates between the kinds.
+// AcquireFor is Acquire with a choice of the kind of work. If requests of both kinds wait for a lock, the lock alternates between the kinds.
 func (l *ContainerLocks) AcquireFor(ctx context.Context, kind WorkKind, ids ...ipam.ID) (release func(), err error) {
 	ids = slices.Clone(ids)
 	slices.SortFunc(ids, func(a, b ipam.ID) int { return bytes.Compare(a[:], b[:]) })

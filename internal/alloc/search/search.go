@@ -20,12 +20,11 @@ type Searches struct{ *usecase.Core }
 // New makes the use case.
 func New(core *usecase.Core) *Searches { return &Searches{core} }
 
-// These limits apply to one search. maxProjects limits the projects, maxPools the pools around an address, and maxLabelled the pools that a search by
-// label reads.
+// The limits of one search.
 const (
-	maxProjects = 100
-	maxPools    = 100
-	maxLabelled = 5000
+	maxProjects = 100  // projects that it covers
+	maxPools    = 100  // pools that contain the address
+	maxLabelled = 5000 // pools that a search by label reads
 )
 
 // Why is the reason for a result.

@@ -35,7 +35,7 @@ type QuotaChanges struct {
 	QuotaInsert *ipam.Quota
 	QuotaUpdate *QuotaUpdate
 	QuotaDelete *ipam.Quota // with its shards
-	// QuotaOverdrawn changes only whether a quota is overdrawn. The quota's revision stays.
+	// QuotaOverdrawn changes only whether a quota is overdrawn. It does not change the quota's revision.
 	QuotaOverdrawn []QuotaMark
 	ShardInsert    []ipam.QuotaShard
 	ShardUpdate    []ShardUpdate

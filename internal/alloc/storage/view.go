@@ -13,8 +13,8 @@ type View interface {
 	Snapshot(ctx context.Context, op string, fn func(ctx context.Context, read Reader) error) error
 }
 
-// Moment is the time of the reads in a View that may be some seconds old. The reads include all writes before this time. One request has one Moment,
-// and its reads must be sequential.
+// Moment is the time that a stale View shows: its reads see all writes before this time, and may miss later ones. Each request has one Moment, and
+// makes its reads one after another.
 type Moment struct{ at time.Time }
 
 // Note records the time of another read. The Moment keeps the earliest time.

@@ -40,7 +40,8 @@ func RunWithReadBack[T any](ctx context.Context, s *Core, op string, locks stora
 		case storage.RetryLater(err): // the error means that nothing was changed, and this may now be false
 			return zero, false, storage.OutcomeUnknown(err)
 		}
-		// The result is unknown, or this refusal follows an unknown result. This request's first COMMIT may have caused the refusal.
+		// Either this attempt's result is unknown, or an earlier attempt's result was unknown and this one was refused. The earlier COMMIT may
+		// have caused the refusal.
 		back, found, readErr := readBackWithin(ctx, s, readBack)
 		switch {
 		case readErr != nil:

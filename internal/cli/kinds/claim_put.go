@@ -26,7 +26,7 @@ repeatedly.`,
 		a, err := k.Put(ctx, r.Session, r.Name, w, withSpec(doc), "")
 		if err == nil && a.Status == http.StatusOK {
 			r.Remark("claim %s exists already, with the same spec", r.Name)
-			err = warnOfOldPairs(r.Session, k.Kind, a.Body, doc)
+			err = warnOfMissingPairs(r.Session, k.Kind, a.Body, doc)
 		}
 		return k.Shown(a, err)
 	})

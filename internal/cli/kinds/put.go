@@ -68,12 +68,12 @@ func existingMatches(r verbs.Resource, kind string, doc map[string]any, is json.
 		return exit.Endf(exit.Conflict, "%s %s exists with other settings: %s; 'ipamctl %[1]s set %[2]s' changes them", kind, r.Name, others)
 	}
 	r.Remark("%s %s exists already, with these settings", kind, r.Name)
-	return warnOfOldPairs(r.Session, kind, is, doc)
+	return warnOfMissingPairs(r.Session, kind, is, doc)
 }
 
-// warnOfOldPairs warns about labels and annotations in a put that the existing object does not have. --quiet does not silence the warning, because
+// warnOfMissingPairs warns if a put sets labels or annotations that the existing object does not have. --quiet does not silence the warning, because
 // scripts find things by labels.
-func warnOfOldPairs(s *session.Session, kind string, doc json.RawMessage, given map[string]any) error {
+func warnOfMissingPairs(s *session.Session, kind string, doc json.RawMessage, given map[string]any) error {
 	is, err := show.Read[struct{ Metadata client.Metadata }](doc)
 	if err != nil {
 		return err

@@ -56,7 +56,7 @@ func (p *Program) Session() (*Session, error) {
 	return &Session{Program: p, http: p.repeater(next), At: at, Server: at.server.Redacted()}, nil
 }
 
-// InProject prepares for requests in the project that --project, the environment or a context selects.
+// InProject returns a session for one project. --project, CARVE_PROJECT or a context selects the project.
 func (p *Program) InProject() (*Session, error) {
 	s, err := p.Session()
 	if err != nil {

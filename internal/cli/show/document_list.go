@@ -9,8 +9,8 @@ import (
 	"iter"
 )
 
-// DocumentOfList prints a document that ends with a long list: head is an object with the other members, and name is the list's member. JSON and YAML
-// are written item by item. A format with an argument needs the whole document in memory.
+// DocumentOfList prints an object whose last member is a long list. head contains the other members, name is the member's name, and items are the
+// list. JSON and YAML are written item by item. A format with an argument needs the whole document in memory.
 func DocumentOfList[T any](p *Printer, head any, name string, items iter.Seq[T]) error {
 	switch {
 	case p.render != nil:

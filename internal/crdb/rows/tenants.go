@@ -42,7 +42,7 @@ var Classes = labelledKind(func(v *ipam.Class) *ipam.Metadata { return &v.Metada
 	r.spec, r.family = d.of(r.object.Spec), FamilyNumber(r.object.Spec.Family)
 })
 
-// Members maps members to rows. A member that is read lacks its project.
+// Members maps members to rows. The reader of a row must set the member's project.
 var Members = kindOf(append(
 	recordColumns(func(r *ipam.Member) *ipam.Metadata { return &r.Metadata }),
 	plain("subject", func(r *ipam.Member) *string { return &r.Name }),
