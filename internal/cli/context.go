@@ -38,7 +38,7 @@ func document(c session.Contexts, name string) contextDocument {
 	}
 }
 
-func contextView() show.View[contextDocument] {
+func contextView() show.View {
 	return show.ViewOf("context", `
 		CURRENT: current
 		NAME: name

@@ -46,7 +46,7 @@ func showCaller(s *session.Session, doc json.RawMessage) error {
 		"context":    func(T) string { return s.At.Context },
 		"credential": func(T) string { return s.At.Credential() },
 	})
-	caller.Name = show.Field[T]("subject")
+	caller.Name = show.CellOf(show.Field[T]("subject"))
 	tabular := s.Tabular()
 	if err := show.One(s.Printer, caller, doc); err != nil || !tabular {
 		return err

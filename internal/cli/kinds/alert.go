@@ -9,9 +9,9 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-func alerts(p *session.Program) verbs.Kind[client.Alert] {
+func alerts(p *session.Program) verbs.Kind {
 	type T = client.Alert
-	return verbs.Kind[T]{
+	return verbs.Kind{
 		P: p, In: "alerts", Short: "Pools and quotas that are nearly full",
 		View: show.ViewOf("alert", `
 			RULE: ruleName

@@ -13,9 +13,9 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-func alertRules(p *session.Program) verbs.Kind[client.AlertRule] {
+func alertRules(p *session.Program) verbs.Kind {
 	type T = client.AlertRule
-	return verbs.Kind[T]{
+	return verbs.Kind{
 		P: p, In: "alert-rules", Short: "Rules that start alerts for nearly full pools and quotas",
 		View: show.ViewOf("alert rule", `
 			NAME: metadata.name

@@ -7,9 +7,9 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-func allocations(p *session.Program) verbs.Kind[client.IPAllocation] {
+func allocations(p *session.Program) verbs.Kind {
 	type T = client.IPAllocation
-	return verbs.Kind[T]{
+	return verbs.Kind{
 		P: p, In: "allocations", Short: "Records of allocated and cooling blocks", Aliases: []string{"alloc"}, Nameless: true,
 		View: show.ViewOf("allocation", `
 			CIDR: status.allocatedCIDR
@@ -26,7 +26,7 @@ func allocations(p *session.Program) verbs.Kind[client.IPAllocation] {
 			"for":   allocatedFor,
 		}),
 		Feed: client.ChangeKindIPAllocation,
-		Fed: verbs.Fed[T]{
+		Fed: verbs.Fed{
 			Needs: "held", OwnText: "the held and retained blocks of the project itself", Own: isHeld,
 		},
 		ListHelp: `Lists the allocated and the cooling blocks in the project's pools, pool by pool, in order of address. --held lists the blocks
@@ -50,7 +50,8 @@ blocks of its claims. A block must match all filters.`,
 }
 
 // isHeld reports whether the project has the block, either through a claim or as a retained block.
-func isHeld(s *session.Session, a client.IPAllocation) bool {
+func isHeld(s *session.Session, object any) bool {
+	a, _ := object.(client.IPAllocation)
 	return a.Spec.Purpose == client.IPAllocationPurposeClaim && a.Spec.Consumer == s.Project && a.Status.Phase != client.IPAllocationPhaseCoolingDown
 }
 

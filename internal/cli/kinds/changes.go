@@ -92,7 +92,7 @@ func (r *changes) once(ctx context.Context) error {
 	if r.Structured() {
 		return r.DocumentOf(all)
 	}
-	if err := r.show(&show.Stream[client.Change]{Printer: r.Printer, Columns: changeColumns}, all.Items); err != nil {
+	if err := r.show(&show.Stream{Printer: r.Printer, Columns: changeColumns}, all.Items); err != nil {
 		return err
 	}
 	r.continues()
@@ -101,7 +101,7 @@ func (r *changes) once(ctx context.Context) error {
 
 // follow prints changes until the user interrupts it or the server returns a permanent refusal.
 func (r *changes) follow(ctx context.Context) error {
-	rows := &show.Stream[client.Change]{Printer: r.Printer, Columns: changeColumns}
+	rows := &show.Stream{Printer: r.Printer, Columns: changeColumns}
 	var doc json.RawMessage
 	pages := follow.Changes(ctx, r.cursor, func(ctx context.Context, after client.ChangesCursor) (list *client.ChangeList, err error) {
 		seconds := followWait
@@ -136,11 +136,11 @@ func (r *changes) follow(ctx context.Context) error {
 }
 
 // show prints the given changes.
-func (r *changes) show(rows *show.Stream[client.Change], list []client.Change) error {
+func (r *changes) show(rows *show.Stream, list []client.Change) error {
 	if r.Quiet || r.Output == show.FormatName {
 		return r.Lines(show.WordsOf(list, func(c client.Change) string { return string(c.Kind) + "/" + c.Name }))
 	}
-	return rows.Rows(list)
+	return rows.Rows(show.Rows(list))
 }
 
 // continues prints the cursor with which the user can continue later.

@@ -9,8 +9,8 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-func claims(p *session.Program) verbs.Kind[client.IPClaim] {
-	return verbs.Kind[client.IPClaim]{
+func claims(p *session.Program) verbs.Kind {
+	return verbs.Kind{
 		P: p, In: "claims", Short: "Claims, each for one block",
 		View: claimView(), Fields: append(verbs.Labels[:2:2], claimFields()...),
 		Feed:     client.ChangeKindIPClaim,
@@ -69,7 +69,7 @@ func blockKept(project string, doc json.RawMessage, dry bool) (string, error) {
 	return "; " + is.AllocatedCIDR + " " + verb + " retained as allocation " + show.RefText(&is.AllocationRef, project), nil
 }
 
-func claimView() show.View[client.IPClaim] {
+func claimView() show.View {
 	return show.ViewOf("claim", `
 		NAME: metadata.name
 		CIDR: status.allocatedCIDR

@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-func claimExplain(k verbs.Kind[client.IPClaim]) *cobra.Command {
+func claimExplain(k verbs.Kind) *cobra.Command {
 	return verbs.Bare(k.Writing(verbs.Writer{
 		Use:   "explain [--class CLASS | --pool POOL | --selector LABELS | --allocation UUID]",
 		Short: "Preview the result of a claim, with the reasons and remedies",

@@ -6,12 +6,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/carve-ipam/carve/client"
 	"github.com/carve-ipam/carve/internal/cli/session"
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-func claimPut(k verbs.Kind[client.IPClaim]) *cobra.Command {
+func claimPut(k verbs.Kind) *cobra.Command {
 	var w verbs.Replacing
 	cmd := k.Writing(verbs.Writer{
 		Use:   "put NAME [--class CLASS | --pool POOL | --selector LABELS | --allocation UUID]",

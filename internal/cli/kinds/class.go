@@ -14,14 +14,17 @@ import (
 )
 
 // classes returns the kind for classes.
-func classes(p *session.Program) verbs.Kind[client.IPClass] {
-	return verbs.Kind[client.IPClass]{
+func classes(p *session.Program) verbs.Kind {
+	return verbs.Kind{
 		P: p, In: "classes", Short: "Policies for allocating blocks: pools list them, claims name them",
 		View: classView(), Fields: classFields(), Read: ownClass,
 		Feed: client.ChangeKindIPClass,
-		Fed: verbs.Fed[client.IPClass]{
+		Fed: verbs.Fed{
 			OwnText: "the project's own classes",
-			Own:     func(s *session.Session, t client.IPClass) bool { return t.Metadata.Project == s.Project },
+			Own: func(s *session.Session, object any) bool {
+				class, _ := object.(client.IPClass)
+				return class.Metadata.Project == s.Project
+			},
 		},
 		ListHelp: "Lists the classes that the project may use: its own, and the shared ones of 'platform'. A class must match all filters.",
 		Filters:  []verbs.Field{verbs.SelectorFilter("classes"), verbs.FamilyFilter("classes")},

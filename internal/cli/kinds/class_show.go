@@ -91,7 +91,7 @@ func describeClasses(ctx context.Context, p *session.Program, resources []verbs.
 		if c.Status.BackingPools == 0 {
 			continue
 		}
-		pools, _, err := pools(p).Every(ctx, s, session.Query{}.With("class", c.Metadata.Name))
+		pools, _, err := verbs.Every[client.IPPool](ctx, pools(p), s, session.Query{}.With("class", c.Metadata.Name))
 		if err != nil {
 			return err
 		}
@@ -111,7 +111,7 @@ func describeClasses(ctx context.Context, p *session.Program, resources []verbs.
 func isCarved(p client.IPPool) bool { return p.Status.Scope != nil }
 
 // backingColumns returns the columns for a class's pools. If some pools were carved for a scope, there is a column for the scope.
-func backingColumns(pools []client.IPPool) []show.Column[client.IPPool] {
+func backingColumns(pools []client.IPPool) []show.Column {
 	text := `
 		POOL: metadata.name
 		CIDR: status.allocatedCIDR

@@ -26,7 +26,7 @@ var classCells = show.Cells[client.IPClass]{
 	"pool per": poolPerText,
 }
 
-func classView() show.View[client.IPClass] {
+func classView() show.View {
 	return show.ViewOf("class", `
 		NAME: metadata.name
 		PROJECT: metadata.project

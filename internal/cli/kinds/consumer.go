@@ -18,13 +18,13 @@ import (
 
 // consumers has the commands about consumers. realm is the namespace in which consumers' UIDs are unique.
 type consumers struct {
-	verbs.Kind[client.IPConsumer]
+	verbs.Kind
 	realm string
 }
 
 func consumerCommand(p *session.Program) *cobra.Command {
 	c := &consumers{}
-	c.Kind = verbs.Kind[client.IPConsumer]{
+	c.Kind = verbs.Kind{
 		P: p, Short: "Users of claims: attach, renew, detach and end them", Nameless: true,
 		Arg: verbs.Naming{Word: "UID", What: "the UID of a consumer", Check: checkUID},
 		View: show.ViewOf("consumer", `
@@ -36,7 +36,7 @@ func consumerCommand(p *session.Program) *cobra.Command {
 			EXPIRES: status.expiresAt`+labelled, show.Cells[client.IPConsumer]{
 			"phase": func(t client.IPConsumer) string { return show.FirstOf(string(t.Status.Reason), string(t.Status.Phase)) },
 		}),
-		Feed: client.ChangeKindIPConsumer, Fed: verbs.Fed[client.IPConsumer]{Prefix: func() string { return c.realm + "/" }},
+		Feed: client.ChangeKindIPConsumer, Fed: verbs.Fed{Prefix: func() string { return c.realm + "/" }},
 		Within: func() (*session.Session, error) {
 			s, err := p.InProject()
 			if err != nil {

@@ -17,7 +17,7 @@ import (
 
 // deliveryCommands returns the commands about failed deliveries to a webhook.
 func deliveryCommands(p *session.Program, complete verbs.Completion) []*cobra.Command {
-	list := verbs.Kind[client.WebhookDelivery]{P: p, View: deliveryView()}.SubListVerb(&cobra.Command{
+	list := verbs.Kind{P: p, View: deliveryView()}.SubListVerb(&cobra.Command{
 		Use: "deliveries NAME", Short: "List failed deliveries",
 		Long: "Lists deliveries that failed for 24 hours, the oldest first. The server keeps them for 30 days.",
 		Args: verbs.Names("webhook", 1, 1), ValidArgsFunction: complete,
@@ -32,7 +32,7 @@ func deliveryCommands(p *session.Program, complete verbs.Completion) []*cobra.Co
 	}
 }
 
-func deliveryView() show.View[client.WebhookDelivery] {
+func deliveryView() show.View {
 	type T = client.WebhookDelivery
 	return show.ViewOf("dead letter", `
 		ID: id

@@ -9,10 +9,10 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-func events(p *session.Program) verbs.Kind[client.AuditEvent] {
+func events(p *session.Program) verbs.Kind {
 	type T = client.AuditEvent
 	at := verbs.Moment(p.Clock)
-	return verbs.Kind[T]{
+	return verbs.Kind{
 		P: p, In: "audit-events", Short: "The audit trail: subjects and their actions",
 		View: show.ViewOf("event", `
 			TIME: at

@@ -16,7 +16,7 @@ import (
 
 func grantCommand(p *session.Program) *cobra.Command {
 	var pool, space string // the granted object
-	k := verbs.Kind[client.Grant]{
+	k := verbs.Kind{
 		P: p, Short: "Projects that may use a pool or a space of this project", Arg: verbs.Consumer,
 		Within: func() (*session.Session, error) {
 			if err := checkGranted(pool, space); err != nil {
@@ -84,7 +84,7 @@ func checkGranted(pool, space string) error {
 }
 
 // grant makes one grant after the other. It stops at the first refusal.
-func grant(ctx context.Context, k verbs.Kind[client.Grant], s *session.Session, pool string, w verbs.Replacing, consumers []string) error {
+func grant(ctx context.Context, k verbs.Kind, s *session.Session, pool string, w verbs.Replacing, consumers []string) error {
 	var made []json.RawMessage
 	var refused error
 	for _, consumer := range consumers {

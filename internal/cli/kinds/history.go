@@ -15,7 +15,7 @@ import (
 func historyCommand(p *session.Program) *cobra.Command {
 	at := verbs.Moment(p.Clock)("at", false)
 	project := "" // names in this project have no prefix
-	cmd := verbs.Kind[client.HistoryEntry]{P: p, View: historyView(&project)}.SubListVerb(&cobra.Command{
+	cmd := verbs.Kind{P: p, View: historyView(&project)}.SubListVerb(&cobra.Command{
 		Use:   "history ADDRESS [--at TIME]",
 		Short: "Show the holders of an address, with their times",
 		Long: `Shows the claims and child pools with a block that contains this address, from pools of the project, now and in the past, newest
@@ -41,7 +41,7 @@ func checkAddress(s string) error {
 }
 
 // historyView returns the view for an address's holders, as seen from a project.
-func historyView(project *string) show.View[client.HistoryEntry] {
+func historyView(project *string) show.View {
 	type T = client.HistoryEntry
 	holder := func(t T) string {
 		switch {
@@ -65,6 +65,6 @@ func historyView(project *string) show.View[client.HistoryEntry] {
 		"holder": holder,
 		"pool":   func(t T) string { return show.RefText(&t.PoolRef, *project) },
 	})
-	v.Name = holder
+	v.Name = show.CellOf(holder)
 	return v
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-func keys(p *session.Program) verbs.Kind[client.APIKey] {
-	return verbs.Kind[client.APIKey]{
+func keys(p *session.Program) verbs.Kind {
+	return verbs.Kind{
 		P: p, In: "api-keys", Short: "API keys: secrets with a role in the project",
 		View: show.ViewOf[client.APIKey]("key", `
 			NAME: metadata.name

@@ -14,8 +14,8 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-func members(p *session.Program) verbs.Kind[client.Member] {
-	return verbs.Kind[client.Member]{
+func members(p *session.Program) verbs.Kind {
+	return verbs.Kind{
 		P: p, In: "members", Short: "Roles of subjects in the project", Arg: verbs.Subject,
 		View: show.ViewOf[client.Member]("member", `
 			SUBJECT: metadata.name
@@ -30,7 +30,7 @@ func members(p *session.Program) verbs.Kind[client.Member] {
 	}
 }
 
-func memberSet(k verbs.Kind[client.Member]) *cobra.Command {
+func memberSet(k verbs.Kind) *cobra.Command {
 	var w verbs.Replacing
 	cmd := k.Writing(verbs.Writer{
 		Use:   "set SUBJECT --role ROLE",
@@ -57,7 +57,7 @@ corp:alice@example.com. The server does not check that the user exists. 'ipamctl
 
 // hintIssuer notes that neither the caller nor another member in the project has a new member's issuer. The server accepts every issuer, because its
 // configuration can change later. hintIssuer prints nothing if it cannot read the members.
-func hintIssuer(ctx context.Context, k verbs.Kind[client.Member], s *session.Session, subject string) {
+func hintIssuer(ctx context.Context, k verbs.Kind, s *session.Session, subject string) {
 	issuer, _, named := strings.Cut(subject, ":")
 	if s.Quiet || !named {
 		return
@@ -66,11 +66,11 @@ func hintIssuer(ctx context.Context, k verbs.Kind[client.Member], s *session.Ses
 	if err != nil {
 		return
 	}
-	members, _, err := k.Every(ctx, s, nil)
+	members, _, err := verbs.Every[client.Member](ctx, k, s, nil)
 	if err != nil {
 		return
 	}
-	known := append(show.WordsOf(members, k.Name), me.Subject)
+	known := append(show.WordsOf(show.Rows(members), k.Name), me.Subject)
 	if !slices.ContainsFunc(known, func(other string) bool { return other != subject && strings.HasPrefix(other, issuer+":") }) {
 		s.Remark("%s is the first member with the issuer %s here: check that the server's --oidc-config has an issuer of this name", subject, issuer)
 	}

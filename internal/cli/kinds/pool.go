@@ -19,8 +19,8 @@ func poolCommand(p *session.Program) *cobra.Command {
 }
 
 // pools returns the kind for pools.
-func pools(p *session.Program) verbs.Kind[client.IPPool] {
-	return verbs.Kind[client.IPPool]{
+func pools(p *session.Program) verbs.Kind {
+	return verbs.Kind{
 		P: p, In: "pools", Short: "Blocks from which claims and child pools are carved",
 		View: poolView(), Fields: poolFields(),
 		Feed:     client.ChangeKindIPPool,

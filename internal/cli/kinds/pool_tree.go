@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/carve-ipam/carve/client"
 	"github.com/carve-ipam/carve/internal/cli/session"
 	"github.com/carve-ipam/carve/internal/cli/show"
 	"github.com/carve-ipam/carve/internal/cli/verbs"
@@ -36,18 +37,18 @@ func poolTree(p *session.Program, complete verbs.Completion) *cobra.Command {
 
 // readForest reads all spaces and pools. If withClaims is true, it also reads the claims.
 func readForest(ctx context.Context, s *session.Session, withClaims bool) (forest, error) {
-	spaces, _, err := spaces(s.Program).Every(ctx, s, nil)
+	spaces, _, err := verbs.Every[client.Space](ctx, spaces(s.Program), s, nil)
 	if err != nil {
 		return nil, err
 	}
-	pools, poolDocs, err := pools(s.Program).Every(ctx, s, nil)
+	pools, poolDocs, err := verbs.Every[client.IPPool](ctx, pools(s.Program), s, nil)
 	if err != nil {
 		return nil, err
 	}
 	if !withClaims {
 		return grow(s.Project, spaces, pools, poolDocs, nil, nil), nil
 	}
-	held, claimDocs, err := claims(s.Program).Every(ctx, s, nil)
+	held, claimDocs, err := verbs.Every[client.IPClaim](ctx, claims(s.Program), s, nil)
 	return grow(s.Project, spaces, pools, poolDocs, held, claimDocs), err
 }
 
@@ -57,17 +58,17 @@ func showForest(s *session.Session, f forest) error {
 	})
 }
 
-func treeColumns() []show.Column[treeLine] {
+func treeColumns() []show.Column {
 	columns := show.Columns[treeLine](`
 		POOL: name
 		CIDR: cidr`, nil)
 	for _, c := range show.Columns(poolUsage+poolCapacity+poolPolicy, poolCells) {
-		columns = append(columns, show.Column[treeLine]{Title: c.Title, Wide: c.Wide, Bar: c.Bar, Cell: func(l treeLine) string {
+		columns = append(columns, show.Column{Title: c.Title, Wide: c.Wide, Bar: c.Bar, Cell: show.CellOf(func(l treeLine) string {
 			if l.Pool == nil {
 				return " " // spaces and claims have no value in this column
 			}
 			return c.Cell(*l.Pool)
-		}})
+		})})
 	}
 	return columns
 }

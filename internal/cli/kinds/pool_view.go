@@ -32,7 +32,7 @@ var poolCells = show.Cells[client.IPPool]{
 	"reservations": func(t client.IPPool) string { return reservationsText(t.Spec.Reservations) },
 }
 
-func poolView() show.View[client.IPPool] {
+func poolView() show.View {
 	v := show.ViewOf("pool", `
 		NAME: metadata.name
 		CIDR: status.allocatedCIDR
@@ -61,9 +61,10 @@ type placedPool struct {
 
 // inRegions returns a table for pools that several regions serve. Each row has the blocks that the home region lent to a region, their available part,
 // and the expected time until none is left. For all other pools, it returns nothing.
-func inRegions(p *show.Printer, pools []client.IPPool) []byte {
+func inRegions(p *show.Printer, pools []any) []byte {
 	var rows []placedPool
-	for _, pool := range pools {
+	for _, object := range pools {
+		pool, _ := object.(client.IPPool)
 		for _, r := range pool.Status.Regions {
 			rows = append(rows, placedPool{pool.Metadata.Name, r})
 		}

@@ -8,8 +8,8 @@ import (
 )
 
 // projects returns the kind for projects. A project does not belong to another project.
-func projects(p *session.Program) verbs.Kind[client.Project] {
-	return verbs.Kind[client.Project]{
+func projects(p *session.Program) verbs.Kind {
+	return verbs.Kind{
 		P: p, Short: "Tenants, which own all other objects",
 		Within: p.Session,
 		Path:   func(*session.Session) []string { return []string{"projects"} },

@@ -18,7 +18,7 @@ import (
 
 // putVerb returns `put` for a kind that the API only creates: it creates the thing, or returns the existing thing with the given settings. It has the
 // same flags and checks as `create`. use is the usage after the name.
-func putVerb[T any](k verbs.Kind[T], use, example string) *cobra.Command {
+func putVerb(k verbs.Kind, use, example string) *cobra.Command {
 	put := *k.Create
 	put.Use, put.Example = "put NAME"+use, example
 	put.Short = "Create a " + k.Kind + ", or get the existing " + k.Kind + " of this name"
@@ -39,8 +39,8 @@ repeatedly.`, "KIND", k.Kind)
 }
 
 // createOrRead reads a thing, or creates it if it does not exist. If another caller creates it at the same time, createOrRead reads it again.
-func createOrRead[T any](
-	ctx context.Context, k verbs.Kind[T], r verbs.Resource, w session.Writing, q session.Query, doc any,
+func createOrRead(
+	ctx context.Context, k verbs.Kind, r verbs.Resource, w session.Writing, q session.Query, doc any,
 ) (session.Answer, error) {
 	is, err := k.Ask(ctx, r.Session, r.Name)
 	if exit.CodeOf(err) != exit.NotFound {

@@ -10,8 +10,8 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-func quotas(p *session.Program) verbs.Kind[client.Quota] {
-	return verbs.Kind[client.Quota]{
+func quotas(p *session.Program) verbs.Kind {
+	return verbs.Kind{
 		P: p, In: "quotas", Short: "Limits on the addresses, claims and pools of the project",
 		View: quotaView(), Fields: quotaFields(),
 		Feed:     client.ChangeKindQuota,
@@ -21,7 +21,7 @@ func quotas(p *session.Program) verbs.Kind[client.Quota] {
 	}
 }
 
-func quotaView() show.View[client.Quota] {
+func quotaView() show.View {
 	type T = client.Quota
 	cells := show.Cells[T]{"scope": scopeText}
 	for _, what := range []string{"addresses", "claims", "pools"} {

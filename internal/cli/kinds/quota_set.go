@@ -50,7 +50,7 @@ func count(what string, large bool) verbs.Maker {
 	}
 }
 
-func quotaSet(k verbs.Kind[client.Quota]) *cobra.Command {
+func quotaSet(k verbs.Kind) *cobra.Command {
 	var w verbs.Replacing
 	cmd := k.Writing(verbs.Writer{
 		Use:   "set NAME [--addresses N] [--claims N] [--pools N] [--for-pool POOL] [--for-class CLASS] [--family FAMILY]",
@@ -84,7 +84,7 @@ var errMadeMeanwhile = exit.Endf(exit.Conflict, "other callers created or delete
 
 // setQuota reads the quota, merges the given fields into it, and replaces the revision that it read. If another client changes the quota at the same
 // time, the result is a conflict, and no change is lost.
-func setQuota(ctx context.Context, k verbs.Kind[client.Quota], r verbs.Resource, w verbs.Replacing, wanted map[string]any) error {
+func setQuota(ctx context.Context, k verbs.Kind, r verbs.Resource, w verbs.Replacing, wanted map[string]any) error {
 	found, err := k.Ask(ctx, r.Session, r.Name)
 	switch {
 	case exit.CodeOf(err) == exit.NotFound: // the quota or the project does not exist; the put reports a missing project

@@ -145,7 +145,7 @@ func (r release) countOf(shown client.ClaimRelease) string {
 // confirm asks the user for confirmation.
 func (r release) confirm(ctx context.Context, shown client.ClaimRelease) error {
 	if r.Secret != nil {
-		names := show.WordsOf(shown.Claims, claimView().Name)
+		names := show.WordsOf(show.Rows(shown.Claims), claimView().Name)
 		r.Note("%s: %s", r.countOf(shown), strings.Join(names, " "))
 	}
 	return r.Confirm(ctx, r.countOf(shown)+" would be released", "Release them?")

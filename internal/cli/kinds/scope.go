@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/carve-ipam/carve/client"
 	"github.com/carve-ipam/carve/internal/cli/exit"
 	"github.com/carve-ipam/carve/internal/cli/session"
 	"github.com/carve-ipam/carve/internal/cli/show"
@@ -57,7 +56,7 @@ by commas. Omit it for a class with one pool for each project.`,
 }
 
 func scopeList(p *session.Program) *cobra.Command {
-	return verbs.Kind[client.IPPool]{P: p, View: poolView()}.SubListVerb(&cobra.Command{
+	return verbs.Kind{P: p, View: poolView()}.SubListVerb(&cobra.Command{
 		Use: "list CLASS", Aliases: []string{"ls"}, Short: "List the pools of the project's scopes of a class",
 		Args: verbs.Names("class", 1, 1),
 	}, func(s *session.Session, args []string) ([]string, session.Query) {

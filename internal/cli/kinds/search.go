@@ -93,7 +93,7 @@ func showFound(s *session.Session, sought string, doc json.RawMessage) error {
 	return nil
 }
 
-func foundView() show.View[client.SearchItem] {
+func foundView() show.View {
 	v := show.ViewOf[client.SearchItem]("thing", `
 		KIND: kind
 		PROJECT: project
@@ -103,6 +103,6 @@ func foundView() show.View[client.SearchItem] {
 		POOL: poolRef, wide
 		SPACE: spaceRef, wide
 		HELD BY: consumer, wide`, nil)
-	v.Name = func(t client.SearchItem) string { return path.Join(string(t.Kind), t.Project, t.Name) }
+	v.Name = show.CellOf(func(t client.SearchItem) string { return path.Join(string(t.Kind), t.Project, t.Name) })
 	return v
 }

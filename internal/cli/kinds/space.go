@@ -8,8 +8,8 @@ import (
 )
 
 // spaces returns the kind for spaces.
-func spaces(p *session.Program) verbs.Kind[client.Space] {
-	return verbs.Kind[client.Space]{
+func spaces(p *session.Program) verbs.Kind {
+	return verbs.Kind{
 		P: p, In: "spaces", Short: "Routing domains: blocks in one space never overlap",
 		View: show.ViewOf[client.Space]("space", `
 			NAME: metadata.name

@@ -16,8 +16,8 @@ func webhookCommand(p *session.Program) *cobra.Command {
 	return k.Group(deliveryCommands(p, k.Complete())...)
 }
 
-func webhooks(p *session.Program) verbs.Kind[client.Webhook] {
-	return verbs.Kind[client.Webhook]{
+func webhooks(p *session.Program) verbs.Kind {
+	return verbs.Kind{
 		P: p, In: "webhooks", Short: "Webhooks for changes, and their failed deliveries",
 		View: show.ViewOf("webhook", `
 			NAME: metadata.name

@@ -72,9 +72,9 @@ func (p *Operator) showReport(r audit.Report) error {
 	if p.Quiet {
 		return nil
 	}
-	text := show.Table(p.Printer, []show.Column[string]{
-		{Title: "CHECKED", Cell: func(table string) string { return table }},
-		{Title: "ROWS", Cell: func(table string) string { return strconv.FormatInt(r.Checked[table], 10) }},
+	text := show.Table(p.Printer, []show.Column{
+		{Title: "CHECKED", Cell: show.CellOf(func(table string) string { return table })},
+		{Title: "ROWS", Cell: show.CellOf(func(table string) string { return strconv.FormatInt(r.Checked[table], 10) })},
 	}, slices.Sorted(maps.Keys(r.Checked)))
 	return p.Write(slices.Concat(text, []byte("\n"), p.proved(), []byte("audit clean\n")))
 }

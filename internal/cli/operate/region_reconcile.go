@@ -112,7 +112,7 @@ func (p *Operator) showReconciled(found []Reconciled) error {
 	return nil
 }
 
-func reconciledColumns(found []Reconciled) []show.Column[Reconciled] {
+func reconciledColumns(found []Reconciled) []show.Column {
 	text := `
 		POOL: pool
 		REGION: region

@@ -133,13 +133,13 @@ func begin(ctx context.Context, p *session.Program, o options) (*run, error) {
 
 // apply carries out the plan.
 func (r *run) apply(ctx context.Context, o options) error {
-	t := &stepPrinter{run: r, all: []step{}, rows: show.Stream[step]{Printer: r.Printer, Columns: show.Columns[step](`
+	t := &stepPrinter{run: r, all: []step{}, rows: show.Stream{Printer: r.Printer, Columns: show.Columns[step](`
 		ACTION: action
 		KIND: kind
 		NAME: name
 		CIDR: cidr
 		DETAIL: detail`, nil)}}
-	t.rows.Reserve(r.reserved(o.dry))
+	t.rows.Reserve(show.Rows(r.reserved(o.dry)))
 	if o.dry {
 		if err := t.print(r.steps); err != nil {
 			return err
@@ -178,7 +178,7 @@ func (r *run) reserved(dry bool) []step {
 // stepPrinter prints finished steps. A table gets its rows at once. Structured output is one document at the end.
 type stepPrinter struct {
 	*run
-	rows show.Stream[step]
+	rows show.Stream
 	all  []step
 }
 
@@ -191,7 +191,7 @@ func (t *stepPrinter) print(done []step) error {
 	case t.Quiet, t.Output == show.FormatName:
 		return t.Lines(show.WordsOf(done, func(st step) string { return st.Name }))
 	default:
-		return t.rows.Rows(done)
+		return t.rows.Rows(show.Rows(done))
 	}
 }
 

@@ -3,6 +3,7 @@ package show
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,41 +22,50 @@ type Cells[T any] map[string]func(T) string
 //	LENGTHS: lengths                      the function in cells with this key
 //
 // Columns panics if there is neither such a field nor such a function.
-func Columns[T any](text string, cells Cells[T]) []Column[T] {
-	columns, _ := columnsOf(text, cells)
+func Columns[T any](text string, cells Cells[T]) []Column {
+	columns, _ := columnsOf(reflect.TypeFor[T](), text, cells.ofAny())
 	return columns
 }
 
 // ViewOf returns a kind's view. An object's name is in metadata.name, name or id. Fields with the option more are only for `show`.
-func ViewOf[T any](kind, text string, cells Cells[T]) View[T] {
-	v := View[T]{Kind: kind}
-	v.Columns, v.More = columnsOf(text, cells)
+func ViewOf[T any](kind, text string, cells Cells[T]) View {
+	v := View{Kind: kind, Object: reflect.TypeFor[T]()}
+	v.Columns, v.More = columnsOf(v.Object, text, cells.ofAny())
 	for _, path := range []string{"id", "name", "metadata.name"} {
-		if TypeAt[T](path) != nil {
-			v.Name = Field[T](path)
+		if TypeAt(v.Object, path) != nil {
+			v.Name = field(v.Object, path)
 		}
 	}
 	return v
 }
 
 // Blocks returns the view for a kind whose objects have a block. --quiet prints the block.
-func (v View[T]) Blocks() View[T] {
-	v.Cidr = Field[T]("status.allocatedCIDR")
+func (v View) Blocks() View {
+	v.Cidr = field(v.Object, "status.allocatedCIDR")
 	return v
 }
 
-func columnsOf[T any](text string, cells Cells[T]) (columns, more []Column[T]) {
+// ofAny returns the functions for objects of any type.
+func (cells Cells[T]) ofAny() map[string]Cell {
+	out := map[string]Cell{}
+	for word, text := range cells {
+		out[word] = CellOf(text)
+	}
+	return out
+}
+
+func columnsOf(object reflect.Type, text string, cells map[string]Cell) (columns, more []Column) {
 	for line := range strings.Lines(strings.TrimSpace(text)) {
 		title, rest, _ := strings.Cut(strings.TrimSpace(line), ": ")
 		options := strings.Split(rest, ", ")
-		c := Column[T]{Title: title, Cell: cells[options[0]]}
+		c := Column{Title: title, Cell: cells[options[0]]}
 		if c.Cell == nil {
-			c.Cell = Field[T](options[0])
+			c.Cell = field(object, options[0])
 		}
 		for _, option := range options[1:] {
 			if empty, is := strings.CutPrefix(option, "or "); is {
 				cell := c.Cell
-				c.Cell = func(t T) string { return FirstOf(cell(t), empty) }
+				c.Cell = func(object any) string { return FirstOf(cell(object), empty) }
 			}
 			c.Wide, c.Bar = c.Wide || option == "wide", c.Bar || option == "bar"
 		}
@@ -72,7 +82,7 @@ func columnsOf[T any](text string, cells Cells[T]) (columns, more []Column[T]) {
 // field, the type is nil.
 func fieldAt(t reflect.Type, path string) (of reflect.Type, index []int) {
 	for name := range strings.SplitSeq(path, ".") {
-		if t.Kind() != reflect.Struct {
+		if t == nil || t.Kind() != reflect.Struct {
 			return nil, nil
 		}
 		f, is := t.FieldByNameFunc(func(n string) bool { return strings.EqualFold(n, name) })
@@ -87,27 +97,41 @@ func fieldAt(t reflect.Type, path string) (of reflect.Type, index []int) {
 	return t, index
 }
 
-// TypeAt returns a field's type in T. For a pointer, it returns the type that it points to. If there is no such field, it returns nil.
-func TypeAt[T any](path string) reflect.Type {
-	t, _ := fieldAt(reflect.TypeFor[T](), path)
+// TypeAt returns a field's type in an object's type. For a pointer, it returns the type that it points to. If there is no such field, it returns nil.
+func TypeAt(object reflect.Type, path string) reflect.Type {
+	t, _ := fieldAt(object, path)
 	return t
 }
 
 // Field returns the function that formats a field of T. If a part of the path is missing, the text is empty.
 func Field[T any](path string) func(T) string {
-	of, index := fieldAt(reflect.TypeFor[T](), path)
+	cell := field(reflect.TypeFor[T](), path)
+	return func(t T) string { return cell(t) }
+}
+
+func field(object reflect.Type, path string) Cell {
+	of, index := fieldAt(object, path)
 	if of == nil {
-		panic(fmt.Sprintf("%T has no field %s", *new(T), path)) // a mistake in this program
+		panic(fmt.Sprintf("%s has no field %s", object, path)) // a mistake in this program
 	}
-	_, home := fieldAt(reflect.TypeFor[T](), "metadata.project")
-	return func(t T) string {
-		v := reflect.ValueOf(t)
+	_, home := fieldAt(object, "metadata.project")
+	return func(object any) string {
+		v := reflect.ValueOf(object)
 		field, err := v.FieldByIndexErr(index)
 		if err != nil {
 			return ""
 		}
 		return textOf(field, v.FieldByIndex(home))
 	}
+}
+
+// ProjectOf returns the function that returns an object's project. The text is empty if the type has none.
+func ProjectOf(object reflect.Type) Cell {
+	const path = "metadata.project"
+	if TypeAt(object, path) == nil {
+		return func(any) string { return "" }
+	}
+	return field(object, path)
 }
 
 // textOf formats a field by its type. The contract uses *int only for prefix lengths; other optional numbers are *int64. home is the object's project.
@@ -145,11 +169,11 @@ func textOf(v, home reflect.Value) string {
 	}
 }
 
-// Mapped returns the columns for rows that contain a T.
-func Mapped[U, T any](columns []Column[T], of func(U) T) []Column[U] {
-	out := make([]Column[U], len(columns))
+// Mapped returns the columns for rows of type T that contain the columns' objects.
+func Mapped[T any](columns []Column, object func(row T) any) []Column {
+	out := slices.Clone(columns)
 	for i, c := range columns {
-		out[i] = Column[U]{Title: c.Title, Wide: c.Wide, Bar: c.Bar, NeverCut: c.NeverCut, Cell: func(u U) string { return c.Cell(of(u)) }}
+		out[i].Cell = CellOf(func(row T) string { return c.Cell(object(row)) })
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package show
 
 import (
+	"reflect"
 	"testing"
 	"time"
 
@@ -25,7 +26,7 @@ func TestColumnsFormatFieldsByTheirType(t *testing.T) {
 		Metadata client.Metadata
 		Spec     *spec
 	}
-	columns, more := columnsOf(`
+	columns, more := columnsOf(reflect.TypeFor[object](), `
 		LENGTH: spec.length
 		COUNT: spec.count, wide
 		LABELS: spec.labels
@@ -35,8 +36,8 @@ func TestColumnsFormatFieldsByTheirType(t *testing.T) {
 		SHARE: spec.share, bar
 		YES: spec.yes
 		OWN: own
-		NAME: metadata.name, more`, Cells[object]{"own": func(o object) string { return "own of " + o.Metadata.Name }})
-	cells := func(o object) []string { return WordsOf(columns, func(c Column[object]) string { return c.Cell(o) }) }
+		NAME: metadata.name, more`, Cells[object]{"own": func(o object) string { return "own of " + o.Metadata.Name }}.ofAny())
+	cells := func(o object) []string { return WordsOf(columns, func(c Column) string { return c.Cell(o) }) }
 	at := time.Date(2026, 3, 3, 12, 0, 0, 0, time.UTC)
 	require.Equal(t, []string{"/24", "7", "a=1,b=2", "x,y", "2026-03-03T12:00:00Z", "name", "12.50%", "yes", "own of o"}, cells(object{
 		client.Metadata{Name: "o", Project: "home"},

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"reflect"
 )
 
 // These are the output formats without an argument.
@@ -45,36 +46,49 @@ type Printer struct {
 	progress progressLine
 }
 
-// View describes how objects of one kind are shown to people.
-type View[T any] struct {
-	Kind    string // the name for notes, such as "pool"
-	Columns []Column[T]
-	Name    func(T) string
-	Cidr    func(T) string // returns the object's block; nil if the kind has none
+// View describes how objects of one kind are shown to people. The functions take an object as its type Object. They are not generic, because the
+// compiler would otherwise compile the tables, the watches and all commands once for each kind.
+type View struct {
+	Kind    string       // the name for notes, such as "pool"
+	Object  reflect.Type // the type of the decoded objects
+	Columns []Column
+	Name    Cell
+	Cidr    Cell // returns the object's block; nil if the kind has none
 
 	// More lists the fields that `show` prints in addition to the columns.
-	More []Column[T]
+	More []Column
 
 	// Below returns a second table about objects that were requested by name. It returns nothing if there is no such table. It may be nil.
-	Below func(p *Printer, items []T) []byte
+	Below func(p *Printer, items []any) []byte
+}
+
+// Cell returns a text about an object.
+type Cell func(object any) string
+
+// CellOf returns the Cell for objects of type T.
+func CellOf[T any](text func(T) string) Cell {
+	return func(object any) string {
+		t, _ := object.(T)
+		return text(t)
+	}
 }
 
 // Column is a table column. Only `-o wide` shows the columns with Wide.
-type Column[T any] struct {
+type Column struct {
 	Title    string
 	Wide     bool
 	Bar      bool // draws a percentage on a terminal
 	NeverCut bool // a narrow terminal shortens this column only after all other columns
-	Cell     func(T) string
+	Cell     Cell
 }
 
 // One shows a single document.
-func One[T any](p *Printer, v View[T], doc json.RawMessage) error {
+func One(p *Printer, v View, doc json.RawMessage) error {
 	return Show(p, v, []json.RawMessage{doc}, doc, true)
 }
 
 // OneOrList shows the objects that were found. If the user named only one object, it shows a single document. Otherwise it shows a list.
-func OneOrList[T any](p *Printer, v View[T], docs []json.RawMessage, named int) error {
+func OneOrList(p *Printer, v View, docs []json.RawMessage, named int) error {
 	if named == 1 {
 		return One(p, v, docs[0])
 	}
@@ -86,7 +100,7 @@ func OneOrList[T any](p *Printer, v View[T], docs []json.RawMessage, named int) 
 }
 
 // List shows a list.
-func List[T any](p *Printer, v View[T], l Page) error {
+func List(p *Printer, v View, l Page) error {
 	if err := sortPage(p, v, &l); err != nil {
 		return err
 	}
@@ -108,11 +122,11 @@ func List[T any](p *Printer, v View[T], l Page) error {
 
 // Show prints documents in the requested format. whole is the output for -o json and -o yaml. If the user named the documents, --quiet prints the
 // block instead of the name, and the view's second table follows the rows.
-func Show[T any](p *Printer, v View[T], docs []json.RawMessage, whole json.RawMessage, named bool) error {
+func Show(p *Printer, v View, docs []json.RawMessage, whole json.RawMessage, named bool) error {
 	if p.Structured() {
 		return p.Document(whole)
 	}
-	items, err := Decode[T](docs)
+	items, err := v.Decode(docs)
 	if err != nil {
 		return err
 	}
@@ -254,6 +268,19 @@ func (p *Printer) Remark(format string, args ...any) {
 	}
 }
 
+// Decode decodes documents into objects.
+func (v View) Decode(docs []json.RawMessage) ([]any, error) {
+	objects := make([]any, len(docs))
+	for i, doc := range docs {
+		object := reflect.New(v.Object)
+		if err := read(doc, object.Interface()); err != nil {
+			return nil, err
+		}
+		objects[i] = object.Elem().Interface()
+	}
+	return objects, nil
+}
+
 // Decode decodes documents.
 func Decode[T any](docs []json.RawMessage) (_ []T, err error) {
 	items := make([]T, len(docs))
@@ -267,8 +294,13 @@ func Decode[T any](docs []json.RawMessage) (_ []T, err error) {
 
 // Read decodes one document.
 func Read[T any](doc json.RawMessage) (item T, err error) {
-	if err = json.Unmarshal(doc, &item); err != nil {
-		err = fmt.Errorf("cannot read the server's response: %w", err)
-	}
+	err = read(doc, &item)
 	return item, err
+}
+
+func read(doc json.RawMessage, into any) error {
+	if err := json.Unmarshal(doc, into); err != nil {
+		return fmt.Errorf("cannot read the server's response: %w", err)
+	}
+	return nil
 }

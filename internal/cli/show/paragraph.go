@@ -12,8 +12,8 @@ import (
 type Line [2]string
 
 // Paragraphs prints a paragraph for each resource, with one field on each line. If the view has a second table, that table follows the paragraph.
-func Paragraphs[T any](p *Printer, v View[T], docs []json.RawMessage) error {
-	items, err := Decode[T](docs)
+func Paragraphs(p *Printer, v View, docs []json.RawMessage) error {
+	items, err := v.Decode(docs)
 	if err != nil {
 		return err
 	}
@@ -24,7 +24,7 @@ func Paragraphs[T any](p *Printer, v View[T], docs []json.RawMessage) error {
 		}
 		all.Write(Paragraph(LinesOf(slices.Concat(v.Columns, v.More), item)))
 		if v.Below != nil {
-			if more := v.Below(p, []T{item}); len(more) > 0 {
+			if more := v.Below(p, []any{item}); len(more) > 0 {
 				all.WriteByte('\n')
 				all.Write(more)
 			}
@@ -34,7 +34,7 @@ func Paragraphs[T any](p *Printer, v View[T], docs []json.RawMessage) error {
 }
 
 // LinesOf returns a line for each column.
-func LinesOf[T any](columns []Column[T], item T) (lines []Line) {
+func LinesOf(columns []Column, item any) (lines []Line) {
 	for _, c := range columns {
 		lines = append(lines, Line{strings.ToLower(c.Title), c.Cell(item)})
 	}

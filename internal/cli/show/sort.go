@@ -13,7 +13,7 @@ import (
 )
 
 // sortPage sorts a list by --sort-by. The flag has a column's title or a path into each document.
-func sortPage[T any](p *Printer, v View[T], l *Page) error {
+func sortPage(p *Printer, v View, l *Page) error {
 	if p.SortBy == "" {
 		return nil
 	}
@@ -34,7 +34,7 @@ func sortPage[T any](p *Printer, v View[T], l *Page) error {
 		all[i], found = keyed{key, doc}, found || key != ""
 	}
 	if !found {
-		titles := WordsOf(v.Columns, func(c Column[T]) string { return strings.ToLower(c.Title) })
+		titles := WordsOf(v.Columns, func(c Column) string { return strings.ToLower(c.Title) })
 		return exit.Usagef("--sort-by %s: no %s has this; use a path such as .metadata.createdAt, or one of the columns %s", p.SortBy, v.Kind, JoinComma(titles))
 	}
 	slices.SortStableFunc(all, func(a, b keyed) int { return natural(a.key, b.key) })
@@ -45,17 +45,17 @@ func sortPage[T any](p *Printer, v View[T], l *Page) error {
 }
 
 // sortKey returns the function that computes a document's sort key.
-func sortKey[T any](p *Printer, v View[T]) (func(doc json.RawMessage) (string, error), error) {
+func sortKey(p *Printer, v View) (func(doc json.RawMessage) (string, error), error) {
 	for _, c := range v.Columns {
 		if !strings.EqualFold(c.Title, p.SortBy) {
 			continue
 		}
 		return func(doc json.RawMessage) (string, error) {
-			item, err := Read[T](doc)
+			objects, err := v.Decode([]json.RawMessage{doc})
 			if err != nil {
 				return "", err
 			}
-			return c.Cell(item), nil
+			return c.Cell(objects[0]), nil
 		}, nil
 	}
 	j, err := path(p.SortBy)

@@ -9,16 +9,16 @@ import (
 )
 
 // Stream prints table rows as they arrive. A column is as wide as its widest cell so far.
-type Stream[T any] struct {
+type Stream struct {
 	*Printer
-	Columns []Column[T]
+	Columns []Column
 	widths  []int // by column
 	left    int   // number of columns at the end that do not fit the terminal
 	began   bool  // the titles are printed
 }
 
 // Reserve makes the columns wide enough for rows that will be printed later.
-func (s *Stream[T]) Reserve(items []T) {
+func (s *Stream) Reserve(items []any) {
 	row := titles(s.Printer, s.Columns)
 	s.widths = make([]int, len(row))
 	if !s.NoHeaders {
@@ -29,14 +29,14 @@ func (s *Stream[T]) Reserve(items []T) {
 	}
 }
 
-func (s *Stream[T]) widen(row []string) {
+func (s *Stream) widen(row []string) {
 	for i, cell := range row {
 		s.widths[i] = max(s.widths[i], utf8.RuneCountInString(cell))
 	}
 }
 
 // Rows prints some rows. The titles come before the first row.
-func (s *Stream[T]) Rows(items []T) error {
+func (s *Stream) Rows(items []any) error {
 	var rows [][]string
 	titled := false
 	if !s.began && len(items) > 0 {
@@ -72,6 +72,15 @@ func (s *Stream[T]) Rows(items []T) error {
 		s.Printer.left = s.left
 	}
 	return s.Write([]byte(b.String()))
+}
+
+// Rows returns items as the type that a Stream takes.
+func Rows[T any](items []T) []any {
+	out := make([]any, len(items))
+	for i, item := range items {
+		out[i] = item
+	}
+	return out
 }
 
 // OneOfMany prints a document that other documents may follow. A JSON document is on one line. A YAML document follows a separator line.

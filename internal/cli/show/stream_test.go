@@ -13,9 +13,9 @@ import (
 
 func row(cells ...string) []string { return cells }
 
-func columnsOf(titles ...string) (out []show.Column[[]string]) {
+func columnsOf(titles ...string) (out []show.Column) {
 	for i, title := range titles {
-		out = append(out, show.Column[[]string]{Title: title, Cell: func(r []string) string { return r[i] }})
+		out = append(out, show.Column{Title: title, Cell: show.CellOf(func(r []string) string { return r[i] })})
 	}
 	return out
 }
@@ -28,15 +28,15 @@ func printer(width int) (p *show.Printer, out, aside *bytes.Buffer) {
 func TestStreamedRowsFitTheTerminal(t *testing.T) {
 	t.Parallel()
 	p, out, aside := printer(40)
-	s := show.Stream[[]string]{Printer: p, Columns: columnsOf("ACTION", "NAME", "CIDR", "DETAIL")}
-	require.NoError(t, s.Rows([][]string{row("created", "a", "10.0.0.0/8", "")}))
-	require.NoError(t, s.Rows([][]string{row("changed", "b", "10.0.0.0/8", strings.Repeat("long ", 20))}))
+	s := show.Stream{Printer: p, Columns: columnsOf("ACTION", "NAME", "CIDR", "DETAIL")}
+	require.NoError(t, s.Rows([]any{row("created", "a", "10.0.0.0/8", "")}))
+	require.NoError(t, s.Rows([]any{row("changed", "b", "10.0.0.0/8", strings.Repeat("long ", 20))}))
 	require.Equal(t, "ACTION    NAME   CIDR         DETAIL\ncreated   a      10.0.0.0/8   -\nchanged   b      10.0.0.0/8   long long…\n", out.String())
 	require.Empty(t, aside.String())
 
 	p, out, aside = printer(25)
-	s = show.Stream[[]string]{Printer: p, Columns: columnsOf("ACTION", "NAME", "CIDR", "DETAIL")}
-	require.NoError(t, s.Rows([][]string{row("created", "a", "10.0.0.0/8", strings.Repeat("long ", 20))}))
+	s = show.Stream{Printer: p, Columns: columnsOf("ACTION", "NAME", "CIDR", "DETAIL")}
+	require.NoError(t, s.Rows([]any{row("created", "a", "10.0.0.0/8", strings.Repeat("long ", 20))}))
 	require.Equal(t, "ACTION    NAME   CIDR\ncreated   a      10.0.0.…\n", out.String())
 	require.Equal(t, "1 column did not fit: use -o csv, -o json or a wider terminal to see all columns\n", aside.String())
 }

@@ -20,7 +20,7 @@ const (
 )
 
 // Table returns the table that WriteTable writes.
-func Table[T any](p *Printer, columns []Column[T], items []T) []byte {
+func Table[T any](p *Printer, columns []Column, items []T) []byte {
 	var b bytes.Buffer
 	_ = WriteTable(&b, p, columns, slices.Values(items)) // a write to a buffer cannot fail
 	return b.Bytes()
@@ -28,7 +28,17 @@ func Table[T any](p *Printer, columns []Column[T], items []T) []byte {
 
 // WriteTable writes rows that are aligned under their titles. On a terminal, the table is at most as wide as the terminal. WriteTable iterates over
 // the items twice, so that it does not need all cells in memory.
-func WriteTable[T any](w io.Writer, p *Printer, columns []Column[T], items iter.Seq[T]) error {
+func WriteTable[T any](w io.Writer, p *Printer, columns []Column, items iter.Seq[T]) error {
+	return writeTable(w, p, columns, func(yield func(any) bool) {
+		for item := range items {
+			if !yield(item) {
+				return
+			}
+		}
+	})
+}
+
+func writeTable(w io.Writer, p *Printer, columns []Column, items iter.Seq[any]) error {
 	rows := func(yield func([]string) bool) {
 		title, sheet := !p.NoHeaders, p.Output == FormatCSV
 		if title && sheet && !yield(titles(p, columns)) {
@@ -51,7 +61,7 @@ func WriteTable[T any](w io.Writer, p *Printer, columns []Column[T], items iter.
 		}
 		return sheet.End()
 	}
-	var shown []Column[T]
+	var shown []Column
 	for _, c := range columns {
 		if !c.Wide || p.Output == FormatWide {
 			shown = append(shown, c)
@@ -105,17 +115,17 @@ func (p *Printer) line(row []string, widths []int, title bool, draw func(i int, 
 }
 
 // titles returns the titles for the columns that the output format shows.
-func titles[T any](p *Printer, columns []Column[T]) []string {
-	return cells(p, columns, func(c Column[T]) string { return c.Title })
+func titles(p *Printer, columns []Column) []string {
+	return cells(p, columns, func(c Column) string { return c.Title })
 }
 
 // cellsOf returns an item's cells in these columns.
-func cellsOf[T any](p *Printer, columns []Column[T], item T) []string {
-	return cells(p, columns, func(c Column[T]) string { return c.Cell(item) })
+func cellsOf(p *Printer, columns []Column, item any) []string {
+	return cells(p, columns, func(c Column) string { return c.Cell(item) })
 }
 
 // cells returns a row's cells in the columns that the output format shows.
-func cells[T any](p *Printer, columns []Column[T], cell func(Column[T]) string) (row []string) {
+func cells(p *Printer, columns []Column, cell func(Column) string) (row []string) {
 	for _, c := range columns {
 		text := Clean(cell(c))
 		switch {

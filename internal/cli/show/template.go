@@ -101,7 +101,7 @@ func lineEnd(text []byte) []byte {
 }
 
 func customColumnsOf(text string) (rendering, error) {
-	var columns []Column[any]
+	var columns []Column
 	for part := range strings.SplitSeq(text, ",") {
 		title, of, has := strings.Cut(part, ":")
 		if !has || title == "" || of == "" {
@@ -111,7 +111,7 @@ func customColumnsOf(text string) (rendering, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%q: %w", of, err)
 		}
-		columns = append(columns, Column[any]{Title: title, Cell: func(doc any) string { return FirstOf(valueAt(j, doc), "<none>") }})
+		columns = append(columns, Column{Title: title, Cell: func(doc any) string { return FirstOf(valueAt(j, doc), "<none>") }})
 	}
 	return func(p *Printer, doc any) ([]byte, error) {
 		rows := []any{doc}

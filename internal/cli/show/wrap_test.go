@@ -20,12 +20,12 @@ func TestWrapBreaksParagraphsAndKeepsLists(t *testing.T) {
 func TestNarrowTableCutsProtectedColumnsLast(t *testing.T) {
 	t.Parallel()
 	const block = "2001:db8:1234:5678::/64"
-	columns := []Column[string]{
-		{Title: " ", Cell: func(string) string { return "+" }},
-		{Title: "ROW", Cell: func(string) string { return "network.csv:2" }},
-		{Title: "BLOCK", NeverCut: true, Cell: func(row string) string { return row }},
-		{Title: "OUTCOME", Cell: func(string) string { return "to create" }},
-		{Title: "IN CARVE", Cell: func(string) string { return "pool/a-rather-long-name-of-a-network" }},
+	columns := []Column{
+		{Title: " ", Cell: func(any) string { return "+" }},
+		{Title: "ROW", Cell: func(any) string { return "network.csv:2" }},
+		{Title: "BLOCK", NeverCut: true, Cell: CellOf(strings.Clone)},
+		{Title: "OUTCOME", Cell: func(any) string { return "to create" }},
+		{Title: "IN CARVE", Cell: func(any) string { return "pool/a-rather-long-name-of-a-network" }},
 	}
 	for _, width := range []int{60, 80, 100} {
 		text := Table(&Printer{Width: width, To: &bytes.Buffer{}}, columns, []string{block})

@@ -234,7 +234,7 @@ func (out *report) diff(p *show.Printer, limit int) error {
 }
 
 // reportColumns returns a column with the sign, and the columns that a text describes.
-func reportColumns(text string) []show.Column[reportRow] {
+func reportColumns(text string) []show.Column {
 	columns := show.Columns(text, show.Cells[reportRow]{"done": func(r reportRow) string {
 		if r.Outcome == r.Difference {
 			return ""
@@ -244,7 +244,7 @@ func reportColumns(text string) []show.Column[reportRow] {
 	for n := range columns {
 		columns[n].NeverCut = columns[n].Title == "BLOCK"
 	}
-	return slices.Insert(columns, 0, show.Column[reportRow]{Title: " ", Cell: func(r reportRow) string { return signs[r.Outcome] }})
+	return slices.Insert(columns, 0, show.Column{Title: " ", Cell: show.CellOf(func(r reportRow) string { return signs[r.Outcome] })})
 }
 
 // writeEnd writes the lines below a report for people: how many rows it omits, and the summary.

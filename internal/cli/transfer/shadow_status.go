@@ -155,7 +155,7 @@ func (st *shadowStatus) show(p *show.Printer, now time.Time) error {
 		SINCE: since
 		MIRRORED: mirroredClaims
 		OTHERS: otherClaims`, nil)
-	text := show.Table(p, show.Mapped(columns, func(u *shadowPool) shadowPool { return *u }), st.Pools)
+	text := show.Table(p, show.Mapped(columns, func(u *shadowPool) any { return *u }), st.Pools)
 	for name, n := range show.Sorted(st.Mirrors) {
 		found := "no differences are left"
 		if n.Left > 0 {

@@ -22,7 +22,7 @@ const (
 )
 
 // Complete proposes the names of existing objects.
-func (k Kind[T]) Complete() Completion {
+func (k Kind) Complete() Completion {
 	if k.Nameless {
 		return cobra.NoFileCompletions
 	}
@@ -82,7 +82,7 @@ var (
 )
 
 func completeIn(collection string) func(p *session.Program) Completion {
-	return func(p *session.Program) Completion { return Kind[client.Metadata]{P: p, In: collection}.Complete() }
+	return func(p *session.Program) Completion { return Kind{P: p, In: collection}.Complete() }
 }
 
 // CompleteRegions proposes regions.

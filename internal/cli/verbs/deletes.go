@@ -50,7 +50,7 @@ const (
 )
 
 // deleteVerb returns a kind's delete command. It takes one or more names.
-func (k Kind[T]) deleteVerb(r Removal) *cobra.Command {
+func (k Kind) deleteVerb(r Removal) *cobra.Command {
 	r.Verb, r.Done = show.FirstOf(r.Verb, "delete"), show.FirstOf(r.Done, "deleted")
 	var d deleting
 	var sel selecting
@@ -85,7 +85,7 @@ func (k Kind[T]) deleteVerb(r Removal) *cobra.Command {
 
 // deleteAll deletes objects and reports the results in order. If the server refuses one deletion, the other deletions continue. The exit code is the
 // code of the first refusal.
-func (k Kind[T]) deleteAll(ctx context.Context, r Removal, resources []Resource, d deleting) error {
+func (k Kind) deleteAll(ctx context.Context, r Removal, resources []Resource, d deleting) error {
 	ctx, stop := context.WithCancel(ctx)
 	results, ended := k.deleteEach(ctx, r, resources, d)
 	defer ended()
@@ -127,7 +127,7 @@ const together = 8
 
 // deleteEach starts to delete objects in order. It returns a channel for each object. Each channel receives its result, even if ctx ends. The
 // returned function waits until all deletions have ended.
-func (k Kind[T]) deleteEach(ctx context.Context, r Removal, resources []Resource, d deleting) ([]chan deleted, func()) {
+func (k Kind) deleteEach(ctx context.Context, r Removal, resources []Resource, d deleting) ([]chan deleted, func()) {
 	results := make([]chan deleted, len(resources))
 	for i := range results {
 		results[i] = make(chan deleted, 1)
@@ -154,7 +154,7 @@ func (k Kind[T]) deleteEach(ctx context.Context, r Removal, resources []Resource
 }
 
 // deleteNext deletes one object. If ctx has ended, it does nothing.
-func (k Kind[T]) deleteNext(ctx context.Context, r Removal, t Resource, d deleting) (of deleted) {
+func (k Kind) deleteNext(ctx context.Context, r Removal, t Resource, d deleting) (of deleted) {
 	if of.err = ctx.Err(); of.err != nil {
 		return of
 	}
@@ -166,7 +166,7 @@ func (k Kind[T]) deleteNext(ctx context.Context, r Removal, t Resource, d deleti
 
 // whatIsLeft returns the phrase from Removal.Left if the output is for people. If the object does not exist or is hidden, it returns the same error
 // as the delete.
-func (k Kind[T]) whatIsLeft(ctx context.Context, r Removal, t Resource, d deleting) (string, error) {
+func (k Kind) whatIsLeft(ctx context.Context, r Removal, t Resource, d deleting) (string, error) {
 	if r.Left == nil || !t.Tabular() {
 		return "", nil
 	}
@@ -183,7 +183,7 @@ func (k Kind[T]) whatIsLeft(ctx context.Context, r Removal, t Resource, d deleti
 // deleteOne deletes one object. If the response is lost, the result is unknown. A retry is not safe then, because a new object may have the name by
 // that time. Therefore deleteOne reads the object. If the object does not exist, the delete succeeded. Otherwise deleteOne returns an error, and the
 // user decides, because the object may be the old one or a new one.
-func (k Kind[T]) deleteOne(ctx context.Context, r Removal, t Resource, d deleting) error {
+func (k Kind) deleteOne(ctx context.Context, r Removal, t Resource, d deleting) error {
 	_, err := t.Ask(ctx, session.Request{Method: http.MethodDelete, Path: k.at(t.Session, t.Name), Query: d.Query(), Match: show.FirstOf(d.IfMatch, t.match)})
 	if d.DryRun || !session.Unsettled(err) || ctx.Err() != nil {
 		return err

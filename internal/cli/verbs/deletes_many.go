@@ -33,7 +33,7 @@ func (s *selecting) add(cmd *cobra.Command, kinds string, labelled bool) {
 func (s *selecting) given() bool { return s.all || s.labels != "" }
 
 // selected checks a delete command's arguments. They are either names or a selection.
-func (k Kind[T]) selected(s *selecting) cobra.PositionalArgs {
+func (k Kind) selected(s *selecting) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
 		case !s.given():
@@ -57,7 +57,7 @@ type selectedObject struct {
 }
 
 // deleteSelected shows the selected objects and asks for confirmation. It then deletes each object only at the revision that it showed.
-func (k Kind[T]) deleteSelected(ctx context.Context, r Removal, sel selecting, d deleting) error {
+func (k Kind) deleteSelected(ctx context.Context, r Removal, sel selecting, d deleting) error {
 	s, err := k.Open()
 	if err != nil {
 		return err

@@ -16,33 +16,16 @@ import (
 // asked limits the projects that the command reads concurrently.
 const asked = 8
 
-// located is an object with its project.
-type located[T any] struct {
-	project string
-	thing   T
-}
-
-// UnmarshalJSON decodes the object and the project in its metadata.
-func (l *located[T]) UnmarshalJSON(text []byte) error {
-	var where struct{ Metadata struct{ Project string } }
-	if err := json.Unmarshal(text, &where); err != nil {
-		return err
-	}
-	l.project = where.Metadata.Project
-	return json.Unmarshal(text, &l.thing)
-}
-
 // everywhere adds a column for the project to a kind's view.
-func everywhere[T any](v show.View[T]) show.View[located[T]] {
-	type L = located[T]
-	out := show.View[L]{Kind: v.Kind, Name: func(l L) string { return l.project + "/" + v.Name(l.thing) }}
-	project := show.Column[L]{Title: "PROJECT", Cell: func(l L) string { return l.project }}
-	out.Columns = append([]show.Column[L]{project}, show.Mapped(v.Columns, func(l L) T { return l.thing })...)
-	return out
+func everywhere(v show.View) show.View {
+	project, name := show.ProjectOf(v.Object), v.Name
+	v.Name = func(object any) string { return project(object) + "/" + name(object) }
+	v.Columns = append([]show.Column{{Title: "PROJECT", Cell: project}}, v.Columns...)
+	return v
 }
 
 // addEverywhere adds the flag --all-projects to a list command, if the objects belong to projects.
-func (k Kind[T]) addEverywhere(cmd *cobra.Command) *bool {
+func (k Kind) addEverywhere(cmd *cobra.Command) *bool {
 	all := new(bool)
 	if k.In != "" {
 		cmd.Flags().BoolVarP(all, "all-projects", "A", false, "list all projects that you may see")
@@ -51,7 +34,7 @@ func (k Kind[T]) addEverywhere(cmd *cobra.Command) *bool {
 }
 
 // listEverywhere lists a kind in all projects.
-func (k Kind[T]) listEverywhere(ctx context.Context, cmd *cobra.Command, q session.Query) error {
+func (k Kind) listEverywhere(ctx context.Context, cmd *cobra.Command, q session.Query) error {
 	for _, flag := range []string{"watch", "limit", "cursor", "project"} {
 		if f := cmd.Flags().Lookup(flag); f != nil && f.Changed {
 			return exit.Usagef("--all-projects does not work with --%s", flag)
@@ -93,14 +76,15 @@ func (k Kind[T]) listEverywhere(ctx context.Context, cmd *cobra.Command, q sessi
 }
 
 // own returns the objects that belong to a project. It omits other projects' shared objects.
-func (k Kind[T]) own(ctx context.Context, s *session.Session, q session.Query) (own []json.RawMessage, err error) {
+func (k Kind) own(ctx context.Context, s *session.Session, q session.Query) (own []json.RawMessage, err error) {
 	page, err := s.Pages(ctx, session.Paging{}, s.Fetch(k.list(s), q))
 	if err != nil {
 		return nil, err
 	}
-	where, err := show.Decode[located[struct{}]](page.Items)
+	type located struct{ Metadata struct{ Project string } }
+	where, err := show.Decode[located](page.Items)
 	for i, w := range where {
-		if w.project == "" || w.project == s.Project {
+		if project := w.Metadata.Project; project == "" || project == s.Project {
 			own = append(own, page.Items[i])
 		}
 	}

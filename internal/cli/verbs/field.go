@@ -45,8 +45,9 @@ type given struct {
 	clearable bool
 }
 
-// addFields adds flags for the fields of T. If the parameter set is true, the command is `set`; otherwise it creates or lists objects.
-func addFields[T any](p *session.Program, cmd *cobra.Command, fields []Field, set bool) given {
+// addFields adds flags for the fields of an object's type, or for parameters if the type is nil. If the parameter set is true, the command is `set`;
+// otherwise it creates or lists objects.
+func addFields(p *session.Program, cmd *cobra.Command, object reflect.Type, fields []Field, set bool) given {
 	out := given{flags: cmd.Flags(), clearable: set}
 	for _, f := range fields {
 		usage := show.FirstOf(f.Create, f.Usage)
@@ -54,9 +55,9 @@ func addFields[T any](p *session.Program, cmd *cobra.Command, fields []Field, se
 			usage = show.FirstOf(f.Set, f.Usage)
 		}
 		if usage != "" {
-			f.Path = show.FirstOf(f.Path, pathOf[T](f.Flag))
-			t := show.TypeAt[T](f.Path)
-			if t == nil && show.TypeAt[T]("spec") != nil {
+			f.Path = show.FirstOf(f.Path, pathOf(object, f.Flag))
+			t := show.TypeAt(object, f.Path)
+			if t == nil && show.TypeAt(object, "spec") != nil {
 				panic("--" + f.Flag + ": there is no field " + f.Path) // a mistake in this program
 			}
 			f.add(p, cmd, usage, f.maker(t)(f.Flag, set))
@@ -66,14 +67,14 @@ func addFields[T any](p *session.Program, cmd *cobra.Command, fields []Field, se
 	return out
 }
 
-// pathOf returns the default place of a flag's field: in the spec of a T, if it has one.
-func pathOf[T any](flag string) string {
+// pathOf returns the default place of a flag's field: in the object's spec, if it has one.
+func pathOf(object reflect.Type, flag string) string {
 	words := strings.Split(flag, "-")
 	for i := range words[1:] {
 		words[i+1] = show.Capital(words[i+1])
 	}
 	name := strings.Join(words, "")
-	if show.TypeAt[T]("spec") == nil {
+	if show.TypeAt(object, "spec") == nil {
 		return name
 	}
 	return "spec." + name

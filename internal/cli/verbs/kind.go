@@ -14,8 +14,8 @@ import (
 )
 
 // Kind describes one kind. Group makes its commands from it.
-type Kind[T any] struct {
-	show.View[T]
+type Kind struct {
+	show.View
 	P       *session.Program
 	Short   string   // the group's help text
 	Aliases []string // words for the group in addition to the plural
@@ -31,7 +31,7 @@ type Kind[T any] struct {
 	Fields []Field
 	Flags  func(cmd *cobra.Command) // adds flags to the list and to the commands about existing objects without a Writer; may be nil
 	Feed   client.ChangeKind        // the name in the change feed; "" if it does not contain the kind
-	Fed    Fed[T]
+	Fed    Fed
 	// Nameless objects have generated names, which users do not type. The shell does not propose these names.
 	Nameless bool
 
@@ -50,7 +50,7 @@ type Naming struct {
 }
 
 // Group returns the kind's command with its verbs and with the verbs in more.
-func (k Kind[T]) Group(more ...*cobra.Command) *cobra.Command {
+func (k Kind) Group(more ...*cobra.Command) *cobra.Command {
 	more = append(more, k.listVerb())
 	if k.Get {
 		more = append(more, k.getVerb())
@@ -72,7 +72,7 @@ func (k Kind[T]) Group(more ...*cobra.Command) *cobra.Command {
 }
 
 // Open opens the session for the kind's requests.
-func (k Kind[T]) Open() (*session.Session, error) {
+func (k Kind) Open() (*session.Session, error) {
 	if k.Within != nil {
 		return k.Within()
 	}
@@ -80,7 +80,7 @@ func (k Kind[T]) Open() (*session.Session, error) {
 }
 
 // list returns the list's path.
-func (k Kind[T]) list(s *session.Session) []string {
+func (k Kind) list(s *session.Session) []string {
 	if k.Path != nil {
 		return k.Path(s)
 	}
@@ -88,10 +88,10 @@ func (k Kind[T]) list(s *session.Session) []string {
 }
 
 // at returns an object's path.
-func (k Kind[T]) at(s *session.Session, name string) []string { return append(k.list(s), name) }
+func (k Kind) at(s *session.Session, name string) []string { return append(k.list(s), name) }
 
-// Every reads all objects in a project. It returns them decoded and as JSON.
-func (k Kind[T]) Every(ctx context.Context, s *session.Session, filters session.Query) ([]T, []json.RawMessage, error) {
+// Every reads all of a kind's objects in a project. It returns them decoded and as JSON.
+func Every[T any](ctx context.Context, k Kind, s *session.Session, filters session.Query) ([]T, []json.RawMessage, error) {
 	l, err := s.Pages(ctx, session.Paging{}, s.Fetch(k.list(s), filters))
 	if err != nil {
 		return nil, nil, err
@@ -101,7 +101,7 @@ func (k Kind[T]) Every(ctx context.Context, s *session.Session, filters session.
 }
 
 // Ask reads one object.
-func (k Kind[T]) Ask(ctx context.Context, s *session.Session, name string) (session.Answer, error) {
+func (k Kind) Ask(ctx context.Context, s *session.Session, name string) (session.Answer, error) {
 	if k.Read != nil {
 		return k.Read(ctx, s, name)
 	}
@@ -109,7 +109,7 @@ func (k Kind[T]) Ask(ctx context.Context, s *session.Session, name string) (sess
 }
 
 // Named checks the arguments for a command about existing objects. A maximum of -1 allows any number.
-func (k Kind[T]) Named(maximum int) cobra.PositionalArgs {
+func (k Kind) Named(maximum int) cobra.PositionalArgs {
 	if k.Arg.Check == nil {
 		return Refs(k.Kind, 1, maximum)
 	}
@@ -122,12 +122,12 @@ func Local(kind string) Naming {
 }
 
 // use returns the usage for a verb about existing objects.
-func (k Kind[T]) use(verb string) string {
+func (k Kind) use(verb string) string {
 	return verb + " " + show.FirstOf(k.Arg.Word, "NAME") + "..."
 }
 
 // Command completes a command about existing objects, and adds the kind's flags.
-func (k Kind[T]) Command(cmd *cobra.Command) *cobra.Command {
+func (k Kind) Command(cmd *cobra.Command) *cobra.Command {
 	if cmd.Args == nil {
 		cmd.Args, cmd.ValidArgsFunction = k.Named(-1), k.Complete()
 	}

@@ -13,7 +13,7 @@ import (
 
 // readEach reads the objects that the arguments name, one after the other, and shows them. If there are several arguments, it reports each missing
 // object and still shows all others. In that case, the exit code is exit.NotFound.
-func (k Kind[T]) readEach(ctx context.Context, args []string, write func(docs []json.RawMessage) error) error {
+func (k Kind) readEach(ctx context.Context, args []string, write func(docs []json.RawMessage) error) error {
 	resources, err := Resources(k.P, k.Open, args)
 	if err != nil {
 		return err
@@ -39,12 +39,12 @@ func (k Kind[T]) readEach(ctx context.Context, args []string, write func(docs []
 }
 
 // printer returns a function that prints the documents. The arguments name the objects.
-func (k Kind[T]) printer(args []string) func(docs []json.RawMessage) error {
+func (k Kind) printer(args []string) func(docs []json.RawMessage) error {
 	return func(docs []json.RawMessage) error { return show.OneOrList(k.P.Printer, k.View, docs, len(args)) }
 }
 
 // getVerb returns the command `get`, which takes one or more names.
-func (k Kind[T]) getVerb() *cobra.Command {
+func (k Kind) getVerb() *cobra.Command {
 	cmd := k.Command(&cobra.Command{Use: k.use("get"), Short: "Show " + show.Plural(k.Kind) + " by name"})
 	watch := k.addWatch(cmd)
 	cmd.RunE = k.P.Verb(func(ctx context.Context, args []string) error {
@@ -61,7 +61,7 @@ func (k Kind[T]) getVerb() *cobra.Command {
 }
 
 // showVerb returns the command `show`. It prints each named object with all its fields, one field a line.
-func (k Kind[T]) showVerb() *cobra.Command {
+func (k Kind) showVerb() *cobra.Command {
 	return k.Command(&cobra.Command{
 		Use:   k.use("show"),
 		Short: "Show all fields of " + show.Plural(k.Kind) + " by name, one field a line",
@@ -80,11 +80,11 @@ func (k Kind[T]) showVerb() *cobra.Command {
 }
 
 // listVerb returns the command `list` with the kind's filters.
-func (k Kind[T]) listVerb() *cobra.Command {
+func (k Kind) listVerb() *cobra.Command {
 	var l session.Paging
 	cmd := k.Command(Bare(&cobra.Command{Use: "list", Short: "List " + show.Plural(k.Kind), Long: k.ListHelp, Aliases: []string{"ls"}}))
 	watch, everywhere := k.addWatch(cmd), k.addEverywhere(cmd)
-	filters := addFields[struct{}](k.P, cmd, k.Filters, false)
+	filters := addFields(k.P, cmd, nil, k.Filters, false)
 	cmd.RunE = k.P.Verb(func(ctx context.Context, _ []string) error {
 		q, err := filters.query()
 		if err != nil {
@@ -111,7 +111,7 @@ func (k Kind[T]) listVerb() *cobra.Command {
 }
 
 // showPages reads a list's pages and shows them.
-func (k Kind[T]) showPages(ctx context.Context, s *session.Session, l session.Paging, path []string, q session.Query) error {
+func (k Kind) showPages(ctx context.Context, s *session.Session, l session.Paging, path []string, q session.Query) error {
 	page, err := s.Pages(ctx, l, s.Fetch(path, q))
 	if err != nil {
 		return err
@@ -120,7 +120,7 @@ func (k Kind[T]) showPages(ctx context.Context, s *session.Session, l session.Pa
 }
 
 // SubListVerb completes a command that lists objects in the path that the arguments select.
-func (k Kind[T]) SubListVerb(cmd *cobra.Command, of func(s *session.Session, args []string) (path []string, q session.Query)) *cobra.Command {
+func (k Kind) SubListVerb(cmd *cobra.Command, of func(s *session.Session, args []string) (path []string, q session.Query)) *cobra.Command {
 	var l session.Paging
 	cmd.RunE = k.P.VerbIn(func(ctx context.Context, s *session.Session, args []string) error {
 		path, q := of(s, args)

@@ -18,12 +18,12 @@ import (
 )
 
 // Fed describes how the change feed contains a kind.
-type Fed[T any] struct {
+type Fed struct {
 	// Prefix returns the text before an object's name in the feed. If it is nil, there is no prefix.
 	Prefix func() string
 	// Own reports whether the feed contains an object from a list or get. OwnText describes the objects that the feed contains. If Own is nil, the feed
 	// contains all objects.
-	Own     func(s *session.Session, t T) bool
+	Own     func(s *session.Session, object any) bool
 	OwnText string
 	// Needs is the flag that limits a list to the objects in the feed. If it is "", no flag is needed.
 	Needs string
@@ -36,7 +36,7 @@ const Interrupted = exit.Verdict(exit.Failed)
 const watchWord = "CHANGE"
 
 // addWatch adds the flag --watch to a command, if the change feed contains the kind.
-func (k Kind[T]) addWatch(cmd *cobra.Command) *bool {
+func (k Kind) addWatch(cmd *cobra.Command) *bool {
 	watch := new(bool)
 	if k.Feed != "" {
 		cmd.Flags().BoolVarP(watch, "watch", "w", false, "show each later change too, until interrupted")
@@ -45,7 +45,7 @@ func (k Kind[T]) addWatch(cmd *cobra.Command) *bool {
 }
 
 // watchable refuses list flags that the change feed does not support.
-func (k Kind[T]) watchable(cmd *cobra.Command) error {
+func (k Kind) watchable(cmd *cobra.Command) error {
 	ways := []string{"a list without --watch"}
 	if k.Fed.Needs != "" && !cmd.Flags().Changed(k.Fed.Needs) {
 		return exit.Usagef("--watch needs --%s: the feed contains only %s", k.Fed.Needs, k.Fed.OwnText)
@@ -70,39 +70,39 @@ func (k Kind[T]) watchable(cmd *cobra.Command) error {
 }
 
 // watching is a running watch.
-type watching[T any] struct {
-	Kind[T]
+type watching struct {
+	Kind
 	s     *session.Session
 	named bool // the user named one object
-	rows  *show.Stream[change[T]]
+	rows  *show.Stream
 
 	query session.Query              // for requests to the change feed
 	last  map[string]json.RawMessage // the last document that was shown, by the object's name
-	first []change[T]                // the existing objects, until the list is complete
+	first []change                   // the existing objects, until the list is complete
 	began bool                       // all existing objects are shown
 }
 
 // change is one change in the output. In a table, a Delete shows the object's last known state.
-type change[T any] struct {
+type change struct {
 	Kind   client.ChangeKind `json:"kind"`
 	Name   string            `json:"name"`
 	Type   follow.EventType  `json:"type"`
 	Object json.RawMessage   `json:"object,omitempty"`
 
 	word   string // the text in the column of watchWord
-	object T
+	object any
 }
 
-func (k Kind[T]) watching(s *session.Session, named bool, filters session.Query) *watching[T] {
-	w := &watching[T]{Kind: k, s: s, named: named, last: map[string]json.RawMessage{}}
+func (k Kind) watching(s *session.Session, named bool, filters session.Query) *watching {
+	w := &watching{Kind: k, s: s, named: named, last: map[string]json.RawMessage{}}
 	w.query = append(session.Query{}.With("resourceKind", string(k.Feed)), filters...)
-	word := show.Column[change[T]]{Title: watchWord, Cell: func(c change[T]) string { return c.word }}
-	columns := show.Mapped(k.Columns, func(c change[T]) T { return c.object })
-	w.rows = &show.Stream[change[T]]{Printer: k.P.Printer, Columns: append([]show.Column[change[T]]{word}, columns...)}
+	word := show.Column{Title: watchWord, Cell: show.CellOf(func(c change) string { return c.word })}
+	columns := show.Mapped(k.Columns, func(c change) any { return c.object })
+	w.rows = &show.Stream{Printer: k.P.Printer, Columns: append([]show.Column{word}, columns...)}
 	return w
 }
 
-func (w *watching[T]) prefix() string {
+func (w *watching) prefix() string {
 	if w.Fed.Prefix == nil {
 		return ""
 	}
@@ -110,7 +110,7 @@ func (w *watching[T]) prefix() string {
 }
 
 // watchList shows a list and then the changes to its objects.
-func (k Kind[T]) watchList(ctx context.Context, s *session.Session, filters session.Query) error {
+func (k Kind) watchList(ctx context.Context, s *session.Session, filters session.Query) error {
 	var labels session.Query
 	for _, q := range filters {
 		if strings.HasPrefix(q, "labelSelector=") {
@@ -137,7 +137,7 @@ func (k Kind[T]) watchList(ctx context.Context, s *session.Session, filters sess
 }
 
 // watchOne shows one object and then its changes.
-func (k Kind[T]) watchOne(ctx context.Context, args []string) error {
+func (k Kind) watchOne(ctx context.Context, args []string) error {
 	resources, err := Resources(k.P, k.Open, args)
 	if err != nil {
 		return err
@@ -167,11 +167,11 @@ func (k Kind[T]) watchOne(ctx context.Context, args []string) error {
 }
 
 // owned returns the documents whose objects are in the change feed.
-func (w *watching[T]) owned(docs []json.RawMessage) ([]json.RawMessage, error) {
+func (w *watching) owned(docs []json.RawMessage) ([]json.RawMessage, error) {
 	if w.Fed.Own == nil {
 		return docs, nil
 	}
-	items, err := show.Decode[T](docs)
+	items, err := w.Decode(docs)
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +185,7 @@ func (w *watching[T]) owned(docs []json.RawMessage) ([]json.RawMessage, error) {
 }
 
 // run shows the existing objects and then their changes. It ends if the user interrupts it or if the server returns a permanent refusal.
-func (w *watching[T]) run(ctx context.Context, list func(ctx context.Context, at *client.Cursor) (follow.Page[json.RawMessage], error)) error {
+func (w *watching) run(ctx context.Context, list func(ctx context.Context, at *client.Cursor) (follow.Page[json.RawMessage], error)) error {
 	source := follow.Source[json.RawMessage]{List: list, Name: w.nameOf, Changes: w.changes}
 	for e, err := range source.Watch(ctx) {
 		switch {
@@ -206,13 +206,15 @@ func (w *watching[T]) run(ctx context.Context, list func(ctx context.Context, at
 }
 
 // nameOf returns an object's name in the change feed.
-func (w *watching[T]) nameOf(doc *json.RawMessage) string {
-	var thing T
-	_ = json.Unmarshal(*doc, &thing) // the document comes from a response
-	return w.prefix() + w.Name(thing)
+func (w *watching) nameOf(doc *json.RawMessage) string {
+	objects, err := w.Decode([]json.RawMessage{*doc})
+	if err != nil {
+		return "" // run decodes the document again, and reports the error
+	}
+	return w.prefix() + w.Name(objects[0])
 }
 
-func (w *watching[T]) changes(ctx context.Context, after client.ChangesCursor, seconds int) (*client.ChangeList, error) {
+func (w *watching) changes(ctx context.Context, after client.ChangesCursor, seconds int) (*client.ChangeList, error) {
 	list, _, err := w.s.Changes(ctx, w.query, after, seconds)
 	if err == nil && w.prefix() != "" {
 		list.Items = slices.DeleteFunc(list.Items, func(c client.Change) bool { return !strings.HasPrefix(c.Name, w.prefix()) })
@@ -221,8 +223,8 @@ func (w *watching[T]) changes(ctx context.Context, after client.ChangesCursor, s
 }
 
 // print shows an event. If the event does not change the document, print skips it.
-func (w *watching[T]) print(e follow.Event[json.RawMessage]) error {
-	c := change[T]{Kind: w.Feed, Name: e.Name, Type: e.Type, word: string(e.Type)}
+func (w *watching) print(e follow.Event[json.RawMessage]) error {
+	c := change{Kind: w.Feed, Name: e.Name, Type: e.Type, word: string(e.Type)}
 	var doc json.RawMessage
 	switch e.Type {
 	case follow.Put:
@@ -244,19 +246,21 @@ func (w *watching[T]) print(e follow.Event[json.RawMessage]) error {
 		}
 		return w.show(w.first)
 	}
-	if err := json.Unmarshal(doc, &c.object); err != nil {
-		return fmt.Errorf("cannot read the server's response: %w", err)
+	objects, err := w.Decode([]json.RawMessage{doc})
+	if err != nil {
+		return err
 	}
+	c.object = objects[0]
 	if !w.began {
 		c.word = ""
 		w.first = append(w.first, c)
 		return nil
 	}
-	return w.show([]change[T]{c})
+	return w.show([]change{c})
 }
 
 // show prints changes. It prints table rows, or a document or a word for each change.
-func (w *watching[T]) show(list []change[T]) error {
+func (w *watching) show(list []change) error {
 	word := w.Name
 	if w.named && w.P.Quiet && w.Cidr != nil {
 		word = w.Cidr
@@ -274,8 +278,8 @@ func (w *watching[T]) show(list []change[T]) error {
 		}
 		return nil
 	case w.P.Quiet, w.P.Output == show.FormatName:
-		return w.P.Lines(show.WordsOf(list, func(c change[T]) string { return word(c.object) }))
+		return w.P.Lines(show.WordsOf(list, func(c change) string { return word(c.object) }))
 	default:
-		return w.rows.Rows(list)
+		return w.rows.Rows(show.Rows(list))
 	}
 }

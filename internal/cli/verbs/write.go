@@ -28,9 +28,9 @@ type Writer struct {
 type Send func(ctx context.Context, r Resource, doc map[string]any, q session.Query) error
 
 // Writing returns a command that writes an object. The command has the given fields' flags.
-func (k Kind[T]) Writing(w Writer, fields []Field, send Send) *cobra.Command {
+func (k Kind) Writing(w Writer, fields []Field, send Send) *cobra.Command {
 	cmd := &cobra.Command{Use: w.Use, Short: w.Short, Long: w.Long, Example: w.Example}
-	given := addFields[T](k.P, cmd, fields, w.Merge)
+	given := addFields(k.P, cmd, k.Object, fields, w.Merge)
 	if w.Flags != nil {
 		w.Flags(cmd)
 	}
@@ -65,7 +65,7 @@ func (k Kind[T]) Writing(w Writer, fields []Field, send Send) *cobra.Command {
 }
 
 // createVerb returns the command `create`.
-func (k Kind[T]) createVerb(w Writer) *cobra.Command {
+func (k Kind) createVerb(w Writer) *cobra.Command {
 	var f creating
 	check := w.Check
 	w.Use = show.FirstOf(w.Use, "create NAME")
@@ -92,7 +92,7 @@ func (k Kind[T]) createVerb(w Writer) *cobra.Command {
 }
 
 // Shown shows the object in the response to a write.
-func (k Kind[T]) Shown(a session.Answer, err error) error {
+func (k Kind) Shown(a session.Answer, err error) error {
 	if err != nil {
 		return err
 	}
@@ -100,12 +100,12 @@ func (k Kind[T]) Shown(a session.Answer, err error) error {
 }
 
 // Post creates an object from a document.
-func (k Kind[T]) Post(ctx context.Context, s *session.Session, w session.Writing, q session.Query, doc any) (session.Answer, error) {
+func (k Kind) Post(ctx context.Context, s *session.Session, w session.Writing, q session.Query, doc any) (session.Answer, error) {
 	return s.Post(ctx, w, session.Request{Path: k.list(s), Query: q, Body: doc})
 }
 
 // setVerb returns the command `set`. It sends a merge patch for one object and shows the result.
-func (k Kind[T]) setVerb(w Writer) *cobra.Command {
+func (k Kind) setVerb(w Writer) *cobra.Command {
 	var f Replacing
 	w.Merge, w.some = true, true
 	cmd := k.Writing(w, k.Fields, func(ctx context.Context, r Resource, doc map[string]any, q session.Query) error {
@@ -119,6 +119,6 @@ func (k Kind[T]) setVerb(w Writer) *cobra.Command {
 }
 
 // Put replaces an object with a document. If the document is nil, the path contains all values.
-func (k Kind[T]) Put(ctx context.Context, s *session.Session, name string, w Replacing, doc any, done string) (session.Answer, error) {
+func (k Kind) Put(ctx context.Context, s *session.Session, name string, w Replacing, doc any, done string) (session.Answer, error) {
 	return s.Change(ctx, session.Request{Method: http.MethodPut, Path: k.at(s, name), Query: w.Query(), Match: w.IfMatch, Create: w.Create, Body: doc}, done)
 }
