@@ -79,7 +79,7 @@ func sharedError(what string, with, as intent) error {
 	use := map[intent]string{intentKeep: "has", intentRelease: "destroys", intentCreate: "creates"}
 	return &ownError{
 		title: "Another resource of this configuration has the " + what, with: with,
-		text: fmt.Sprintf("One resource %s the %s, and another one %s it. An object belongs to one resource. If the resource has a new address, add:\n\n"+
+		text: fmt.Sprintf("One resource %s the %s, and another one %s it. An object belongs to one resource. If the resource has a new address, add this instead of an import block:\n\n"+
 			"  moved {\n    from = OLD ADDRESS\n    to   = NEW ADDRESS\n  }\n\n"+
 			"If they are two objects, give them different names. To create the object again, first apply the configuration without it. "+
 			"If the state has one object twice, remove one of the two from the state: terraform state rm ADDRESS.", use[with], what, use[as]),
