@@ -25,10 +25,24 @@ func (k kind) lostError(v values) error {
 		"Delete it (ipamctl %s delete %s) and apply again, or import it without its secret.", k.called(v), k.noun(), id[strings.LastIndex(id, "/")+1:])
 }
 
-// differsError reports that an object exists with another value in an immutable attribute.
+// differsError reports that an object exists with another value in an attribute that prevents the takeover.
 func (k kind) differsError(v values, attribute string) error {
+	if !k.marked {
+		return exists("The %s exists already with another %s. The provider does not change it, because another configuration may have it. %s "+
+			"If it belongs to this configuration, import it:\n\n%s", k.called(v), attribute, beforeDestroy, k.hint(v))
+	}
 	return exists("An earlier apply of this configuration created the %s with another %s, which cannot be changed. %s "+
 		"Otherwise import it, and Terraform will replace it:\n\n%s", k.called(v), attribute, beforeDestroy, k.hint(v))
+}
+
+// adoptedWarning reports that a resource took over an existing object without annotations. Terraform shows only the first of several warnings with
+// one title, so the title contains the object.
+func (k kind) adoptedWarning(v values) *ownError {
+	return &ownError{
+		title: "Took over the existing " + k.called(v),
+		text: "It has the planned values, and the same credential created it. If another configuration also has it, remove it from one of the two states " +
+			"(terraform state rm), because each would delete it.",
+	}
 }
 
 // foreignError reports that an object exists that another configuration or a person created.
