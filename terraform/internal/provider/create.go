@@ -27,6 +27,7 @@ func (r *managed) Create(ctx context.Context, req resource.CreateRequest, resp *
 		r.refused(ctx, &resp.Diagnostics, nil, err)
 		return
 	}
+	former := r.formerDefault(ctx, config, nil)
 	d, err := r.create(ctx, &resp.Diagnostics, config, h)
 	if err == nil {
 		d, err = r.change(ctx, d, config, d.text("/metadata/uid"), h)
@@ -36,6 +37,7 @@ func (r *managed) Create(ctx context.Context, req resource.CreateRequest, resp *
 		r.refused(ctx, &resp.Diagnostics, config, err)
 		return
 	}
+	r.warnOfDefault(&resp.Diagnostics, former, config)
 	resp.Diagnostics.Append(h.store(ctx, resp.Private)...)
 	r.save(ctx, &resp.State, resp.Identity, d, plan)
 }
