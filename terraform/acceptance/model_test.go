@@ -39,7 +39,7 @@ type model struct {
 	*rand.Rand
 	project string
 	groups  []group
-	moved   string
+	moved   string // moved and import blocks
 	next    int
 }
 
@@ -114,6 +114,20 @@ func (m *model) move(from, to group) {
 	}
 }
 
+// imports adds import blocks for the objects of a group. After a rename, another resource of the state usually has these objects.
+func (m *model) imports(g group) {
+	for i, key := range g.keys() {
+		name := fmt.Sprintf("%s-%d", g.base, i)
+		switch g.kind {
+		case "member":
+			name = "corp:" + name
+		case "consumer_attachment":
+			name = "shared/default/" + name
+		}
+		m.moved += fmt.Sprintf("import {\n  to = carve_%s.%s%s\n  id = \"%s/%s\"\n}\n", g.kind, g.local, key, m.project, name)
+	}
+}
+
 func (m *model) fresh(of string) string { m.next++; return of + strconv.Itoa(m.next) }
 
 // change changes one group and returns a description of the change.
@@ -139,9 +153,13 @@ func (m *model) change() string {
 		return "remove " + was.kind
 	case 1, 2:
 		g.local = m.fresh("r")
-		if m.IntN(2) == 0 {
+		switch m.IntN(4) {
+		case 0, 1:
 			m.move(was, *g)
 			return "move " + was.kind
+		case 2:
+			m.imports(*g)
+			return "rename with imports of " + was.kind
 		}
 		return "rename " + was.kind
 	case 3:
@@ -164,7 +182,11 @@ func (m *model) change() string {
 		twin := *g
 		twin.local = m.fresh("r")
 		m.groups = append(m.groups, twin)
-		return "twin of " + g.kind
+		if m.IntN(2) == 0 {
+			m.imports(twin)
+			return "twin with imports of " + twin.kind
+		}
+		return "twin of " + twin.kind
 	default:
 		if g.form != "" {
 			g.n = 1 + m.IntN(4)
@@ -176,6 +198,7 @@ func (m *model) change() string {
 // refusals lists the errors with which an apply of the model may end.
 var refusals = []string{
 	"Another resource of this configuration has the", "It exists already", "It cannot be replaced while it is in use", "Its container is destroyed",
+	"Cannot import non-existent remote object",
 }
 
 // TestModelOfStatesPlansAndServers makes random changes to a configuration, kills Terraform, loses the state and replaces objects. After each

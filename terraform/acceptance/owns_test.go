@@ -1,6 +1,8 @@
 package acceptance_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -205,14 +207,56 @@ func TestApplyAfterALostStateAdoptsTheObjects(t *testing.T) {
 		before[r.address] = r.values["uid"]
 	}
 	f.remove("terraform.tfstate", "terraform.tfstate.backup")
-	f.apply()
+	said := flat(f.apply())
 	f.empty()
 	f.agrees()
 	for _, r := range f.state() {
 		require.Equal(t, before[r.address], r.values["uid"], r.address)
+		unmarked := slices.Contains([]string{"grant", "quota", "member", "consumer", "consumer_attachment"}, r.kind())
+		warned := strings.Contains(said, "Warning: Took over the existing "+strings.ReplaceAll(r.kind(), "_", " ")+" "+r.id)
+		require.Equal(t, unmarked, warned, "%s: %s", r.address, said)
 	}
 	require.Len(t, f.state(), len(before))
 	f.destroy()
+}
+
+// TestUnmarkedObjectIsTakenOverOnlyWithEqualValues lets two states with one credential create the same object. Its kind has no annotations, so the
+// provider cannot know which state has it.
+func TestUnmarkedObjectIsTakenOverOnlyWithEqualValues(t *testing.T) {
+	for name, c := range map[string]struct{ keys, theirs, other, more string }{
+		"member":   {`subject = "corp:alice"`, `role = "viewer"`, `role = "admin"`, ""},
+		"quota":    {`name = "all"`, `limits = { claims = 5, addresses = "64" }`, `limits = { claims = 6, addresses = "64" }`, `description = "mine"`},
+		"consumer": {`uid = "vm-1"`, `kind = "VM"`, `kind = "Pod"`, `ttl_seconds = 3600`},
+		"grant":    {`pool = "prod"`, `consumer = "*"`, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			project := prepared(t, world.main)
+			config := func(rest ...string) string {
+				return fmt.Sprintf("%sresource \"carve_%s\" \"it\" {\n  project = %q\n  %s\n  %s\n}\n", head, name, project, c.keys, strings.Join(rest, "\n  "))
+			}
+			one, two := newFolder(t, world.main, "one", ""), newFolder(t, world.main, "two", "")
+			one.write("main.tf", config(c.theirs))
+			one.apply()
+			for _, rest := range [][]string{{c.other}, {c.theirs, c.more}} {
+				if rest[len(rest)-1] == "" {
+					continue
+				}
+				two.write("main.tf", config(rest...))
+				said := two.fails()
+				require.Contains(t, said, "Error: It exists already")
+				require.Contains(t, said, "import {")
+				require.Empty(t, two.state())
+				one.empty()
+			}
+			two.write("main.tf", config(c.theirs))
+			said := flat(two.apply())
+			require.Contains(t, said, "Warning: Took over the existing "+name+" "+project+"/")
+			one.empty()
+			one.destroy()
+			two.destroy()
+		})
+	}
 }
 
 // TestWebhookWhoseStateWasLostIsRefusedWithARemedy loses the state that has the secret of a webhook. The error must contain a remedy. An import

@@ -177,7 +177,9 @@ func TestDefaultMovesFromOneClassToAnotherInOneApply(t *testing.T) {
 	f.apply()
 	for _, c := range []struct{ a, b string }{{"false", "true"}, {"true", "false"}, {"false", "true"}, {"true", "false"}} {
 		f.write("main.tf", config(c.a, c.b))
-		require.Contains(t, f.apply(), "0 added, 2 changed, 0 destroyed")
+		said := f.apply()
+		require.Contains(t, said, "0 added, 2 changed, 0 destroyed")
+		require.NotContains(t, said, "no longer the default")
 		f.empty()
 		for class, want := range map[string]string{"a": c.a, "b": c.b} {
 			is := f.server.send(t, "GET", "/v1/projects/"+name+"/classes/"+class, "")
@@ -188,6 +190,29 @@ func TestDefaultMovesFromOneClassToAnotherInOneApply(t *testing.T) {
 	f.write("main.tf", config("true", "true"))
 	require.Contains(t, f.fails(), "Two default classes")
 	f.write("main.tf", config("true", "false"))
+	f.destroy()
+}
+
+// TestDefaultTakenFromAForeignClassIsReported takes the default from a class that Terraform does not manage, with a create and with a change.
+func TestDefaultTakenFromAForeignClassIsReported(t *testing.T) {
+	t.Parallel()
+	project := prepared(t, world.main)
+	config := func(is bool) string {
+		return head + fmt.Sprintf("resource \"carve_class\" \"mine\" {\n  project = %q\n  name = \"mine\"\n  ip_family = \"IPv4\"\n  is_default = %t\n}\n", project, is)
+	}
+	path := "/v1/projects/" + project + "/classes"
+	status, _ := world.main.ask(t, "POST", path, `{"metadata": {"name": "theirs"}, "spec": {"ipFamily": "IPv4", "isDefault": true}}`)
+	require.Equal(t, 201, status)
+	warning := "Warning: The class " + project + "/theirs is no longer the default"
+	f := newFolder(t, world.main, "", "")
+	f.write("main.tf", config(true))
+	require.Contains(t, flat(f.apply()), warning)
+	f.write("main.tf", config(false))
+	require.NotContains(t, flat(f.apply()), warning)
+	world.main.send(t, "PATCH", path+"/theirs", `{"spec": {"isDefault": true}}`)
+	f.write("main.tf", config(true))
+	require.Contains(t, flat(f.apply()), warning)
+	f.empty()
 	f.destroy()
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/carve-ipam/carve/client"
@@ -26,7 +27,8 @@ func (r *managed) Create(ctx context.Context, req resource.CreateRequest, resp *
 		r.refused(ctx, &resp.Diagnostics, nil, err)
 		return
 	}
-	d, err := r.create(ctx, config, h)
+	former := r.formerDefault(ctx, config, nil)
+	d, err := r.create(ctx, &resp.Diagnostics, config, h)
 	if err == nil {
 		d, err = r.change(ctx, d, config, d.text("/metadata/uid"), h)
 	}
@@ -35,12 +37,13 @@ func (r *managed) Create(ctx context.Context, req resource.CreateRequest, resp *
 		r.refused(ctx, &resp.Diagnostics, config, err)
 		return
 	}
+	r.warnOfDefault(&resp.Diagnostics, former, config)
 	resp.Diagnostics.Append(h.store(ctx, resp.Private)...)
 	r.save(ctx, &resp.State, resp.Identity, d, plan)
 }
 
 // create creates an object or takes over the existing one.
-func (r *managed) create(ctx context.Context, config values, h holding) (document, error) {
+func (r *managed) create(ctx context.Context, to *diag.Diagnostics, config values, h holding) (document, error) {
 	ctx, silent := withCounter(ctx)
 	method, at, tag := http.MethodPut, r.at(config), ""
 	switch {
@@ -67,9 +70,9 @@ func (r *managed) create(ctx context.Context, config values, h holding) (documen
 		if err := r.api.remove(ctx, r.at(config), revision(d)); err != nil {
 			return nil, err
 		}
-		return r.create(ctx, config, h)
+		return r.create(ctx, to, config, h)
 	}
-	taken, refused := r.takeOver(ctx, d, config, h, silent.Load() > 0)
+	taken, refused := r.takeOver(ctx, to, d, config, h, silent.Load() > 0)
 	if own, ok := refused.(*ownError); ok && own.foreign && err != nil && !slices.Contains(nameIsTaken, client.CodeOf(err)) { //nolint:errorlint // takeOver wraps nothing
 		return nil, err
 	}
@@ -99,8 +102,9 @@ func (r *managed) existing(ctx context.Context, config values, refused error) do
 }
 
 // takeOver makes this resource the manager of an existing object. It writes this resource's mark into the object's annotation. The resource that had
-// the object before can then detect the change.
-func (r *managed) takeOver(ctx context.Context, d document, config values, h holding, silent bool) (document, error) {
+// the object before can then detect the change. An object without annotations must be equal to the configuration, and takeOver warns: another
+// configuration may have the object, and nobody can detect it.
+func (r *managed) takeOver(ctx context.Context, to *diag.Diagnostics, d document, config values, h holding, silent bool) (document, error) {
 	for attempt := 1; ; attempt++ {
 		mine, err := r.isOwn(ctx, d, config, silent)
 		switch {
@@ -115,6 +119,8 @@ func (r *managed) takeOver(ctx context.Context, d document, config values, h hol
 			return nil, r.differsError(config, differs)
 		}
 		if !r.marked {
+			adopted := r.adoptedWarning(config)
+			to.AddWarning(adopted.title, adopted.text)
 			return d, nil
 		}
 		patch := document{"metadata": map[string]any{"annotations": r.api.marksOf(h)}}
@@ -124,7 +130,7 @@ func (r *managed) takeOver(ctx context.Context, d document, config values, h hol
 		}
 		switch d, err = r.fetch(ctx, r.api, config); {
 		case client.IsNotFound(err):
-			return r.create(ctx, config, h)
+			return r.create(ctx, to, config, h)
 		case err != nil:
 			return nil, err
 		}
@@ -156,11 +162,12 @@ func (r *managed) isOwn(ctx context.Context, d document, config values, silent b
 	return err == nil && by == subject, err
 }
 
-// differs returns the name of an immutable attribute that differs from the configuration.
+// differs returns the name of an attribute that differs from the configuration and prevents the takeover. For an object with annotations, only the
+// attributes in the configuration that cannot be changed matter. For other objects, all attributes matter.
 func (r *managed) differs(d document, config values) string {
 	for _, f := range r.all() {
-		if f.replace && !f.local() && config[f.name] != nil && f.name != "labels" && f.name != "annotations" &&
-			!f.equal(config[f.name], f.found(d), config.text("project")) {
+		changes := r.marked && (!f.replace || config[f.name] == nil || f.name == "labels" || f.name == "annotations")
+		if !changes && !f.local() && !f.output() && !f.decided(config) && !f.as(config[f.name], d, config.text("project")) {
 			return f.name
 		}
 	}

@@ -20,6 +20,8 @@ func TestLedgerRefusesTwoResourcesWithOneObject(t *testing.T) {
 	}{
 		"one resource keeps it":                         {[]step{{intentKeep, "one"}, {intentKeep, "one"}}, false},
 		"two resources keep it":                         {[]step{{intentKeep, "one"}, {intentKeep, "two"}}, true},
+		"one keeps it and another one destroys it":      {[]step{{intentKeep, "one"}, {intentRelease, "two"}}, true},
+		"one destroys it and another one keeps it":      {[]step{{intentRelease, "one"}, {intentKeep, "two"}}, true},
 		"two resources create it":                       {[]step{{intentCreate, ""}, {intentCreate, ""}}, true},
 		"one destroys it and another one creates it":    {[]step{{intentRelease, "one"}, {intentCreate, ""}}, true},
 		"one creates it and another one destroys it":    {[]step{{intentCreate, ""}, {intentRelease, "one"}}, true},
@@ -41,6 +43,20 @@ func TestLedgerRefusesTwoResourcesWithOneObject(t *testing.T) {
 			}
 			assert.Equal(t, c.refused, err != nil, "%v", err)
 		})
+	}
+}
+
+// TestLedgerPrefersTheResourceWithTheObjectsMark plans for an object whose mark is "now". An import copies the mark.
+func TestLedgerPrefersTheResourceWithTheObjectsMark(t *testing.T) {
+	t.Parallel()
+	const path = "/v1/projects/a/claims/web"
+	for _, intents := range [][2]intent{{intentKeep, intentRelease}, {intentRelease, intentKeep}, {intentKeep, intentKeep}} {
+		for mark, refused := range map[string]bool{"former": false, "now": true, "": true} {
+			l := newRegistry()
+			require.NoError(t, l.plan(planned{entry: entry{intent: intents[0], mark: mark}, path: path, token: "one"}))
+			err := l.prefer(planned{entry: entry{intent: intents[1], mark: "now"}, path: path, token: "two"})
+			assert.Equal(t, refused, err != nil, "%v with the mark %q: %v", intents, mark, err)
+		}
 	}
 }
 

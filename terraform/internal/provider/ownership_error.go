@@ -25,10 +25,24 @@ func (k kind) lostError(v values) error {
 		"Delete it (ipamctl %s delete %s) and apply again, or import it without its secret.", k.called(v), k.noun(), id[strings.LastIndex(id, "/")+1:])
 }
 
-// differsError reports that an object exists with another value in an immutable attribute.
+// differsError reports that an object exists with another value in an attribute that prevents the takeover.
 func (k kind) differsError(v values, attribute string) error {
+	if !k.marked {
+		return exists("The %s exists already with another %s. The provider does not change it, because another configuration may have it. %s "+
+			"If it belongs to this configuration, import it:\n\n%s", k.called(v), attribute, beforeDestroy, k.hint(v))
+	}
 	return exists("An earlier apply of this configuration created the %s with another %s, which cannot be changed. %s "+
 		"Otherwise import it, and Terraform will replace it:\n\n%s", k.called(v), attribute, beforeDestroy, k.hint(v))
+}
+
+// adoptedWarning reports that a resource took over an existing object without annotations. Terraform shows only the first of several warnings with
+// one title, so the title contains the object.
+func (k kind) adoptedWarning(v values) *ownError {
+	return &ownError{
+		title: "Took over the existing " + k.called(v),
+		text: "It has the planned values, and the same credential created it. If another configuration also has it, remove it from one of the two states " +
+			"(terraform state rm), because each would delete it.",
+	}
 }
 
 // foreignError reports that an object exists that another configuration or a person created.
@@ -79,7 +93,7 @@ func sharedError(what string, with, as intent) error {
 	use := map[intent]string{intentKeep: "has", intentRelease: "destroys", intentCreate: "creates"}
 	return &ownError{
 		title: "Another resource of this configuration has the " + what, with: with,
-		text: fmt.Sprintf("One resource %s the %s, and another one %s it. An object belongs to one resource. If the resource has a new address, add:\n\n"+
+		text: fmt.Sprintf("One resource %s the %s, and another one %s it. An object belongs to one resource. If the resource has a new address, add this instead of an import block:\n\n"+
 			"  moved {\n    from = OLD ADDRESS\n    to   = NEW ADDRESS\n  }\n\n"+
 			"If they are two objects, give them different names. To create the object again, first apply the configuration without it. "+
 			"If the state has one object twice, remove one of the two from the state: terraform state rm ADDRESS.", use[with], what, use[as]),

@@ -111,7 +111,7 @@ func (r *managed) enter(ctx context.Context, to *diag.Diagnostics, v values, h h
 	if !r.keysKnown(v) {
 		return
 	}
-	e := entry{intent: as, replaces: replaces, what: r.called(v)}
+	e := entry{intent: as, replaces: replaces, what: r.called(v), mark: h.Mark}
 	p := planned{entry: e, path: r.at(v), token: h.Token, within: r.within(v)}
 	err := r.registry.plan(p)
 	if own, ok := err.(*ownError); ok && own.with != 0 && own.with != intentCreate && as != intentCreate { //nolint:errorlint // the registry wraps nothing

@@ -64,7 +64,9 @@ func (p *Provider) Schema(_ context.Context, _ provider.SchemaRequest, resp *pro
 			"ca_file":      optional("File with CA certificates to trust (default: the system's). Environment: `CARVE_CA_FILE`."),
 			"context":      optional("The context of `ipamctl` to use. Environment: `CARVE_CONTEXT`."),
 			"owner": optional("A name for this configuration and its state, such as `network/prod`. It must be unique. The provider writes it into each object that it creates, " +
-				"so that an apply finds the objects of an earlier apply that was cut off. Environment: `CARVE_OWNER`."),
+				"so that an apply finds the objects of an earlier apply that was cut off. Grants, quotas, members, consumers and attachments cannot contain it: " +
+				"a create takes over an existing one only if the same credential created it with equal values, and warns. It never changes an existing one. " +
+				"Environment: `CARVE_OWNER`. All `provider` blocks without an `owner` read it: with several blocks, set `owner` in each."),
 			"insecure_http": schema.BoolAttribute{
 				Optional: true, MarkdownDescription: "Allow plain http to another machine. The network between them can read the credential.",
 			},

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"maps"
 	"strings"
 	"sync"
 
@@ -33,6 +34,7 @@ type entry struct {
 	replaces bool // the plan destroys the object and creates it again
 	done     bool // the resource has created the object in this process
 	what     string
+	mark     string // the mark in the resource's holding; two resources have the same mark if one of them imported the other's object
 }
 
 // planned is an entry with the object's path and the resource's token.
@@ -99,10 +101,11 @@ func (r *registry) plan(p planned) error {
 	return nil
 }
 
-// prefer records the entry for the resource that manages the object now. It removes the entries for resources that no longer manage the object.
+// prefer records the entry for a resource whose mark the object has. It removes the entries with other marks, because their resources no longer
+// manage the object. If another resource has the same mark, prefer returns an error.
 func (r *registry) prefer(p planned) error {
 	r.mu.Lock()
-	delete(r.objects, p.path)
+	maps.DeleteFunc(r.objects[p.path], func(_ string, other entry) bool { return other.mark != "" && other.mark != p.mark })
 	r.mu.Unlock()
 	return r.plan(p)
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 
@@ -104,12 +105,45 @@ func (r *managed) Update(ctx context.Context, req resource.UpdateRequest, resp *
 	plan, config := read(req.Plan.Raw), read(req.Config.Raw)
 	ctx, cancel := within(ctx, plan, "update")
 	defer cancel()
-	d, err := r.change(ctx, nil, r.wanted(plan, config), read(req.State.Raw).text("uid"), holdingOf(ctx, req.Private))
+	prior := read(req.State.Raw)
+	former := r.formerDefault(ctx, plan, prior)
+	d, err := r.change(ctx, nil, r.wanted(plan, config), prior.text("uid"), holdingOf(ctx, req.Private))
 	if err != nil {
 		r.refused(ctx, &resp.Diagnostics, nil, err)
 		return
 	}
+	r.warnOfDefault(&resp.Diagnostics, former, plan)
 	r.save(ctx, &resp.State, resp.Identity, d, plan)
+}
+
+// formerDefault returns the object that stops being the default when this object becomes it. If this configuration made that object, or if the list
+// cannot be read, it returns nil.
+func (r *managed) formerDefault(ctx context.Context, v, prior values) document {
+	role, _ := r.role(v)
+	if was, _ := r.role(prior); role == "" || role == was {
+		return nil
+	}
+	for d, err := range r.api.list(ctx, r.listPath(v)) {
+		if err != nil {
+			return nil
+		}
+		of := values{"project": d.text("/metadata/project"), "is_default": d.get("/spec/isDefault"), "ip_family": d.text("/spec/ipFamily")}
+		is, _ := r.role(of)
+		own := d.annotation(holder) != "" && d.annotation(madeBy) == r.api.owner
+		if is == role && d.text("/metadata/name") != v.text("name") && !own {
+			return d
+		}
+	}
+	return nil
+}
+
+// warnOfDefault warns that an object is no longer the default. former may be nil.
+func (r *managed) warnOfDefault(to *diag.Diagnostics, former document, v values) {
+	if former == nil {
+		return
+	}
+	was := r.called(values{"project": v["project"], "name": former.text("/metadata/name")})
+	to.AddWarning("The "+was+" is no longer the default", "The "+r.called(v)+" replaces it. If another configuration manages the "+r.words()+", its next apply may move the default back.")
 }
 
 // wanted returns a plan's values without the values that the server decides.
