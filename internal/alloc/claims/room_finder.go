@@ -52,7 +52,7 @@ func (s *roomFinder) withRoom(ctx context.Context, res *resolve.Resolved, pools 
 		case has[p.UID]:
 			room = append(room, p)
 		// If several regions serve the pool, parts of the block may be free in each region.
-		case p.Several() && bits >= 0 && bits < p.Block.Addr().BitLen():
+		case p.MultiRegion() && bits >= 0 && bits < p.Block.Addr().BitLen():
 			if !s.likelyFull(p, bits) {
 				parts = append(parts, p) // last, because the check costs more
 				continue

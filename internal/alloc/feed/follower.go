@@ -55,9 +55,9 @@ func (f *Follower) Cursor() string { return f.hub.seal.seal(f.at) }
 // CursorAfter returns the cursor from which to resume after c, a change that Next has returned. next is the change after c, or nil if c was the last.
 func (f *Follower) CursorAfter(c, next *Change) string {
 	if next != nil && next.row == c.row {
-		return c.behind.cursorBy(f.hub.seal)
+		return c.insideRow.cursorBy(f.hub.seal)
 	}
-	return c.ends.cursorBy(f.hub.seal)
+	return c.afterRow.cursorBy(f.hub.seal)
 }
 
 // Close ends the follower.
@@ -88,8 +88,8 @@ func (f *Follower) Release() {
 	}
 }
 
-// May checks again whether the caller in ctx has the permission to follow, and returns an error if not.
-func (f *Follower) May(ctx context.Context) error {
+// CheckAccess checks again whether the caller in ctx has the permission to follow, and returns an error if the caller lacks it.
+func (f *Follower) CheckAccess(ctx context.Context) error {
 	pass, err := tenancy.Authorize(ctx, tenancy.ChangesRead, f.hub.in.Name)
 	if err != nil {
 		return err
@@ -181,7 +181,7 @@ func (f *Follower) step(ctx context.Context, limit int) ([]*Change, error) {
 		return nil, nil
 	}
 	for f.part-first < len(parts) {
-		all := parts[f.part-first].of(f.filter)
+		all := parts[f.part-first].changesFor(f.filter)
 		taken, n := f.take(all[f.examined:], limit)
 		if f.examined += n; f.examined == len(all) {
 			f.part, f.examined = f.part+1, 0
@@ -206,14 +206,14 @@ func (f *Follower) take(changes []*Change, limit int) (taken []*Change, examined
 	var row ipam.ID
 	has, bytes := f.at.has, 0
 	for i, c := range changes {
-		visible := f.filter.of(c)
+		visible := f.filter.changeFor(c)
 		if visible == nil || has(c) {
 			continue
 		}
 		if (len(taken) >= limit || bytes >= takenBytes) && c.row != row {
 			return taken, i
 		}
-		row, f.at, taken, bytes = c.row, c.ends.position, append(taken, visible), bytes+visible.Size()
+		row, f.at, taken, bytes = c.row, c.afterRow.position, append(taken, visible), bytes+visible.Size()
 	}
 	return taken, len(changes)
 }
@@ -268,7 +268,7 @@ func (f *Follower) catchUp(ctx context.Context, limit int) (taken []*Change, err
 	at := f.at
 	page, err := h.feed.Store.FeedRead(ctx, h.in, at.From, at.After, maxRows)
 	if err == nil {
-		err = h.fits(page.Now, at.From)
+		err = h.checkState(page.Now, at.From)
 	}
 	if err != nil {
 		return nil, err

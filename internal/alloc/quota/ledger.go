@@ -77,8 +77,8 @@ func (l *Ledger) Give(project ipam.ID, at ipam.QuotaSubject, u ipam.Usage) {
 	}
 }
 
-// Into adds the ledger's changes to the transaction's changes. If a quota is no longer overdrawn, Into also clears its overdrawn mark.
-func (l *Ledger) Into(ch *storage.Changes) {
+// AddTo adds the ledger's changes to the transaction's changes. If a quota is no longer overdrawn, AddTo also clears its overdrawn mark.
+func (l *Ledger) AddTo(ch *storage.Changes) {
 	for _, a := range l.order {
 		if a.recover() {
 			ch.QuotaOverdrawn = append(ch.QuotaOverdrawn, storage.QuotaMark{ProjectID: a.quota.ProjectID, Name: a.quota.Name})

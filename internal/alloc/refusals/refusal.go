@@ -89,20 +89,20 @@ func (t Viewer) subjectAndVerb(pools []ipam.Pool) (subject, verb string) {
 	}
 }
 
-// noRoom returns the sentence that the pools have no block of the wanted length. largest is the largest free block's length, or nil if no block is
-// free. fitting is the number of claims in a batch that fit before one did not. In a batch, the figures describe the time before the batch, so the
-// sentence is in the past tense.
-func (t Viewer) noRoom(pools []ipam.Pool, bits int, largest *int, available *big.Int, fitting int) string {
+// noRoomSentence returns the sentence that the pools have no block of the wanted length. largest is the largest free block's length, or nil if no
+// block is free. claimsFit is the number of claims in a batch that fit before the first claim that did not. The figures for a batch describe the
+// state before the batch, so the sentence is then in the past tense.
+func (t Viewer) noRoomSentence(pools []ipam.Pool, bits int, largest *int, available *big.Int, claimsFit int) string {
 	subject, verb := t.subjectAndVerb(pools)
 	needs := fmt.Sprintf("a block of length /%d", bits)
 	if t.First {
 		needs = fmt.Sprintf("a pool of length /%d for its scope", bits)
 	}
 	switch {
-	case fitting > 0 && largest != nil:
+	case claimsFit > 0 && largest != nil:
 		return fmt.Sprintf("%s had %s addresses free before the batch, and the largest free block was a /%d; the claim that does not fit needs %s.",
 			subject, available, *largest, needs)
-	case fitting > 0:
+	case claimsFit > 0:
 		return fmt.Sprintf("%s had no free addresses before the batch; the claim that does not fit needs %s.", subject, needs)
 	case largest == nil:
 		return fmt.Sprintf("%s %s no free addresses; the request needs %s.", subject, verb, needs)
@@ -122,17 +122,17 @@ const MaxPoolsNamed = 50
 // addresses. If a large enough block cools down, they include the end of this cool-down. bits is the wanted length in the last pool. If the pools
 // have both families, the lengths in the figures are only for the last pool's family, because lengths in two families are not comparable.
 //
-// Exhausted reads the figures after the transaction that found no free block. fitting is the number of claims in a batch that fit.
-func (s *Refusals) Exhausted(ctx context.Context, viewer Viewer, pools []ipam.Pool, bits, fitting int) error {
+// Exhausted reads the figures after the transaction that found no free block. claimsFit is the number of claims in a batch that fit.
+func (s *Refusals) Exhausted(ctx context.Context, viewer Viewer, pools []ipam.Pool, bits, claimsFit int) error {
 	pools = slices.Clone(pools)
 	if err := storage.FillStock(ctx, s.Store, pools); err != nil {
 		return err
 	}
-	return s.exhausted(ctx, viewer, pools, bits, fitting)
+	return s.exhausted(ctx, viewer, pools, bits, claimsFit)
 }
 
 // exhausted works like Exhausted, for pools whose Stock is already known.
-func (s *Refusals) exhausted(ctx context.Context, viewer Viewer, pools []ipam.Pool, bits, fitting int) error {
+func (s *Refusals) exhausted(ctx context.Context, viewer Viewer, pools []ipam.Pool, bits, claimsFit int) error {
 	family := pools[len(pools)-1].Family()
 	available, cooling := new(big.Int), new(big.Int)
 	all := ipam.Stock{Free: map[int]int64{}}
@@ -163,17 +163,17 @@ func (s *Refusals) exhausted(ctx context.Context, viewer Viewer, pools []ipam.Po
 	if largest, ok := all.LargestFree(); ok {
 		left = &largest
 	}
-	e := ipam.Errorf(ipam.CodePoolExhausted, "%s", viewer.noRoom(pools, bits, left, available, fitting))
+	e := ipam.Errorf(ipam.CodePoolExhausted, "%s", viewer.noRoomSentence(pools, bits, left, available, claimsFit))
 	e.Figures.LargestFreePrefixLength = left
 	e.Figures.WantedPrefixLength, e.Figures.AvailableAddresses, e.Figures.PoolsTried = &bits, available.String(), names
 	if viewer.Class != nil {
 		e.Figures.Class = viewer.Class.Ref().String()
 	}
-	if err := s.cooled(ctx, e, waiting, cooling); err != nil {
+	if err := s.addCooldown(ctx, e, waiting, cooling); err != nil {
 		return err
 	}
 	if len(waiting) > 0 && e.Code == ipam.CodePoolExhausted { // the block was in cool-down when it was counted, but is free now
-		return e.Because(ErrCameFree)
+		return e.WithCause(ErrCameFree)
 	}
 	return e
 }
@@ -181,8 +181,8 @@ func (s *Refusals) exhausted(ctx context.Context, viewer Viewer, pools []ipam.Po
 // ErrCameFree is the cause of a refusal with outdated figures. A block was in cool-down when it was counted, but is free now.
 var ErrCameFree = errors.New("a block has cooled down since the count")
 
-// cooled adds the end of the next cool-down to a refusal. If a large enough block is in cool-down, the code becomes exhausted_by_cooldown.
-func (s *Refusals) cooled(ctx context.Context, e *ipam.Error, waiting []storage.RoomQuery, addresses *big.Int) error {
+// addCooldown adds the end of the next cool-down to a refusal. If a large enough block is in cool-down, the code becomes exhausted_by_cooldown.
+func (s *Refusals) addCooldown(ctx context.Context, e *ipam.Error, waiting []storage.RoomQuery, addresses *big.Int) error {
 	if len(waiting) == 0 {
 		return nil
 	}

@@ -57,8 +57,8 @@ type Report struct {
 
 // Skipped is a claim that the request did not release, with the reason.
 type Skipped struct {
-	Name string
-	Why  *ipam.Error
+	Name   string
+	Reason *ipam.Error
 }
 
 // releasePlace is a release's progress. It contains the position in the list of claims, and restricts the claims to release. Tokens and cursors
@@ -165,7 +165,7 @@ func (s *releasing) preview(ctx context.Context) (Report, error) {
 	}
 	seen := sha256.New()
 	for {
-		found, next, err := s.page(ctx, 500)
+		found, next, err := s.readPage(ctx, 500)
 		if err != nil {
 			return out, err
 		}
@@ -214,7 +214,7 @@ func (s *releasing) release(ctx context.Context) (Report, error) {
 		limit = MaxReleases
 	}
 	for seen := 0; seen < limit; {
-		found, next, err := s.page(within, min(releasePage, limit-seen))
+		found, next, err := s.readPage(within, min(releasePage, limit-seen))
 		if err == nil {
 			seen += len(found)
 			err = s.releaseEach(within, found)
@@ -238,8 +238,8 @@ func (s *releasing) sorted() Report {
 	return s.out
 }
 
-// page reads the next claims, and returns the position after them. A zero position means that no claims follow.
-func (s *releasing) page(ctx context.Context, limit int) (found []ipam.Claim, next releasePlace, err error) {
+// readPage reads the next claims, and returns the position after them. A zero position means that no claims follow.
+func (s *releasing) readPage(ctx context.Context, limit int) (found []ipam.Claim, next releasePlace, err error) {
 	if s.asked.Names == nil {
 		page, err := s.claims.ListClaims(ctx, s.key.Name, s.asked.Filter, limit, s.place.At, usecase.Reading{})
 		return page.Items, releasePlace{At: page.Next}, err
@@ -298,9 +298,9 @@ func (s *releasing) releaseOne(ctx context.Context, c ipam.Claim) error {
 	if revision, shown := s.shown[c.UID]; s.place.Strict && (c.UpdatedAt.After(s.place.Before) || shown && revision != c.Revision) {
 		return claims.ChangedSince(c)
 	}
-	var because ipam.Because
+	var because ipam.ReleaseCause
 	if by := s.asked.Filter.Consumer; by != (ipam.ConsumerRef{}) {
-		because = ipam.Because{Reason: ipam.ReasonDetached, Consumer: by}
+		because = ipam.ReleaseCause{Reason: ipam.ReasonDetached, Consumer: by}
 		if err := s.inUse(c); err != nil {
 			return err
 		}

@@ -109,7 +109,7 @@ func (s *Resolver) resolveClass(ctx context.Context, r *Resolved, key storage.Pr
 	if err := r.keepFitting(facts.Pools); err != nil {
 		return err
 	}
-	return s.inOrder(ctx, r)
+	return s.sortPools(ctx, r)
 }
 
 // keepFitting keeps the pools that could serve the claim if they had room. If there is none, it returns the last pool's reason.
@@ -218,5 +218,5 @@ func (s *Resolver) resolveScope(ctx context.Context, r *Resolved, key storage.Pr
 	if len(r.Pools) == 0 {
 		return r.Unnamed(refused)
 	}
-	return s.inOrder(ctx, r)
+	return s.sortPools(ctx, r)
 }

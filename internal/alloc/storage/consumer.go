@@ -123,7 +123,7 @@ func (c ConsumerChanges) Any() bool {
 }
 
 // And combines the changes in c and d.
-func (c ConsumerChanges) And(d ConsumerChanges) ConsumerChanges {
+func (c ConsumerChanges) Merge(d ConsumerChanges) ConsumerChanges {
 	c.ConsumerInsert = append(c.ConsumerInsert, d.ConsumerInsert...)
 	c.ConsumerUpdate = append(c.ConsumerUpdate, d.ConsumerUpdate...)
 	c.ConsumerRenew = append(c.ConsumerRenew, d.ConsumerRenew...)

@@ -208,13 +208,13 @@ func (r *run) body(m *Message) ([]byte, error) {
 // record.
 func cut(all []*feed.Change, size int) int {
 	n := len(all) * maxBytes / size
-	for n > 0 && all[n-1].WithNext(all[n]) {
+	for n > 0 && all[n-1].SameRow(all[n]) {
 		n--
 	}
 	if n > 0 {
 		return n
 	}
-	for n = 1; n < len(all) && all[n-1].WithNext(all[n]); {
+	for n = 1; n < len(all) && all[n-1].SameRow(all[n]); {
 		n++
 	}
 	return n
