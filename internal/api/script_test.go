@@ -108,7 +108,7 @@ func (s *scripted) GetPoolUtilization(_ context.Context, _, _ string, a utilizat
 
 func (s *scripted) Search(_ context.Context, asked search.Query, _ usecase.Reading) (search.Found, error) {
 	s.sought, s.limit = asked.Text, asked.Limit
-	return search.Found{Items: []search.Item{{Kind: trail.KindProject, Name: "team-a", Why: search.WhyName}}}, nil
+	return search.Found{Items: []search.Item{{Kind: trail.KindProject, Name: "team-a", Why: search.ReasonName}}}, nil
 }
 
 func (s *scripted) GetPoolFree(_ context.Context, _, _ string, bits *int, limit int, _ string, _ usecase.Reading) (pools.FreePage, error) {

@@ -61,14 +61,14 @@ func (s *Alerts) EvaluateAlerts(ctx context.Context) (changed int64, err error) 
 
 // failure describes a rule's failed steps since its last success. lastAt is the time of the last failure, by the process's own clock.
 type failure struct {
-	at    time.Time
-	times int
+	lastAt time.Time
+	times  int
 }
 
 // retryDue reports whether it is time for a retry. The first retry comes after half a minute. Each further failure doubles the wait, up to
 // maxRetryPause.
 func (f failure) retryDue(now time.Time) bool {
-	return now.Sub(f.at) >= min(checkEvery<<min(f.times-1, 10), maxRetryPause)
+	return now.Sub(f.lastAt) >= min(checkEvery<<min(f.times-1, 10), maxRetryPause)
 }
 
 type due struct {
@@ -81,7 +81,7 @@ type due struct {
 func (s *Alerts) due(ctx context.Context) (d due, err error) {
 	now := s.Ticks()
 	s.mu.Lock()
-	maps.DeleteFunc(s.failed, func(_ ipam.ID, f failure) bool { return now.Sub(f.at) >= failureExpires })
+	maps.DeleteFunc(s.failed, func(_ ipam.ID, f failure) bool { return now.Sub(f.lastAt) >= failureExpires })
 	failed := maps.Clone(s.failed)
 	s.mu.Unlock()
 	all, err := s.Store.AlertRulesDue(ctx, s.Now(), dueAtOnce+len(failed))
@@ -99,7 +99,7 @@ func (s *Alerts) due(ctx context.Context) (d due, err error) {
 		}
 	}
 	d.next = d.next[:min(len(d.next), dueAtOnce)]
-	slices.SortStableFunc(d.again, func(a, b ipam.AlertRule) int { return failed[a.UID].at.Compare(failed[b.UID].at) })
+	slices.SortStableFunc(d.again, func(a, b ipam.AlertRule) int { return failed[a.UID].lastAt.Compare(failed[b.UID].lastAt) })
 	return d, err
 }
 

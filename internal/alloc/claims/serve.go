@@ -131,7 +131,7 @@ func (a *attempt) refusal(ctx context.Context, i int) error {
 // lacking returns the refusal for order i when every pool lacks room.
 func (a *attempt) lacking(i int, fit []ipam.Pool, bits int) error {
 	return &refusals.Lacking{
-		Viewer: a.batch.orders[i].choice.Viewer(), Pools: fit, Bits: bits, With: func(err error) error { return a.batch.explain(err, i) },
+		Viewer: a.batch.orders[i].choice.Viewer(), Pools: fit, Bits: bits, Complete: func(err error) error { return a.batch.explain(err, i) },
 		Item: i, Demands: a.demands(i, fit),
 	}
 }

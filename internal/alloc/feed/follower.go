@@ -18,7 +18,7 @@ type Follower struct {
 	filter Filter
 	leave  func()
 
-	at       position // the follower's position
+	position position // the follower's position
 	joined   bool     // the follower reads the hub's parts; otherwise it reads the database in a pass of its own
 	part     int      // number of the next part to read
 	examined int      // how many matching changes in that part it has already examined
@@ -50,7 +50,7 @@ func (f *Follower) wakeUp() {
 }
 
 // Cursor returns the cursor from which to resume.
-func (f *Follower) Cursor() string { return f.hub.seal.seal(f.at) }
+func (f *Follower) Cursor() string { return f.hub.seal.seal(f.position) }
 
 // CursorAfter returns the cursor from which to resume after c, a change that Next has returned. next is the change after c, or nil if c was the last.
 func (f *Follower) CursorAfter(c, next *Change) string {
@@ -191,8 +191,8 @@ func (f *Follower) step(ctx context.Context, limit int) ([]*Change, error) {
 		}
 	}
 	f.idle = true
-	if storage.CommitBefore(f.at.From.Commit, end.Commit) {
-		f.at = position{From: end}
+	if storage.CommitBefore(f.position.From.Commit, end.Commit) {
+		f.position = position{From: end}
 	}
 	return nil, err
 }
@@ -204,7 +204,7 @@ func (f *Follower) step(ctx context.Context, limit int) ([]*Change, error) {
 // returned changes again.
 func (f *Follower) take(changes []*Change, limit int) (taken []*Change, examined int) {
 	var row ipam.ID
-	has, bytes := f.at.has, 0
+	has, bytes := f.position.has, 0
 	for i, c := range changes {
 		visible := f.filter.changeFor(c)
 		if visible == nil || has(c) {
@@ -213,7 +213,7 @@ func (f *Follower) take(changes []*Change, limit int) (taken []*Change, examined
 		if (len(taken) >= limit || bytes >= takenBytes) && c.row != row {
 			return taken, i
 		}
-		row, f.at, taken, bytes = c.row, c.afterRow.position, append(taken, visible), bytes+visible.Size()
+		row, f.position, taken, bytes = c.row, c.afterRow.position, append(taken, visible), bytes+visible.Size()
 	}
 	return taken, len(changes)
 }
@@ -228,15 +228,15 @@ func (f *Follower) join() bool {
 		f.part, f.joined = f.caught, true
 		return true
 	}
-	if f.at.Next != nil || !storage.CommitBefore(h.lost, f.at.From.Commit) {
+	if f.position.Next != nil || !storage.CommitBefore(h.lost, f.position.From.Commit) {
 		return false
 	}
 	part := h.first
 	for _, p := range h.parts {
 		switch {
-		case storage.CommitBefore(p.read, f.at.From.Commit):
+		case storage.CommitBefore(p.read, f.position.From.Commit):
 			part++
-		case !storage.CommitBefore(f.at.From.Commit, p.next.Commit): // else a client that resumes after this part would get the part again
+		case !storage.CommitBefore(f.position.From.Commit, p.next.Commit): // else a client that resumes after this part would get the part again
 			return false
 		}
 	}
@@ -265,7 +265,7 @@ func (f *Follower) catchUp(ctx context.Context, limit int) (taken []*Change, err
 	h.mu.Lock()
 	found := h.first + len(h.parts)
 	h.mu.Unlock()
-	at := f.at
+	at := f.position
 	page, err := h.feed.Store.FeedRead(ctx, h.in, at.From, at.After, maxRows)
 	if err == nil {
 		err = h.checkState(page.Now, at.From)
@@ -288,9 +288,9 @@ func (f *Follower) catchUp(ctx context.Context, limit int) (taken []*Change, err
 	done := examined == len(changes)
 	switch {
 	case done && !more:
-		f.at, f.caught, f.pass = position{From: *at.Next}, f.pass, -1
+		f.position, f.caught, f.pass = position{From: *at.Next}, f.pass, -1
 	case done:
-		f.at = position{From: at.From, Next: at.Next, After: lastEvent(rows)}
+		f.position = position{From: at.From, Next: at.Next, After: lastEvent(rows)}
 	}
 	return taken, nil
 }

@@ -213,23 +213,23 @@ func leading(rows []storage.FeedRow) []storage.FeedRow {
 	return rows
 }
 
-// setPositions sets the positions after each change in a part. at is the position where the part begins. If more is false, the part is the last one
-// in its pass. The position after its last change is then the start of the next pass.
-func setPositions(changes []*Change, at position, more bool) {
+// setPositions sets the positions after each change in a part. start is the position where the part begins. If more is false, the part is the last
+// one in its pass. The position after its last change is then the start of the next pass.
+func setPositions(changes []*Change, start position, more bool) {
 	for len(changes) > 0 {
 		n := 1
 		for n < len(changes) && changes[n].row == changes[0].row {
 			n++
 		}
-		end := position{From: at.From, Next: at.Next, After: changes[0].row}
+		end := position{From: start.From, Next: start.Next, After: changes[0].row}
 		if n == len(changes) && !more {
-			end = position{From: *at.Next}
+			end = position{From: *start.Next}
 		}
 		for _, c := range changes[:n] {
-			c.insideRow.position, c.afterRow.position = at, end
+			c.insideRow.position, c.afterRow.position = start, end
 		}
 		changes[n-1].insideRow.position = end
-		changes, at = changes[n:], end
+		changes, start = changes[n:], end
 	}
 }
 

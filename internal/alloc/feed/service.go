@@ -107,11 +107,11 @@ func (f *Feed) follow(ctx context.Context, in storage.ProjectKey, cursor string,
 	if cursor == "" {
 		err = follower.await(ctx)
 		h.mu.Lock()
-		follower.at, follower.fresh = position{From: h.end}, true
+		follower.position, follower.fresh = position{From: h.end}, true
 		follower.part, follower.joined = h.afterEnd, true
 		h.mu.Unlock()
 	} else {
-		follower.at, err = h.seal.open(cursor)
+		follower.position, err = h.seal.open(cursor)
 	}
 	if err != nil {
 		follower.Close()

@@ -8,7 +8,7 @@ import (
 // Carve removes target from the free block that contains it, and returns the remaining blocks. They are target's buddy, its parent's buddy, and so on
 // up to block. There are at most target.Bits()-block.Bits() of them, the smallest first. If target is the whole block, no block remains.
 //
-//	free   |-------------------------------|
+//	block  |-------------------------------|
 //	target |         |xxxx|                |
 //	rest   |   2     |    |  1 |     3     |     1 = buddy of target, 2 = buddy of its parent, ...
 //

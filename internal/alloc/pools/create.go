@@ -79,7 +79,7 @@ func (s *creator) createLocked(
 		return p, err
 	}
 	locks := storage.Locks{Exclusive: []ipam.ID{from.Container.Lock()}, Shared: []ipam.ID{key.ID}, TryShared: true}.Merge(listingLocks(key, p.Spec.ClassNames, classes))
-	plan := poolPlan{from: from.Container.ID, at: from.Container.Region, classes: classes, random: random}
+	plan := poolPlan{from: from.Container.ID, region: from.Container.Region, classes: classes, random: random}
 	return usecase.RunWithReadBack(ctx, s.Core, "pool_create", locks, r.DryRun, func(ctx context.Context, tx storage.Tx) (ipam.Pool, error) {
 		return s.carvePool(ctx, tx, key, p, plan, r)
 	}, func(ctx context.Context) (ipam.Pool, bool, error) {
@@ -118,7 +118,7 @@ func (s *creator) retryElsewhere(ctx context.Context, key storage.ProjectKey, p 
 // poolPlan contains the values that are fixed before the transaction: the locked rows, and the random bits that a retry must use again.
 type poolPlan struct {
 	from    ipam.ID   // the source container's id
-	at      string    // the source container's region
+	region  string    // the source container's region
 	classes []ipam.ID // the classes that the pool lists
 	random  ipam.ID
 }
@@ -190,7 +190,7 @@ func (plan poolPlan) source(ctx context.Context, tx storage.Tx, key storage.Proj
 	if err != nil {
 		return from, err
 	}
-	if from = from.usedIn(plan.at); from.Parent != nil && !from.Parent.Serves(plan.at) {
+	if from = from.usedIn(plan.region); from.Parent != nil && !from.Parent.Serves(plan.region) {
 		return from, &storage.Conflict{} // the pool no longer serves that region, so retry
 	}
 	if from.Parent != nil && from.Parent.MultiRegion() {

@@ -110,7 +110,7 @@ func (s *Quotas) recordDenied(ctx context.Context, project string, err error) er
 
 // count sets a new quota's usage to the project's usage at this moment. The caller holds the project's exclusive lock. Without the lock, a concurrent
 // transaction could create a claim that the new quota does not count.
-func count(ctx context.Context, tx storage.Tx, own string, key storage.ProjectKey, made *ipam.Quota) (storage.Changes, error) {
+func count(ctx context.Context, tx storage.Tx, ownRegion string, key storage.ProjectKey, made *ipam.Quota) (storage.Changes, error) {
 	none := storage.Changes{}
 	if err := usecase.CheckProjectExists(ctx, tx, key); err != nil {
 		return none, err
@@ -133,9 +133,9 @@ func count(ctx context.Context, tx storage.Tx, own string, key storage.ProjectKe
 	if err != nil {
 		return none, err
 	}
-	places := []string{own}
+	places := []string{ownRegion}
 	for _, r := range regions {
-		if r.Name != own {
+		if r.Name != ownRegion {
 			places = append(places, r.Name)
 		}
 	}

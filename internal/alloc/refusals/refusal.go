@@ -32,10 +32,10 @@ func (s *Refusals) Refusal(ctx context.Context, viewer Viewer, lack *regions.NoR
 // Lacking is the error that ends a transaction because no pool has a free block of the wanted length. It has no figures. WithFigures counts them
 // after the transaction. In the transaction, the count would delay other requests, because it is slow in a fragmented pool.
 type Lacking struct {
-	Viewer Viewer
-	Pools  []ipam.Pool
-	Bits   int
-	With   func(error) error // completes the refusal; nil: no completion
+	Viewer   Viewer
+	Pools    []ipam.Pool
+	Bits     int
+	Complete func(error) error // adds to the refusal; nil: nothing to add
 
 	Item    int              // in a batch: the number of its claims that fit
 	Demands []regions.Demand // in a batch: the blocks that it needs from pools in several regions
@@ -51,8 +51,8 @@ func (s *Refusals) WithFigures(ctx context.Context, err error) error {
 		return err
 	}
 	err = s.Exhausted(ctx, lack.Viewer, lack.Pools, lack.Bits, lack.Item)
-	if lack.With != nil {
-		err = lack.With(err)
+	if lack.Complete != nil {
+		err = lack.Complete(err)
 	}
 	return err
 }
@@ -223,17 +223,17 @@ func TakenRefusal(ctx context.Context, read storage.Reader, viewer Viewer, pool 
 		e.Figures.ConflictsWith = []string{caller.Name + "/" + held[0].ID.String()}
 		return e.At(pointer, "is retained; set allocationRef instead.")
 	}
-	in := "pool " + pool.Ref().String()
+	place := "pool " + pool.Ref().String()
 	if viewer.Hides(pool) {
-		in = "the pools behind class " + viewer.Class.Ref().String()
+		place = "the pools behind class " + viewer.Class.Ref().String()
 	}
-	e := ipam.Errorf(ipam.CodeBlockTaken, "%s is not free in %s: it is allocated, at least in part.", block, in)
+	e := ipam.Errorf(ipam.CodeBlockTaken, "%s is not free in %s: it is allocated, at least in part.", block, place)
 	switch {
 	case len(held) == 1 && held[0].Block == block && held[0].Phase == ipam.PhaseCoolingDown:
-		e.Message = block.String() + " is not free in " + in + ": it is cooling down until " + held[0].CoolUntil.UTC().Format(time.RFC3339) + "."
+		e.Message = block.String() + " is not free in " + place + ": it is cooling down until " + held[0].CoolUntil.UTC().Format(time.RFC3339) + "."
 		e.Figures.CooledDownAt = held[0].CoolUntil.UTC()
 	case len(held) == 1 && pool.ProjectID == caller.ID && (held[0].Holder.Project == caller.Name || held[0].Purpose == ipam.PurposeReservation):
-		e.Message = block.String() + " is not free in " + in + ": " + heldBy(held[0]) + "." // the project's own allocation, so no secret
+		e.Message = block.String() + " is not free in " + place + ": " + heldBy(held[0]) + "." // the project's own allocation, so no secret
 		if held[0].Holder.Name != "" {
 			e.Figures.ConflictsWith = []string{held[0].Holder.String()}
 		}

@@ -115,7 +115,7 @@ func (s *reconciler) reconcilePool(ctx context.Context, p ipam.Pool, o Reconcili
 		ch.EpochReset = &storage.EpochReset{PoolID: p.UID, Region: c.Region, Record: record, Rows: beside, Now: epoch}
 		if len(out.Stale) > 0 {
 			// A row may be partly in the region's blocks, so write all rows again.
-			kept, err := merged(c, minus(free, out.Stale))
+			kept, err := mergedRows(c, minus(free, out.Stale))
 			if err != nil {
 				return out, err
 			}
@@ -228,8 +228,8 @@ func minus(blocks, others []netip.Prefix) (out []netip.Prefix) {
 	return out
 }
 
-// merged returns blocks as free rows. It merges buddies.
-func merged(c storage.Container, blocks []netip.Prefix) ([]netip.Prefix, error) {
+// mergedRows returns blocks as free rows. It merges buddies.
+func mergedRows(c storage.Container, blocks []netip.Prefix) ([]netip.Prefix, error) {
 	_, insert := freespace.Merge(blocks, nil, c.Block)
 	if freespace.Total(insert...).Cmp(freespace.Total(blocks...)) != 0 {
 		return nil, errors.New("the merged blocks do not add up to the same space")

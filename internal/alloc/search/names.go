@@ -34,7 +34,7 @@ func (l *look) findNames(ctx context.Context, text string) error {
 func (l *look) add(text string, item Item) {
 	switch {
 	case item.Name == text:
-		item.Why = WhyName
+		item.Why = ReasonName
 	case strings.HasPrefix(item.Name, text):
 		item.Why = ReasonNamePrefix
 	default:

@@ -32,7 +32,7 @@ type Reason string
 
 // These are the reasons.
 const (
-	WhyName          Reason = "Name"       // the name equals the text
+	ReasonName       Reason = "Name"       // the name equals the text
 	ReasonNamePrefix Reason = "NamePrefix" // the name begins with the text
 	ReasonBlock      Reason = "Block"      // the block equals the text
 	ReasonHolds      Reason = "Holds"      // a claim or an allocation holds the address or the block

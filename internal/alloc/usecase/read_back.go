@@ -89,10 +89,10 @@ func (s *Core) Durably(ctx context.Context, readBack storage.ReadBack) error {
 // RefuseTakenName returns the refusal for a taken name after it is durable that the name is taken. A client may repeat a request by name without a
 // key. From this refusal, it learns that its first request succeeded. If the name is free by now, RefuseTakenName returns a conflict, so that the use
 // case starts again.
-func (s *Core) RefuseTakenName(ctx context.Context, refusal error, look func(context.Context) error) error {
+func (s *Core) RefuseTakenName(ctx context.Context, refusal error, read func(context.Context) error) error {
 	found := false
 	err := s.Durably(ctx, func(ctx context.Context) (bool, error) {
-		_, there, err := storage.IgnoreNotFound(struct{}{}, look(ctx))
+		_, there, err := storage.IgnoreNotFound(struct{}{}, read(ctx))
 		found = there
 		return there, err
 	})

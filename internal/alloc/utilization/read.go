@@ -16,7 +16,7 @@ import (
 // Utilization contains the use cases for the usage of pools over time.
 type Utilization struct {
 	*usecase.Core
-	every time.Duration
+	interval time.Duration
 }
 
 // New makes the use cases. interval is the time between two records. If it is 0, New uses DefaultEvery.
@@ -114,6 +114,6 @@ func (s *Utilization) points(recorded []ipam.UsedAt, a Query) []Point {
 	if a.Since.After(a.Until) {
 		return nil
 	}
-	parts := int((a.Until.Sub(a.Since) + s.every - 1) / s.every)
+	parts := int((a.Until.Sub(a.Since) + s.interval - 1) / s.interval)
 	return evenPoints(recorded, a.Since, a.Until, min(parts, a.Points-1))
 }

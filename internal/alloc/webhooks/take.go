@@ -24,16 +24,16 @@ func (s *Webhooks) DeliverWebhooks(ctx context.Context) (taken int64, err error)
 		return 0, nil
 	}
 	errs := []error{s.renewLeases(ctx)}
-	room, err := s.freeRuns()
+	free, err := s.freeRuns()
 	errs = append(errs, err)
-	due, err := s.Store.WebhooksDue(ctx, s.Now(), max(1, min(room, maxTaken)))
+	due, err := s.Store.WebhooksDue(ctx, s.Now(), max(1, min(free, maxTaken)))
 	if err != nil {
 		return 0, errors.Join(append(errs, err)...)
 	}
 	s.mu.Lock()
-	s.crowded = room == 0 && len(due) > 0
+	s.crowded = free == 0 && len(due) > 0
 	s.mu.Unlock()
-	if room == 0 || len(due) == 0 {
+	if free == 0 || len(due) == 0 {
 		return 0, errors.Join(errs...)
 	}
 	ids := make([]ipam.ID, len(due))

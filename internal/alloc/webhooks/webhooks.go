@@ -43,7 +43,7 @@ func (s *Webhooks) of() kind.Kind[ipam.Webhook] {
 func (s *Webhooks) recorded(w ipam.Webhook) *trail.Record {
 	spec := w.Spec
 	if spec.URL = webhook.Concealed(w.Spec.URL); spec.URL != w.Spec.URL {
-		spec.URL += "#" + webhook.Fingerprint(s.o.Key, w.UID, w.Spec.URL)
+		spec.URL += "#" + webhook.Fingerprint(s.options.Key, w.UID, w.Spec.URL)
 	}
 	return trail.Recorded(w.Metadata, spec)
 }

@@ -200,7 +200,7 @@ func TestSearchResultsHaveTheFieldsOfTheirKind(t *testing.T) {
 	t.Parallel()
 	pool := ipam.Ref{Project: "team-a", Name: "p"}
 	text, err := json.Marshal(SearchResultOf(search.Found{Truncated: true, Items: []search.Item{
-		{Kind: trail.KindProject, Name: "team-a", Why: search.WhyName},
+		{Kind: trail.KindProject, Name: "team-a", Why: search.ReasonName},
 		{
 			Kind: trail.KindAllocation, Project: "team-a", Name: "id", Block: netip.MustParsePrefix("10.20.6.0/24"), Pool: pool,
 			Purpose: ipam.PurposeClaim, Phase: ipam.PhaseRetained, Consumer: "team-b", Why: search.ReasonHolds,
