@@ -79,7 +79,7 @@ func TestEveryUseCaseAuthorizesFirst(t *testing.T) {
 			return err
 		},
 		"GetPoolUtilization": func(ctx context.Context) error {
-			_, err := b.GetPoolUtilization(ctx, project, "net", utilization.Asked{Points: 2}, usecase.Reading{})
+			_, err := b.GetPoolUtilization(ctx, project, "net", utilization.Query{Points: 2}, usecase.Reading{})
 			return err
 		},
 		"ListPools": func(ctx context.Context) error {
@@ -141,7 +141,7 @@ func TestEveryUseCaseAuthorizesFirst(t *testing.T) {
 			return err
 		},
 		"Search": func(ctx context.Context) error {
-			_, err := b.Search(ctx, search.Asked{Text: "net", Limit: 1}, usecase.Reading{})
+			_, err := b.Search(ctx, search.Query{Text: "net", Limit: 1}, usecase.Reading{})
 			return err
 		},
 		"ListRegions": func(ctx context.Context) error { _, _, err := b.ListRegions(ctx); return err },

@@ -125,7 +125,7 @@ func TestBatchOfRandomClaimsReadsAndChangesFewRows(t *testing.T) {
 		require.NoError(t, err)
 		asked, read, changed := rows.take()
 		require.LessOrEqual(t, asked, 3000, "round %d", round)
-		require.LessOrEqual(t, read, 2*25*freespace.Few+asked, "round %d", round)
+		require.LessOrEqual(t, read, 2*25*freespace.FewRows+asked, "round %d", round)
 		require.LessOrEqual(t, changed, 1500, "round %d", round)
 	}
 }

@@ -173,7 +173,7 @@ func TestBulkReleaseKeepsClaimsOutsideThePreview(t *testing.T) {
 		sum := b.releaseAll(t, q)
 		require.Zero(t, sum.Done)
 		require.Len(t, sum.Skipped, 1)
-		require.Equal(t, ipam.CodePreconditionFailed, sum.Skipped[0].Why.Code)
+		require.Equal(t, ipam.CodePreconditionFailed, sum.Skipped[0].Reason.Code)
 		require.Equal(t, []string{"z", "zz"}, b.owned(t, q.Filter))
 	})
 }
@@ -295,7 +295,7 @@ func TestBulkReleaseKeepsClaimsWithConsumers(t *testing.T) {
 	require.Equal(t, 1, sum.Done)
 	require.Len(t, sum.Skipped, 1)
 	require.Equal(t, "used", sum.Skipped[0].Name)
-	require.Equal(t, ipam.CodeInUse, sum.Skipped[0].Why.Code)
+	require.Equal(t, ipam.CodeInUse, sum.Skipped[0].Reason.Code)
 	require.Equal(t, []string{"used"}, b.owned(t, paging.Filter{}))
 }
 

@@ -133,7 +133,7 @@ func TestLastConsumerReleasesTheClaim(t *testing.T) {
 	require.Equal(t, []string{"10.0.0.0/24"}, b.free(t, "net"))
 	page, err := b.GetHistory(b.ctx, project, made.Block.Addr(), time.Time{}, 10, "", usecase.Reading{})
 	require.NoError(t, err)
-	require.Equal(t, ipam.Because{Reason: ipam.ReasonEnded, Consumer: user("b").Ref}, page.Items[0].Because)
+	require.Equal(t, ipam.ReleaseCause{Reason: ipam.ReasonEnded, Consumer: user("b").Ref}, page.Items[0].Because)
 	require.Equal(t, ipam.PhaseBound, page.Items[0].Phase)
 	events := b.events(t, project, trail.EventFilter{Kind: trail.KindClaim, Name: "c"})
 	require.Contains(t, string(events[0].Before), `"detached":["default/b"],"because":"Ended"`)

@@ -1,4 +1,4 @@
-// Package alloc contains the use cases on address space, such as to create pools, to claim and release blocks, and to list allocations.
+// Package alloc contains the use cases for address space: they create pools, claim and release blocks, and list allocations.
 //
 // # The model
 //
@@ -9,8 +9,8 @@
 // rows to delete, the free rows to insert, and the allocations to insert or delete. Then the use case writes the plan. If a row to delete no longer
 // exists, the transaction aborts. So even an outdated read cannot assign a block twice.
 //
-// SERIALIZABLE, or a lock in its place, is necessary only for rules that concern several rows. Two such rules are that adjacent free blocks are
-// always merged, and that only an empty pool can be deleted.
+// SERIALIZABLE isolation, or a lock instead, is necessary only for rules that concern several rows. There are two examples: adjacent free blocks are
+// always merged, and only an empty pool can be deleted.
 //
 // # Group commit
 //

@@ -212,8 +212,8 @@ func TestFollowersNeedARoleAndAreLimited(t *testing.T) {
 	f, err := b.Follow(viewer(map[string]tenancy.Role{project: tenancy.Viewer}), project, "", feed.Filter{})
 	require.NoError(t, err)
 	defer f.Close()
-	require.NoError(t, f.May(viewer(map[string]tenancy.Role{project: tenancy.Viewer})))
-	refused(t, f.May(viewer(nil)), ipam.CodeNotFound)
+	require.NoError(t, f.CheckAccess(viewer(map[string]tenancy.Role{project: tenancy.Viewer})))
+	refused(t, f.CheckAccess(viewer(nil)), ipam.CodeNotFound)
 
 	var all []*feed.Follower
 	for {

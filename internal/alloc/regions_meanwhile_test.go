@@ -89,7 +89,7 @@ func TestConcurrentRegionChangesAreHandled(t *testing.T) {
 		go ask("first")
 		<-g.arrived
 		go ask("second")
-		lane := storage.PoolContainer(p.In(eu)).Lock()
+		lane := storage.PoolContainer(p.InRegion(eu)).Lock()
 		waitFor(t, func() bool { return s.Waiting(lane) > 0 })
 		require.NoError(t, w.reregion("net"))
 		g.pass()

@@ -23,7 +23,7 @@ import (
 // finds returns a line for each search result of a text. A line has the kind, the project and name, the reason and the block.
 func (b *bundle) finds(ctx context.Context, t testing.TB, text string) []string {
 	t.Helper()
-	found, err := b.Search(ctx, search.Asked{Text: text, Limit: 100}, usecase.Reading{})
+	found, err := b.Search(ctx, search.Query{Text: text, Limit: 100}, usecase.Reading{})
 	require.NoError(t, err)
 	require.False(t, found.Truncated)
 	lines := []string{}
@@ -95,12 +95,12 @@ func TestSearchFindsTheHolderOfAnAddress(t *testing.T) {
 			require.Equal(t, c.want, b.finds(c.who, t, c.text), c.text)
 		}
 	}
-	found, err := b.Search(own, search.Asked{Text: "10.1.1.9", Limit: 2}, usecase.Reading{})
+	found, err := b.Search(own, search.Query{Text: "10.1.1.9", Limit: 2}, usecase.Reading{})
 	require.NoError(t, err)
 	require.Len(t, found.Items, 2)
 	require.True(t, found.Truncated)
 	require.Equal(t, search.Item{
-		Kind: trail.KindPool, Project: project, Name: "shared", Block: block("10.1.0.0/16"), Pool: ref("net"), Space: ref("default"), Why: search.WhyContains,
+		Kind: trail.KindPool, Project: project, Name: "shared", Block: block("10.1.0.0/16"), Pool: ref("net"), Space: ref("default"), Why: search.ReasonContains,
 	}, found.Items[1])
 }
 
@@ -139,7 +139,7 @@ func TestSearchFindsNames(t *testing.T) {
 		require.Empty(t, b.finds(own, t, nothing), nothing)
 	}
 	for limit := range len(all) {
-		found, err := b.Search(own, search.Asked{Text: "web", Limit: limit + 1}, usecase.Reading{})
+		found, err := b.Search(own, search.Query{Text: "web", Limit: limit + 1}, usecase.Reading{})
 		require.NoError(t, err)
 		require.Len(t, found.Items, limit+1)
 		require.Equal(t, limit+1 < len(all), found.Truncated)
@@ -176,7 +176,7 @@ func TestSearchAgreesWithTheLists(t *testing.T) {
 				want = append(want, a.Holder.Name)
 			}
 		}
-		found, err := b.Search(b.ctx, search.Asked{Text: asked.Addr().String(), Limit: 100}, usecase.Reading{})
+		found, err := b.Search(b.ctx, search.Query{Text: asked.Addr().String(), Limit: 100}, usecase.Reading{})
 		require.NoError(t, err)
 		var got []string
 		for _, i := range found.Items[:len(found.Items)-1] {
@@ -198,7 +198,7 @@ func TestSearchFindsInAllRegions(t *testing.T) {
 		require.NoError(t, err)
 		for _, s := range w.in {
 			for _, text := range []string{c.Block.Addr().String(), name} {
-				found, err := s.Search(w.ctx, search.Asked{Text: text, Limit: 10}, usecase.Reading{})
+				found, err := s.Search(w.ctx, search.Query{Text: text, Limit: 10}, usecase.Reading{})
 				require.NoError(t, err)
 				require.True(t, slices.ContainsFunc(found.Items, func(i search.Item) bool { return i.Name == name && i.Block == c.Block }), text)
 			}
@@ -214,12 +214,12 @@ func TestSearchIsLimitedInProjects(t *testing.T) {
 		require.NoError(t, err)
 	}
 	b.pool(t, root("zone", "10.0.0.0/16"))
-	found, err := b.Search(b.ctx, search.Asked{Text: "zone", Limit: 10}, usecase.Reading{})
+	found, err := b.Search(b.ctx, search.Query{Text: "zone", Limit: 10}, usecase.Reading{})
 	require.NoError(t, err)
 	require.True(t, found.Truncated, "it did not look everywhere, and says so")
 	require.Len(t, b.finds(b.ctx, t, project+"/zone"), 1)
 	require.Len(t, b.finds(b.ctx, t, "10.0.0.1"), 1, "an address is looked for everywhere")
-	found, err = b.Search(b.ctx, search.Asked{Text: project, Limit: 10}, usecase.Reading{})
+	found, err = b.Search(b.ctx, search.Query{Text: project, Limit: 10}, usecase.Reading{})
 	require.NoError(t, err)
 	require.Equal(t, project, found.Items[0].Name, "and so is a project")
 }
@@ -233,7 +233,7 @@ func TestSearchForOneKindReturnsOnlyThatKind(t *testing.T) {
 		b.pool(t, childAt(fmt.Sprintf("ams-pool-%d", i), "net", fmt.Sprintf("10.1.%d.0/24", i)))
 	}
 	looks := func(text, kind string, limit int) ([]string, bool) {
-		found, err := b.Search(b.ctx, search.Asked{Text: text, Kind: kind, Limit: limit}, usecase.Reading{})
+		found, err := b.Search(b.ctx, search.Query{Text: text, Kind: kind, Limit: limit}, usecase.Reading{})
 		require.NoError(t, err)
 		names := []string{}
 		for _, i := range found.Items {

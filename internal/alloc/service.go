@@ -51,7 +51,7 @@ type Options struct {
 	Tracer  usecase.Tracer   // nil: no traces
 	// MaxWaiting limits the claims and releases that wait for one pool. The server refuses more. 0: 1024.
 	MaxWaiting int
-	// Runway is how long the free blocks that a pool lends to a region should last. 0: 10 minutes.
+	// Runway is the time for which the blocks that a pool lends to a region should last. 0: 10 minutes.
 	Runway time.Duration
 	// RecordedEvery is the interval between utilization records. 0: hourly.
 	RecordedEvery time.Duration
@@ -86,7 +86,7 @@ func New(store storage.Store, o Options) *Service {
 }
 
 // ListRegions returns the installation's regions, the primary one first, and this server's region. Every authenticated caller may read them.
-func (s *Service) ListRegions(ctx context.Context) (all []ipam.Region, here string, err error) {
+func (s *Service) ListRegions(ctx context.Context) (all []ipam.Region, ownRegion string, err error) {
 	return s.regions.ListRegions(ctx)
 }
 

@@ -27,7 +27,7 @@ func (b *bundle) recorder(t testing.TB) *utilization.Recorder {
 func (b *bundle) usedOver(t testing.TB, pool string, since, until time.Time) (used []string) {
 	t.Helper()
 	hours := int(until.Sub(since) / time.Hour)
-	h, err := b.GetPoolUtilization(b.ctx, project, pool, utilization.Asked{Since: since, Until: until, Points: hours + 1}, usecase.Reading{})
+	h, err := b.GetPoolUtilization(b.ctx, project, pool, utilization.Query{Since: since, Until: until, Points: hours + 1}, usecase.Reading{})
 	require.NoError(t, err)
 	for _, p := range h.Points {
 		used = append(used, fmt.Sprint(p.At.Format("2 15:04 "), p.Used, " ", p.Highest))
@@ -94,7 +94,7 @@ func TestUtilizationHistoryMatchesTheRecords(t *testing.T) {
 	require.Equal(t, want, b.usedOver(t, "net", full.Add(70*time.Minute), all[len(all)-1].at))
 	require.Len(t, last, 3)
 	for at := full; at.AddDate(0, 0, -1).After(all[0].at); at = at.AddDate(0, 0, -1) { // whole days
-		h, err := b.GetPoolUtilization(b.ctx, project, "net", utilization.Asked{Since: at.AddDate(0, 0, -1).Add(-time.Second), Until: at.Add(-time.Second), Points: 2}, usecase.Reading{})
+		h, err := b.GetPoolUtilization(b.ctx, project, "net", utilization.Query{Since: at.AddDate(0, 0, -1).Add(-time.Second), Until: at.Add(-time.Second), Points: 2}, usecase.Reading{})
 		require.NoError(t, err)
 		day, end := at.AddDate(0, 0, -1).Format("2"), h.Points[len(h.Points)-1]
 		require.Equal(t, fmt.Sprint(last[day], " ", highest[day]), fmt.Sprint(end.Used, " ", end.Highest), day)
@@ -171,14 +171,14 @@ func TestClockSetBackRecordsNothingTwice(t *testing.T) {
 	b.clock.move(28 * time.Hour)
 	record(1)
 	until := b.clock.read()
-	h, err := b.GetPoolUtilization(b.ctx, project, "net", utilization.Asked{Since: until.Add(-48 * time.Hour), Points: 1000}, usecase.Reading{})
+	h, err := b.GetPoolUtilization(b.ctx, project, "net", utilization.Query{Since: until.Add(-48 * time.Hour), Points: 1000}, usecase.Reading{})
 	require.NoError(t, err)
 	for i, p := range h.Points {
 		require.True(t, i == 0 || h.Points[i-1].At.Before(p.At))
 	}
 	require.Equal(t, 2, b.count(t, "SELECT count(*) FROM utilization"))
 	b.clock.move(-2 * time.Hour)
-	h, err = b.GetPoolUtilization(b.ctx, project, "net", utilization.Asked{Points: 1000}, usecase.Reading{})
+	h, err = b.GetPoolUtilization(b.ctx, project, "net", utilization.Query{Points: 1000}, usecase.Reading{})
 	require.NoError(t, err)
 	require.Equal(t, b.clock.read(), h.Points[len(h.Points)-1].At, "what is to come is not shown")
 }
@@ -196,7 +196,7 @@ func TestUtilizationIsDeletedWithItsPool(t *testing.T) {
 	require.Zero(t, b.count(t, "SELECT count(*) FROM utilization WHERE pool_id = $1", gone.UID.String()))
 
 	again := b.pool(t, root("gone", "10.1.0.0/24"))
-	h, err := b.GetPoolUtilization(b.ctx, project, "gone", utilization.Asked{Points: 200}, usecase.Reading{})
+	h, err := b.GetPoolUtilization(b.ctx, project, "gone", utilization.Query{Points: 200}, usecase.Reading{})
 	require.NoError(t, err)
 	require.Len(t, h.Points, 1, "it is another pool")
 
@@ -227,7 +227,7 @@ func TestUtilizationSumsAllRegionsOfAPool(t *testing.T) {
 			require.Equal(t, i == 0, n == 1, "it is recorded at home, and not elsewhere")
 		}
 		for _, svc := range w.in {
-			h, err := svc.GetPoolUtilization(w.ctx, project, "both", utilization.Asked{Points: 200}, usecase.Reading{})
+			h, err := svc.GetPoolUtilization(w.ctx, project, "both", utilization.Query{Points: 200}, usecase.Reading{})
 			require.NoError(t, err)
 			require.Equal(t, fmt.Sprint(16*(hour+1)), h.Points[len(h.Points)-1].Used.String())
 			require.Len(t, h.Points, hour+1)
@@ -249,12 +249,12 @@ func TestFillingPoolHasARunway(t *testing.T) {
 		require.NoError(t, err)
 		b.clock.move(time.Hour)
 	}
-	h, err := b.GetPoolUtilization(b.ctx, project, "net", utilization.Asked{Points: 200}, usecase.Reading{})
+	h, err := b.GetPoolUtilization(b.ctx, project, "net", utilization.Query{Points: 200}, usecase.Reading{})
 	require.NoError(t, err)
 	require.NotNil(t, h.Runway)
 	require.Equal(t, 24*time.Hour, h.Runway.Over)
 	require.InDelta(t, 104, h.Runway.RunsOutAt.Sub(b.clock.read()).Hours(), 6, "208 addresses are left, and two go each hour")
-	h, err = b.GetPoolUtilization(b.ctx, project, "net", utilization.Asked{Until: b.clock.read().Add(-time.Hour), Points: 200}, usecase.Reading{})
+	h, err = b.GetPoolUtilization(b.ctx, project, "net", utilization.Query{Until: b.clock.read().Add(-time.Hour), Points: 200}, usecase.Reading{})
 	require.NoError(t, err)
 	require.Nil(t, h.Runway, "it is about now")
 }

@@ -78,5 +78,5 @@ func contextOf(c echo.Context) (*tenancy.RequestContext, error) {
 	if v, ok := tenancy.RequestContextOf(c.Request().Context()); ok {
 		return v, nil
 	}
-	return nil, ipam.Errorf(ipam.CodeInternal, "The request cannot be served.").Because(errors.New("the request has no RequestContext: the middleware origin must run before authenticate"))
+	return nil, ipam.Errorf(ipam.CodeInternal, "The request cannot be served.").WithCause(errors.New("the request has no RequestContext: the middleware origin must run before authenticate"))
 }

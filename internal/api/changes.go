@@ -79,7 +79,7 @@ func (s *server) may(c echo.Context, follower *feed.Follower) error {
 	if err != nil {
 		return err
 	}
-	return follower.May(tenancy.WithPrincipal(c.Request().Context(), who))
+	return follower.CheckAccess(tenancy.WithPrincipal(c.Request().Context(), who))
 }
 
 // refusalOf converts the error that ends a stream into an error that the caller may see.

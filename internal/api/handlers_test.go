@@ -166,7 +166,7 @@ func TestDeletePool(t *testing.T) {
 		require.Empty(t, w.Body.String())
 		require.Equal(t, "true", w.Header().Get("Dry-Run"))
 		require.True(t, s.request.DryRun)
-		require.False(t, s.request.IfMatch.Set())
+		require.False(t, s.request.IfMatch.IsSet())
 	})
 
 	t.Run("ReturnsTheCurrentTag", func(t *testing.T) {
@@ -248,7 +248,7 @@ func TestListFilters(t *testing.T) {
 		t.Parallel()
 		s := script()
 		at := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
-		for query, want := range map[string]utilization.Asked{
+		for query, want := range map[string]utilization.Query{
 			"": {Points: 200},
 			"?since=2026-03-01T00:00:00Z&until=2026-03-02T00:00:00Z&points=7": {Since: at, Until: at.AddDate(0, 0, 1), Points: 7},
 		} {

@@ -22,7 +22,7 @@ func creation(by tenancy.Principal, operationID, path string, body any, key *str
 	canonical, err := json.Marshal(body)
 	if err != nil {
 		return r, ipam.Errorf(ipam.CodeInternal, "The server cannot compare this request with earlier ones of its Idempotency-Key. Report the traceId, or repeat the request without this header.").
-			At("header:Idempotency-Key", "cannot be used for this request; leave it out.").Because(err)
+			At("header:Idempotency-Key", "cannot be used for this request; leave it out.").WithCause(err)
 	}
 	text := make([]byte, 0, 1024)
 	for _, part := range []string{operationID, "\n", path, "\n", by.Key.String(), "\n"} { // no part contains a line end

@@ -44,7 +44,7 @@ func (s *server) GetPoolFree(c echo.Context, project, pool string, p gen.GetPool
 const defaultPoints = 200
 
 func (s *server) GetPoolUtilization(c echo.Context, project, pool string, p gen.GetPoolUtilizationParams) error {
-	h, err := s.use.GetPoolUtilization(c.Request().Context(), project, pool, utilization.Asked{
+	h, err := s.use.GetPoolUtilization(c.Request().Context(), project, pool, utilization.Query{
 		Since: value(p.Since), Until: value(p.Until), Points: codec.ValueOr(p.Points, defaultPoints),
 	}, readingOf(c))
 	return reply(c, h, err, codec.PoolUtilizationOf)

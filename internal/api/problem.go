@@ -38,7 +38,7 @@ func (a *adapter) renderError(err error, c echo.Context) {
 	e := classify(err)
 	k, ok := kinds[e.Code]
 	if !ok {
-		e, k = ipam.Errorf(ipam.CodeInternal, "%s", internalSentence).Because(err), kinds[ipam.CodeInternal]
+		e, k = ipam.Errorf(ipam.CodeInternal, "%s", internalSentence).WithCause(err), kinds[ipam.CodeInternal]
 	}
 	a.logError(c, k.Status, e, err)
 	a.refused(c, string(e.Code))
@@ -59,14 +59,14 @@ func (a *adapter) renderError(err error, c echo.Context) {
 func classify(err error) *ipam.Error {
 	if e, ok := errors.AsType[*ipam.Error](err); ok {
 		if e.Code == ipam.CodeInternal {
-			return ipam.Errorf(ipam.CodeInternal, "%s", internalSentence).Because(err)
+			return ipam.Errorf(ipam.CodeInternal, "%s", internalSentence).WithCause(err)
 		}
 		return e
 	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return ipam.Errorf(ipam.CodeDeadline,
 			"The request's deadline passed before the server could respond. A change may have been made; repeat the request with the same name or Idempotency-Key to find out.").
-			Because(err)
+			WithCause(err)
 	}
 	if e, ok := errors.AsType[*echo.HTTPError](err); ok {
 		switch e.Code {
@@ -76,7 +76,7 @@ func classify(err error) *ipam.Error {
 			return ipam.Errorf(ipam.CodeMethodNotAllowed, "This path does not have this method; the header Allow lists its methods.")
 		}
 	}
-	return ipam.Errorf(ipam.CodeInternal, "%s", internalSentence).Because(err)
+	return ipam.Errorf(ipam.CodeInternal, "%s", internalSentence).WithCause(err)
 }
 
 // setErrorHeaders writes the response headers that depend on the error's status or figures.

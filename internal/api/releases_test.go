@@ -37,7 +37,7 @@ func (s *manyReleases) ReleaseClaims(_ context.Context, _ string, q releases.Sel
 		}}}, s.fail
 	}
 	why := ipam.Errorf(ipam.CodeInUse, "Claim team-a/web is in use.")
-	return releases.Report{Done: 3, Gone: 1, Skipped: []releases.Skipped{{Name: "web", Why: why}}, Next: "bmV4dA"}, s.fail
+	return releases.Report{Done: 3, Gone: 1, Skipped: []releases.Skipped{{Name: "web", Reason: why}}, Next: "bmV4dA"}, s.fail
 }
 
 func TestBulkRelease(t *testing.T) {

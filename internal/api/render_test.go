@@ -39,7 +39,7 @@ func TestRefusalsCarryTheirFigures(t *testing.T) {
 	wanted, largest, lo, hi := 16, 20, 20, 32
 	held, children, listed := int64(3), int64(0), int64(1)
 	cooled := time.Date(2026, 3, 5, 10, 30, 0, 0, time.UTC)
-	e := ipam.Errorf(ipam.CodeNotFound, "Not there.").At("/spec/poolRef", "names nothing.").Because(errors.New("secret"))
+	e := ipam.Errorf(ipam.CodeNotFound, "Not there.").At("/spec/poolRef", "names nothing.").WithCause(errors.New("secret"))
 	e.Figures = ipam.Figures{
 		WantedPrefixLength: &wanted, LargestFreePrefixLength: &largest, AvailableAddresses: "4096", PoolsTried: []string{"a/b"},
 		AllowedMin: &lo, AllowedMax: &hi, Claims: &held, ChildPools: &children, ConflictsWith: []string{"a/c"},
@@ -108,7 +108,7 @@ func TestFaultsAreLoggedOnceAndHiddenFromTheCaller(t *testing.T) {
 		{"AnInternalError", failing(ipam.Errorf(ipam.CodeInternal, "%s", secret)), 500, gen.ProblemCodeInternal, []string{secret}},
 		{"ACodeNobodyKnows", failing(ipam.Errorf("made_up", "%s", secret)), 500, gen.ProblemCodeInternal, []string{secret}},
 		{"APanic", answering{getPool: func(context.Context) (ipam.Pool, error) { panic(secret) }}, 500, gen.ProblemCodeInternal, []string{secret, "render_test.go"}},
-		{"ADatabaseThatIsDown", failing(ipam.Errorf(ipam.CodeUnavailable, "Not now.").Because(errors.New(secret))), 503, gen.ProblemCodeUnavailable, []string{secret}},
+		{"ADatabaseThatIsDown", failing(ipam.Errorf(ipam.CodeUnavailable, "Not now.").WithCause(errors.New(secret))), 503, gen.ProblemCodeUnavailable, []string{secret}},
 		{"ADeadline", failing(fmt.Errorf("%s: %w", secret, context.DeadlineExceeded)), 504, gen.ProblemCodeDeadline, []string{secret}},
 	}
 	for _, c := range cases {

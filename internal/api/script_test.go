@@ -37,7 +37,7 @@ type scripted struct {
 	cursor  string
 	bits    *int
 	mapped  allocations.Map
-	over    utilization.Asked
+	over    utilization.Query
 	sought  string
 	reads   int
 }
@@ -96,7 +96,7 @@ func (s *scripted) GetPoolMap(_ context.Context, _, _ string, within netip.Prefi
 	return allocations.Map{Within: s.pool.Block, Bits: 17, Runs: []allocations.Run{{Count: 2}}}, nil
 }
 
-func (s *scripted) GetPoolUtilization(_ context.Context, _, _ string, a utilization.Asked, _ usecase.Reading) (utilization.History, error) {
+func (s *scripted) GetPoolUtilization(_ context.Context, _, _ string, a utilization.Query, _ usecase.Reading) (utilization.History, error) {
 	s.over = a
 	at := time.Date(2026, 3, 2, 11, 0, 0, 0, time.UTC)
 	return utilization.History{
@@ -106,9 +106,9 @@ func (s *scripted) GetPoolUtilization(_ context.Context, _, _ string, a utilizat
 	}, nil
 }
 
-func (s *scripted) Search(_ context.Context, asked search.Asked, _ usecase.Reading) (search.Found, error) {
+func (s *scripted) Search(_ context.Context, asked search.Query, _ usecase.Reading) (search.Found, error) {
 	s.sought, s.limit = asked.Text, asked.Limit
-	return search.Found{Items: []search.Item{{Kind: trail.KindProject, Name: "team-a", Why: search.WhyName}}}, nil
+	return search.Found{Items: []search.Item{{Kind: trail.KindProject, Name: "team-a", Why: search.ReasonName}}}, nil
 }
 
 func (s *scripted) GetPoolFree(_ context.Context, _, _ string, bits *int, limit int, _ string, _ usecase.Reading) (pools.FreePage, error) {

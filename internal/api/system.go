@@ -31,7 +31,7 @@ var ErrDraining = errors.New("the server is stopping")
 func (s *server) GetReadiness(c echo.Context) error {
 	if s.cfg.Ready != nil {
 		if err := s.cfg.Ready(c.Request().Context()); err != nil {
-			return ipam.Errorf(ipam.CodeUnavailable, "The server cannot serve requests now; send them elsewhere or later.").Because(err)
+			return ipam.Errorf(ipam.CodeUnavailable, "The server cannot serve requests now; send them elsewhere or later.").WithCause(err)
 		}
 	}
 	return sendOK(c, &gen.Health{Status: gen.HealthStatusOk})
@@ -51,7 +51,7 @@ func (s *server) GetWhoami(c echo.Context) error {
 }
 
 func (s *server) Search(c echo.Context, p gen.SearchParams) error {
-	found, err := s.use.Search(c.Request().Context(), search.Asked{Text: p.Q, Kind: string(value(p.Kind)), Limit: codec.ValueOr(p.Limit, defaultFound)}, readingOf(c))
+	found, err := s.use.Search(c.Request().Context(), search.Query{Text: p.Q, Kind: string(value(p.Kind)), Limit: codec.ValueOr(p.Limit, defaultFound)}, readingOf(c))
 	return reply(c, found, err, codec.SearchResultOf)
 }
 

@@ -40,7 +40,7 @@ type UseCases interface {
 	CreatePool(ctx context.Context, project string, p ipam.Pool, r usecase.Request) (usecase.Result[ipam.Pool], error)
 	GetPool(ctx context.Context, project, name string, r usecase.Reading) (ipam.Pool, error)
 	GetPoolFree(ctx context.Context, project, name string, prefixLength *int, limit int, cursor string, r usecase.Reading) (pools.FreePage, error)
-	GetPoolUtilization(ctx context.Context, project, name string, a utilization.Asked, r usecase.Reading) (utilization.History, error)
+	GetPoolUtilization(ctx context.Context, project, name string, a utilization.Query, r usecase.Reading) (utilization.History, error)
 	PatchPool(ctx context.Context, project, name string, r usecase.Request, mutate func(ipam.Pool) (ipam.Pool, error)) (ipam.Pool, error)
 	DeletePool(ctx context.Context, project, name string, r usecase.Request) error
 
@@ -135,7 +135,7 @@ type UseCases interface {
 
 	Whoami(ctx context.Context) (tenancy.Principal, error)
 	// Search returns the first matches in the caller's projects, up to the limit.
-	Search(ctx context.Context, asked search.Asked, r usecase.Reading) (search.Found, error)
+	Search(ctx context.Context, asked search.Query, r usecase.Reading) (search.Found, error)
 	// ListRegions returns the installation's regions, the primary one first, and this server's region.
 	ListRegions(ctx context.Context) (all []ipam.Region, here string, err error)
 	// Admit authorizes an action before the server reads the request body. If it refuses a change, it records the attempt.

@@ -120,7 +120,7 @@ func (c *Console) callback(ec echo.Context) error {
 		}
 	}
 	if ipam.IsCode(err, ipam.CodeUnauthenticated) {
-		err = ipam.Errorf(ipam.CodeUnauthenticated, "This server does not accept the identity that the issuer sent.").Because(err)
+		err = ipam.Errorf(ipam.CodeUnauthenticated, "This server does not accept the identity that the issuer sent.").WithCause(err)
 	}
 	if err != nil {
 		return tries.Failed(ec.Response().Header(), err)

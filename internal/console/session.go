@@ -61,7 +61,7 @@ func (c *Console) signIn(ec echo.Context) error {
 	defer tries.End()
 	begun, err := c.cfg.Sessions.BeginWithKey(tenancy.WithoutCache(ctx), key, c.admit(ec))
 	if ipam.IsCode(err, ipam.CodeUnauthenticated) {
-		err = ipam.Errorf(ipam.CodeUnauthenticated, "This API key is not valid on this server.").At("/key", "is not valid.").Because(err)
+		err = ipam.Errorf(ipam.CodeUnauthenticated, "This API key is not valid on this server.").At("/key", "is not valid.").WithCause(err)
 	}
 	if err != nil {
 		return tries.Failed(ec.Response().Header(), err)

@@ -33,11 +33,11 @@ func (l *cacheFill) ahead(c storage.Container, reads freespace.Reads) (_ freespa
 	}
 	switch short := l.memory.IsShort(lookup.FenceKeyOf(c)); {
 	case short && len(reads.Scans) == 0:
-		return reads.Whole(c.Block, catalogcache.Short), true
+		return reads.WithWholeList(c.Block, catalogcache.Short), true
 	case short:
-		return reads.Ahead(catalogcache.Short), true
+		return reads.WithMoreRows(catalogcache.Short), true
 	default:
-		return reads.Ahead(catalogcache.PrefetchLength), true
+		return reads.WithMoreRows(catalogcache.PrefetchLength), true
 	}
 }
 
@@ -112,7 +112,7 @@ func (l *cacheFill) committed(t *tx) {
 		fence, moved := t.fences[at], slices.Contains(l.moved, at)
 		// If the pool is in several regions and this transaction did not change it, the pool is not cached. The reason: a restore may bring back the
 		// version that this transaction read, but with other facts.
-		if fence.Mark.IsZero() || !moved && p.Pool.Several() {
+		if fence.Mark.IsZero() || !moved && p.Pool.MultiRegion() {
 			continue
 		}
 		if was := l.memory.Take(at); was != nil && was.Fence.Mark == p.Fence.Mark { // grants that were read under the same version stay valid

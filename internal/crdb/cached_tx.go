@@ -166,8 +166,8 @@ func (t *cachedTx) GroupRead(_ context.Context, c storage.Container, reads frees
 	}
 	t.pools[at] = p
 	facts.Pool, facts.Granted = p.Pool, p.Granted
-	facts.Pool.At = q.Pool.At
-	if facts.Pool.Several() {
+	facts.Pool.UsedIn = q.Pool.UsedIn
+	if facts.Pool.MultiRegion() {
 		t.several = append(t.several, c)
 	} else {
 		stock := p.Fence.Stock

@@ -179,7 +179,7 @@ func TestSearchForForeignResourcesCostsTheSameAsForMissingOnes(t *testing.T) {
 			said := func(text string) ([]attempted, int) {
 				tap.take()
 				tap.counted()
-				found, err := svc.Search(asCurious(t), search.Asked{Text: text, Limit: 10}, usecase.Reading{})
+				found, err := svc.Search(asCurious(t), search.Query{Text: text, Limit: 10}, usecase.Reading{})
 				require.NoError(t, err)
 				require.Empty(t, found.Items)
 				require.False(t, found.Truncated)

@@ -37,7 +37,7 @@ func (s *Store) mayChange() error {
 	if why == nil {
 		return nil
 	}
-	e := ipam.Errorf(ipam.CodeUnavailable, "This server is too old for its database and stops. Nothing was changed; repeat the request, and another server will serve it.").Because(why)
+	e := ipam.Errorf(ipam.CodeUnavailable, "This server is too old for its database and stops. Nothing was changed; repeat the request, and another server will serve it.").WithCause(why)
 	e.RetryAfter = clockEvery
 	return e
 }

@@ -132,22 +132,22 @@ var readings = map[string]reading{
 		return svc.GetPoolMap(ctx, p, "pool", netip.Prefix{}, 8, r)
 	}),
 	"GetPoolUtilization": asked(withPool, func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (utilization.History, error) {
-		return svc.GetPoolUtilization(ctx, p, "pool", utilization.Asked{Points: 200}, r)
+		return svc.GetPoolUtilization(ctx, p, "pool", utilization.Query{Points: 200}, r)
 	}),
 	"ListRootPools": asked(withPool, func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (paging.Page[ipam.Pool], error) {
 		return svc.ListPools(ctx, p, paging.Filter{Roots: true}, 10, "", r)
 	}),
 	"SearchAddress": asked(withRetained, func(ctx context.Context, svc *alloc.Service, _ string, r usecase.Reading) (search.Found, error) {
-		return svc.Search(ctx, search.Asked{Text: here.String(), Limit: 10}, r)
+		return svc.Search(ctx, search.Query{Text: here.String(), Limit: 10}, r)
 	}),
 	"SearchAddressInProject": asked(withRetained, func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (search.Found, error) {
-		return svc.Search(ctx, search.Asked{Text: p + "/" + here.String(), Limit: 10}, r)
+		return svc.Search(ctx, search.Query{Text: p + "/" + here.String(), Limit: 10}, r)
 	}),
 	"SearchName": asked(withClass(), func(ctx context.Context, svc *alloc.Service, _ string, r usecase.Reading) (search.Found, error) {
-		return svc.Search(ctx, search.Asked{Text: "c", Limit: 10}, r)
+		return svc.Search(ctx, search.Query{Text: "c", Limit: 10}, r)
 	}),
 	"SearchLabel": asked(withPool, func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (search.Found, error) {
-		return svc.Search(ctx, search.Asked{Text: p + "/env=prod", Limit: 10}, r)
+		return svc.Search(ctx, search.Query{Text: p + "/env=prod", Limit: 10}, r)
 	}),
 	"ListPools": asked(withPool, func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (paging.Page[ipam.Pool], error) {
 		return svc.ListPools(ctx, p, paging.Filter{}, 10, "", r)

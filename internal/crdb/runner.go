@@ -234,5 +234,5 @@ func (s *Store) repeat(ctx context.Context, op string, read bool, attempt func(c
 // unknown logs a COMMIT that had no definite reply, and returns the error for the caller.
 func (s *Store) unknown(ctx context.Context, op string, n int, state string, err error) error {
 	s.log.WarnContext(ctx, "outcome of a commit is unknown", "op", op, "attempt", n, "sqlstate", state, "error", err)
-	return ipam.Errorf(ipam.CodeOutcomeUnknown, "The database did not confirm whether the change was made.").Because(err)
+	return ipam.Errorf(ipam.CodeOutcomeUnknown, "The database did not confirm whether the change was made.").WithCause(err)
 }

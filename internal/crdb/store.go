@@ -178,7 +178,7 @@ func (s *Store) Close() {
 // Ping reports whether the database responds.
 func (s *Store) Ping(ctx context.Context) error {
 	if err := s.pool.Ping(ctx); err != nil {
-		return ipam.Errorf(ipam.CodeUnavailable, "The database does not answer.").Because(err)
+		return ipam.Errorf(ipam.CodeUnavailable, "The database does not answer.").WithCause(err)
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ func (t *tx) GroupRead(ctx context.Context, pool storage.Container, reads freesp
 	}
 	if err == nil && learns {
 		t.fill.read(pool, reads, q, facts, t.fences[lookup.FenceKeyOf(pool)])
-		facts.Free = asked.Asked(facts.Free) // without the extra blocks, which are only for the cache: this group may be about to release such a block
+		facts.Free = asked.Requested(facts.Free) // without the extra blocks, which are only for the cache: this group may be about to release such a block
 	}
 	return facts, err
 }
@@ -38,8 +38,8 @@ func (t *tx) changed(ctx context.Context, pool storage.Container, q storage.Grou
 	if facts.Pool, err = t.PoolGetByID(ctx, pool.ID); err != nil {
 		return facts, err
 	}
-	facts.Pool.At = q.Pool.At
-	if facts.Pool.Several() { // the epochs (versions) that were read above may be older than the pool's share in this region
+	facts.Pool.UsedIn = q.Pool.UsedIn
+	if facts.Pool.MultiRegion() { // the epochs (versions) that were read above may be older than the pool's share in this region
 		record, there, err := t.StockEpoch(ctx, pool.ID, pool.Region)
 		facts.Fenced = record != there
 		return facts, err

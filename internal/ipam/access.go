@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Member is a subject's role in a project. Its name is the subject.
+// Member is a subject's role in a project. The member's name is the subject.
 type Member struct {
 	Metadata
 	ProjectID ID         `json:"projectId"`

@@ -41,27 +41,27 @@ const (
 	AboutQuotas AlertAbout = "Quotas"
 )
 
-// alertRelief is how many percentage points below the threshold an alert ends. Without it, a usage near the threshold would begin and end an alert
-// again and again.
+// alertRelief is the number of percentage points by which the usage must fall below the threshold before an alert ends. Without this margin, a usage
+// near the threshold would begin and end an alert again and again.
 const alertRelief = 2
 
 // runwayReliefDivisor serves the same purpose for a rule with a runway. The alert ends when the free space lasts longer than the runway plus a tenth
 // (1/runwayReliefDivisor).
 const runwayReliefDivisor = 10
 
-// Standing is the usage that a rule checks, for a pool or quota, with a forecast.
+// Standing is the usage of a pool or quota that a rule checks. For a pool, it may have a forecast.
 type Standing struct {
 	Share
 
-	// Lasts and Perhaps forecast the time until the pool has no free space. nil means no forecast. Perhaps accepts a line that fits the records less
-	// well, so it is never longer than Lasts.
-	Lasts, Perhaps *time.Duration
+	// Forecast and LooseForecast estimate the time until the pool has no free space. nil means no forecast. LooseForecast also accepts lines that fit
+	// the records less well, so it is never longer than Forecast.
+	Forecast, LooseForecast *time.Duration
 }
 
 // Begins reports whether an alert begins in this state.
 func (s AlertRuleSpec) Begins(now Standing) bool {
 	if s.Runway != nil {
-		return now.Lasts != nil && *now.Lasts <= *s.Runway
+		return now.Forecast != nil && *now.Forecast <= *s.Runway
 	}
 	return now.cmp(s.Percent) >= 0
 }
@@ -69,7 +69,7 @@ func (s AlertRuleSpec) Begins(now Standing) bool {
 // Ends reports whether an alert ends in this state. A full pool has no forecast, but its alert continues.
 func (s AlertRuleSpec) Ends(now Standing) bool {
 	if s.Runway != nil {
-		return now.cmp(100) < 0 && (now.Perhaps == nil || *now.Perhaps > *s.Runway+*s.Runway/runwayReliefDivisor)
+		return now.cmp(100) < 0 && (now.LooseForecast == nil || *now.LooseForecast > *s.Runway+*s.Runway/runwayReliefDivisor)
 	}
 	return now.cmp(max(s.Percent-alertRelief, 0)) <= 0
 }

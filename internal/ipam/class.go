@@ -37,7 +37,7 @@ type Class struct {
 	Status    ClassStatus `json:"status,omitzero"` // each read fills it in for its caller; not stored
 }
 
-// ClassSpec has the class fields that the caller sets. Fixed checks the immutable ones.
+// ClassSpec has the class fields that the caller sets. Fixed compares the immutable fields.
 type ClassSpec struct {
 	Provisioner         Provisioner       `json:"provisioner"`
 	Family              Family            `json:"ipFamily"`
@@ -63,7 +63,8 @@ type ClassSpec struct {
 	EmptyPoolTTL     *time.Duration `json:"emptyPoolTTL,omitempty"` // nil: empty scoped pools stay
 }
 
-// ClassStatus describes the pools behind a class, as one caller may use them. These are pools in the class's project and in the caller's own project.
+// ClassStatus describes the pools that back a class and that one caller may use. These pools are in the class's project or in the caller's own
+// project.
 type ClassStatus struct {
 	BackingPools int64 // pools that back the class
 	ScopedPools  int64 // pools made for scopes; the class's project sees all, and another project sees only its own

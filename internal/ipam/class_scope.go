@@ -29,8 +29,8 @@ func (c Class) MissingRoles(scope map[string]string) []string {
 	return slices.DeleteFunc(c.roles(), func(role string) bool { return scope[role] != "" })
 }
 
-// ScopeKey returns the values in a scope for the roles that the class requires. key is their canonical text, which has role=value pairs, sorted by
-// role and joined by commas. ScopeKey ignores other roles.
+// ScopeKey returns the values in a scope for the roles that the class requires. The result key is the canonical text of these values: role=value
+// pairs, sorted by role and joined by commas. ScopeKey ignores other roles.
 func (c Class) ScopeKey(scope map[string]string) (values map[string]string, key string) {
 	values = map[string]string{}
 	for _, role := range c.roles() {
@@ -45,8 +45,8 @@ func (c Class) ScopeKey(scope map[string]string) (values map[string]string, key 
 	return values, strings.Join(pairs, ",")
 }
 
-// ParseScope parses a scope's text in ScopeKey's format, but with the roles in any order. "-" is the empty scope. pointer is the text's position in
-// the request.
+// ParseScope parses a scope's text in ScopeKey's format. The roles may be in any order. "-" is the empty scope. pointer is the text's position in the
+// request.
 func ParseScope(pointer, text string) (map[string]string, error) {
 	if text == "-" {
 		return nil, nil //nolint:nilnil // no roles

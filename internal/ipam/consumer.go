@@ -99,17 +99,17 @@ func (c Consumer) Ended(at time.Time, because EndReason) Consumer {
 	return c
 }
 
-// Check validates a consumer in a request. at is the pointer to the consumer in the body, and uid is the pointer to its UID.
-func (c NewConsumer) Check(at, uid string) error {
+// Check validates a consumer in a request. pointer is the JSON pointer to the consumer in the body, and uidPointer is the pointer to its UID.
+func (c NewConsumer) Check(pointer, uidPointer string) error {
 	switch {
 	case !ValidName(c.Ref.Realm):
-		return Invalid(at+"/realm", "must be a DNS label: 1 to 63 of a-z, 0-9 and -, beginning and ending with a letter or digit.")
+		return Invalid(pointer+"/realm", "must be a DNS label: 1 to 63 of a-z, 0-9 and -, beginning and ending with a letter or digit.")
 	case !ValidConsumerUID(c.Ref.UID):
-		return Invalid(uid, "must be 1 to %d letters, digits, -, ., _ and :, beginning and ending with a letter or digit.", MaxConsumerUID)
+		return Invalid(uidPointer, "must be 1 to %d letters, digits, -, ., _ and :, beginning and ending with a letter or digit.", MaxConsumerUID)
 	case c.Spec.TTL != 0 && (c.Spec.TTL < MinConsumerTTL || c.Spec.TTL > MaxConsumerTTL):
-		return Invalid(at+"/ttlSeconds", "must be %d to %d.", int(MinConsumerTTL.Seconds()), int(MaxConsumerTTL.Seconds()))
+		return Invalid(pointer+"/ttlSeconds", "must be %d to %d.", int(MinConsumerTTL.Seconds()), int(MaxConsumerTTL.Seconds()))
 	}
-	return cmp.Or(CheckText(at+"/kind", c.Spec.Kind, MaxConsumerText, false), CheckText(at+"/name", c.Spec.Name, MaxConsumerText, false))
+	return cmp.Or(CheckText(pointer+"/kind", c.Spec.Kind, MaxConsumerText, false), CheckText(pointer+"/name", c.Spec.Name, MaxConsumerText, false))
 }
 
 // Attachment records that a consumer uses a claim.

@@ -33,7 +33,7 @@ type Figures struct {
 	Claims, ChildPools      *int64
 	Consumers               *int64 // consumers that use the claim
 	Retained, Spaces        *int64 // resources that block the request, as Claims and ChildPools do
-	Fitting                 *int64 // how many claims in a batch fit before the first one that does not
+	Fitting                 *int64 // number of claims in a batch that fit before the first claim that does not fit
 	ConflictsWith           []string
 	CurrentRevision         string
 
@@ -80,8 +80,8 @@ const (
 	OutcomeRefused Outcome = "refused"
 )
 
-// ErrShed is the cause if an overloaded server refuses a request. The refusal does not depend on the request. Thousands may occur in a second, so the
-// server counts them and does not log each one.
+// ErrShed is the cause if an overloaded server refuses a request. The refusal does not depend on the request. Thousands of such refusals may occur in
+// one second, so the server counts them and does not log each one.
 var ErrShed = errors.New("shed")
 
 // Errorf makes an error with a public message.
@@ -105,8 +105,8 @@ func (e *Error) At(pointer, format string, args ...any) *Error {
 	return e
 }
 
-// Because sets the internal cause and returns the error.
-func (e *Error) Because(cause error) *Error {
+// WithCause sets the internal cause and returns the error.
+func (e *Error) WithCause(cause error) *Error {
 	e.cause = cause
 	return e
 }

@@ -18,7 +18,7 @@ import (
 
 func TestErrorSeparatesMessageFromCause(t *testing.T) {
 	t.Parallel()
-	e := ipam.Errorf(ipam.CodeOverlap, "%s overlaps.", "10.0.0.0/8").At("/spec/cidr", "must not be %d.", 7).Because(io.ErrUnexpectedEOF)
+	e := ipam.Errorf(ipam.CodeOverlap, "%s overlaps.", "10.0.0.0/8").At("/spec/cidr", "must not be %d.", 7).WithCause(io.ErrUnexpectedEOF)
 	require.Equal(t, "10.0.0.0/8 overlaps.", e.Message)
 	require.Equal(t, []ipam.Field{{Pointer: "/spec/cidr", Detail: "must not be 7."}}, e.Fields)
 	require.NotContains(t, e.Message, "EOF")

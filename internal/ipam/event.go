@@ -38,15 +38,15 @@ type Hold struct {
 	AllocationID ID
 	Holder       Ref // the claim or child pool
 	Since        time.Time
-	Until        time.Time // zero: it has not ended
-	Because      Because   // set if a consumer's detachment released the claim
+	Until        time.Time    // zero: it has not ended
+	Because      ReleaseCause // set if a consumer's detachment released the claim
 }
 
-// Because describes the consumer's detachment that released a claim. The zero value means no such reason.
-type Because struct {
+// ReleaseCause describes the detachment of a consumer that released a claim. The zero value means that no detachment released the claim.
+type ReleaseCause struct {
 	Reason   EndReason
 	Consumer ConsumerRef
 }
 
-// IsSet reports whether the reason is set.
-func (b Because) IsSet() bool { return b.Reason != "" }
+// IsSet reports whether a detachment released the claim.
+func (b ReleaseCause) IsSet() bool { return b.Reason != "" }

@@ -25,19 +25,19 @@ func NewID() ID {
 // NewTimeID makes an ID that sorts by its time in microseconds (version 7, RFC 9562, method 3). It has 48 bits of milliseconds and 12 bits for the
 // part of a millisecond, followed by random bits.
 func NewTimeID(at time.Time) ID {
-	return NewID().at(at)
+	return NewID().withTime(at)
 }
 
 // Numbered returns an ID with another time and with the number n. The receiver comes from NewTimeID. n replaces the last 16 random bits, and the
 // other random bits stay.
 func (id ID) Numbered(at time.Time, n uint16) ID {
-	id = id.at(at)
+	id = id.withTime(at)
 	binary.BigEndian.PutUint16(id[14:], n)
 	return id
 }
 
-// at returns an ID with another time. It rounds the part of a millisecond up, so that Time returns the same microsecond.
-func (id ID) at(t time.Time) ID {
+// withTime returns the ID with another time. It rounds the part of a millisecond up, so that Time returns the same microsecond.
+func (id ID) withTime(t time.Time) ID {
 	us := t.Nanosecond() / 1000 % 1000
 	binary.BigEndian.PutUint64(id[:8], uint64(t.UnixMilli())<<16|0x7000|uint64(us<<12+999)/1000) //nolint:gosec // us is 0 to 999
 	return id

@@ -52,8 +52,8 @@ type Pool struct {
 	Stock              Stock        `json:"stock"`
 	Regional           []PoolRegion `json:"regional,omitempty"` // state in each region, in Spec.Regions' order; empty if the pool serves only its home
 
-	// At is the region in which a request uses the pool. It is "" for the home region. It is not stored.
-	At string `json:"-"`
+	// UsedIn is the region in which a request uses the pool. It is "" for the home region. It is not stored.
+	UsedIn string `json:"-"`
 }
 
 // PoolSpec has the pool fields that the caller sets.

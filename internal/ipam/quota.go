@@ -44,8 +44,8 @@ type QuotaSubject struct {
 }
 
 // Covers reports whether a quota with this scope counts a block.
-func (s QuotaScope) Covers(at QuotaSubject) bool {
-	return (s.Pool == Ref{} || s.Pool == at.Pool) && (s.Class == Ref{} || s.Class == at.Class) && (s.Family == "" || s.Family == at.Family)
+func (s QuotaScope) Covers(subject QuotaSubject) bool {
+	return (s.Pool == Ref{} || s.Pool == subject.Pool) && (s.Class == Ref{} || s.Class == subject.Class) && (s.Family == "" || s.Family == subject.Family)
 }
 
 // QuotaLimits has a quota's limits. nil means unlimited.
@@ -82,8 +82,8 @@ func (u Usage) addresses() *big.Int {
 	return u.Addresses
 }
 
-// QuotaShards is how many rows a quota's figures have in each region. Because a quota has several rows, transactions on different pools seldom use
-// the same row.
+// QuotaShards is the number of rows that hold a quota's figures in each region. A quota has several rows so that transactions on different pools
+// seldom use the same row.
 const QuotaShards = 16
 
 // QuotaShard is one part in a quota's figures. For each measure with a limit, the spares in all shards add up to the limit less the usage.

@@ -38,22 +38,23 @@ type Loan struct {
 	LentAt time.Time
 }
 
-// Several reports whether a pool serves other regions than its home.
-func (p Pool) Several() bool { return len(p.Spec.Regions) > 0 }
+// MultiRegion reports whether a pool serves other regions than its home.
+func (p Pool) MultiRegion() bool { return len(p.Spec.Regions) > 0 }
 
 // Serves reports whether a pool has its own rows in a region.
 func (p Pool) Serves(region string) bool {
 	return region == p.Region || slices.Contains(p.Spec.Regions, region)
 }
 
-// In returns the pool for use in a region, which it stores in the field At. If the pool does not serve the region, At means the home region.
-func (p Pool) In(region string) Pool {
-	p.At = ""
+// InRegion returns the pool for use in a region, and stores that region in UsedIn. If the pool does not serve the region, InRegion selects the home
+// region.
+func (p Pool) InRegion(region string) Pool {
+	p.UsedIn = ""
 	if region != p.Region && p.Serves(region) {
-		p.At = region
+		p.UsedIn = region
 	}
 	return p
 }
 
-// Place returns the region in which the pool is used. This is the field At, or the home region if At is "".
-func (p Pool) Place() string { return cmp.Or(p.At, p.Region) }
+// Place returns the region in which the pool is used. This is UsedIn, or the home region if UsedIn is "".
+func (p Pool) Place() string { return cmp.Or(p.UsedIn, p.Region) }

@@ -28,7 +28,7 @@ func NotABlock(text string) string {
 			return fmt.Sprintf("is an address without a length; write %s for this address alone.", HostBlock(a.Unmap()))
 		}
 	}
-	address, fault := spelt(host)
+	address, fault := parseSpelling(host)
 	switch {
 	case fault == "" && !address.IsValid():
 		return noBlock
@@ -62,7 +62,7 @@ func NotAnAddress(text string) string {
 		return fmt.Sprintf("has blanks around it; write %s.", a)
 	}
 	host, _, found := strings.Cut(text, "/")
-	address, fault := spelt(host)
+	address, fault := parseSpelling(host)
 	switch {
 	case !address.IsValid():
 		return noAddress
@@ -74,8 +74,8 @@ func NotAnAddress(text string) string {
 	return noAddress
 }
 
-// spelt parses an address that may have a refused spelling. It describes the fault in the spelling as half a sentence.
-func spelt(text string) (address netip.Addr, fault string) {
+// parseSpelling parses an address, even in a spelling that requests may not use. fault describes the wrong spelling as half a sentence.
+func parseSpelling(text string) (address netip.Addr, fault string) {
 	if bare, zone, found := strings.Cut(text, "%"); found {
 		if a, err := netip.ParseAddr(bare); err == nil && zone != "" {
 			return a.Unmap(), "has a zone, which names an interface of one machine"

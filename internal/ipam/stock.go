@@ -63,8 +63,8 @@ func plus(was, changed map[int]int64) (map[int]int64, error) {
 	return next, nil
 }
 
-// Room reports whether some free block is large enough for a block with length bits.
-func (s Stock) Room(bits int) bool {
+// HasRoom reports whether a free block is large enough for a block with prefix length bits.
+func (s Stock) HasRoom(bits int) bool {
 	largest, ok := s.LargestFree()
 	return ok && largest <= bits
 }

@@ -75,8 +75,8 @@ func TestNegativeStockIsRefused(t *testing.T) {
 func TestRoomNeedsALargeEnoughBlock(t *testing.T) {
 	t.Parallel()
 	s := ipam.Stock{Free: map[int]int64{26: 1, 30: 4}}
-	require.True(t, s.Room(26))
-	require.True(t, s.Room(32))
-	require.False(t, s.Room(25))
-	require.False(t, ipam.Stock{Cooling: map[int]int64{8: 1}}.Room(32))
+	require.True(t, s.HasRoom(26))
+	require.True(t, s.HasRoom(32))
+	require.False(t, s.HasRoom(25))
+	require.False(t, ipam.Stock{Cooling: map[int]int64{8: 1}}.HasRoom(32))
 }

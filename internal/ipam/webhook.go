@@ -2,7 +2,7 @@ package ipam
 
 import "time"
 
-// Webhook is a URL that Carve sends the changes in a project to.
+// Webhook is a URL to which Carve sends the changes in a project.
 type Webhook struct {
 	Metadata
 	ProjectID ID              `json:"projectId"`
@@ -13,7 +13,7 @@ type Webhook struct {
 	DueAt       time.Time  `json:"dueAt,omitzero"`       // when a server should take the webhook, or when the lease expires; zero: never
 	Lease       ID         `json:"-"`                    // the server that has taken the webhook; zero: none
 	Epoch       ID         `json:"epoch"`                // the row's version; changes with every write
-	DeadLetters int64      `json:"deadLetters,omitzero"` // given-up deliveries when the webhook was read
+	DeadLetters int64      `json:"deadLetters,omitzero"` // number of given-up deliveries when the webhook was read
 
 	Secret string `json:"-"` // only in the response that creates the webhook
 }
@@ -73,7 +73,7 @@ func (w Webhook) State() string {
 	}
 }
 
-// Unserved reports whether the last server that had the webhook failed.
+// Unserved reports whether the server that last took the webhook failed.
 func (w Webhook) Unserved() bool {
 	return w.Progress.Error != nil && w.Progress.Error.Reason == ReasonUnserved
 }

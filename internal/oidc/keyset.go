@@ -138,7 +138,7 @@ func (s *keySet) refused() error {
 func unavailable(wait time.Duration, cause error) error {
 	e := ipam.Errorf(ipam.CodeUnavailable, "The issuer of these credentials does not respond, so the server cannot verify them now; repeat the request.")
 	e.RetryAfter = wait
-	return e.Because(cause)
+	return e.WithCause(cause)
 }
 
 // run makes one fetch. It waits until the previous fetch has ended, and until at least s.every has passed since the previous fetch began.

@@ -94,7 +94,7 @@ func (s *SignIn) End(ctx context.Context, code, from string, a Attempt) (p tenan
 	}
 	secret, err := s.client.secret()
 	if err != nil {
-		return p, ipam.Errorf(ipam.CodeUnavailable, "Sign-in at this issuer does not work now, because the server cannot read its client secret. Ask the operator.").Because(err)
+		return p, ipam.Errorf(ipam.CodeUnavailable, "Sign-in at this issuer does not work now, because the server cannot read its client secret. Ask the operator.").WithCause(err)
 	}
 	tokens, err := s.config(there, secret, a).Exchange(oidc.ClientContext(ctx, s.from.client), code, oauth2.VerifierOption(a.Verifier))
 	if err != nil {

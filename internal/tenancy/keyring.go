@@ -118,7 +118,7 @@ func same(hash []byte, facts keyFacts, found bool) bool {
 // NotValid returns the error for invalid credentials. All such errors look the same to the caller. why is only for the log, and must not contain the
 // credentials.
 func NotValid(why string) error {
-	return ipam.Errorf(ipam.CodeUnauthenticated, "The credentials in the header Authorization are not valid.").Because(reason(why))
+	return ipam.Errorf(ipam.CodeUnauthenticated, "The credentials in the header Authorization are not valid.").WithCause(reason(why))
 }
 
 type reason string

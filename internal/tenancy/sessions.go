@@ -228,5 +228,5 @@ func (s *Sessions) Flush(ctx context.Context) (written int64, err error) {
 
 // ended returns the error for an invalid session. why is only for the log.
 func ended(why string) error {
-	return ipam.Errorf(ipam.CodeUnauthenticated, "The session of the console has ended: sign in again.").Because(errors.New("the session " + why))
+	return ipam.Errorf(ipam.CodeUnauthenticated, "The session of the console has ended: sign in again.").WithCause(errors.New("the session " + why))
 }

@@ -13,8 +13,8 @@ import (
 const BootstrapKey = "bootstrap"
 
 // EnsureBootstrap makes sure that the installation has an admin, because without one it is unusable. If the project "platform" has no permanent
-// admin, EnsureBootstrap makes a key with the role admin. It returns this key's token. Otherwise made is false.
-func (s *Keys) EnsureBootstrap(ctx context.Context) (token string, made bool, err error) {
+// admin, EnsureBootstrap makes a key with the role admin. It returns this key's token. Otherwise, created is false.
+func (s *Keys) EnsureBootstrap(ctx context.Context) (token string, created bool, err error) {
 	platform, err := s.of.Store.ProjectGet(ctx, ipam.PlatformProject)
 	if err != nil {
 		return "", false, err
@@ -46,11 +46,11 @@ func generatedBootstrap() ipam.Metadata {
 	return m
 }
 
-func (s *Keys) bootstrap(ctx context.Context, m ipam.Metadata, why string) (ipam.APIKey, error) {
+func (s *Keys) bootstrap(ctx context.Context, m ipam.Metadata, description string) (ipam.APIKey, error) {
 	ctx = tenancy.WithPrincipal(ctx, tenancy.System())
 	ctx = tenancy.WithOrigin(ctx, tenancy.Origin{Operation: "bootstrap"})
 	made, err := s.CreateKey(ctx, ipam.PlatformProject, ipam.APIKey{
-		Metadata: m, Spec: ipam.APIKeySpec{Role: string(tenancy.Admin), Description: why},
+		Metadata: m, Spec: ipam.APIKeySpec{Role: string(tenancy.Admin), Description: description},
 	}, usecase.Request{})
 	return made.Value, err
 }

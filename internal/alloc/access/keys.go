@@ -38,8 +38,8 @@ func (s *Keys) GetKey(ctx context.Context, project, name string) (ipam.APIKey, e
 	return s.of.Get(ctx, project, name)
 }
 
-// CreateKey makes an API key. The token is in this response only. A repeat with the same idempotency key and a dry run return no token, because Carve
-// never stores it. Only a project's admin may make keys, so a key never has more rights than its maker.
+// CreateKey makes an API key. Only this response contains the token. A repeat with the same idempotency key and a dry run return no token, because
+// Carve never stores it. Only a project's admin may make keys, so a key never has more rights than its maker.
 func (s *Keys) CreateKey(ctx context.Context, project string, k ipam.APIKey, r usecase.Request) (usecase.Result[ipam.APIKey], error) {
 	none := usecase.Result[ipam.APIKey]{}
 	who, in, err := s.of.Enter(ctx, tenancy.KeysWrite, project)

@@ -86,7 +86,7 @@ func (s *Members) DeleteMember(ctx context.Context, project, subject string, r u
 }
 
 // staysGoverned refuses to remove the last admin from the project "platform". It counts the admins in the transaction that removes one. So if two
-// removals run concurrently, one runs again and sees the other.
+// removals run concurrently, one transaction runs again and sees the other removal.
 func staysGoverned(ctx context.Context, tx storage.Tx, key storage.ProjectKey, takenAway string) error {
 	if key.Name != ipam.PlatformProject || takenAway != string(tenancy.Admin) {
 		return nil

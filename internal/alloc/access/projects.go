@@ -118,7 +118,8 @@ func (s *Projects) GetProject(ctx context.Context, name string) (ipam.Project, e
 	return projects.Find(s.Store)(ctx, storage.ProjectKey{}, name)
 }
 
-// PatchProject changes labels, annotations and spec by mutate, which must be pure. It writes nothing if mutate changes nothing.
+// PatchProject applies the function mutate to labels, annotations and spec. mutate must be pure. If mutate changes nothing, PatchProject writes
+// nothing.
 func (s *Projects) PatchProject(ctx context.Context, name string, r usecase.Request, mutate func(ipam.Project) (ipam.Project, error)) (ipam.Project, error) {
 	projects, err := s.enter(ctx, tenancy.ProjectsWrite, name)
 	if err != nil {
@@ -197,8 +198,8 @@ func holdsNothing(ctx context.Context, tx storage.Tx, p ipam.Project) error {
 		e.Figures.Pools, e.Figures.Claims, e.Figures.Spaces = &holds.Pools, &holds.Claims, &holds.Spaces
 		return e
 	}
-	// A project without pools and claims may still use addresses in other projects. These are in retained blocks, or in empty pools for the project's
-	// scopes.
+	// A project without pools and claims may still use addresses in other projects. Such addresses are in retained blocks, or in empty pools for the
+	// project's scopes.
 	left, err := tx.UsageCount(ctx, storage.Key(p), ipam.QuotaScope{})
 	if err != nil || left.IsZero() {
 		return err

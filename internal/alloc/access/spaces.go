@@ -55,7 +55,7 @@ func (s *Spaces) CreateSpace(ctx context.Context, project string, sp ipam.Space,
 	sp.ProjectID, sp.ContainerV4, sp.ContainerV6 = key.ID, ipam.NewID(), ipam.NewID()
 	locks := storage.Locks{Exclusive: []ipam.ID{SpacesOf(key.ID)}, Shared: []ipam.ID{key.ID}}
 	return s.of.Create(ctx, key, sp, r, locks, func(ctx context.Context, tx storage.Tx, _, _ *ipam.Space) (storage.Changes, error) {
-		return storage.Changes{}, s.room(ctx, tx, key)
+		return storage.Changes{}, s.checkLimit(ctx, tx, key)
 	})
 }
 
@@ -65,8 +65,8 @@ const DefaultMaxSpaces = 256
 // SpacesOf returns the lock id that protects the number of spaces in a project.
 func SpacesOf(projectID ipam.ID) ipam.ID { return ipam.DerivedID(projectID, "spaces") }
 
-// room refuses a new space above the maximum. Quotas do not count spaces, and each space adds rows, so the number needs its own limit.
-func (s *Spaces) room(ctx context.Context, tx storage.Tx, key storage.ProjectKey) error {
+// checkLimit refuses a new space above the maximum. Quotas do not count spaces, and each space adds rows, so the number needs its own limit.
+func (s *Spaces) checkLimit(ctx context.Context, tx storage.Tx, key storage.ProjectKey) error {
 	have, err := tx.SpaceList(ctx, key, "", s.max)
 	if err != nil || len(have) < s.max {
 		return err
@@ -79,7 +79,7 @@ func (s *Spaces) GetSpace(ctx context.Context, project, name string) (ipam.Space
 	return s.of.Get(ctx, project, name)
 }
 
-// PatchSpace changes labels, annotations and spec by mutate, which must be pure. It writes nothing if mutate changes nothing.
+// PatchSpace applies the function mutate to labels, annotations and spec. mutate must be pure. If mutate changes nothing, PatchSpace writes nothing.
 func (s *Spaces) PatchSpace(ctx context.Context, project, name string, r usecase.Request, mutate func(ipam.Space) (ipam.Space, error)) (ipam.Space, error) {
 	_, key, err := s.of.Enter(ctx, tenancy.SpacesWrite, project)
 	if err != nil {

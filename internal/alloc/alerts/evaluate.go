@@ -37,7 +37,7 @@ func (s *Alerts) EvaluateAlerts(ctx context.Context) (changed int64, err error) 
 	var d due
 	for range maxRounds {
 		if d, err = s.due(ctx); err == nil {
-			s.setDueAt(d.late)
+			s.setDueAt(d.longestDue)
 			var n int64
 			n, err = s.evaluateAll(ctx, d.next)
 			changed += n
@@ -54,51 +54,52 @@ func (s *Alerts) EvaluateAlerts(ctx context.Context) (changed int64, err error) 
 		}
 	}
 	if errors.Join(errs...) == nil && len(d.next) < dueAtOnce {
-		s.setDueAt(d.left)
+		s.setDueAt(d.postponed)
 	}
 	return changed, errors.Join(append(errs, s.countAlerts(ctx, changed > 0))...)
 }
 
-// failure describes a rule's failed steps since its last success. at is the time of the last failure, by the process's own clock.
+// failure describes a rule's failed steps since its last success. lastAt is the time of the last failure, by the process's own clock.
 type failure struct {
-	at    time.Time
-	times int
+	lastAt time.Time
+	times  int
 }
 
-// over reports whether it is time for a retry. The first retry comes after half a minute. Each further failure doubles the wait, up to maxRetryPause.
-func (f failure) over(now time.Time) bool {
-	return now.Sub(f.at) >= min(checkEvery<<min(f.times-1, 10), maxRetryPause)
+// retryDue reports whether it is time for a retry. The first retry comes after half a minute. Each further failure doubles the wait, up to
+// maxRetryPause.
+func (f failure) retryDue(now time.Time) bool {
+	return now.Sub(f.lastAt) >= min(checkEvery<<min(f.times-1, 10), maxRetryPause)
 }
 
 type due struct {
-	next  []ipam.AlertRule // rules to check
-	again []ipam.AlertRule // rules to check after the others, because their last step failed; they stay due, and would delay all other rules
-	late  time.Time        // due time of the rule that waits longest
-	left  time.Time        // the same among the failed rules with a retry that is not due yet
+	next       []ipam.AlertRule // rules to check
+	again      []ipam.AlertRule // rules to check after the others, because their last step failed; they stay due, and would delay all other rules
+	longestDue time.Time        // due time of the rule that waits longest
+	postponed  time.Time        // the earliest due time among the failed rules whose retry is not due yet
 }
 
 func (s *Alerts) due(ctx context.Context) (d due, err error) {
 	now := s.Ticks()
 	s.mu.Lock()
-	maps.DeleteFunc(s.failed, func(_ ipam.ID, f failure) bool { return now.Sub(f.at) >= failureExpires })
+	maps.DeleteFunc(s.failed, func(_ ipam.ID, f failure) bool { return now.Sub(f.lastAt) >= failureExpires })
 	failed := maps.Clone(s.failed)
 	s.mu.Unlock()
 	all, err := s.Store.AlertRulesDue(ctx, s.Now(), dueAtOnce+len(failed))
 	for i, rule := range all {
 		if i == 0 {
-			d.late = rule.DueAt
+			d.longestDue = rule.DueAt
 		}
 		switch f, has := failed[rule.UID]; {
 		case !has:
 			d.next = append(d.next, rule)
-		case f.over(now):
+		case f.retryDue(now):
 			d.again = append(d.again, rule)
-		case d.left.IsZero():
-			d.left = rule.DueAt
+		case d.postponed.IsZero():
+			d.postponed = rule.DueAt
 		}
 	}
 	d.next = d.next[:min(len(d.next), dueAtOnce)]
-	slices.SortStableFunc(d.again, func(a, b ipam.AlertRule) int { return failed[a.UID].at.Compare(failed[b.UID].at) })
+	slices.SortStableFunc(d.again, func(a, b ipam.AlertRule) int { return failed[a.UID].lastAt.Compare(failed[b.UID].lastAt) })
 	return d, err
 }
 
@@ -206,9 +207,9 @@ func checkInterval(spec ipam.AlertRuleSpec) time.Duration {
 
 // assessment contains the results from one step for a rule.
 type assessment struct {
-	found map[string]subject  // the checked pools or quotas that match the rule
-	asked map[string]struct{} // the names that this step checked; nil: all names
-	next  string              // the name after which the next step continues; "": this step is the last one
+	found   map[string]subject  // the checked pools or quotas that match the rule
+	checked map[string]struct{} // the names that this step checked; nil: all names
+	next    string              // the name after which the next step continues; "": this step is the last one
 }
 
 // assess reads a rule's next subjects. The first step also reads all subjects with alerts, because a subject may have been deleted since.
@@ -236,34 +237,35 @@ func (s *Alerts) assess(ctx context.Context, in storage.ProjectKey, rule ipam.Al
 		l.next = page[len(page)-1].Name
 	}
 	if rule.After == "" && l.next == "" {
-		l.found, err = used(ctx, s.Store, page, as, rule.Spec.Matches)
+		l.found, err = usageOf(ctx, s.Store, page, as, rule.Spec.Matches)
 		return l, err
 	}
-	l.asked = map[string]struct{}{}
+	l.checked = map[string]struct{}{}
 	for _, p := range page {
-		l.asked[p.Name] = struct{}{}
+		l.checked[p.Name] = struct{}{}
 	}
 	if rule.After == "" {
-		more, err := s.alerted(ctx, in, rule, l.asked)
+		more, err := s.alertedPools(ctx, in, rule, l.checked)
 		if err != nil {
 			return l, err
 		}
 		page = append(page, more...)
 	}
-	l.found, err = used(ctx, s.Store, page, as, rule.Spec.Matches)
+	l.found, err = usageOf(ctx, s.Store, page, as, rule.Spec.Matches)
 	return l, err
 }
 
-// alerted reads the pools that have an alert from the rule, except the pools in asked. It adds their names to asked.
-func (s *Alerts) alerted(ctx context.Context, in storage.ProjectKey, rule ipam.AlertRule, asked map[string]struct{}) ([]ipam.Pool, error) {
+// alertedPools reads the pools that have an alert from the rule. It skips the pools whose names are in checked, and adds the names of the other pools
+// to checked.
+func (s *Alerts) alertedPools(ctx context.Context, in storage.ProjectKey, rule ipam.AlertRule, checked map[string]struct{}) ([]ipam.Pool, error) {
 	have, err := s.Store.AlertsOf(ctx, rule)
 	if err != nil {
 		return nil, err
 	}
 	var names []string
 	for _, a := range have {
-		if _, was := asked[a.Subject]; !was {
-			asked[a.Subject] = struct{}{}
+		if _, was := checked[a.Subject]; !was {
+			checked[a.Subject] = struct{}{}
 			names = append(names, a.Subject)
 		}
 	}
@@ -283,8 +285,8 @@ func (l assessment) changes(ctx context.Context, in storage.ProjectKey, rule ipa
 	kept := map[string]bool{}
 	for _, a := range have {
 		one, found := l.found[a.Subject]
-		_, asked := l.asked[a.Subject]
-		if kept[a.Subject] = !found && l.asked != nil && !asked || found && one.id == a.SubjectID && !rule.Spec.Ends(one.now); kept[a.Subject] {
+		_, asked := l.checked[a.Subject]
+		if kept[a.Subject] = !found && l.checked != nil && !asked || found && one.id == a.SubjectID && !rule.Spec.Ends(one.now); kept[a.Subject] {
 			continue
 		}
 		delete(kept, a.Subject)
@@ -304,7 +306,7 @@ func (l assessment) changes(ctx context.Context, in storage.ProjectKey, rule ipa
 			Since: at, Began: one.now.Hundredths(), Spec: rule.Spec,
 		}
 		if rule.Spec.Runway != nil {
-			a.RunsOutAt = at.Add(*one.now.Lasts)
+			a.RunsOutAt = at.Add(*one.now.Forecast)
 		}
 		if err := addEvent(&ch, event(a), nil, &a); err != nil {
 			return ch, err

@@ -40,7 +40,7 @@ func Named(ctx context.Context, read storage.Reader, in storage.ProjectKey, refs
 	return found, complete(ctx, read, in, found)
 }
 
-// complete fills in the fields of alerts that their rows do not have: the rule's spec and labels, and the current usage.
+// complete sets the alert fields that the database rows lack: the rule's spec and labels, and the current usage.
 func complete(ctx context.Context, read storage.Reader, in storage.ProjectKey, alerts []ipam.Alert) error {
 	if len(alerts) == 0 {
 		return nil
@@ -135,11 +135,11 @@ func poolsNamed(ctx context.Context, read storage.Reader, in storage.ProjectKey,
 	if err != nil {
 		return nil, err
 	}
-	return used(ctx, read, list, as, match)
+	return usageOf(ctx, read, list, as, match)
 }
 
-// used returns the usage of the pools in list that match.
-func used(ctx context.Context, read storage.Reader, list []ipam.Pool, as poolAssessor, match func(*ipam.Pool) bool) (map[string]subject, error) {
+// usageOf returns the usage of the pools in list that match.
+func usageOf(ctx context.Context, read storage.Reader, list []ipam.Pool, as poolAssessor, match func(*ipam.Pool) bool) (map[string]subject, error) {
 	var matching []ipam.Pool
 	for i := range list {
 		if match(&list[i]) {

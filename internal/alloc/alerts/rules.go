@@ -97,12 +97,12 @@ func (s *Alerts) CreateAlertRule(ctx context.Context, project string, rule ipam.
 		if err := usecase.CheckProjectExists(ctx, tx, in); err != nil {
 			return storage.Changes{}, err
 		}
-		return storage.Changes{}, room(ctx, tx, in, now.Name)
+		return storage.Changes{}, checkNewRule(ctx, tx, in, now.Name)
 	})
 }
 
-// room refuses a new rule if its name is taken in any region, or if the project has maxRules rules.
-func room(ctx context.Context, tx storage.Tx, in storage.ProjectKey, name string) error {
+// checkNewRule refuses a new rule if its name is taken in any region, or if the project has maxRules rules.
+func checkNewRule(ctx context.Context, tx storage.Tx, in storage.ProjectKey, name string) error {
 	have, err := tx.AlertRuleList(ctx, in, "", maxRules)
 	if err != nil {
 		return err
@@ -118,8 +118,8 @@ func room(ctx context.Context, tx storage.Tx, in storage.ProjectKey, name string
 	return usecase.ProjectFull(in.Name, "alert rule", maxRules, "Delete one first.")
 }
 
-// PatchAlertRule changes labels, annotations and spec by mutate, which must be pure. It writes nothing if mutate changes nothing. If the spec
-// changes, the rule is due at once, and the next check begins and ends its alerts.
+// PatchAlertRule applies the function mutate to labels, annotations and spec. mutate must be pure. If mutate changes nothing, PatchAlertRule writes
+// nothing. If the spec changes, the rule is due at once, and the next check begins and ends its alerts.
 func (s *Alerts) PatchAlertRule(ctx context.Context, project, name string, r usecase.Request, mutate func(ipam.AlertRule) (ipam.AlertRule, error)) (ipam.AlertRule, error) {
 	_, in, err := s.Enter(ctx, tenancy.AlertRulesWrite, project)
 	if err != nil {

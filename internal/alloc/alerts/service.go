@@ -24,12 +24,12 @@ func New(core *usecase.Core) *Alerts {
 	return &Alerts{Core: core, failed: map[ipam.ID]failure{}}
 }
 
-// AlertCounts returns how many alerts this region had some seconds ago. late is the delay of the rule that waits longest.
-func (s *Alerts) AlertCounts() (count map[ipam.AlertAbout]int64, late time.Duration) {
+// AlertCounts returns the number of alerts that this region had some seconds ago. delay is the time for which the longest waiting rule has been due.
+func (s *Alerts) AlertCounts() (count map[ipam.AlertAbout]int64, delay time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.dueAt.IsZero() {
-		late = max(0, s.Now().Sub(s.dueAt))
+		delay = max(0, s.Now().Sub(s.dueAt))
 	}
-	return s.count, late
+	return s.count, delay
 }

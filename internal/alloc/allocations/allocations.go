@@ -132,7 +132,7 @@ func ownerReleaseEvent(e ipam.Event, a ipam.Allocation) ipam.Event {
 }
 
 // planDelete plans the changes that delete an allocation. If the holder releases a retained block, the block must cool down like other released
-// blocks. Otherwise a holder could avoid the cool-down: it would retain the block first. If the pool's owner releases the block, it is free at once,
+// blocks. Otherwise a holder could avoid the cool-down by retaining the block first. If the pool's owner releases the block, it is free at once,
 // because the owner may end a cool-down anyway.
 func planDelete(ctx context.Context, tx storage.Tx, key storage.ProjectKey, a ipam.Allocation, event ipam.Event, revision ipam.ID) (storage.Changes, error) {
 	switch {
@@ -182,7 +182,7 @@ func releaseRetained(ctx context.Context, tx storage.Tx, a ipam.Allocation, even
 		Free: []storage.FreeChange{k.Change()}, AllocationDelete: []ipam.Allocation{a},
 		Events: []ipam.Event{e}, History: []ipam.Hold{trail.EndedHold(a, event.At)},
 	}
-	l.Into(&ch)
+	l.AddTo(&ch)
 	return ch, nil
 }
 
@@ -205,7 +205,7 @@ func coolRetained(ctx context.Context, tx storage.Tx, a ipam.Allocation, event i
 		AllocationUpdate: &storage.AllocationUpdate{Was: a.Revision, Now: next},
 		Events:           []ipam.Event{e}, History: []ipam.Hold{ended},
 	}
-	l.Into(&ch)
+	l.AddTo(&ch)
 	return ch, nil
 }
 

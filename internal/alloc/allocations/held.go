@@ -15,7 +15,7 @@ type heldCursor struct {
 	Claim    string                 `json:"c,omitempty"`
 }
 
-// kindHeld is the kind of this list in cursors.
+// kindHeld is this list's kind in cursors.
 const kindHeld = "holdings"
 
 // listHeld lists the allocations that a project's claims hold and those that the project has retained, in pools of any project. It reads only the
@@ -59,7 +59,7 @@ func cursorOf(a ipam.Allocation) heldCursor {
 	return heldCursor{Retained: storage.RetainedCursor{ProjectID: a.ProjectID, ContainerID: a.ContainerID, Base: a.Block.Addr()}}
 }
 
-// boundAfter returns the allocations for a project's first n claims after a name. It returns fewer than n only at the end.
+// boundAfter returns the allocations for a project's first n claims after a name. It returns fewer than n allocations only at the end of the list.
 func boundAfter(ctx context.Context, read storage.Reader, key storage.ProjectKey, name string, n int) ([]ipam.Allocation, error) {
 	claims, err := read.ClaimList(ctx, key, name, n)
 	bound := make([]ipam.Allocation, len(claims))

@@ -62,7 +62,7 @@ func (s *Allocations) GetPoolMap(ctx context.Context, project, name string, with
 		if err != nil {
 			return Map{}, err
 		}
-		held, err := read.HeldUpTo(ctx, pool, outside(cells, free))
+		held, err := read.HeldUpTo(ctx, pool, uncovered(cells, free))
 		for i := range held {
 			held[i] = seenBy(key, held[i])
 		}
@@ -70,8 +70,8 @@ func (s *Allocations) GetPoolMap(ctx context.Context, project, name string, with
 	})
 }
 
-// outside returns the cells that are in no block. Both lists must be sorted by address.
-func outside(cells, blocks []netip.Prefix) (rest []netip.Prefix) {
+// uncovered returns the cells that are in no block. Both lists must be sorted by address.
+func uncovered(cells, blocks []netip.Prefix) (rest []netip.Prefix) {
 	for _, cell := range cells {
 		for len(blocks) > 0 && freespace.Last(blocks[0]).Less(cell.Addr()) {
 			blocks = blocks[1:]

@@ -10,8 +10,8 @@ import (
 )
 
 // Users contains the consumers that one transaction attaches to claims, and their changes. It writes each consumer exactly once, even if several
-// claims get the same consumer. It also writes a consumer whose fields do not change. So a concurrent transaction that ends the consumer conflicts on
-// the same row.
+// claims get the same consumer. It also writes a consumer whose fields do not change, so that a concurrent transaction that ends the consumer
+// conflicts on the same row.
 type Users struct {
 	read map[key]ipam.Consumer
 	done map[key]bool
@@ -74,8 +74,8 @@ func Ended(c ipam.Consumer) error {
 	return ipam.Errorf(ipam.CodeConsumerEnded, "Consumer %s has ended and cannot come back. Use another UID for a new consumer of this name.", c.Ref())
 }
 
-// By contains an attachment's project, region, time and caller.
-type By struct {
+// Details contains an attachment's project, region, time and caller.
+type Details struct {
 	Project storage.ProjectKey
 	Region  string     // for new consumers
 	Event   ipam.Event // the start of an event, which names the caller
@@ -83,7 +83,7 @@ type By struct {
 }
 
 // Attach attaches consumers to a claim, which must already have its region, UID and new revision. It creates the consumers that do not exist.
-func (u *Users) Attach(c *ipam.Claim, wanted []ipam.NewConsumer, by By) {
+func (u *Users) Attach(c *ipam.Claim, wanted []ipam.NewConsumer, by Details) {
 	for _, n := range wanted {
 		at := key{by.Project.ID, n.Ref}
 		if !u.done[at] {
@@ -97,7 +97,7 @@ func (u *Users) Attach(c *ipam.Claim, wanted []ipam.NewConsumer, by By) {
 }
 
 // next returns the new state of a consumer after the attachment.
-func (u *Users) next(c *ipam.Claim, at key, n ipam.NewConsumer, by By) ipam.Consumer {
+func (u *Users) next(c *ipam.Claim, at key, n ipam.NewConsumer, by Details) ipam.Consumer {
 	next, there := u.read[at]
 	if !there {
 		next = ipam.Consumer{
@@ -112,8 +112,8 @@ func (u *Users) next(c *ipam.Claim, at key, n ipam.NewConsumer, by By) ipam.Cons
 	return next.Renewed(by.At)
 }
 
-// Into adds the consumers' changes to ch.
-func (u *Users) Into(ch *storage.Changes) error {
+// AddTo adds the consumers' changes to ch.
+func (u *Users) AddTo(ch *storage.Changes) error {
 	for _, w := range u.list {
 		was, there := u.read[key{w.now.ProjectID, w.now.Ref()}]
 		if there {
@@ -127,7 +127,7 @@ func (u *Users) Into(ch *storage.Changes) error {
 		}
 		ch.Events = append(ch.Events, e)
 	}
-	ch.ConsumerChanges = ch.And(u.ch)
+	ch.ConsumerChanges = ch.Merge(u.ch)
 	return nil
 }
 

@@ -8,9 +8,9 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Room refuses new consumers if the project has reached its limit for consumers. The JSON pointer at refers to the consumers in the request. While
-// the project is below the limit, Room reads nothing.
-func Room(ctx context.Context, s *usecase.Core, projectID ipam.ID, at string, wanted ...ipam.NewConsumer) error {
+// CheckLimit refuses new consumers if the project has reached its limit for consumers. pointer is the JSON pointer to the consumers in the request.
+// While the project is below the limit, CheckLimit reads nothing.
+func CheckLimit(ctx context.Context, s *usecase.Core, projectID ipam.ID, pointer string, wanted ...ipam.NewConsumer) error {
 	if len(wanted) == 0 || !s.ConsumerLimits.Reached(projectID) {
 		return nil
 	}
@@ -21,7 +21,7 @@ func Room(ctx context.Context, s *usecase.Core, projectID ipam.ID, at string, wa
 	for _, n := range wanted {
 		if _, known := there.read[key{projectID, n.Ref}]; !known {
 			return usecase.Full("The project", "consumer", storage.MaxConsumers, "Use an existing consumer, or wait until the server deletes ended consumers.").
-				At(at, "would add consumer %s.", n.Ref)
+				At(pointer, "would add consumer %s.", n.Ref)
 		}
 	}
 	return nil

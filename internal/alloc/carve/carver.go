@@ -38,7 +38,7 @@ func NewCarver(c storage.Container, release []netip.Prefix, free []netip.Prefix)
 	set, err := freespace.NewFreeSet(c.Block, free)
 	if err != nil {
 		// Rows that overlap, or that lie outside the container, could grant an address twice.
-		return nil, ipam.Errorf(ipam.CodeInternal, "The free blocks of %s are inconsistent; nothing was changed.", c.Pool).Because(err)
+		return nil, ipam.Errorf(ipam.CodeInternal, "The free blocks of %s are inconsistent; nothing was changed.", c.Pool).WithCause(err)
 	}
 	k.set = set
 	return k, nil

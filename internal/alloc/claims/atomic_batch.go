@@ -28,16 +28,16 @@ func (s *atomicBatch) bind(ctx context.Context, b *batch) ([]ipam.Claim, error) 
 	return s.bindWithRegions(ctx, b, -1)
 }
 
-// bindWithRegions retries the batch while other regions can supply missing blocks. furthest is the highest index that the batch has reached so far.
-// When an attempt gets beyond furthest, the rounds start again from 0, because the batch made progress.
-func (s *atomicBatch) bindWithRegions(ctx context.Context, b *batch, furthest int) ([]ipam.Claim, error) {
+// bindWithRegions retries the batch while other regions can supply missing blocks. maxReached is the highest index that an earlier attempt has
+// reached. When an attempt reaches a higher index, the rounds start again from 0, because the batch has made progress.
+func (s *atomicBatch) bindWithRegions(ctx context.Context, b *batch, maxReached int) ([]ipam.Claim, error) {
 	return usecase.Rounds(func(int) (bound []ipam.Claim, again bool, err error) {
 		if err := s.borrower.locateExact(ctx, b); err != nil {
 			return nil, false, err
 		}
 		bound, err = usecase.RetryUnlocked(ctx, s.Core, func() ([]ipam.Claim, error) { return s.run(ctx, b) })
 		lack, lacking := errors.AsType[*refusals.Lacking](err)
-		if again, err = s.borrower.borrowMissing(ctx, b, err); again && lacking && lack.Item > furthest {
+		if again, err = s.borrower.borrowMissing(ctx, b, err); again && lacking && lack.Item > maxReached {
 			bound, err = s.bindWithRegions(ctx, b, lack.Item)
 			again = false
 		}
@@ -63,7 +63,7 @@ func (s *atomicBatch) run(ctx context.Context, b *batch) ([]ipam.Claim, error) {
 		case err != nil:
 			return nil, err
 		case onlyLooks:
-			return bound, b.free(ctx, tx)
+			return bound, b.checkNames(ctx, tx)
 		default:
 			return bound, tx.Write(ctx, ch)
 		}
@@ -87,8 +87,8 @@ func (s *atomicBatch) run(ctx context.Context, b *batch) ([]ipam.Claim, error) {
 func (b *batch) locks() storage.Locks {
 	locks := storage.Locks{Shared: []ipam.ID{b.key().ID}, TryShared: true}
 	for _, c := range b.choices {
-		if len(c.room) > 0 {
-			locks.Exclusive = append(locks.Exclusive, storage.PoolContainer(c.room[0]).Lock())
+		if len(c.candidates) > 0 {
+			locks.Exclusive = append(locks.Exclusive, storage.PoolContainer(c.candidates[0]).Lock())
 		}
 		if c.First != nil {
 			locks.Exclusive = append(locks.Exclusive, c.First.ID())
@@ -98,7 +98,8 @@ func (b *batch) locks() storage.Locks {
 	return locks
 }
 
-// plan returns the bound claims and the changes to write. It first reads only a few free rows. If these rows do not decide, it reads all rows.
+// plan returns the bound claims and the changes to write. It first reads only a few free rows. If these rows are not enough for a decision, it reads
+// all rows.
 func plan(ctx context.Context, tx storage.Tx, b *batch, region string) ([]ipam.Claim, storage.Changes, error) {
 	a := newAttempt(tx, b, region)
 	err := a.serveAll(ctx)
@@ -114,9 +115,9 @@ func plan(ctx context.Context, tx storage.Tx, b *batch, region string) ([]ipam.C
 	return a.bound, ch, err
 }
 
-// free returns a conflict if one of the batch's names is in use, like the write would do. A dry run must not write. The written rows would stay
+// checkNames returns a conflict if one of the batch's names is in use, as the write would do. A dry run must not write. The written rows would stay
 // locked until the rollback, and other claims in the pool would wait.
-func (b *batch) free(ctx context.Context, tx storage.Tx) error {
+func (b *batch) checkNames(ctx context.Context, tx storage.Tx) error {
 	names := make([]storage.NameRef, len(b.orders))
 	for i, o := range b.orders {
 		names[i] = o.name()
@@ -137,7 +138,7 @@ func (b *batch) free(ctx context.Context, tx storage.Tx) error {
 func (s *atomicBatch) updateShares(b *batch, bound []ipam.Claim) {
 	for i, o := range b.orders {
 		c := o.choice
-		for _, p := range c.room {
+		for _, p := range c.candidates {
 			switch {
 			case c.First == nil && p.UID == bound[i].PoolID:
 				s.shares.Add(p, bound[i].Block.Bits())

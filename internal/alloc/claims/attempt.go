@@ -78,7 +78,7 @@ func (a *attempt) open(ctx context.Context, known ipam.Pool) (*openPool, error) 
 		return src, nil
 	}
 	w := a.requests(known)
-	rows, few := a.reads(c, w.all)
+	rows, few := a.reads(c, w.requests)
 	facts, err := a.tx.GroupRead(ctx, c, rows, a.query(known))
 	if ipam.IsCode(err, ipam.CodeNotFound) {
 		a.opened[c.Lock()] = &openPool{pool: known, missing: true}
@@ -105,13 +105,13 @@ func (a *attempt) open(ctx context.Context, known ipam.Pool) (*openPool, error) 
 	// If the policy has changed, the block requests have changed too. Then read the rows for the new requests.
 	if !pool.Spec.Allocation.Equal(known.Spec.Allocation) {
 		w = a.requests(pool)
-		rows, few = a.reads(c, w.all)
+		rows, few = a.reads(c, w.requests)
 		if free, err = a.tx.FreeRead(ctx, c, rows); err != nil {
 			return nil, err
 		}
 	}
 	// If the read returned fewer rows than the limit, it returned all rows.
-	src.few = few && len(free) >= freespace.Few
+	src.few = few && len(free) >= freespace.FewRows
 	if src.carver, err = carve.NewCarver(c, a.batch.released(c), free); err != nil {
 		return nil, err
 	}
@@ -165,12 +165,12 @@ func (a *attempt) reads(c storage.Container, wishes []freespace.BlockRequest) (r
 	return carve.Reads(c, a.batch.released(c), wishes), false
 }
 
-// poolRequests contains the block requests for one pool. all[n] is the request from order owners[n]. The requests for scope pools follow at the end
-// of all.
+// poolRequests contains the block requests for one pool. requests[n] is the request from the order with index owners[n]. The requests for scope pools
+// are at the end of the slice.
 type poolRequests struct {
-	all    []freespace.BlockRequest
-	owners []int
-	scopes []ipam.ID
+	requests []freespace.BlockRequest
+	owners   []int
+	scopes   []ipam.ID
 }
 
 // requests returns the block requests for a pool. It skips the orders that the pool can never serve.
@@ -183,21 +183,21 @@ func (a *attempt) requests(pool ipam.Pool) (w poolRequests) {
 		if err != nil {
 			continue
 		}
-		w.all, w.owners = slices.Grow(w.all, len(c.items)), slices.Grow(w.owners, len(c.items))
+		w.requests, w.owners = slices.Grow(w.requests, len(c.items)), slices.Grow(w.owners, len(c.items))
 		for _, i := range c.items {
-			w.all, w.owners = append(w.all, want.Request(pool, a.batch.orders[i].random, a.tx.Attempt())), append(w.owners, i)
+			w.requests, w.owners = append(w.requests, want.Request(pool, a.batch.orders[i].random, a.tx.Attempt())), append(w.owners, i)
 		}
 	}
 	for _, c := range a.batch.byPool[pool.UID] {
 		if c.First != nil && !slices.Contains(w.scopes, c.First.ID()) && c.First.Fits(c.Ask, pool) == nil {
-			w.all = append(w.all, c.First.Request(c.Ask, pool, a.batch.orders[c.items[0]].random, a.tx.Attempt()))
+			w.requests = append(w.requests, c.First.Request(c.Ask, pool, a.batch.orders[c.items[0]].random, a.tx.Attempt()))
 			w.scopes = append(w.scopes, c.First.ID())
 		}
 	}
 	if a.batch.allOrNone {
-		freespace.DrawTogether(pool.Block, w.all)
+		freespace.DrawTogether(pool.Block, w.requests)
 	}
-	freespace.ShareStart(pool.Block, w.all)
+	freespace.ShareStart(pool.Block, w.requests)
 	return w
 }
 
@@ -205,10 +205,10 @@ func (a *attempt) requests(pool ipam.Pool) (w poolRequests) {
 func (w poolRequests) split() (orders map[int]freespace.BlockRequest, scopes map[ipam.ID]freespace.BlockRequest) {
 	orders, scopes = make(map[int]freespace.BlockRequest, len(w.owners)), make(map[ipam.ID]freespace.BlockRequest, len(w.scopes))
 	for n, i := range w.owners {
-		orders[i] = w.all[n]
+		orders[i] = w.requests[n]
 	}
 	for n, id := range w.scopes {
-		scopes[id] = w.all[len(w.owners)+n]
+		scopes[id] = w.requests[len(w.owners)+n]
 	}
 	return orders, scopes
 }

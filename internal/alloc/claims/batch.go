@@ -58,7 +58,7 @@ func (s *batches) create(ctx context.Context, project string, claims []ipam.Clai
 		return none, err
 	}
 	for i, o := range orders {
-		if err := attach.Room(ctx, s.Core, key.ID, "/spec/consumers", o.claim.Spec.Consumers...); err != nil {
+		if err := attach.CheckLimit(ctx, s.Core, key.ID, "/spec/consumers", o.claim.Spec.Consumers...); err != nil {
 			return none, inItem(err, i)
 		}
 	}
@@ -96,7 +96,7 @@ func (s *batches) orders(ctx context.Context, key storage.ProjectKey, who tenanc
 
 func (s *batches) bind(ctx context.Context, key storage.ProjectKey, orders []*order) ([]ipam.Claim, error) {
 	choose := chooser{rooms: s.rooms, resolver: s.resolver, classes: s.classes, key: key}
-	if err := choose.all(ctx, orders); err != nil {
+	if err := choose.chooseAll(ctx, orders); err != nil {
 		return nil, err
 	}
 	bound, err := s.atomic.bind(ctx, newBatch(batchTx, orders))
@@ -161,11 +161,11 @@ func inBatch(err error, i, n int) error {
 	switch e.Code {
 	case ipam.CodePoolExhausted, ipam.CodeExhaustedByCooldown:
 		if i > 0 { // the figures and the message describe the state before the batch
-			e.Message = fits(i, n) + e.Message
+			e.Message = fitSentence(i, n) + e.Message
 		}
 	case ipam.CodeQuotaExceeded:
 		if i > 0 {
-			e.Message = fits(i, n) + "With the next claim: " + e.Message
+			e.Message = fitSentence(i, n) + "With the next claim: " + e.Message
 		}
 	default:
 		return err
@@ -174,8 +174,8 @@ func inBatch(err error, i, n int) error {
 	return err
 }
 
-// fits returns the sentence that gives the number of claims that fit, for a batch that does not fit as a whole.
-func fits(i, n int) string {
+// fitSentence returns a sentence for a batch that does not fit as a whole. The sentence gives the number of claims that fit.
+func fitSentence(i, n int) string {
 	first := "first " + strconv.Itoa(i) + " fit"
 	if i == 1 {
 		first = "first fits"

@@ -39,8 +39,8 @@ type batchSource struct {
 	family ipam.Family // the default class's family; empty with poolRef
 }
 
-// all chooses the pools for all claims in a request.
-func (s *chooser) all(ctx context.Context, orders []*order) error {
+// chooseAll chooses the pools for all claims in a request.
+func (s *chooser) chooseAll(ctx context.Context, orders []*order) error {
 	s.choices, s.selected, s.facts, s.scopes = map[string]*choice{}, map[string][]ipam.Pool{}, map[batchSource]storage.ClaimFacts{}, map[ipam.ID]bool{}
 	for i, o := range orders {
 		// In most batches the specs are equal. This comparison saves the encoding.
@@ -52,7 +52,7 @@ func (s *chooser) all(ctx context.Context, orders []*order) error {
 		same.OwnerRef = nil
 		text, err := json.Marshal(same)
 		if err != nil {
-			return ipam.Errorf(ipam.CodeInternal, "The batch cannot be read.").Because(err)
+			return ipam.Errorf(ipam.CodeInternal, "The batch cannot be read.").WithCause(err)
 		}
 		if o.choice = s.choices[string(text)]; o.choice != nil {
 			continue
@@ -74,7 +74,7 @@ func (s *chooser) all(ctx context.Context, orders []*order) error {
 // choose resolves the pools for one claim. The result is valid for all claims with the same spec.
 func (s *chooser) choose(ctx context.Context, o *order) error {
 	to, spec := o.choice, o.claim.Spec
-	if err := s.bounded(spec); err != nil {
+	if err := s.checkLimit(spec); err != nil {
 		return err
 	}
 	facts, err := s.lookUp(ctx, o)
@@ -84,20 +84,20 @@ func (s *chooser) choose(ctx context.Context, o *order) error {
 	if to.Resolved, err = s.resolver.Resolve(ctx, s.key, spec, facts, s.candidates); err != nil {
 		return err
 	}
-	if to.room = to.Pools; len(to.Pools) > 1 && !spec.Exact().IsValid() {
-		if to.room, err = s.rooms.withRoom(ctx, &to.Resolved, to.Pools); err != nil {
+	if to.candidates = to.Pools; len(to.Pools) > 1 && !spec.Exact().IsValid() {
+		if to.candidates, err = s.rooms.withRoom(ctx, &to.Resolved, to.Pools); err != nil {
 			return err
 		}
 	}
 	// If all pools are full, the transaction returns the refusal by the first one.
-	if len(to.room) == 0 {
-		to.room = to.Pools[:1]
+	if len(to.candidates) == 0 {
+		to.candidates = to.Pools[:1]
 	}
 	return nil
 }
 
-// bounded counts the requests that need their own look-up, and refuses a request above the limit.
-func (s *chooser) bounded(spec ipam.ClaimSpec) error {
+// checkLimit counts the requests that need their own look-up, and refuses a request above the limit.
+func (s *chooser) checkLimit(spec ipam.ClaimSpec) error {
 	pointer := "/spec/scope"
 	if spec.PoolSelector != nil {
 		pointer = "/spec/poolSelector"
@@ -132,7 +132,7 @@ func (s *chooser) lookUp(ctx context.Context, o *order) (storage.ClaimFacts, err
 func (s *chooser) candidates(ctx context.Context, key storage.ProjectKey, sel *ipam.Selector) ([]ipam.Pool, error) {
 	text, err := json.Marshal(sel)
 	if err != nil {
-		return nil, ipam.Errorf(ipam.CodeInternal, "The batch cannot be read.").Because(err)
+		return nil, ipam.Errorf(ipam.CodeInternal, "The batch cannot be read.").WithCause(err)
 	}
 	found, known := s.selected[string(text)]
 	if known {

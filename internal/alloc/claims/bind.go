@@ -63,7 +63,7 @@ func (s *binder) bind(ctx context.Context, o *order) (ipam.Claim, error) {
 		}
 		p, room := t.pools[0], t.pools[:1:1]
 		t.pools = t.pools[1:]
-		if w, err := res.Ask.BlockSpec(p); err == nil && t.lacks.Stop(quota.ClaimSubject(p, res.Ask.ClassRef()), quota.ClaimUsage(p, w.Bits)) {
+		if w, err := res.Ask.BlockSpec(p); err == nil && t.lacks.Refuse(quota.ClaimSubject(p, res.Ask.ClassRef()), quota.ClaimUsage(p, w.Bits)) {
 			continue
 		}
 		bound, err := s.bindIn(ctx, o, room)
@@ -75,7 +75,7 @@ func (s *binder) bind(ctx context.Context, o *order) (ipam.Claim, error) {
 		}
 		more := t.failed(p, err)
 		// A dry run borrows no blocks from other regions. So its failure does not prove that the pool is full.
-		if full(err) && !o.request.DryRun {
+		if isFull(err) && !o.request.DryRun {
 			s.rooms.recordFull(p, res.Bits(p))
 		}
 		if !more {
@@ -109,7 +109,7 @@ func (s *binder) refuse(ctx context.Context, t *trial) error {
 		return res.Unnamed(t.closed)
 	case len(t.all) == 0:
 		return res.NoPoolLeft()
-	case full(t.last) && len(res.Pools) > 1:
+	case isFull(t.last) && len(res.Pools) > 1:
 		return s.refusals.Exhausted(ctx, res.Viewer(), t.all, res.Bits(t.all[len(t.all)-1]), 0)
 	default:
 		return res.Unnamed(t.last)
@@ -153,28 +153,28 @@ func (t *trial) failed(p ipam.Pool, err error) (more bool) {
 		return true
 	}
 	t.last = err
-	return full(err) || len(t.all) > 1 && mayTryNextPool(err)
+	return isFull(err) || len(t.all) > 1 && mayTryNextPool(err)
 }
 
-// bindIn binds the claim in one pool. room contains only this pool. An exact CIDR is bound in the region that holds it. Any other block comes from
-// the region that serves the pool. If that region has no room, it borrows a block from other regions.
-func (s *binder) bindIn(ctx context.Context, o *order, room []ipam.Pool) (ipam.Claim, error) {
+// bindIn binds the claim in one pool. candidates contains only this pool. An exact CIDR is bound in the region that holds it. Any other block comes
+// from the region that serves the pool. If that region has no room, it borrows a block from other regions.
+func (s *binder) bindIn(ctx context.Context, o *order, candidates []ipam.Pool) (ipam.Claim, error) {
 	exact, dryRun, freed := o.claim.Spec.Exact(), o.request.DryRun, false
 	return usecase.Rounds(func(int) (bound ipam.Claim, again bool, err error) {
-		if exact.IsValid() && room[0].Several() {
-			p, err := s.regions.LocateExact(ctx, room[0], exact, dryRun)
+		if exact.IsValid() && candidates[0].MultiRegion() {
+			p, err := s.regions.LocateExact(ctx, candidates[0], exact, dryRun)
 			if err != nil {
 				return bound, false, err
 			}
-			room = []ipam.Pool{p}
+			candidates = []ipam.Pool{p}
 		}
-		bound, err = s.bindAt(ctx, o, room)
+		bound, err = s.bindAt(ctx, o, candidates)
 		lack, ok := errors.AsType[*regions.NoRoom](err)
 		if !ok {
 			return bound, false, err
 		}
 		more, err := s.regions.MakeRoom(ctx, lack, dryRun)
-		if free, failed := s.regions.InTransit(ctx, room[0], exact, dryRun); free && failed == nil {
+		if free, failed := s.regions.InTransit(ctx, candidates[0], exact, dryRun); free && failed == nil {
 			return bound, true, nil
 		}
 		switch {
@@ -189,9 +189,9 @@ func (s *binder) bindIn(ctx context.Context, o *order, room []ipam.Pool) (ipam.C
 			return bound, true, nil
 		// bind reads the figures for all pools once, after it has tried all pools.
 		case more == nil:
-			return bound, false, noneFree(room[0], lack.Request.Bits)
+			return bound, false, noneFree(candidates[0], lack.Request.Bits)
 		}
-		room = []ipam.Pool{*more}
+		candidates = []ipam.Pool{*more}
 		return bound, true, nil
 	})
 }
@@ -200,7 +200,7 @@ func (s *binder) bindIn(ctx context.Context, o *order, room []ipam.Pool) (ipam.C
 // a large enough block.
 func hasRoomAgain(err error, wish freespace.BlockRequest) bool {
 	e, ok := errors.AsType[*ipam.Error](err)
-	if !ok || !full(err) || wish.Exact.IsValid() {
+	if !ok || !isFull(err) || wish.Exact.IsValid() {
 		return false
 	}
 	largest := e.Figures.LargestFreePrefixLength
@@ -208,9 +208,9 @@ func hasRoomAgain(err error, wish freespace.BlockRequest) bool {
 }
 
 // bindAt binds the claim in the region that serves the pool.
-func (s *binder) bindAt(ctx context.Context, o *order, room []ipam.Pool) (ipam.Claim, error) {
-	o.choice.room = room
-	bound, err := s.groups.join(ctx, room[0], o)
+func (s *binder) bindAt(ctx context.Context, o *order, candidates []ipam.Pool) (ipam.Claim, error) {
+	o.choice.candidates = candidates
+	bound, err := s.groups.join(ctx, candidates[0], o)
 	// If a cached pool is not found, another pool has replaced it since.
 	if o.cached && ipam.IsCode(err, ipam.CodeNotFound) {
 		return bound, &storage.Conflict{}
@@ -227,15 +227,15 @@ func noneFree(p ipam.Pool, bits int) error {
 // pool and the claim's block, or changes nothing. If a second claim runs at the same time, it finds this pool and takes its block from there.
 func (s *binder) bindFirst(ctx context.Context, o *order) (bound ipam.Claim, err error) {
 	c := o.choice
-	if c.room = c.Pools; len(c.Pools) > 1 && !c.Ask.Spec.Exact().IsValid() {
-		if c.room, err = s.rooms.withRoom(ctx, &c.Resolved, c.Pools); err != nil {
+	if c.candidates = c.Pools; len(c.Pools) > 1 && !c.Ask.Spec.Exact().IsValid() {
+		if c.candidates, err = s.rooms.withRoom(ctx, &c.Resolved, c.Pools); err != nil {
 			return bound, err
 		}
 	}
 	// If all pools are full, the transaction returns the refusal. It first checks whether another request has carved the scope's pool from the last
 	// room.
-	if len(c.room) == 0 {
-		c.room = c.Pools[:1]
+	if len(c.candidates) == 0 {
+		c.candidates = c.Pools[:1]
 	}
 	all, err := s.atomic.bind(ctx, newBatch(scopeTx, []*order{o}))
 	if err = s.refusals.WithFigures(ctx, err); err != nil {
@@ -247,8 +247,8 @@ func (s *binder) bindFirst(ctx context.Context, o *order) (bound ipam.Claim, err
 	return all[0], nil
 }
 
-// full reports whether an error means that the pool has no room now.
-func full(err error) bool {
+// isFull reports whether an error means that the pool has no room now.
+func isFull(err error) bool {
 	return ipam.IsCode(err, ipam.CodePoolExhausted) || ipam.IsCode(err, ipam.CodeExhaustedByCooldown)
 }
 
@@ -258,6 +258,6 @@ func mayTryNextPool(err error) bool {
 	case ipam.CodeBlockTaken, ipam.CodeAllocationRetained, ipam.CodePrefixLengthRejected, ipam.CodeNeverSatisfiable, ipam.CodePoolDraining:
 		return true
 	default:
-		return full(err)
+		return isFull(err)
 	}
 }

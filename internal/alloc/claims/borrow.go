@@ -38,7 +38,7 @@ func (*inTransitError) Error() string { return "the exact block is not free ther
 func (a *attempt) refuseUnlessInTransit(refusal error, pools []ipam.Pool, block netip.Prefix) error {
 	err := &inTransitError{block: block, refusal: refusal}
 	for _, p := range pools {
-		if p.Several() && !a.holds(p.UID, block) {
+		if p.MultiRegion() && !a.holds(p.UID, block) {
 			err.pools = append(err.pools, p)
 		}
 	}
@@ -63,7 +63,7 @@ func (s batchBorrower) locateExact(ctx context.Context, b *batch) error {
 		if block.IsValid() && c.First != nil {
 			block = c.First.Block(c.Ask)
 		}
-		if !block.IsValid() || !slices.ContainsFunc(c.Pools, ipam.Pool.Several) {
+		if !block.IsValid() || !slices.ContainsFunc(c.Pools, ipam.Pool.MultiRegion) {
 			continue
 		}
 		c.Pools = slices.Clone(c.Pools)
@@ -73,7 +73,7 @@ func (s batchBorrower) locateExact(ctx context.Context, b *batch) error {
 				return err
 			}
 		}
-		c.room = c.Pools
+		c.candidates = c.Pools
 	}
 	return nil
 }
@@ -97,9 +97,9 @@ func (s batchBorrower) borrowMissing(ctx context.Context, b *batch, refused erro
 	return false, refused
 }
 
-// moveMissing checks in one transaction whether the batch still has no room, and whether all regions together have the missing blocks. If they have,
-// moveMissing moves these blocks to this region. again means that the batch must run again. Otherwise the error is the refusal, which is true in
-// every region at that moment.
+// moveMissing checks in one transaction whether the batch still has no room, and whether all regions together have the missing blocks. If they have
+// the blocks, moveMissing moves these blocks to this region. again means that the batch must run again. Otherwise the error is the refusal, which is
+// true in every region at that moment.
 func (s batchBorrower) moveMissing(ctx context.Context, b *batch) (again bool, err error) {
 	short, err := usecase.InTx(ctx, s.Core, "region_look", storage.Locks{}, true, func(ctx context.Context, tx storage.Tx) (*regions.Demand, error) {
 		a := newAttempt(tx, b, s.Region)
@@ -114,7 +114,7 @@ func (s batchBorrower) moveMissing(ctx context.Context, b *batch) (again bool, e
 			if l := has.Refused; l != nil && len(lack.Demands) == 1 && failed == nil {
 				return nil, a.lacking(l.Item, []ipam.Pool{d.Pool}, l.Bits)
 			}
-			if failed != nil || has.More() {
+			if failed != nil || has.CanGrow() {
 				return &d, failed
 			}
 		}

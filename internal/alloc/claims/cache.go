@@ -24,7 +24,8 @@ const conflictAge = 10 * time.Second
 
 // Cache is the server's cache of projects, and of the pools that served their claims. No result depends on the cache alone. A request that begins
 // with cached facts ends in a transaction. That transaction reads the same facts again, or finds only rows under the cached id. If the facts differ,
-// the request begins again with facts from the database. It also does so before any refusal. So the cache saves round trips and changes no result.
+// the request begins again with facts from the database. It also begins again before any refusal. So the cache saves round trips and changes no
+// result.
 type Cache struct {
 	sources   *lru.Cache[poolKey, ipam.Pool]
 	pools     *lru.Cache[ipam.ID, ipam.Pool]          // pools for released claims
@@ -97,7 +98,7 @@ func (m Cache) refresh(key storage.ProjectKey, p ipam.Pool) {
 // slim drops the fields that may be large and have no effect on claims. It also drops the pool's chosen region, because each claim chooses the region
 // itself.
 func slim(p ipam.Pool) ipam.Pool {
-	p.At = ""
+	p.UsedIn = ""
 	p.Labels, p.Annotations, p.Spec.Description, p.Spec.Reservations = nil, nil, "", nil
 	return p
 }
@@ -138,5 +139,5 @@ func (o *order) cacheIsCurrent(src *openPool, region string) bool {
 // regionChanged reports whether the pool must now be used in another region, because the pool has changed since it was cached. The other region is
 // usually nearer to this server.
 func (o *order) regionChanged(src *openPool, region string) bool {
-	return o.choice.room[0].Revision != src.pool.Revision && src.pool.In(region).Place() != src.pool.Place()
+	return o.choice.candidates[0].Revision != src.pool.Revision && src.pool.InRegion(region).Place() != src.pool.Place()
 }

@@ -14,7 +14,7 @@ import (
 // changes returns the changes for the orders that were served: first the releases, then the claims, then the pools.
 //
 // All changes have the transaction's time, and the transaction holds the pools' locks. So if two claims hold a block one after the other, the second
-// hold never begins before the first one ends. This is true for any waiting time and any server.
+// hold never begins before the first one ends. This holds for any waiting time and any server.
 func (a *attempt) changes() (ch storage.Changes, err error) {
 	n, at := len(a.batch.orders), a.tx.Now()
 	ch.Events = make([]ipam.Event, 0, n)
@@ -47,7 +47,7 @@ func (a *attempt) changes() (ch storage.Changes, err error) {
 		}
 		ch.Events = append(ch.Events, e)
 		if len(c.Spec.Consumers) > 0 {
-			a.users.Attach(c, c.Spec.Consumers, attach.By{Project: o.key, Region: a.region, Event: o.event, At: at})
+			a.users.Attach(c, c.Spec.Consumers, attach.Details{Project: o.key, Region: a.region, Event: o.event, At: at})
 			c.Spec.Consumers = nil // already attached by users
 		}
 		if !a.batch.indexed {
@@ -61,12 +61,12 @@ func (a *attempt) changes() (ch storage.Changes, err error) {
 		addStoredResponse(&ch, at, a.batch.orders, a.bound)
 	}
 	for _, src := range a.drawn {
-		if err := src.into(&ch); err != nil {
+		if err := src.addTo(&ch); err != nil {
 			return ch, err
 		}
 	}
-	a.ledger.Into(&ch)
-	err = a.users.Into(&ch)
+	a.ledger.AddTo(&ch)
+	err = a.users.AddTo(&ch)
 	return ch, err
 }
 
@@ -120,8 +120,8 @@ func (o *order) releaseEvent() (ipam.Event, error) {
 	return trail.ClaimEvent(o.event, &o.claim, nil)
 }
 
-// into adds the changes to the pool.
-func (src *openPool) into(ch *storage.Changes) error {
+// addTo adds the changes to the pool.
+func (src *openPool) addTo(ch *storage.Changes) error {
 	free := src.carver.Change()
 	if src.made == nil {
 		ch.Free = append(ch.Free, free)

@@ -62,7 +62,7 @@ func (s *creator) begin(ctx context.Context, project string, c ipam.Claim, r use
 	if c, err = s.prepare.claim(c, key, m.pass.Principal); err != nil {
 		return m, err
 	}
-	if err := attach.Room(ctx, s.Core, key.ID, "/spec/consumers", c.Spec.Consumers...); err != nil {
+	if err := attach.CheckLimit(ctx, s.Core, key.ID, "/spec/consumers", c.Spec.Consumers...); err != nil {
 		return m, err
 	}
 	m.order = &order{key: key, request: r, claim: c, random: ipam.NewID(), event: trail.Attempt(ctx, c.CreatedAt, key.ID, trail.KindClaim, c.Name)}
@@ -187,7 +187,7 @@ func (m *creation) findEarlier(ctx context.Context, lookUp func(context.Context)
 func (m *creation) settleFromEarlier(ctx context.Context, facts storage.ClaimFacts) (done bool, result usecase.Result[ipam.Claim], err error) {
 	have, c, r := facts.Claim, m.order.claim, m.order.request
 	if facts.StoredResponse != nil {
-		made, err := usecase.Replayed(ctx, r, *facts.StoredResponse, func(a storage.StoredResponse) ([]ipam.Claim, error) { return decodeResponse([]*order{m.order}, a) })
+		made, err := usecase.DecodeReplay(ctx, r, *facts.StoredResponse, func(a storage.StoredResponse) ([]ipam.Claim, error) { return decodeResponse([]*order{m.order}, a) })
 		// The name was read before the key, so read the claim again.
 		if err == nil && (have == nil || have.UID != made[0].UID) {
 			err = m.StillHeld(ctx, made)
@@ -210,7 +210,7 @@ func (m *creation) settleFromEarlier(ctx context.Context, facts storage.ClaimFac
 	if err := r.CheckPut(true, have.Revision); err != nil {
 		return true, result, err
 	}
-	if diff := differing(*have, c); len(diff) > 0 {
+	if diff := differences(*have, c); len(diff) > 0 {
 		e := ipam.Errorf(ipam.CodeAlreadyExists, "Claim %s exists with another spec. Request the existing values, or use another name.", c.Ref())
 		e.Fields = diff
 		return true, result, e

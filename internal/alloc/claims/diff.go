@@ -13,9 +13,9 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// differing returns the fields in which an existing claim differs from a request. It compares the request with the claim's current values, even if
+// differences returns the fields in which an existing claim differs from a request. It compares the request with the claim's current values, even if
 // defaults set them. It ignores labels and annotations, because other clients may have changed them since.
-func differing(have, want ipam.Claim) []ipam.Field {
+func differences(have, want ipam.Claim) []ipam.Field {
 	d := claimComparison{have: have, want: want}
 	d.source()
 	d.length()

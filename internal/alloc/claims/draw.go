@@ -26,7 +26,7 @@ type poolDecision struct {
 	tail []byte // pool and class
 }
 
-// draw takes order i's block from a pool, within the quotas. If the order gets no block, refused is the reason. An err ends the attempt.
+// draw takes order i's block from a pool, within the quotas. If the order gets no block, refused is the reason. If err is not nil, the attempt ends.
 func (a *attempt) draw(ctx context.Context, i int, src *openPool) (refused, err error) {
 	o := a.batch.orders[i]
 	if src.away || !o.cacheIsCurrent(src, a.region) {

@@ -51,7 +51,7 @@ func (s *explainer) ExplainClaim(ctx context.Context, project string, c ipam.Cla
 	case s.places <- struct{}{}:
 		defer func() { <-s.places }()
 	case <-ctx.Done():
-		return Explanation{}, ipam.Errorf(ipam.CodeDeadline, "The server explains too many claims at once. Repeat the request.").Because(ctx.Err())
+		return Explanation{}, ipam.Errorf(ipam.CodeDeadline, "The server explains too many claims at once. Repeat the request.").WithCause(ctx.Err())
 	}
 	event := trail.Attempt(ctx, c.CreatedAt, key.ID, trail.KindClaim, c.Name)
 	return usecase.RetryConflicts(func(int) (Explanation, error) {
@@ -77,7 +77,7 @@ func (s *explainer) explanation(ctx context.Context, key storage.ProjectKey, bou
 	if decision == nil {
 		res.Chose(bound)
 		out := Explanation{Claim: &bound}
-		err := s.allowing(ctx, key, &out, res, bound)
+		err := s.addQuotas(ctx, key, &out, res, bound)
 		return out, err
 	}
 	refused, ok := errors.AsType[*ipam.Error](decision)
@@ -98,8 +98,8 @@ func AboutTheClaim(code ipam.Code) bool {
 	}
 }
 
-// allowing adds the quotas that cover the claim to an explanation, with their use.
-func (s *explainer) allowing(ctx context.Context, key storage.ProjectKey, out *Explanation, res resolve.Resolved, bound ipam.Claim) error {
+// addQuotas adds the quotas that cover the claim, and their usage, to an explanation.
+func (s *explainer) addQuotas(ctx context.Context, key storage.ProjectKey, out *Explanation, res resolve.Resolved, bound ipam.Claim) error {
 	quotas, err := s.Store.QuotaList(ctx, key, "", storage.MaxQuotas)
 	if err != nil {
 		return err
@@ -135,7 +135,7 @@ type Remedy struct {
 
 // remedies returns the changes that would prevent a refusal, the smallest first.
 func (s *explainer) remedies(ctx context.Context, e *ipam.Error, res resolve.Resolved) ([]Remedy, error) {
-	if !full(e) {
+	if !isFull(e) {
 		return remedies(e, res), nil
 	}
 	largest, err := s.largestNow(ctx, res)
@@ -199,7 +199,7 @@ func remedies(e *ipam.Error, res resolve.Resolved) []Remedy {
 	case ipam.CodeNoPoolMatches:
 		return []Remedy{{"/spec/poolSelector", "", "Select by labels that a pool has, or claim by class."}}
 	case ipam.CodePoolDraining:
-		return []Remedy{elsewhere(res), {"", "", "Ask the owner of the pool to stop draining it."}}
+		return []Remedy{otherPoolRemedy(res), {"", "", "Ask the owner of the pool to stop draining it."}}
 	case ipam.CodeQuotaExceeded:
 		return []Remedy{{"", "", fmt.Sprintf("Release something, ask for less, or raise %s of quota %s: %s of %s in use, %s requested.", f.Measure, f.Quota, f.Used, f.Limit, f.Requested)}}
 	case ipam.CodeBlockTaken, ipam.CodeAllocationRetained:
@@ -223,13 +223,13 @@ func roomRemedies(e *ipam.Error, res resolve.Resolved, largest *int) []Remedy {
 		out = append(out, Remedy{"", "", "Repeat the claim after " + at.Format(time.RFC3339) + ", when a block has cooled down."})
 	}
 	if res.Ask.Class != nil {
-		return append(out, elsewhere(res))
+		return append(out, otherPoolRemedy(res))
 	}
 	return append(out, Remedy{"", "", "Release a block, or claim from another pool."})
 }
 
-// elsewhere returns the remedy to use another pool for the claim.
-func elsewhere(res resolve.Resolved) Remedy {
+// otherPoolRemedy returns the remedy to use another pool for the claim.
+func otherPoolRemedy(res resolve.Resolved) Remedy {
 	if res.Ask.Class != nil {
 		return Remedy{"", "", fmt.Sprintf("Add %q to the classNames of another pool.", res.Ask.Class.Name)}
 	}

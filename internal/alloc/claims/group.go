@@ -66,7 +66,7 @@ func (s *groups) joinOne(ctx context.Context, pool ipam.Pool, o *order) (ipam.Cl
 			return ipam.Claim{}, storage.LockTimeout(ctx)
 		}
 		return ipam.Claim{}, ipam.Errorf(ipam.CodeDeadline,
-			"The request took longer than its deadline. It may still take effect; repeat it with the same name or Idempotency-Key to find out.").Because(ctx.Err())
+			"The request took longer than its deadline. It may still take effect; repeat it with the same name or Idempotency-Key to find out.").WithCause(ctx.Err())
 	}
 }
 
@@ -102,7 +102,7 @@ func (s *groups) run(ctx context.Context, pool *ipam.Pool, members []*member) {
 	defer func() {
 		if r := recover(); r != nil { // the block arithmetic panics before it loses address space
 			finish(members, ipam.Errorf(ipam.CodeInternal, "The request could not be served; nothing was changed.").
-				Because(fmt.Errorf("panic in group: %v\n%s", r, debug.Stack())))
+				WithCause(fmt.Errorf("panic in group: %v\n%s", r, debug.Stack())))
 		}
 	}()
 	waiting := dropEnded(members)
@@ -147,10 +147,10 @@ func (s *groups) round(ctx context.Context, pool *ipam.Pool, members []*member) 
 		return s.dropConflicts(ctx, members, c)
 	}
 	if u, ok := errors.AsType[*storage.RegionNotRecorded](err); ok {
-		return dropFailed(members, func(m *member) error { return m.unrecorded(u) })
+		return dropFailed(members, func(m *member) error { return m.regionError(u) })
 	}
 	if o, ok := errors.AsType[*storage.LockBusy](err); ok {
-		return dropFailed(members, func(m *member) error { return m.locked(o) })
+		return dropFailed(members, func(m *member) error { return m.lockError(o) })
 	}
 	switch {
 	case err == nil:

@@ -115,17 +115,17 @@ func (s *groups) dropConflicts(ctx context.Context, members []*member, c *storag
 	return rest
 }
 
-// unrecorded returns the error for a claim if the region is not yet recorded for its project. The other members do not wait for the record.
-func (m *member) unrecorded(u *storage.RegionNotRecorded) error {
+// regionError returns the error for a claim if the region is not yet recorded for its project. The other members do not wait for the record.
+func (m *member) regionError(u *storage.RegionNotRecorded) error {
 	if !m.binds() || !slices.Contains(u.Projects, m.key.ID) {
 		return nil
 	}
 	return &storage.RegionNotRecorded{Projects: []ipam.ID{m.key.ID}, Region: u.Region}
 }
 
-// locked returns the error for a member if another transaction exclusively holds its project's lock. The member waits for the lock without the pool's
-// lock.
-func (m *member) locked(o *storage.LockBusy) error {
+// lockError returns the error for a member if another transaction exclusively holds the lock on the member's project. The member then waits for that
+// lock, and does not hold the pool's lock meanwhile.
+func (m *member) lockError(o *storage.LockBusy) error {
 	if m.key.ID != o.ID {
 		return nil
 	}

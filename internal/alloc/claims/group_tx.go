@@ -106,9 +106,9 @@ func (b *batch) groupLocks(pools []ipam.Pool) storage.Locks {
 }
 
 // serveEach serves a group's orders one by one. The releases come first, so that their blocks can serve the claims. The claims follow in arrival
-// order. If an order cannot be served, serveEach refuses it and goes on. several means that the installation has several regions, so another region
-// may have a claim with the same name.
-func (a *attempt) serveEach(ctx context.Context, members []*member, pools []ipam.Pool, several bool) error {
+// order. If an order cannot be served, serveEach refuses it and goes on. multiRegion means that the installation has several regions, so another
+// region may have a claim with the same name.
+func (a *attempt) serveEach(ctx context.Context, members []*member, pools []ipam.Pool, multiRegion bool) error {
 	for _, pool := range pools {
 		src, err := a.open(ctx, pool)
 		if err != nil {
@@ -145,7 +145,7 @@ func (a *attempt) serveEach(ctx context.Context, members []*member, pools []ipam
 	if a.fromCache && slices.ContainsFunc(a.refused, func(refused error) bool { return refused != nil }) && !allLackRoom(members, a.refused) {
 		return storage.ErrCacheMiss // no matter whether their names are in use
 	}
-	if err := a.markTaken(ctx, several); err != nil || !slices.Contains(a.refused, nil) {
+	if err := a.markTaken(ctx, multiRegion); err != nil || !slices.Contains(a.refused, nil) {
 		return err
 	}
 	ch, err := a.changes()

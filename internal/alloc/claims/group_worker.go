@@ -56,7 +56,7 @@ func (s *groups) serveGroups(poolGroups []*poolGroup) {
 	for _, l := range poolGroups {
 		l.release()
 		if done {
-			s.waiting.served(l)
+			s.waiting.giveBack(l)
 		} else {
 			go s.servePool(l)
 		}
@@ -79,7 +79,7 @@ func (s *groups) tryOneTransaction(ctx context.Context, poolGroups []*poolGroup)
 	defer func() {
 		if r := recover(); r != nil {
 			finish(members, ipam.Errorf(ipam.CodeInternal, "The request could not be served; nothing was changed.").
-				Because(fmt.Errorf("panic in group: %v\n%s", r, debug.Stack())))
+				WithCause(fmt.Errorf("panic in group: %v\n%s", r, debug.Stack())))
 			done = true
 		}
 	}()

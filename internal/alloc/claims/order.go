@@ -22,7 +22,7 @@ type order struct {
 	random   ipam.ID // the seed for the block's position, if the pool's strategy is random
 	revision ipam.ID // for a release: its history row's id, and the revision of an allocation that stays
 
-	because ipam.Because // the consumer whose end causes the release; if set, the release also detaches the consumer
+	because ipam.ReleaseCause // the consumer whose end causes the release; if set, the release also detaches the consumer
 
 	cached bool                // the facts come from the cache, and the transaction must find the same facts
 	epochs storage.ClassEpochs // the cached versions of the class and its pools
@@ -50,9 +50,9 @@ func (o *order) keyRef() storage.NameRef {
 // choice is the decision how to bind all the batch's orders with the same spec.
 type choice struct {
 	resolve.Resolved
-	room  []ipam.Pool // the pools to try; they had room at the last scan
-	items []int       // indexes of the orders in the batch
-	pool  ipam.Pool   // the carved pool, if the request asks only for a scope's pool
+	candidates []ipam.Pool // the pools to try, which had room at the last scan
+	items      []int       // indexes of the orders in the batch
+	pool       ipam.Pool   // the carved pool, if the request asks only for a scope's pool
 }
 
 // txOptions describes how the three kinds of transactions that serve orders differ.
@@ -98,7 +98,7 @@ func newBatch(m txOptions, orders []*order) *batch {
 			continue
 		}
 		b.choices = append(b.choices, c)
-		for _, p := range c.room {
+		for _, p := range c.candidates {
 			b.byPool[p.UID] = append(b.byPool[p.UID], c)
 		}
 	}

@@ -36,11 +36,11 @@ func NewQueue(limit int) *Queue {
 // ready wait and share the next transaction.
 var maxWorkers = max(2, runtime.GOMAXPROCS(0))
 
-// add puts a member into its pool's next group. first means that the caller must start a worker. With carry, this is a shared worker. Without carry,
-// this is a worker for the pool alone, because alone returned true.
+// add puts a member into its pool's next group. mustStart means that the caller must start a worker. If shared is true, it is a shared worker.
+// Otherwise it is a worker for this pool only, because needsOwn returned true.
 //
 // If the queue is full, add refuses the member. Otherwise the member would be served after its deadline, and would delay all members behind it.
-func (q *Queue) add(pool ipam.Pool, m *member, alone func(pool ipam.Pool, lock ipam.ID) bool) (first, carry bool, err error) {
+func (q *Queue) add(pool ipam.Pool, m *member, needsOwn func(pool ipam.Pool, lock ipam.ID) bool) (mustStart, shared bool, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	pending, known := q.pending[m.lock]
@@ -48,7 +48,7 @@ func (q *Queue) add(pool ipam.Pool, m *member, alone func(pool ipam.Pool, lock i
 		q.refused++
 		return false, false, queueFull()
 	}
-	if q.pending[m.lock] = append(pending, m); known || alone(pool, m.lock) {
+	if q.pending[m.lock] = append(pending, m); known || needsOwn(pool, m.lock) {
 		return !known, false, nil
 	}
 	q.ready = append(q.ready, pool)
@@ -79,8 +79,8 @@ func (q *Queue) next() (groups []*poolGroup) {
 	return groups
 }
 
-// served returns a pool to the queue after its transaction. If members wait for the pool, it becomes ready again.
-func (q *Queue) served(l *poolGroup) {
+// giveBack returns a pool to the queue after its transaction. If members wait for the pool, it becomes ready again.
+func (q *Queue) giveBack(l *poolGroup) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.pending[l.lock]) == 0 {
@@ -92,7 +92,7 @@ func (q *Queue) served(l *poolGroup) {
 
 func queueFull() error {
 	e := ipam.Errorf(ipam.CodeContention, "Too many requests wait for the same pool. Nothing was changed; repeat the request when Retry-After has passed.").
-		Because(ipam.ErrShed)
+		WithCause(ipam.ErrShed)
 	e.RetryAfter = time.Second
 	return e
 }

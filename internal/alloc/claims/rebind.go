@@ -47,7 +47,7 @@ func rebind(ctx context.Context, s *usecase.Core, o *order) (ipam.Claim, error) 
 		if err := users.ReadAdmitted(ctx, tx, key.ID, c.Spec.Consumers); err != nil {
 			return c, err
 		}
-		users.Attach(&bound, c.Spec.Consumers, attach.By{Project: key, Region: s.Region, Event: o.event, At: bound.CreatedAt})
+		users.Attach(&bound, c.Spec.Consumers, attach.Details{Project: key, Region: s.Region, Event: o.event, At: bound.CreatedAt})
 		quotas, err := tx.QuotaParts(ctx, []ipam.ID{key.ID}, quota.ShardOf(a.ContainerID))
 		if err != nil {
 			return c, err
@@ -67,8 +67,8 @@ func rebind(ctx context.Context, s *usecase.Core, o *order) (ipam.Claim, error) 
 			History:     []ipam.Hold{trail.EndedHold(a, bound.CreatedAt)},
 		}
 		addStoredResponse(&ch, bound.CreatedAt, []*order{o}, []ipam.Claim{bound})
-		l.Into(&ch)
-		if err := users.Into(&ch); err != nil {
+		l.AddTo(&ch)
+		if err := users.AddTo(&ch); err != nil {
 			return bound, err
 		}
 		return bound, tx.Write(ctx, ch)
@@ -90,16 +90,16 @@ func boundTo(ctx context.Context, tx storage.Tx, key storage.ProjectKey, c ipam.
 }
 
 // retainedFor returns a retained allocation. The allocation must be retained for the project, and the project must still be allowed to claim from its
-// pool. For any other project, including the pool's owner, retainedFor returns not found. If the parameter of names a project, it also returns not
+// pool. For any other project, including the pool's owner, retainedFor returns not found. If owner names a project, retainedFor also returns not
 // found for a pool outside that project.
-func retainedFor(ctx context.Context, tx storage.Tx, key storage.ProjectKey, id ipam.ID, of string) (ipam.Allocation, error) {
+func retainedFor(ctx context.Context, tx storage.Tx, key storage.ProjectKey, id ipam.ID, owner string) (ipam.Allocation, error) {
 	const field = "/spec/allocationRef/name"
 	a, found, err := storage.IgnoreNotFound(tx.AllocationGetByID(ctx, key, id))
 	switch {
 	case err != nil:
 		return a, err
 	case !found || a.Purpose != ipam.PurposeClaim || a.HolderProjectID != key.ID || (a.Phase == ipam.PhaseCoolingDown && a.ProjectID != key.ID),
-		of != "" && of != a.Pool.Project:
+		owner != "" && owner != a.Pool.Project:
 		return a, storage.NotFoundAt(allocations.AllocationNotFound(key, id.String()), field)
 	case a.Phase == ipam.PhaseCoolingDown:
 		return a, ipam.Errorf(ipam.CodeInUse, "Allocation %s is cooling down until %s. No claim can get it before then.", id, a.CoolUntil.UTC().Format(time.RFC3339)).

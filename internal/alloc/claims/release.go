@@ -77,20 +77,20 @@ func Used(c ipam.Claim) error {
 }
 
 // ReleaseUnused releases a claim in the transaction that detaches its last consumer. If the claim has changed since it was read, it returns a
-// *storage.Conflict. The block cools down for the claim's cool-down or for cooling, whichever is longer.
-func (s *releaser) ReleaseUnused(ctx context.Context, key storage.ProjectKey, c ipam.Claim, because ipam.Because, cooling time.Duration, event ipam.Event, r usecase.Request,
+// *storage.Conflict. The block cools down for the claim's cool-down or for minCooldown, whichever is longer.
+func (s *releaser) ReleaseUnused(ctx context.Context, key storage.ProjectKey, c ipam.Claim, cause ipam.ReleaseCause, minCooldown time.Duration, event ipam.Event, r usecase.Request,
 ) error {
-	c.ReuseAfter = max(c.ReuseAfter, cooling)
-	return s.release(ctx, &order{key: key, request: r, claim: c, event: event, revision: ipam.NewID(), because: because})
+	c.ReuseAfter = max(c.ReuseAfter, minCooldown)
+	return s.release(ctx, &order{key: key, request: r, claim: c, event: event, revision: ipam.NewID(), because: cause})
 }
 
 // ForgetClaim removes a claim from the cache after another part of this server has changed the claim.
 func (s *releaser) ForgetClaim(key storage.ProjectKey, name string) { s.cache.removeClaim(key, name) }
 
-// ReleaseAsRead releases a claim that was read a moment ago. If because names the claim's only consumer, the release also removes that consumer's
+// ReleaseAsRead releases a claim that was read a moment ago. If cause names the claim's only consumer, the release also removes that consumer's
 // attachment. If the claim has changed since, it is not released.
-func (s *releaser) ReleaseAsRead(ctx context.Context, key storage.ProjectKey, c ipam.Claim, because ipam.Because) error {
-	if c.Consumers > 0 && !because.IsSet() {
+func (s *releaser) ReleaseAsRead(ctx context.Context, key storage.ProjectKey, c ipam.Claim, cause ipam.ReleaseCause) error {
+	if c.Consumers > 0 && !cause.IsSet() {
 		return Used(c)
 	}
 	event, revision := trail.Attempt(ctx, s.Now(), key.ID, trail.KindClaim, c.Name), ipam.NewID()
@@ -107,7 +107,7 @@ func (s *releaser) ReleaseAsRead(ctx context.Context, key storage.ProjectKey, c 
 				return none, ChangedSince(c)
 			}
 		}
-		return none, s.release(ctx, &order{key: key, claim: c, event: event, revision: revision, because: because})
+		return none, s.release(ctx, &order{key: key, claim: c, event: event, revision: revision, because: cause})
 	})
 	return err
 }

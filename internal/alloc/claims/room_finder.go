@@ -46,13 +46,13 @@ func (s *roomFinder) withRoom(ctx context.Context, res *resolve.Resolved, pools 
 	if err != nil {
 		return nil, err
 	}
-	var room, parts []ipam.Pool
+	var withRoom, parts []ipam.Pool
 	for _, p := range pools {
 		switch bits := res.Bits(p); {
 		case has[p.UID]:
-			room = append(room, p)
+			withRoom = append(withRoom, p)
 		// If several regions serve the pool, parts of the block may be free in each region.
-		case p.Several() && bits >= 0 && bits < p.Block.Addr().BitLen():
+		case p.MultiRegion() && bits >= 0 && bits < p.Block.Addr().BitLen():
 			if !s.likelyFull(p, bits) {
 				parts = append(parts, p) // last, because the check costs more
 				continue
@@ -64,7 +64,7 @@ func (s *roomFinder) withRoom(ctx context.Context, res *resolve.Resolved, pools 
 			res.SkippedPool(p, noneFree(p, bits))
 		}
 	}
-	return append(room, parts...), nil
+	return append(withRoom, parts...), nil
 }
 
 func (s *roomFinder) recordFull(p ipam.Pool, bits int) { s.full.Add(p.UID, fullPool{bits, s.Ticks()}) }

@@ -38,7 +38,7 @@ func (s *scopes) PutScopePool(
 			return usecase.Result[ipam.Pool]{}, res.Explained(err)
 		}
 		if res.First == nil {
-			p, err := s.shown(ctx, s.Store, key, res.Pools[0])
+			p, err := s.shownPool(ctx, s.Store, key, res.Pools[0])
 			if err == nil {
 				err = r.CheckPut(true, p.Revision)
 			}
@@ -79,7 +79,7 @@ func (s *scopes) GetScopePool(ctx context.Context, project, class string, scope 
 	if err != nil {
 		return ipam.Pool{}, err
 	}
-	return s.shown(ctx, s.Store, key, p)
+	return s.shownPool(ctx, s.Store, key, p)
 }
 
 // ListScopePools lists the pools for the project's scopes in a class, in scope order.
@@ -133,8 +133,8 @@ func (s *scopes) resolve(
 	return s.binder.resolver.ResolveScope(ctx, key, *found.Found, scope, found.Pools)
 }
 
-// shown returns a pool with its free space, with the fields that the claiming project may see.
-func (s *scopes) shown(ctx context.Context, read storage.Reader, key storage.ProjectKey, p ipam.Pool) (ipam.Pool, error) {
+// shownPool returns a pool with its free space. The pool has only the fields that the claiming project may see.
+func (s *scopes) shownPool(ctx context.Context, read storage.Reader, key storage.ProjectKey, p ipam.Pool) (ipam.Pool, error) {
 	one := []ipam.Pool{p}
 	err := storage.FillStock(ctx, read, one)
 	return seenByHolder(key, one[0]), err
@@ -143,7 +143,7 @@ func (s *scopes) shown(ctx context.Context, read storage.Reader, key storage.Pro
 // seenByHolder returns a scope's pool as the claiming project may see it. If another project owns the pool, seenByHolder removes the owner's texts
 // and the parent.
 func seenByHolder(key storage.ProjectKey, p ipam.Pool) ipam.Pool {
-	if p.At = ""; p.ProjectID != key.ID {
+	if p.UsedIn = ""; p.ProjectID != key.ID {
 		p.Labels, p.Annotations, p.Spec.Description, p.Spec.Reservations, p.Spec.Parent = nil, nil, "", nil, ipam.Ref{}
 	}
 	return p

@@ -22,7 +22,7 @@ func (a *attempt) serveAll(ctx context.Context) error {
 	}
 	for i, o := range a.batch.orders {
 		if err := a.users.Admit(o.key.ID, o.claim.Spec.Consumers); err != nil {
-			return a.batch.at(err, i)
+			return a.batch.explain(err, i)
 		}
 		if err := a.serve(ctx, i); err != nil {
 			return err
@@ -36,9 +36,9 @@ func (a *attempt) serve(ctx context.Context, i int) error {
 	c := a.batch.orders[i].choice
 	var lacks quota.QuotaLacks
 	var overQuota error
-	for _, p := range c.room {
+	for _, p := range c.candidates {
 		if len(lacks) > 0 && c.First == nil {
-			if w, err := c.Ask.BlockSpec(p); err == nil && lacks.Stop(quota.ClaimSubject(p, c.Ask.ClassRef()), quota.ClaimUsage(p, w.Bits)) {
+			if w, err := c.Ask.BlockSpec(p); err == nil && lacks.Refuse(quota.ClaimSubject(p, c.Ask.ClassRef()), quota.ClaimUsage(p, w.Bits)) {
 				continue
 			}
 		}
@@ -71,13 +71,13 @@ func (a *attempt) serve(ctx context.Context, i int) error {
 		}
 	}
 	if overQuota != nil {
-		return a.batch.at(overQuota, i)
+		return a.batch.explain(overQuota, i)
 	}
 	return a.refusal(ctx, i)
 }
 
-// at adds order i's steps to a refusal. For a list of claims, it also adds the index i.
-func (b *batch) at(err error, i int) error {
+// explain adds order i's steps to a refusal. For a list of claims, it also adds the index i.
+func (b *batch) explain(err error, i int) error {
 	err = b.orders[i].choice.Explained(err)
 	if b.indexed {
 		err = inBatch(err, i, len(b.orders))
@@ -97,9 +97,9 @@ func (a *attempt) refusal(ctx context.Context, i int) error {
 	if c.First != nil {
 		if src := a.scoped[c.First.ID()]; src != nil {
 			if _, err := c.Ask.BlockSpec(src.pool); err != nil {
-				return a.batch.at(c.Unnamed(err), i)
+				return a.batch.explain(c.Unnamed(err), i)
 			}
-			return a.batch.at(scopeExhausted(c.First.Class, *c.First.Class.Spec.PoolPrefixLength), i)
+			return a.batch.explain(scopeExhausted(c.First.Class, *c.First.Class.Spec.PoolPrefixLength), i)
 		}
 	}
 	for _, pool := range c.Pools {
@@ -118,11 +118,11 @@ func (a *attempt) refusal(ctx context.Context, i int) error {
 	}
 	switch {
 	case len(fit) == 0 && refused == nil:
-		return a.batch.at(c.NoPoolLeft(), i)
+		return a.batch.explain(c.NoPoolLeft(), i)
 	case len(fit) == 0:
-		return a.batch.at(c.Unnamed(refused), i)
+		return a.batch.explain(c.Unnamed(refused), i)
 	case last.Exact.IsValid():
-		err := a.batch.at(refusals.TakenRefusal(ctx, a.tx, c.Viewer(), fit[len(fit)-1], last.Exact, resolve.ExactPointer(c.Ask.Spec)), i)
+		err := a.batch.explain(refusals.TakenRefusal(ctx, a.tx, c.Viewer(), fit[len(fit)-1], last.Exact, resolve.ExactPointer(c.Ask.Spec)), i)
 		return a.refuseUnlessInTransit(err, fit, last.Exact)
 	}
 	return a.lacking(i, fit, last.Bits)
@@ -131,7 +131,7 @@ func (a *attempt) refusal(ctx context.Context, i int) error {
 // lacking returns the refusal for order i when every pool lacks room.
 func (a *attempt) lacking(i int, fit []ipam.Pool, bits int) error {
 	return &refusals.Lacking{
-		Viewer: a.batch.orders[i].choice.Viewer(), Pools: fit, Bits: bits, With: func(err error) error { return a.batch.at(err, i) },
+		Viewer: a.batch.orders[i].choice.Viewer(), Pools: fit, Bits: bits, Complete: func(err error) error { return a.batch.explain(err, i) },
 		Item: i, Demands: a.demands(i, fit),
 	}
 }
@@ -141,7 +141,7 @@ func (a *attempt) lacking(i int, fit []ipam.Pool, bits int) error {
 func (a *attempt) demands(i int, pools []ipam.Pool) (all []regions.Demand) {
 	for _, p := range pools {
 		w, err := a.batch.orders[i].choice.BlockSpecOf(p)
-		if err != nil || !p.Several() || a.opened[storage.PoolContainer(p).Lock()] == nil {
+		if err != nil || !p.MultiRegion() || a.opened[storage.PoolContainer(p).Lock()] == nil {
 			continue
 		}
 		d := regions.Demand{Pool: p, Lengths: []int{w.Bits}}
@@ -156,17 +156,17 @@ func (a *attempt) demands(i int, pools []ipam.Pool) (all []regions.Demand) {
 				}
 			}
 		}
-		d.Later = a.batch.later(i, p)
+		d.Later = a.batch.laterWants(i, p)
 		all = append(all, d)
 	}
 	return all
 }
 
-// later returns the blocks that the orders after order i need from p. It includes only the orders whose first pool is p.
-func (b *batch) later(i int, p ipam.Pool) (wants []regions.LaterWant) {
+// laterWants returns the blocks that the orders after order i need from p. It includes only the orders whose first pool is p.
+func (b *batch) laterWants(i int, p ipam.Pool) (wants []regions.LaterWant) {
 	for j := i + 1; j < len(b.orders); j++ {
 		c := b.orders[j].choice
-		if c.First != nil || len(c.room) == 0 || c.room[0].UID != p.UID {
+		if c.First != nil || len(c.candidates) == 0 || c.candidates[0].UID != p.UID {
 			continue
 		}
 		if w, err := c.Ask.BlockSpec(p); err == nil && !w.Exact.IsValid() {

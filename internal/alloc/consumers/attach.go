@@ -23,7 +23,7 @@ func (s *Consumers) AttachConsumer(ctx context.Context, project, claim string, n
 	if err := n.Check("", "path:uid"); err != nil {
 		return none, err
 	}
-	if err := attach.Room(ctx, s.Core, in.ID, "path:uid", n); err != nil {
+	if err := attach.CheckLimit(ctx, s.Core, in.ID, "path:uid", n); err != nil {
 		return none, err
 	}
 	a := attaching{Consumers: s, in: in, n: n, request: r, revision: ipam.NewID(), event: trail.Attempt(ctx, s.Now(), in.ID, trail.KindClaim, claim)}
@@ -88,7 +88,7 @@ func (a *attaching) try(ctx context.Context, tx storage.Tx, first ipam.Claim) (u
 		if err := (usecase.Request{CreateOnly: a.request.CreateOnly}).CheckPut(true, was.Revision); err != nil {
 			return none, err
 		}
-		return usecase.Result[ipam.Claim]{Value: was, Existed: true}, a.renewed(ctx, tx)
+		return usecase.Result[ipam.Claim]{Value: was, Existed: true}, a.renewAttached(ctx, tx)
 	}
 	if limit := was.Spec.MostConsumers(); was.Consumers >= limit {
 		e := ipam.Errorf(ipam.CodeTooManyConsumers, "Claim %s is used by %s, and its maxConsumers is %d. Detach one first, or make a claim with a larger maxConsumers.",
@@ -96,21 +96,21 @@ func (a *attaching) try(ctx context.Context, tx storage.Tx, first ipam.Claim) (u
 		e.Figures.Consumers = new(int64(was.Consumers))
 		return none, e
 	}
-	next := changed(was, was.Consumers+1, a.revision, tx.Now())
+	next := withConsumers(was, was.Consumers+1, a.revision, tx.Now())
 	e, err := trail.AttachEvent(a.event, &was, &next, wanted)
 	if err != nil {
 		return none, err
 	}
 	ch := storage.Changes{ClaimUpdate: &storage.ClaimUpdate{Was: was.Revision, Now: next}, Events: []ipam.Event{e}}
-	users.Attach(&next, wanted, attach.By{Project: a.in, Region: a.Region, Event: a.event, At: tx.Now()})
-	if err := users.Into(&ch); err != nil {
+	users.Attach(&next, wanted, attach.Details{Project: a.in, Region: a.Region, Event: a.event, At: tx.Now()})
+	if err := users.AddTo(&ch); err != nil {
 		return none, err
 	}
 	return usecase.Result[ipam.Claim]{Value: next}, tx.Write(ctx, ch)
 }
 
-// renewed renews a consumer that is already attached.
-func (a *attaching) renewed(ctx context.Context, tx storage.Tx) error {
+// renewAttached renews a consumer that is already attached.
+func (a *attaching) renewAttached(ctx context.Context, tx storage.Tx) error {
 	c, err := find(ctx, tx, a.in, a.n.Ref)
 	if err != nil {
 		return err
@@ -122,9 +122,9 @@ func (a *attaching) renewed(ctx context.Context, tx storage.Tx) error {
 	}})
 }
 
-// changed returns the claim with a new number of consumers and a new revision. The allocation keeps its revision, because it does not show the
+// withConsumers returns the claim with a new number of consumers and a new revision. The allocation keeps its revision, because it does not show the
 // number.
-func changed(was ipam.Claim, consumers int, revision ipam.ID, at usecase.Timestamp) ipam.Claim {
+func withConsumers(was ipam.Claim, consumers int, revision ipam.ID, at usecase.Timestamp) ipam.Claim {
 	next := was
 	next.Consumers = consumers
 	next.Allocated.Revision = was.Allocation().Revision

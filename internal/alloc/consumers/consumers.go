@@ -13,8 +13,8 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// of returns the kind.Kind that describes the consumers in a realm.
-func (s *Consumers) of(realm string) kind.Kind[ipam.Consumer] {
+// kindOf returns the kind.Kind that describes the consumers in a realm.
+func (s *Consumers) kindOf(realm string) kind.Kind[ipam.Consumer] {
 	return kind.Kind[ipam.Consumer]{
 		Core: s.Core, Name: trail.KindConsumer, Op: "consumer", Reads: tenancy.ConsumersRead, Writes: tenancy.ConsumersWrite,
 		Head:  func(c *ipam.Consumer) *ipam.Metadata { return &c.Metadata },
@@ -53,12 +53,12 @@ func (s *Consumers) ListConsumers(ctx context.Context, project, realm string, f 
 		return read.ConsumerList(ctx, in, realm, after, limit)
 	}
 	match := func(c *ipam.Consumer) bool { return c.Live() && !f.Ended || !c.Live() && !f.Live }
-	return s.of(realm).Page(ctx, in, paging.ListOf("consumers", in.ID, realm, f), rows, match, limit, cursor, r)
+	return s.kindOf(realm).Page(ctx, in, paging.ListOf("consumers", in.ID, realm, f), rows, match, limit, cursor, r)
 }
 
 // GetConsumer reads one consumer, or an ended consumer's tombstone.
 func (s *Consumers) GetConsumer(ctx context.Context, project string, ref ipam.ConsumerRef) (ipam.Consumer, error) {
-	return s.of(ref.Realm).Get(ctx, project, ref.UID)
+	return s.kindOf(ref.Realm).Get(ctx, project, ref.UID)
 }
 
 // PutConsumer creates a consumer. If the consumer exists, PutConsumer replaces its spec, renews it, and sets Existed in the result. It refuses a
@@ -72,7 +72,7 @@ func (s *Consumers) PutConsumer(ctx context.Context, project string, n ipam.NewC
 	if err := n.Check("/spec", "path:uid"); err != nil {
 		return none, err
 	}
-	if err := attach.Room(ctx, s.Core, in.ID, "path:uid", n); err != nil {
+	if err := attach.CheckLimit(ctx, s.Core, in.ID, "path:uid", n); err != nil {
 		return none, err
 	}
 	made := ipam.Consumer{Metadata: s.NewMetadata(ipam.Metadata{Name: n.Ref.UID}, in.Name, s.Region, who), ProjectID: in.ID, Realm: n.Ref.Realm, Spec: n.Spec}
@@ -95,7 +95,7 @@ func (s *Consumers) PutConsumer(ctx context.Context, project string, n ipam.NewC
 				return none, err
 			}
 		}
-		next, ch, err := put(was, found, made, event, tx.Now())
+		next, ch, err := putChanges(was, found, made, event, tx.Now())
 		if err != nil {
 			return none, err
 		}
@@ -111,8 +111,8 @@ func (s *Consumers) PutConsumer(ctx context.Context, project string, n ipam.NewC
 	})
 }
 
-// put returns the changes that create or renew a consumer. The trail records a change to the spec, but not a renewal.
-func put(was ipam.Consumer, found bool, made ipam.Consumer, event ipam.Event, at usecase.Timestamp) (next ipam.Consumer, ch storage.Changes, err error) {
+// putChanges returns the changes that create or renew a consumer. The trail records a change to the spec, but not a renewal.
+func putChanges(was ipam.Consumer, found bool, made ipam.Consumer, event ipam.Event, at usecase.Timestamp) (next ipam.Consumer, ch storage.Changes, err error) {
 	if !found {
 		made.CreatedAt, made.UpdatedAt = at, at
 		next = made.Renewed(at)

@@ -22,7 +22,7 @@ func (s *Consumers) DetachConsumer(ctx context.Context, project, claim string, r
 		return err
 	}
 	return s.detach(ctx, in, detachment{
-		claim: claim, because: ipam.Because{Reason: ipam.ReasonDetached, Consumer: ref}, request: r,
+		claim: claim, because: ipam.ReleaseCause{Reason: ipam.ReasonDetached, Consumer: ref}, request: r,
 		event: trail.Attempt(ctx, s.Now(), in.ID, trail.KindClaim, claim),
 	})
 }
@@ -30,7 +30,7 @@ func (s *Consumers) DetachConsumer(ctx context.Context, project, claim string, r
 type detachment struct {
 	claim   string
 	id      ipam.ID // the claim's UID; zero: any claim with that name
-	because ipam.Because
+	because ipam.ReleaseCause
 	event   ipam.Event // names the caller
 	request usecase.Request
 }
@@ -43,7 +43,7 @@ func (s *Consumers) detach(ctx context.Context, in storage.ProjectKey, d detachm
 	_, err := usecase.RetryConflicts(func(int) (struct{}, error) {
 		var none struct{}
 		if d.id.IsZero() {
-			c, attached, err := s.attached(ctx, in, d)
+			c, attached, err := s.readAttached(ctx, in, d)
 			if err != nil || !attached {
 				return none, err
 			}
@@ -54,7 +54,7 @@ func (s *Consumers) detach(ctx context.Context, in storage.ProjectKey, d detachm
 			return none, err
 		}
 		defer release()
-		c, attached, err := s.attached(ctx, in, d)
+		c, attached, err := s.readAttached(ctx, in, d)
 		if err != nil || !attached {
 			return none, err
 		}
@@ -72,20 +72,20 @@ func (s *Consumers) detach(ctx context.Context, in storage.ProjectKey, d detachm
 	return err
 }
 
-// attached reads a claim and reports whether a consumer is attached to it. It returns false only if the detachment that it has read is durable.
-func (s *Consumers) attached(ctx context.Context, in storage.ProjectKey, d detachment) (c ipam.Claim, attached bool, err error) {
+// readAttached reads a claim and reports whether a consumer is attached to it. It returns false only if the detachment that it has read is durable.
+func (s *Consumers) readAttached(ctx context.Context, in storage.ProjectKey, d detachment) (c ipam.Claim, readAttached bool, err error) {
 	err = s.Durably(ctx, func(ctx context.Context) (bool, error) {
-		if c, attached, err = storage.IgnoreNotFound(s.Store.ClaimGet(ctx, in, d.claim)); err != nil || !attached {
+		if c, readAttached, err = storage.IgnoreNotFound(s.Store.ClaimGet(ctx, in, d.claim)); err != nil || !readAttached {
 			return true, err
 		}
 		if !d.id.IsZero() && d.id != c.UID {
-			attached = false
+			readAttached = false
 			return true, nil
 		}
-		_, attached, err = storage.IgnoreNotFound(s.Store.AttachmentGet(ctx, c, d.because.Consumer))
-		return !attached, err
+		_, readAttached, err = storage.IgnoreNotFound(s.Store.AttachmentGet(ctx, c, d.because.Consumer))
+		return !readAttached, err
 	})
-	return c, attached, err
+	return c, readAttached, err
 }
 
 // release detaches a claim's last consumer through an ordinary release.
@@ -136,7 +136,7 @@ func (s *Consumers) detachOnly(ctx context.Context, in storage.ProjectKey, first
 		if err != nil || !attached {
 			return none, err
 		}
-		next := changed(was, was.Consumers-1, revision, tx.Now())
+		next := withConsumers(was, was.Consumers-1, revision, tx.Now())
 		e, err := trail.DetachEvent(d.event, &was, &next, d.because)
 		if err != nil {
 			return none, err
@@ -145,7 +145,7 @@ func (s *Consumers) detachOnly(ctx context.Context, in storage.ProjectKey, first
 		ch.AttachmentDelete = []ipam.Attachment{a}
 		return none, tx.Write(ctx, ch)
 	}, func(ctx context.Context) (struct{}, bool, error) {
-		_, attached, err := s.attached(ctx, in, d)
+		_, attached, err := s.readAttached(ctx, in, d)
 		return struct{}{}, !attached, err
 	})
 	return err

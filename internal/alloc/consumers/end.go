@@ -26,7 +26,7 @@ const (
 // that a late request cannot attach a consumer with this UID.
 //
 // EndConsumer detaches the consumer from its claims within a time limit. It returns the number of claims that remain for the background worker.
-func (s *Consumers) EndConsumer(ctx context.Context, project string, ref ipam.ConsumerRef, r usecase.Request) (left int64, err error) {
+func (s *Consumers) EndConsumer(ctx context.Context, project string, ref ipam.ConsumerRef, r usecase.Request) (remaining int64, err error) {
 	who, in, err := s.Enter(ctx, tenancy.ConsumersWrite, project)
 	if err != nil {
 		return 0, err
@@ -35,7 +35,7 @@ func (s *Consumers) EndConsumer(ctx context.Context, project string, ref ipam.Co
 	if err := n.Check("path:", "path:uid"); err != nil {
 		return 0, err
 	}
-	if err := attach.Room(ctx, s.Core, in.ID, "path:uid", n); err != nil {
+	if err := attach.CheckLimit(ctx, s.Core, in.ID, "path:uid", n); err != nil {
 		return 0, err
 	}
 	made := ipam.Consumer{Metadata: s.NewMetadata(ipam.Metadata{Name: ref.UID}, in.Name, s.Region, who), ProjectID: in.ID, Realm: ref.Realm}
@@ -48,7 +48,7 @@ func (s *Consumers) EndConsumer(ctx context.Context, project string, ref ipam.Co
 	within, cancel := context.WithTimeout(ctx, drainLimit)
 	defer cancel()
 	if err := s.drain(within, in, ended, event); err == nil {
-		return 0, s.drained(ctx, []ipam.Consumer{ended})
+		return 0, s.recordDrained(ctx, []ipam.Consumer{ended})
 	}
 	ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), usecase.ReadBackLimit)
 	defer cancel()
@@ -125,7 +125,7 @@ func (s *Consumers) drain(ctx context.Context, in storage.ProjectKey, c ipam.Con
 		g.SetLimit(drainParallel)
 		for _, a := range list {
 			g.Go(func() error {
-				return s.detach(within, in, detachment{claim: a.Claim, id: a.ClaimID, because: ipam.Because{Reason: c.Reason, Consumer: c.Ref()}, event: event})
+				return s.detach(within, in, detachment{claim: a.Claim, id: a.ClaimID, because: ipam.ReleaseCause{Reason: c.Reason, Consumer: c.Ref()}, event: event})
 			})
 		}
 		if err := g.Wait(); err != nil {
@@ -134,8 +134,8 @@ func (s *Consumers) drain(ctx context.Context, in storage.ProjectKey, c ipam.Con
 	}
 }
 
-// drained records that some ended consumers have no attachments. An ended consumer cannot get new ones, so the record stays true.
-func (s *Consumers) drained(ctx context.Context, list []ipam.Consumer) error {
+// recordDrained records that some ended consumers have no attachments. An ended consumer cannot get new ones, so the record stays true.
+func (s *Consumers) recordDrained(ctx context.Context, list []ipam.Consumer) error {
 	if len(list) == 0 {
 		return nil
 	}

@@ -19,7 +19,7 @@ import (
 // breaker holds a realm that loses more than breakerLost consumers, and at least one in breakerShare, within breakerWindow. This means that Carve
 // ends no more consumers in this realm. The hold ends when an admin confirms the loss, or when the clients renew the consumers.
 //
-// The breaker counts over a window and not over one pass, because consumers expire spread over time, as their renewals were.
+// The breaker counts over a window and not over one pass, because renewals, and therefore expiries, are spread over time.
 const (
 	breakerLost   = 20
 	breakerShare  = 10
@@ -229,7 +229,7 @@ func (s *Consumers) drainSome(ctx context.Context, list []ipam.Consumer) (int, e
 	}
 	err = errors.Join(errs...)
 	for _, of := range drained {
-		err = errors.Join(err, s.drained(ctx, of))
+		err = errors.Join(err, s.recordDrained(ctx, of))
 	}
 	return n, err
 }

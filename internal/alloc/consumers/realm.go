@@ -38,7 +38,8 @@ func (s *Consumers) realm(ctx context.Context, in storage.ProjectKey, realm stri
 	return out, err
 }
 
-// realmLocks returns the locks for a transaction that reads and stores a realm's state. They keep other transactions from a change in between.
+// realmLocks returns the locks for a transaction that reads and stores a realm's state. These locks keep other transactions from changing the state
+// between the read and the write.
 func realmLocks(realm storage.RealmKey) storage.Locks {
 	return storage.Locks{Shared: []ipam.ID{realm.ProjectID}, Exclusive: []ipam.ID{ipam.DerivedID(realm.ProjectID, "realm "+realm.Name)}}
 }

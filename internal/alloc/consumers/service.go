@@ -14,7 +14,7 @@ import (
 type Releaser interface {
 	// ReleaseUnused releases a claim in the transaction that detaches its last consumer. c is the claim as the caller has read it. If the claim has
 	// changed since, ReleaseUnused returns a *storage.Conflict.
-	ReleaseUnused(ctx context.Context, key storage.ProjectKey, c ipam.Claim, because ipam.Because, cooling time.Duration, event ipam.Event, r usecase.Request) error
+	ReleaseUnused(ctx context.Context, key storage.ProjectKey, c ipam.Claim, because ipam.ReleaseCause, cooling time.Duration, event ipam.Event, r usecase.Request) error
 	// ForgetClaim removes a changed claim from the cache.
 	ForgetClaim(key storage.ProjectKey, name string)
 }

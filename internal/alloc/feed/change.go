@@ -22,7 +22,7 @@ type Change struct {
 	row        ipam.ID // the row that contains this event, by the ID of its last event
 	commit     string  // commit position of the latest known transaction that changed the object
 
-	behind, ends changePosition // where a client resumes after this change: behind, if more changes from the same row follow, otherwise ends
+	insideRow, afterRow changePosition // where a client resumes after this change: insideRow if more changes from the same row follow, otherwise afterRow
 
 	once sync.Once
 	text []byte
@@ -45,8 +45,8 @@ func (c *Change) Text(encode func(*Change) []byte) []byte {
 	return c.text
 }
 
-// WithNext reports whether a change and the next one come from the same audit trail row. A follower cannot resume between two such changes.
-func (c *Change) WithNext(next *Change) bool { return next.row == c.row }
+// SameRow reports whether a change and the next change come from the same audit trail row. A follower cannot resume between two such changes.
+func (c *Change) SameRow(next *Change) bool { return next.row == c.row }
 
 // changePosition is a position with its cursor. It computes the cursor once.
 type changePosition struct {
@@ -61,11 +61,11 @@ func (p *changePosition) cursorBy(s *sealer) string {
 	return p.cursor
 }
 
-// withoutObject returns the change without its object. A follower by labels gets it if the object no longer matches the labels but may have matched
-// before.
+// withoutObject returns the change without its object. A follower that filters by labels gets this change if the object no longer matches the labels
+// but may have matched before.
 func (c *Change) withoutObject() *Change {
 	g := &Change{Kind: c.Kind, Name: c.Name, At: c.At, Operation: c.Operation, event: c.event, row: c.row, commit: c.commit}
-	g.behind.position, g.ends.position = c.behind.position, c.ends.position
+	g.insideRow.position, g.afterRow.position = c.insideRow.position, c.afterRow.position
 	return g
 }
 
@@ -76,8 +76,8 @@ type Filter struct {
 	Labels *ipam.Selector
 }
 
-// of returns the change that the follower should see, or nil if the filter does not match.
-func (f Filter) of(c *Change) *Change {
+// changeFor returns the change that the follower should see, or nil if the filter does not match.
+func (f Filter) changeFor(c *Change) *Change {
 	switch {
 	case f.Name != "" && f.Name != c.Name, len(f.Kinds) > 0 && !slices.Contains(f.Kinds, c.Kind):
 		return nil

@@ -18,7 +18,7 @@ type Follower struct {
 	filter Filter
 	leave  func()
 
-	at       position // the follower's position
+	position position // the follower's position
 	joined   bool     // the follower reads the hub's parts; otherwise it reads the database in a pass of its own
 	part     int      // number of the next part to read
 	examined int      // how many matching changes in that part it has already examined
@@ -50,14 +50,14 @@ func (f *Follower) wakeUp() {
 }
 
 // Cursor returns the cursor from which to resume.
-func (f *Follower) Cursor() string { return f.hub.seal.seal(f.at) }
+func (f *Follower) Cursor() string { return f.hub.seal.seal(f.position) }
 
 // CursorAfter returns the cursor from which to resume after c, a change that Next has returned. next is the change after c, or nil if c was the last.
 func (f *Follower) CursorAfter(c, next *Change) string {
 	if next != nil && next.row == c.row {
-		return c.behind.cursorBy(f.hub.seal)
+		return c.insideRow.cursorBy(f.hub.seal)
 	}
-	return c.ends.cursorBy(f.hub.seal)
+	return c.afterRow.cursorBy(f.hub.seal)
 }
 
 // Close ends the follower.
@@ -88,8 +88,8 @@ func (f *Follower) Release() {
 	}
 }
 
-// May checks again whether the caller in ctx has the permission to follow, and returns an error if not.
-func (f *Follower) May(ctx context.Context) error {
+// CheckAccess checks again whether the caller in ctx has the permission to follow, and returns an error if the caller lacks it.
+func (f *Follower) CheckAccess(ctx context.Context) error {
 	pass, err := tenancy.Authorize(ctx, tenancy.ChangesRead, f.hub.in.Name)
 	if err != nil {
 		return err
@@ -181,7 +181,7 @@ func (f *Follower) step(ctx context.Context, limit int) ([]*Change, error) {
 		return nil, nil
 	}
 	for f.part-first < len(parts) {
-		all := parts[f.part-first].of(f.filter)
+		all := parts[f.part-first].changesFor(f.filter)
 		taken, n := f.take(all[f.examined:], limit)
 		if f.examined += n; f.examined == len(all) {
 			f.part, f.examined = f.part+1, 0
@@ -191,8 +191,8 @@ func (f *Follower) step(ctx context.Context, limit int) ([]*Change, error) {
 		}
 	}
 	f.idle = true
-	if storage.CommitBefore(f.at.From.Commit, end.Commit) {
-		f.at = position{From: end}
+	if storage.CommitBefore(f.position.From.Commit, end.Commit) {
+		f.position = position{From: end}
 	}
 	return nil, err
 }
@@ -204,16 +204,16 @@ func (f *Follower) step(ctx context.Context, limit int) ([]*Change, error) {
 // returned changes again.
 func (f *Follower) take(changes []*Change, limit int) (taken []*Change, examined int) {
 	var row ipam.ID
-	has, bytes := f.at.has, 0
+	has, bytes := f.position.has, 0
 	for i, c := range changes {
-		visible := f.filter.of(c)
+		visible := f.filter.changeFor(c)
 		if visible == nil || has(c) {
 			continue
 		}
 		if (len(taken) >= limit || bytes >= takenBytes) && c.row != row {
 			return taken, i
 		}
-		row, f.at, taken, bytes = c.row, c.ends.position, append(taken, visible), bytes+visible.Size()
+		row, f.position, taken, bytes = c.row, c.afterRow.position, append(taken, visible), bytes+visible.Size()
 	}
 	return taken, len(changes)
 }
@@ -228,15 +228,15 @@ func (f *Follower) join() bool {
 		f.part, f.joined = f.caught, true
 		return true
 	}
-	if f.at.Next != nil || !storage.CommitBefore(h.lost, f.at.From.Commit) {
+	if f.position.Next != nil || !storage.CommitBefore(h.lost, f.position.From.Commit) {
 		return false
 	}
 	part := h.first
 	for _, p := range h.parts {
 		switch {
-		case storage.CommitBefore(p.read, f.at.From.Commit):
+		case storage.CommitBefore(p.read, f.position.From.Commit):
 			part++
-		case !storage.CommitBefore(f.at.From.Commit, p.next.Commit): // else a client that resumes after this part would get the part again
+		case !storage.CommitBefore(f.position.From.Commit, p.next.Commit): // else a client that resumes after this part would get the part again
 			return false
 		}
 	}
@@ -265,10 +265,10 @@ func (f *Follower) catchUp(ctx context.Context, limit int) (taken []*Change, err
 	h.mu.Lock()
 	found := h.first + len(h.parts)
 	h.mu.Unlock()
-	at := f.at
+	at := f.position
 	page, err := h.feed.Store.FeedRead(ctx, h.in, at.From, at.After, maxRows)
 	if err == nil {
-		err = h.fits(page.Now, at.From)
+		err = h.checkState(page.Now, at.From)
 	}
 	if err != nil {
 		return nil, err
@@ -288,9 +288,9 @@ func (f *Follower) catchUp(ctx context.Context, limit int) (taken []*Change, err
 	done := examined == len(changes)
 	switch {
 	case done && !more:
-		f.at, f.caught, f.pass = position{From: *at.Next}, f.pass, -1
+		f.position, f.caught, f.pass = position{From: *at.Next}, f.pass, -1
 	case done:
-		f.at = position{From: at.From, Next: at.Next, After: lastEvent(rows)}
+		f.position = position{From: at.From, Next: at.Next, After: lastEvent(rows)}
 	}
 	return taken, nil
 }

@@ -34,16 +34,16 @@ type part struct {
 	named   map[string][]*Change
 }
 
-// of returns the changes that a filter may match.
-func (p part) of(f Filter) []*Change {
+// changesFor returns the changes that a filter may match.
+func (p part) changesFor(f Filter) []*Change {
 	if f.Name != "" {
 		return p.named[f.Name]
 	}
 	return p.changes
 }
 
-// parted makes a part and its index by name.
-func parted(next storage.FeedPosition, read string, changes []*Change) part {
+// newPart makes a part and its index by name.
+func newPart(next storage.FeedPosition, read string, changes []*Change) part {
 	p := part{next: next, read: read, changes: changes, named: make(map[string][]*Change, len(changes))}
 	for _, c := range changes {
 		p.bytes += c.Size()
@@ -122,17 +122,17 @@ func (h *hub) run(ctx context.Context) {
 	}
 }
 
-// sleep waits until the next read. It first waits for the time least, which a wake-up does not shorten. Then it waits until a wake-up, but at most
-// until the time quiet is over. It returns false if the hub has had no follower for lingerFor.
-func (h *hub) sleep(ctx context.Context, least, quiet time.Duration) bool {
+// sleep waits until the next read. It first waits for minWait, which a wake-up does not shorten. Then it waits for a wake-up, until at most maxWait
+// has passed in total. It returns false if the hub has had no follower for lingerFor.
+func (h *hub) sleep(ctx context.Context, minWait, maxWait time.Duration) bool {
 	h.mu.Lock()
-	least = min(maxPause, least+time.Duration(len(h.followers.named[""]))*eachPause)
+	minWait = min(maxPause, minWait+time.Duration(len(h.followers.named[""]))*eachPause)
 	idle := h.followers.count == 0 && h.feed.Ticks().Sub(h.left) > lingerFor
 	h.mu.Unlock()
 	for _, pause := range []struct {
 		lasts time.Duration
 		wake  <-chan struct{}
-	}{{least, nil}, {max(0, quiet-least), h.kick}} {
+	}{{minWait, nil}, {max(0, maxWait-minWait), h.kick}} {
 		over := time.NewTimer(pause.lasts)
 		select {
 		case <-ctx.Done():
@@ -165,7 +165,7 @@ func (h *hub) readChanges(ctx context.Context, seen map[ipam.ID]bool) (now map[i
 	for after := (ipam.ID{}); ; {
 		page, err := h.feed.Store.FeedRead(ctx, h.in, from, after, maxRows)
 		if err == nil {
-			err = h.fits(page.Now, from)
+			err = h.checkState(page.Now, from)
 		}
 		if err != nil {
 			return seen, err
@@ -189,7 +189,7 @@ func (h *hub) readChanges(ctx context.Context, seen map[ipam.ID]bool) (now map[i
 			}
 			more = len(rest) > 0
 			setPositions(changes, position{From: from, Next: next, After: after}, more || page.More)
-			h.publish(parted(*next, page.Read, changes), !more && !page.More)
+			h.publish(newPart(*next, page.Read, changes), !more && !page.More)
 			if fresh = rest; len(few) > 0 {
 				after = lastEvent(few)
 			}
@@ -213,23 +213,23 @@ func leading(rows []storage.FeedRow) []storage.FeedRow {
 	return rows
 }
 
-// setPositions sets the positions after each change in a part. at is the position where the part begins. If more is false, the part is the last one
-// in its pass. The position after its last change is then the start of the next pass.
-func setPositions(changes []*Change, at position, more bool) {
+// setPositions sets the positions after each change in a part. start is the position where the part begins. If more is false, the part is the last
+// one in its pass. The position after its last change is then the start of the next pass.
+func setPositions(changes []*Change, start position, more bool) {
 	for len(changes) > 0 {
 		n := 1
 		for n < len(changes) && changes[n].row == changes[0].row {
 			n++
 		}
-		end := position{From: at.From, Next: at.Next, After: changes[0].row}
+		end := position{From: start.From, Next: start.Next, After: changes[0].row}
 		if n == len(changes) && !more {
-			end = position{From: *at.Next}
+			end = position{From: *start.Next}
 		}
 		for _, c := range changes[:n] {
-			c.behind.position, c.ends.position = at, end
+			c.insideRow.position, c.afterRow.position = start, end
 		}
-		changes[n-1].behind.position = end
-		changes, at = changes[n:], end
+		changes[n-1].insideRow.position = end
+		changes, start = changes[n:], end
 	}
 }
 
@@ -238,9 +238,9 @@ func lastEvent(rows []storage.FeedRow) ipam.ID {
 	return events[len(events)-1].ID
 }
 
-// fits returns an error if the secret has changed, after the database was restored or failed over. It also returns an error if the audit trail no
-// longer has the events after the position.
-func (h *hub) fits(now storage.FeedState, from storage.FeedPosition) error {
+// checkState returns an error if the secret has changed because the database was restored or failed over. It also returns an error if the audit trail
+// no longer has the events after the position.
+func (h *hub) checkState(now storage.FeedState, from storage.FeedPosition) error {
 	switch {
 	case now.Secret != h.secret:
 		return errOtherSecret

@@ -12,12 +12,12 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// now reads the current objects of one kind by name. It omits missing objects.
-type now func(ctx context.Context, read storage.Reader, in storage.ProjectKey, names []string) (map[string]ipam.Resource, error)
+// objectReader reads the current objects of one kind by name. It omits missing objects.
+type objectReader func(ctx context.Context, read storage.Reader, in storage.ProjectKey, names []string) (map[string]ipam.Resource, error)
 
 // kinds contains the kinds that clients can follow, by their names in the audit trail. A project's allocations are its claims' blocks, and its
 // retained blocks.
-var kinds = map[string]now{
+var kinds = map[string]objectReader{
 	trail.KindPool: func(ctx context.Context, read storage.Reader, in storage.ProjectKey, names []string) (map[string]ipam.Resource, error) {
 		found, err := read.PoolsNamed(ctx, in, names)
 		for i := range found {

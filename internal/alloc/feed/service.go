@@ -107,11 +107,11 @@ func (f *Feed) follow(ctx context.Context, in storage.ProjectKey, cursor string,
 	if cursor == "" {
 		err = follower.await(ctx)
 		h.mu.Lock()
-		follower.at, follower.fresh = position{From: h.end}, true
+		follower.position, follower.fresh = position{From: h.end}, true
 		follower.part, follower.joined = h.afterEnd, true
 		h.mu.Unlock()
 	} else {
-		follower.at, err = h.seal.open(cursor)
+		follower.position, err = h.seal.open(cursor)
 	}
 	if err != nil {
 		follower.Close()
@@ -151,28 +151,28 @@ func (f *Feed) admit(caller, project string) (leave func(), err error) {
 
 // hubOf adds a follower to the project's hub, and returns the hub. It makes the hub if the project has none.
 func (f *Feed) hubOf(ctx context.Context, in storage.ProjectKey, one *Follower) (*hub, error) {
-	if h := f.joined(in.ID, one, nil); h != nil {
+	if h := f.joinHub(in.ID, one, nil); h != nil {
 		return h, nil
 	}
 	begin, err := f.Store.FeedRead(ctx, in, storage.FeedPosition{}, ipam.ID{}, 0)
 	if err != nil {
 		return nil, err
 	}
-	h := f.joined(in.ID, one, newHub(f, in, begin.Now))
+	h := f.joinHub(in.ID, one, newHub(f, in, begin.Now))
 	if h == nil {
 		return nil, errStopping
 	}
 	return h, nil
 }
 
-// joined adds a follower to the project's hub. If the project has no hub, joined starts the hub in the parameter made and uses that hub. If made is
-// nil too, or if the server shuts down, joined returns nil.
-func (f *Feed) joined(project ipam.ID, one *Follower, made *hub) *hub {
+// joinHub adds a follower to the project's hub. If the project has no hub, joinHub starts newHub and uses it. If newHub is nil, or if the server
+// shuts down, joinHub returns nil.
+func (f *Feed) joinHub(project ipam.ID, one *Follower, newHub *hub) *hub {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	h := f.hubs[project]
-	if h == nil && made != nil && f.life.Err() == nil {
-		h = made
+	if h == nil && newHub != nil && f.life.Err() == nil {
+		h = newHub
 		f.hubs[project] = h
 		f.running.Go(func() { h.run(f.life) })
 	}

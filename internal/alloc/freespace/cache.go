@@ -51,7 +51,7 @@ func (k *FreeListCache) fill(scan Scan, rows [][]uint128) {
 	if scan.Order == LowestFirst {
 		var all []uint128
 		for bits := scan.MinBits; bits <= scan.MaxBits; bits++ {
-			all = append(all, after(rows[bits], from)...)
+			all = append(all, basesFrom(rows[bits], from)...)
 		}
 		if len(all) >= scan.Limit {
 			slices.SortFunc(all, uint128.compare)
@@ -64,7 +64,7 @@ func (k *FreeListCache) fill(scan Scan, rows [][]uint128) {
 	}
 	left := scan.Limit
 	for bits := range scan.lengths {
-		l := after(rows[bits], from)
+		l := basesFrom(rows[bits], from)
 		if len(l) >= left {
 			k.lengths[bits].join(from, l[left-1], rows[bits])
 			return
@@ -87,15 +87,15 @@ func (s Scan) lengths(yield func(int) bool) {
 	}
 }
 
-// after returns the ascending bases that are at least from.
-func after(bases []uint128, from uint128) []uint128 {
-	i, _ := slices.BinarySearchFunc(bases, from, uint128.compare)
+// basesFrom returns the ascending bases that are at least low.
+func basesFrom(bases []uint128, low uint128) []uint128 {
+	i, _ := slices.BinarySearchFunc(bases, low, uint128.compare)
 	return bases[i:]
 }
 
-// within returns the ascending bases in a range, both ends included.
-func within(bases []uint128, from, to uint128) []uint128 {
-	bases = after(bases, from)
+// basesWithin returns the ascending bases in a range, both ends included.
+func basesWithin(bases []uint128, from, to uint128) []uint128 {
+	bases = basesFrom(bases, from)
 	i, found := slices.BinarySearchFunc(bases, to, uint128.compare)
 	if found {
 		i++
@@ -109,10 +109,10 @@ func (s *cachedRange) join(from, to uint128, rows []uint128) {
 		return
 	}
 	if !s.bounded || to.less(s.from) || s.to.less(from) {
-		*s = cachedRange{true, from, to, slices.Clone(within(rows, from, to))}
+		*s = cachedRange{true, from, to, slices.Clone(basesWithin(rows, from, to))}
 		return
 	}
-	bases := slices.Concat(s.bases, within(rows, from, to))
+	bases := slices.Concat(s.bases, basesWithin(rows, from, to))
 	slices.SortFunc(bases, uint128.compare)
 	s.bases = slices.Compact(bases)
 	if from.less(s.from) {
@@ -152,7 +152,7 @@ func (k *FreeListCache) read(scan Scan, rows []netip.Prefix) (_ []netip.Prefix, 
 		if !s.covers(from) {
 			return nil, false
 		}
-		l := within(s.bases, from, end)
+		l := basesWithin(s.bases, from, end)
 		l = l[:min(len(l), scan.Limit)]
 		for _, base := range l {
 			rows = append(rows, block(base, bits, width))

@@ -32,14 +32,14 @@ func DrawTogether(container netip.Prefix, wishes []BlockRequest) {
 	for _, length := range slices.Sorted(maps.Keys(byLength)) {
 		alike := byLength[length]
 		for i, w := range alike[min(places, len(alike)):] {
-			w.Rand = beside(alike[i%places].Rand, length, i/places+1)
+			w.Rand = neighbourOf(alike[i%places].Rand, length, i/places+1)
 		}
 	}
 }
 
-// beside changes random bits so that they select the nth neighbour of their position. length is the block's prefix length. Each n gives a different
-// position. The second draw (placeIn) uses other bits in random, and beside changes these bits in the same way if it can.
-func beside(random [16]byte, length, n int) [16]byte {
+// neighbourOf changes random bits so that they select the nth neighbour of their position. length is the block's prefix length. Each n gives a
+// different position. The second draw (placeIn) uses other bits in random, and neighbourOf changes these bits in the same way if it can.
+func neighbourOf(random [16]byte, length, n int) [16]byte {
 	flip := func(bit int) { random[bit/8] ^= 0x80 >> (bit % 8) }
 	for i := range bits.Len(uint(n)) {
 		bit := length - 1 - i

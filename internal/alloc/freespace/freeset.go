@@ -51,8 +51,8 @@ func (s *FreeSet) Take(w BlockRequest) (netip.Prefix, bool) {
 }
 
 // Changes returns the batch's changes to the store's free rows. remove has the rows to delete, and all were read. insert has the remaining blocks to
-// insert. Both are sorted. A remaining block that the batch used up later is in neither. The inserted blocks and the granted blocks together cover
-// exactly the deleted blocks.
+// insert. Both are sorted. A remaining block that the batch used up later is in neither list. The inserted blocks and the granted blocks together
+// cover exactly the deleted blocks.
 func (s *FreeSet) Changes() (remove, insert []netip.Prefix) {
 	for bits, blocks := range &s.lengths {
 		for _, b := range blocks {
@@ -73,11 +73,11 @@ type freeBlock struct {
 }
 
 // sortedBlocks contains the free blocks with one length in ascending order. A slice is fast enough. A batch with a thousand requests leaves at most a
-// few thousand blocks with one length. To shift them costs less than to follow a tree's pointers.
+// few thousand blocks with one length. Shifting them costs less than following a tree's pointers.
 type sortedBlocks []freeBlock
 
-// from returns the index of the first block at or after base.
-func (l sortedBlocks) from(base uint128) int {
+// indexFrom returns the index of the first block at or after base.
+func (l sortedBlocks) indexFrom(base uint128) int {
 	low, high := 0, len(l)
 	for low < high {
 		middle := int(uint(low+high) >> 1)
@@ -91,15 +91,15 @@ func (l sortedBlocks) from(base uint128) int {
 }
 
 func (l sortedBlocks) has(base uint128) bool {
-	i := l.from(base)
+	i := l.indexFrom(base)
 	return i < len(l) && l[i].base == base
 }
 
-func (l *sortedBlocks) insert(b freeBlock) { *l = slices.Insert(*l, l.from(b.base), b) }
+func (l *sortedBlocks) insert(b freeBlock) { *l = slices.Insert(*l, l.indexFrom(b.base), b) }
 
 // remove removes the block at base, and reports whether it was a row in the store. The block must exist.
 func (l *sortedBlocks) remove(base uint128) (stored bool) {
-	i := l.from(base)
+	i := l.indexFrom(base)
 	stored = (*l)[i].stored
 	*l = slices.Delete(*l, i, i+1)
 	return stored

@@ -30,7 +30,7 @@ func knownMatchesCells(t *rapid.T, u *universe) {
 		reads := freespace.ReadsFor(u.container, wishes)
 		rows, ok := known.Read(reads)
 		if !ok {
-			ahead := reads.Ahead(rapid.IntRange(0, 5).Draw(t, "ahead"))
+			ahead := reads.WithMoreRows(rapid.IntRange(0, 5).Draw(t, "ahead"))
 			rows = read(before, ahead)
 			known.Fill(ahead, rows)
 			again, ok := known.Read(reads)
@@ -78,7 +78,7 @@ func TestCachedFreeRowsServeManyGroups(t *testing.T) {
 			need := freespace.ReadsFor(container, wishes)
 			rows, ok := known.Read(need)
 			if !ok {
-				ahead := need.Ahead(64)
+				ahead := need.WithMoreRows(64)
 				rows = read(free, ahead)
 				known.Fill(ahead, rows)
 				reads++

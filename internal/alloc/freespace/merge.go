@@ -47,8 +47,9 @@ func MergeCandidates(released []netip.Prefix, container netip.Prefix) []netip.Pr
 // freeBuddies must contain the blocks from MergeCandidates(released, container) that are free in the store. It may also contain other blocks from a
 // maximal free list. The released blocks must not overlap each other or any free block.
 //
-// The change is minimal. remove has only blocks from freeBuddies, and insert has only new blocks. A block that one merge creates and the next uses up
-// is in neither. Merge keeps the free list maximal. Only a newly freed block can have a free buddy, and Merge checks each newly freed block.
+// The change is minimal. remove has only blocks from freeBuddies, and insert has only new blocks. A block that one merge creates and the next merge
+// uses up is in neither list. Merge keeps the free list maximal. Only a newly freed block can have a free buddy, and Merge checks each newly freed
+// block.
 //
 // Merge panics if a released block is not inside container.
 func Merge(released, freeBuddies []netip.Prefix, container netip.Prefix) (remove, insert []netip.Prefix) {

@@ -2,18 +2,18 @@ package freespace
 
 import "net/netip"
 
-// FromRange returns the shortest block list that has exactly the addresses from..to, both included. It has at most 2*width-2 blocks, in ascending
-// order. FromRange returns nil if the range does not exist:
+// FromRange returns the shortest block list that has exactly the addresses from first to end, both included. The list has at most 2*width-2 blocks,
+// in ascending order. FromRange returns nil if the range does not exist:
 //   - An address is invalid or has a zone.
 //   - The addresses have different families.
 //   - to is before from.
-func FromRange(from, to netip.Addr) []netip.Prefix {
-	width := from.BitLen()
-	if !from.IsValid() || width != to.BitLen() || from.Zone() != "" || to.Zone() != "" || to.Less(from) {
+func FromRange(first, end netip.Addr) []netip.Prefix {
+	width := first.BitLen()
+	if !first.IsValid() || width != end.BitLen() || first.Zone() != "" || end.Zone() != "" || end.Less(first) {
 		return nil
 	}
 	var blocks []netip.Prefix
-	next, last := numberOf(from), numberOf(to)
+	next, last := numberOf(first), numberOf(end)
 	for {
 		// This is the largest block that starts at next. Its size is limited by next's alignment and by the range's end.
 		host := min(next.trailingZeros(), log2OfSuccessor(last.sub(next)))

@@ -84,17 +84,17 @@ func ReadsFor(container netip.Prefix, wishes []BlockRequest) Reads {
 	return reads
 }
 
-// Few is the largest number of rows per length that FewFor reads in a scan for Random requests.
-const Few = 64
+// FewRows is the largest number of rows per length that FewFor reads in a scan for Random requests.
+const FewRows = 64
 
-// FewFor returns the same reads as ReadsFor, but with at most Few rows in a scan that only Random requests need. bounded reports whether it reduced a
-// scan.
+// FewFor returns the same reads as ReadsFor, but with at most FewRows rows in a scan that only Random requests need. bounded reports whether it
+// reduced a scan.
 //
 // A Random request nearly always finds its drawn position free, and a key reads that position. Any other free block serves the request too. So a plan
 // from these rows never grants a wrong block. If the plan finds no block for a Random request, the container may still have one. The caller must then
 // use ReadsFor.
 func FewFor(container netip.Prefix, wishes []BlockRequest) (few Reads, bounded bool) {
-	return readsFor(container, wishes, Few)
+	return readsFor(container, wishes, FewRows)
 }
 
 func readsFor(container netip.Prefix, wishes []BlockRequest, few int) (reads Reads, bounded bool) {
@@ -169,8 +169,8 @@ func sortedScans(set map[Scan]bool, all, few int) []Scan {
 	return scans
 }
 
-// Ahead returns the same reads with more rows in each scan, for a caller that caches them.
-func (r Reads) Ahead(rows int) Reads {
+// WithMoreRows returns the same reads with more rows in each scan, for a caller that caches the rows.
+func (r Reads) WithMoreRows(rows int) Reads {
 	r.Scans = slices.Clone(r.Scans)
 	for i := range r.Scans {
 		r.Scans[i].Limit += rows
@@ -178,13 +178,13 @@ func (r Reads) Ahead(rows int) Reads {
 	return r
 }
 
-// Whole returns the keys, and one scan that reads up to rows rows from the whole free list. The keys alone would leave nothing to cache.
-func (r Reads) Whole(container netip.Prefix, rows int) Reads {
+// WithWholeList returns the keys, and one scan that reads the whole free list up to a number of rows. The keys alone would leave nothing to cache.
+func (r Reads) WithWholeList(container netip.Prefix, rows int) Reads {
 	return Reads{Keys: r.Keys, Scans: []Scan{{Order: LowestFirst, MinBits: container.Bits(), MaxBits: Width(container), From: container.Addr(), Limit: rows}}}
 }
 
-// Asked returns the rows that the keys request, if there are no scans. With scans, it returns all rows.
-func (r Reads) Asked(rows []netip.Prefix) []netip.Prefix {
+// Requested returns the rows that the keys request, if there are no scans. With scans, it returns all rows.
+func (r Reads) Requested(rows []netip.Prefix) []netip.Prefix {
 	if len(r.Scans) > 0 {
 		return rows
 	}

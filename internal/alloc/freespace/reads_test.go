@@ -127,7 +127,7 @@ func TestWholeReadCoversKeysAndOtherWishes(t *testing.T) {
 	container := pfx("10.0.0.0/24")
 	keys := freespace.Reads{Keys: parse(t, "10.0.0.64/26 10.0.0.128/25")}
 	free := parse(t, "10.0.0.0/32 10.0.0.64/27 10.0.0.128/25")
-	whole := keys.Whole(container, len(free)+1)
+	whole := keys.WithWholeList(container, len(free)+1)
 	require.Equal(t, []freespace.Scan{{Order: freespace.LowestFirst, MinBits: 24, MaxBits: 32, From: ip("10.0.0.0"), Limit: 4}}, whole.Scans)
 	known := freespace.NewFreeListCache(container)
 	known.Fill(whole, read(free, whole))
@@ -135,6 +135,6 @@ func TestWholeReadCoversKeysAndOtherWishes(t *testing.T) {
 	require.True(t, ok)
 	require.Subset(t, free, rows)
 
-	require.Equal(t, parse(t, "10.0.0.128/25"), keys.Asked(slices.Clone(free)))
-	require.Equal(t, free, whole.Asked(free))
+	require.Equal(t, parse(t, "10.0.0.128/25"), keys.Requested(slices.Clone(free)))
+	require.Equal(t, free, whole.Requested(free))
 }

@@ -46,11 +46,11 @@ func (s *FreeSet) covering(p netip.Prefix) (netip.Prefix, bool) {
 }
 
 // lowest returns the free block that is large enough for length bits and has the lowest base at or after from.
-func (s *FreeSet) lowest(bits int, from uint128) (found netip.Prefix, ok bool) {
+func (s *FreeSet) lowest(bits int, start uint128) (found netip.Prefix, ok bool) {
 	var base uint128
 	for length := s.container.Bits(); length <= bits; length++ {
 		l := s.lengths[length]
-		if i := l.from(from); i < len(l) && (!ok || l[i].base.less(base)) {
+		if i := l.indexFrom(start); i < len(l) && (!ok || l[i].base.less(base)) {
 			base, ok = l[i].base, true
 			found = block(base, length, s.width)
 		}
@@ -66,7 +66,7 @@ func (s *FreeSet) tightest(bits int, start uint128) (netip.Prefix, bool) {
 		if len(l) == 0 {
 			continue
 		}
-		i := l.from(start)
+		i := l.indexFrom(start)
 		if i == len(l) {
 			i = 0
 		}

@@ -75,7 +75,7 @@ func TestRandomWishesReadFewRows(t *testing.T) {
 	require.Equal(t, all.Keys, few.Keys)
 	require.Len(t, few.Scans, len(all.Scans))
 	for _, s := range few.Scans {
-		require.Equal(t, freespace.Few, s.Limit)
+		require.Equal(t, freespace.FewRows, s.Limit)
 	}
 
 	lowest := append(wishes, freespace.BlockRequest{Bits: 32, Strategy: freespace.FirstFit})

@@ -13,7 +13,7 @@ import (
 func (k Kind[T]) Create(ctx context.Context, in storage.ProjectKey, made T, r usecase.Request, locks storage.Locks, step Step[T],
 ) (usecase.Result[T], error) {
 	head := k.Head(&made)
-	return usecase.RunIdempotent(ctx, k.Core, in, r, head, usecase.Whole[T], func(ctx context.Context) (T, error) {
+	return usecase.RunIdempotent(ctx, k.Core, in, r, head, usecase.DecodeWhole[T], func(ctx context.Context) (T, error) {
 		stored, err := usecase.StoredResponses(in.ID, r, head.CreatedAt, made)
 		if err != nil {
 			return made, err
@@ -28,9 +28,9 @@ func (k Kind[T]) Create(ctx context.Context, in storage.ProjectKey, made T, r us
 	})
 }
 
-// Put creates a resource. If the resource exists, Put replaces it by the result from over, and sets Existed.
+// Put creates a resource. If the resource exists, Put replaces it with the result from the function replacement, and sets Existed.
 func (k Kind[T]) Put(ctx context.Context, in storage.ProjectKey, made T, r usecase.Request, locks storage.Locks,
-	over func(was T) T, step Step[T],
+	replacement func(was T) T, step Step[T],
 ) (usecase.Result[T], error) {
 	head := k.Head(&made)
 	return usecase.RunWithReadBack(ctx, k.Core, k.Op+"_put", locks, r.DryRun, func(ctx context.Context, tx storage.Tx) (usecase.Result[T], error) {
@@ -39,8 +39,8 @@ func (k Kind[T]) Put(ctx context.Context, in storage.ProjectKey, made T, r useca
 		if err != nil {
 			return none, err
 		}
-		if found && k.May != nil {
-			if err := k.May(was); err != nil {
+		if found && k.CheckAccess != nil {
+			if err := k.CheckAccess(was); err != nil {
 				return none, err
 			}
 		}
@@ -55,7 +55,7 @@ func (k Kind[T]) Put(ctx context.Context, in storage.ProjectKey, made T, r useca
 			err := k.write(ctx, tx, in, head.CreatedAt, nil, &next, nil, step)
 			return usecase.Result[T]{Value: next}, err
 		}
-		next, err := k.replace(ctx, tx, in, was, over(was), stamp{head.Revision, head.UpdatedAt}, step)
+		next, err := k.replace(ctx, tx, in, was, replacement(was), stamp{head.Revision, head.UpdatedAt}, step)
 		return usecase.Result[T]{Value: next, Existed: had.UID != head.UID}, err
 	}, func(ctx context.Context) (usecase.Result[T], bool, error) {
 		got, found, err := storage.IgnoreNotFound(k.Find(k.Store)(ctx, in, head.Name))
@@ -64,7 +64,7 @@ func (k Kind[T]) Put(ctx context.Context, in storage.ProjectKey, made T, r useca
 	})
 }
 
-// Patch changes a resource by mutate, which must be pure. It writes nothing if mutate changes nothing.
+// Patch applies the function mutate to a resource. mutate must be pure. If mutate changes nothing, Patch writes nothing.
 func (k Kind[T]) Patch(ctx context.Context, in storage.ProjectKey, name string, r usecase.Request, locks storage.Locks,
 	mutate func(was T) (T, error), step Step[T],
 ) (T, error) {
@@ -107,7 +107,7 @@ func (k Kind[T]) Remove(ctx context.Context, project, name string, r usecase.Req
 }
 
 // Delete deletes a resource. It reads the resource first, and passes it to the function locks, which returns the locks for the transaction. If locks
-// is nil, there are none.
+// is nil, the transaction takes no locks.
 func (k Kind[T]) Delete(ctx context.Context, in storage.ProjectKey, name string, r usecase.Request,
 	locks func(T) (storage.Locks, error), step Step[T],
 ) error {
@@ -131,8 +131,8 @@ func (k Kind[T]) Delete(ctx context.Context, in storage.ProjectKey, name string,
 		if err := storage.SameThing(head.UID, k.Head(&was).UID); err != nil {
 			return none, err
 		}
-		if k.May != nil {
-			if err := k.May(was); err != nil {
+		if k.CheckAccess != nil {
+			if err := k.CheckAccess(was); err != nil {
 				return none, err
 			}
 		}

@@ -35,8 +35,8 @@ type Kind[T ipam.Sized] struct {
 	// Trail returns the project whose audit trail records a change. nil means the resource's own project.
 	Trail func(ctx context.Context, tx storage.Tx, was, now *T) (ipam.ID, error)
 
-	// May returns an error if the caller must not change a resource. nil allows every caller that may write.
-	May func(T) error
+	// CheckAccess returns an error if the caller must not change a resource. nil allows every caller that may write.
+	CheckAccess func(T) error
 	// Check validates the fields that the caller sets, except the metadata. SameSpec compares the fields whose change increments the generation.
 	// SameElse compares the other fields. A nil SameElse means that the kind has no other fields.
 	Check              func(in storage.ProjectKey, next T) error

@@ -87,7 +87,7 @@ func (l *ContainerLocks) Try(id ipam.ID) (release func(), ok bool) {
 		return nil, false
 	}
 	ln := &containerLock{users: 1}
-	ln.queue.request(Short)
+	ln.queue.enqueue(Short)
 	l.open[id] = ln
 	return func() { l.unlock(id) }, true
 }
@@ -101,7 +101,7 @@ func (l *ContainerLocks) lock(ctx context.Context, id ipam.ID, kind WorkKind) bo
 		l.open[id] = ln
 	}
 	ln.users++
-	mine := ln.queue.request(kind)
+	mine := ln.queue.enqueue(kind)
 	l.mu.Unlock()
 	select {
 	case <-mine.granted:

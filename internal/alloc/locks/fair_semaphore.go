@@ -29,14 +29,14 @@ type waiter struct {
 	granted chan struct{}
 }
 
-// NewFairSemaphore creates a semaphore. limit is the number of slots in total, each is the number for one project, and patient is the number of a
-// project's requests that may wait.
-func NewFairSemaphore(limit, each, patient int) *FairSemaphore {
-	return &FairSemaphore{limit: limit, projectLimit: min(each, limit), waitingLimit: patient, held: map[ipam.ID]int{}}
+// NewFairSemaphore creates a semaphore. limit is the total number of slots, perProject is the number of slots for one project, and maxWaiting is the
+// number of requests from one project that may wait.
+func NewFairSemaphore(limit, perProject, maxWaiting int) *FairSemaphore {
+	return &FairSemaphore{limit: limit, projectLimit: min(perProject, limit), waitingLimit: maxWaiting, held: map[ipam.ID]int{}}
 }
 
-// AcquireForWork acquires a slot for expensive work. It refuses the request if other requests have used up its budget in the meantime. Otherwise many
-// requests that began together could all do such work.
+// AcquireForWork acquires a slot for expensive work. It refuses the request if other requests have used up its budget in the meantime. Without this
+// check, many requests that began together could all do such work.
 func (p *FairSemaphore) AcquireForWork(ctx context.Context, project ipam.ID) (leave func(), err error) {
 	if leave, err = p.Acquire(ctx, project); err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (p *FairSemaphore) Acquire(ctx context.Context, project ipam.ID) (leave fun
 		p.mu.Unlock()
 		e := ipam.Errorf(ipam.CodeRateLimited,
 			"Too many requests at once: %d requests of this project already wait for a free slot. Nothing was changed; repeat the request when Retry-After has passed.", others).
-			Because(ipam.ErrShed)
+			WithCause(ipam.ErrShed)
 		e.RetryAfter = time.Second
 		return nil, e
 	}

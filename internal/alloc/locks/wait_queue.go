@@ -25,8 +25,8 @@ type queuedRequest struct {
 	granted chan struct{}
 }
 
-// request requests the lock. If the lock is free, the request gets it at once. Otherwise it waits in the queue for its kind.
-func (t *waitQueue) request(kind WorkKind) *queuedRequest {
+// enqueue requests the lock. If the lock is free, the request gets it at once. Otherwise it waits in the queue for its kind.
+func (t *waitQueue) enqueue(kind WorkKind) *queuedRequest {
 	mine := &queuedRequest{kind: kind, granted: make(chan struct{})}
 	if t.busy {
 		t.waiting[kind] = append(t.waiting[kind], mine)

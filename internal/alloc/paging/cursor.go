@@ -15,29 +15,29 @@ import (
 // List identifies the list that a cursor belongs to, by its kind, owner and filters. OpenCursor refuses another list's cursor. With such a cursor,
 // the page would look valid but skip rows.
 type List struct {
-	Kind string
-	Of   []any // the owner and the filters; nil: OpenCursor does not compare them
+	Kind  string
+	Scope []any // the owner and the filters; nil: OpenCursor does not compare them
 }
 
-// ListOf makes a List. The parameter of contains the owner and the filters.
-func ListOf(kind string, of ...any) List { return List{Kind: kind, Of: of} }
+// ListOf makes a List. scope contains the owner and the filters.
+func ListOf(kind string, scope ...any) List { return List{Kind: kind, Scope: scope} }
 
 // owner returns the project or resource that owns the list. It returns zero for a list over all projects.
 func (l List) owner() ipam.ID {
-	if len(l.Of) > 0 {
-		if id, is := l.Of[0].(ipam.ID); is {
+	if len(l.Scope) > 0 {
+		if id, is := l.Scope[0].(ipam.ID); is {
 			return id
 		}
 	}
 	return ipam.ID{}
 }
 
-// binding returns a hash over the owner and the filters, which binds a cursor to its list. The hash is "" if Of is nil.
+// binding returns a hash over the owner and the filters, which binds a cursor to its list. The hash is "" if Scope is nil.
 func (l List) binding() (string, error) {
-	if l.Of == nil {
+	if l.Scope == nil {
 		return "", nil
 	}
-	of, err := json.Marshal(l.Of)
+	of, err := json.Marshal(l.Scope)
 	sum := sha256.Sum256(of)
 	return base64.RawURLEncoding.EncodeToString(sum[:9]), err
 }
@@ -54,8 +54,8 @@ type cursorBox struct {
 }
 
 // SealCursor returns the cursor for a position in a list. It returns "" if the position cannot be encoded.
-func SealCursor(l List, at any) string {
-	raw, err := json.Marshal(at)
+func SealCursor(l List, position any) string {
+	raw, err := json.Marshal(position)
 	if err != nil {
 		return ""
 	}
@@ -70,9 +70,9 @@ func SealCursor(l List, at any) string {
 	return base64.RawURLEncoding.EncodeToString(box)
 }
 
-// OpenCursor decodes the list's cursor into the variable at. An empty cursor means the list's beginning, and OpenCursor then does not change this
-// variable.
-func OpenCursor(cursor string, l List, at any) error {
+// OpenCursor decodes the list's cursor into the variable to which position points. An empty cursor means the list's beginning, and OpenCursor then
+// does not change this variable.
+func OpenCursor(cursor string, l List, position any) error {
 	if cursor == "" {
 		return nil
 	}
@@ -81,20 +81,20 @@ func OpenCursor(cursor string, l List, at any) error {
 		return ErrBadCursor()
 	}
 	var box cursorBox
-	if strictly(raw, &box) != nil || box.Kind != l.Kind || strictly(box.At, at) != nil || reflect.ValueOf(at).Elem().IsZero() {
+	if decodeStrictly(raw, &box) != nil || box.Kind != l.Kind || decodeStrictly(box.At, position) != nil || reflect.ValueOf(position).Elem().IsZero() {
 		return ErrBadCursor()
 	}
 	if binding, err := l.binding(); err != nil || (box.Binding != "" && box.Binding != binding) {
 		return ErrBadCursor()
 	}
-	if name, ok := at.(*string); ok && !ipam.ValidName(*name) {
+	if name, ok := position.(*string); ok && !ipam.ValidName(*name) {
 		return ErrBadCursor()
 	}
 	return nil
 }
 
-// strictly decodes one JSON value, and refuses unknown fields and trailing data.
-func strictly(data []byte, into any) error {
+// decodeStrictly decodes one JSON value, and refuses unknown fields and trailing data.
+func decodeStrictly(data []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {

@@ -76,7 +76,7 @@ func Scan[T ipam.Sized, K any](ctx context.Context, searching *locks.FairSemapho
 				searching = nil
 			}
 		}
-		n = min(n, run(seen, bytes))
+		n = min(n, maxRead(seen, bytes))
 		rows, err := fetch(after, n)
 		if err != nil {
 			return Page[T]{}, err
@@ -104,8 +104,8 @@ func Scan[T ipam.Sized, K any](ctx context.Context, searching *locks.FairSemapho
 	return page, nil
 }
 
-// run returns how many rows the next read may fetch. seen and bytes are the number and the size of the rows that Scan has read.
-func run(seen, bytes int) int {
+// maxRead returns the number of rows that the next read may fetch. seen and bytes are the number and the size of the rows that Scan has read.
+func maxRead(seen, bytes int) int {
 	if seen == 0 {
 		return firstRows
 	}

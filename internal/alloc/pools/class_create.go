@@ -11,8 +11,8 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// own describes a project's own classes for the shared code in package kind.
-func (s *classes) own() kind.Kind[ipam.Class] {
+// ownKind describes a project's own classes for the shared code in package kind.
+func (s *classes) ownKind() kind.Kind[ipam.Class] {
 	return kind.Kind[ipam.Class]{
 		Core: s.Core, Name: trail.KindClass, Op: "class",
 		Head: func(c *ipam.Class) *ipam.Metadata { return &c.Metadata },
@@ -55,11 +55,11 @@ func (s *classes) CreateClass(ctx context.Context, project string, c ipam.Class,
 	move := defaultMove{allowed: moveDefault, revision: ipam.NewID()}
 	locks := storage.Locks{Exclusive: []ipam.ID{classLock(key.ID)}, Shared: []ipam.ID{key.ID}}
 	made, err := retryLostRace(func() (usecase.Result[ipam.Class], error) {
-		return s.own().Create(ctx, key, c, r, locks, func(ctx context.Context, tx storage.Tx, _, now *ipam.Class) (storage.Changes, error) {
+		return s.ownKind().Create(ctx, key, c, r, locks, func(ctx context.Context, tx storage.Tx, _, now *ipam.Class) (storage.Changes, error) {
 			if err := usecase.CheckProjectExists(ctx, tx, key); err != nil {
 				return storage.Changes{}, err
 			}
-			if err := roomForClass(ctx, tx, key, *now); err != nil {
+			if err := checkNewClass(ctx, tx, key, *now); err != nil {
 				return storage.Changes{}, err
 			}
 			return move.changes(ctx, tx, key, *now)
@@ -69,8 +69,8 @@ func (s *classes) CreateClass(ctx context.Context, project string, c ipam.Class,
 	return made, err
 }
 
-// roomForClass refuses a class if its name is in use, or if the project already has storage.MaxClasses classes.
-func roomForClass(ctx context.Context, tx storage.Tx, key storage.ProjectKey, c ipam.Class) error {
+// checkNewClass refuses a class if its name is in use, or if the project already has storage.MaxClasses classes.
+func checkNewClass(ctx context.Context, tx storage.Tx, key storage.ProjectKey, c ipam.Class) error {
 	list, err := tx.ClassList(ctx, key)
 	if err != nil {
 		return err

@@ -18,7 +18,7 @@ func (s *classes) DeleteClass(ctx context.Context, project, name string, r useca
 	locks := func(c ipam.Class) (storage.Locks, error) {
 		return storage.Locks{Exclusive: []ipam.ID{c.UID}, Shared: []ipam.ID{key.ID}}, nil
 	}
-	return s.own().Delete(ctx, key, name, r, locks, func(ctx context.Context, tx storage.Tx, c, _ *ipam.Class) (storage.Changes, error) {
+	return s.ownKind().Delete(ctx, key, name, r, locks, func(ctx context.Context, tx storage.Tx, c, _ *ipam.Class) (storage.Changes, error) {
 		use, err := tx.ClassUse(ctx, c.UID)
 		if err == nil && use != (storage.ClassUse{}) {
 			err = classInUse(*c, use)

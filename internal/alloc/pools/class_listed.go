@@ -42,9 +42,9 @@ func listingLocks(key storage.ProjectKey, names []string, classes []ipam.ID) sto
 	return storage.Locks{Exclusive: []ipam.ID{classLock(key.ID)}, Shared: classes}
 }
 
-// listed resolves a pool's class names for its family. It runs in the transaction that writes the pool. had contains the classes that the pool
+// resolveListed resolves a pool's class names for its family. It runs in the transaction that writes the pool. had contains the classes that the pool
 // already lists. locked contains the classes that the transaction has locked. fresh contains the classes that the pool did not list before.
-func listed(
+func resolveListed(
 	ctx context.Context, tx storage.Tx, key storage.ProjectKey, names []string, family ipam.Family, had []ipam.ClassRef, locked []ipam.ID,
 ) (refs []ipam.ClassRef, fresh []ipam.Class, err error) {
 	if len(names) == 0 {

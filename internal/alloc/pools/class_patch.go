@@ -24,7 +24,7 @@ func (s *classes) PatchClass(ctx context.Context, project, name string, moveDefa
 	move := defaultMove{allowed: moveDefault, revision: ipam.NewID()}
 	locks := storage.Locks{Exclusive: []ipam.ID{first.UID, classLock(key.ID)}, Shared: []ipam.ID{key.ID}}
 	c, err := retryLostRace(func() (ipam.Class, error) {
-		return s.own().Patch(ctx, key, name, r, locks, func(was ipam.Class) (ipam.Class, error) {
+		return s.ownKind().Patch(ctx, key, name, r, locks, func(was ipam.Class) (ipam.Class, error) {
 			if err := storage.SameThing(first.UID, was.UID); err != nil {
 				return was, err
 			}

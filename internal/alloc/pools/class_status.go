@@ -29,7 +29,7 @@ func fillClassStatus(ctx context.Context, read storage.Reader, caller storage.Pr
 			return err
 		}
 		c.Status = ipam.ClassStatus{BackingPools: int64(len(pools))}
-		capacity(c, pools)
+		sumCapacity(c, pools)
 		if !c.Scoped() {
 			continue
 		}
@@ -44,8 +44,8 @@ func fillClassStatus(ctx context.Context, read storage.Reader, caller storage.Pr
 	return nil
 }
 
-// capacity sums up the sizes and the free addresses of the pools that list a class.
-func capacity(c *ipam.Class, pools []ipam.Pool) {
+// sumCapacity adds up the sizes and the free addresses of the pools that list a class.
+func sumCapacity(c *ipam.Class, pools []ipam.Pool) {
 	total, available := new(big.Int), new(big.Int)
 	for _, p := range pools {
 		if !slices.ContainsFunc(pools, func(q ipam.Pool) bool { return insideOf(p, q) }) {

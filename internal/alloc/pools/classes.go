@@ -30,11 +30,11 @@ func (s *classes) GetClass(ctx context.Context, project, name string, r usecase.
 	if len(found) == 0 {
 		return ipam.Class{}, storage.ClassNotFound(ipam.Ref{Project: project, Name: name})
 	}
-	return withClassStatus(ctx, read, key, usedBy(key, found[0]))
+	return withClassStatus(ctx, read, key, hideCreator(key, found[0]))
 }
 
-// usedBy hides a class's creator from other projects.
-func usedBy(key storage.ProjectKey, c ipam.Class) ipam.Class {
+// hideCreator hides a class's creator from other projects.
+func hideCreator(key storage.ProjectKey, c ipam.Class) ipam.Class {
 	if c.ProjectID != key.ID {
 		c.CreatedBy = ""
 	}
@@ -82,7 +82,7 @@ func (s *classes) ListClasses(ctx context.Context, project string, f paging.Filt
 		})
 		return all[from:min(from+n, len(all))], err
 	}, func(c *ipam.Class) bool {
-		*c = usedBy(key, *c)
+		*c = hideCreator(key, *c)
 		return f.MatchesLabels(c.Labels) && (f.Family == "" || f.Family == c.Spec.Family)
 	}, place)
 	if err != nil {

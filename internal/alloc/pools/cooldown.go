@@ -121,7 +121,7 @@ func (s *cooler) freeCooledIn(ctx context.Context, container ipam.ID, region str
 		if len(held) == 0 {
 			return 0, nil
 		}
-		free, err := given(ctx, tx, c, held)
+		free, err := freedChange(ctx, tx, c, held)
 		if err != nil {
 			return 0, err
 		}
@@ -129,8 +129,8 @@ func (s *cooler) freeCooledIn(ctx context.Context, container ipam.ID, region str
 	})
 }
 
-// given returns the change to a container's free blocks when allocations are released.
-func given(ctx context.Context, tx storage.Tx, c storage.Container, held []ipam.Allocation) (storage.FreeChange, error) {
+// freedChange returns the change to a container's free blocks when allocations are released.
+func freedChange(ctx context.Context, tx storage.Tx, c storage.Container, held []ipam.Allocation) (storage.FreeChange, error) {
 	blocks := make([]netip.Prefix, len(held))
 	for i, a := range held {
 		blocks[i] = a.Block
@@ -155,7 +155,7 @@ func EndCooling(ctx context.Context, tx storage.Tx, a ipam.Allocation, event ipa
 	if err := regions.Fenced(ctx, tx, storage.Placed(pool, a.Region)); err != nil {
 		return storage.Changes{}, err
 	}
-	free, err := given(ctx, tx, storage.PoolContainer(storage.Placed(pool, a.Region)), []ipam.Allocation{a})
+	free, err := freedChange(ctx, tx, storage.PoolContainer(storage.Placed(pool, a.Region)), []ipam.Allocation{a})
 	if err != nil {
 		return storage.Changes{}, err
 	}

@@ -42,7 +42,7 @@ func (s *creator) CreatePool(ctx context.Context, project string, p ipam.Pool, r
 	p.Metadata = s.NewMetadata(p.Metadata, project, p.Spec.Region, who)
 	p.ProjectID = key.ID
 	random := ipam.NewID()
-	result, err := usecase.RunIdempotent(ctx, s.Core, key, r, &p.Metadata, usecase.Whole[ipam.Pool], func(ctx context.Context) (ipam.Pool, error) {
+	result, err := usecase.RunIdempotent(ctx, s.Core, key, r, &p.Metadata, usecase.DecodeWhole[ipam.Pool], func(ctx context.Context) (ipam.Pool, error) {
 		from, err := poolSource(ctx, s.Store, key, p)
 		if err == nil {
 			from, err = s.sourceNear(ctx, from, p, r.DryRun)
@@ -78,8 +78,8 @@ func (s *creator) createLocked(
 	if err != nil {
 		return p, err
 	}
-	locks := storage.Locks{Exclusive: []ipam.ID{from.Container.Lock()}, Shared: []ipam.ID{key.ID}, TryShared: true}.And(listingLocks(key, p.Spec.ClassNames, classes))
-	plan := poolPlan{from: from.Container.ID, at: from.Container.Region, classes: classes, random: random}
+	locks := storage.Locks{Exclusive: []ipam.ID{from.Container.Lock()}, Shared: []ipam.ID{key.ID}, TryShared: true}.Merge(listingLocks(key, p.Spec.ClassNames, classes))
+	plan := poolPlan{from: from.Container.ID, region: from.Container.Region, classes: classes, random: random}
 	return usecase.RunWithReadBack(ctx, s.Core, "pool_create", locks, r.DryRun, func(ctx context.Context, tx storage.Tx) (ipam.Pool, error) {
 		return s.carvePool(ctx, tx, key, p, plan, r)
 	}, func(ctx context.Context) (ipam.Pool, bool, error) {
@@ -102,7 +102,7 @@ func (s *creator) retryElsewhere(ctx context.Context, key storage.ProjectKey, p 
 			return err
 		})
 	}
-	if lack, ok := errors.AsType[*refusals.Lacking](refused); ok && !r.DryRun && lack.Pools[0].Several() {
+	if lack, ok := errors.AsType[*refusals.Lacking](refused); ok && !r.DryRun && lack.Pools[0].MultiRegion() {
 		if brought, failed := s.regions.Borrowed(ctx, lack.Pools[0], lack.Bits); failed != nil || brought {
 			return cmp.Or(failed, error(&storage.Conflict{}))
 		}
@@ -118,7 +118,7 @@ func (s *creator) retryElsewhere(ctx context.Context, key storage.ProjectKey, p 
 // poolPlan contains the values that are fixed before the transaction: the locked rows, and the random bits that a retry must use again.
 type poolPlan struct {
 	from    ipam.ID   // the source container's id
-	at      string    // the source container's region
+	region  string    // the source container's region
 	classes []ipam.ID // the classes that the pool lists
 	random  ipam.ID
 }
@@ -129,7 +129,7 @@ func (s *creator) carvePool(ctx context.Context, tx storage.Tx, key storage.Proj
 		return p, err
 	}
 	var fresh []ipam.Class
-	if p.Classes, fresh, err = listed(ctx, tx, key, p.Spec.ClassNames, ipam.FamilyOf(from.Container.Block.Addr()), nil, plan.classes); err != nil {
+	if p.Classes, fresh, err = resolveListed(ctx, tx, key, p.Spec.ClassNames, ipam.FamilyOf(from.Container.Block.Addr()), nil, plan.classes); err != nil {
 		return p, err
 	}
 	block, carved, err := plan.carve(ctx, tx, key, from, p.Spec)
@@ -169,7 +169,7 @@ func (s *creator) carvePool(ctx context.Context, tx storage.Tx, key storage.Proj
 		AllocationInsert: append(reservations, PoolHold(p, from)),
 		RegionChanges:    storage.RegionChanges{PoolRegionInsert: regions.BeginRegions(p, p.Spec.Regions)},
 	}
-	quotas.Into(&ch)
+	quotas.AddTo(&ch)
 	if ch.StoredResponses, err = usecase.StoredResponses(key.ID, r, p.CreatedAt, p); err != nil {
 		return p, err
 	}
@@ -190,10 +190,10 @@ func (plan poolPlan) source(ctx context.Context, tx storage.Tx, key storage.Proj
 	if err != nil {
 		return from, err
 	}
-	if from = from.in(plan.at); from.Parent != nil && !from.Parent.Serves(plan.at) {
+	if from = from.usedIn(plan.region); from.Parent != nil && !from.Parent.Serves(plan.region) {
 		return from, &storage.Conflict{} // the pool no longer serves that region, so retry
 	}
-	if from.Parent != nil && from.Parent.Several() {
+	if from.Parent != nil && from.Parent.MultiRegion() {
 		err = regions.Fenced(ctx, tx, *from.Parent)
 	}
 	return from, err

@@ -35,7 +35,7 @@ func (s *deleter) DeletePool(ctx context.Context, project, name string, r usecas
 		return err
 	}
 	event := trail.Attempt(ctx, s.Now(), key.ID, trail.KindPool, name)
-	if !first.Several() {
+	if !first.MultiRegion() {
 		return s.deletePool(ctx, key, first, r, event)
 	}
 	return s.deleteRegional(ctx, key, first, r, event)
@@ -138,7 +138,7 @@ func uncarvePool(ctx context.Context, tx storage.Tx, locked ipam.Pool, match use
 	if !p.Root() { // a root pool's allocation is in a space, and history has only holds in pools
 		ch.History = []ipam.Hold{trail.EndedHold(hold, tx.Now())}
 	}
-	quotas.Into(&ch)
+	quotas.AddTo(&ch)
 	return ch, nil
 }
 
@@ -190,7 +190,7 @@ func onlyReservations(ctx context.Context, tx storage.Tx, p ipam.Pool, c storage
 		return nil, nil, err
 	}
 	if err := freespace.Tiles(p.Block, append(tiles, free...)); err != nil {
-		return nil, nil, ipam.Errorf(ipam.CodeInternal, "Pool %s is inconsistent and was not deleted; run the audit.", p.Ref()).Because(err)
+		return nil, nil, ipam.Errorf(ipam.CodeInternal, "Pool %s is inconsistent and was not deleted; run the audit.", p.Ref()).WithCause(err)
 	}
 	return held, free, nil
 }

@@ -40,7 +40,7 @@ func (s *deleter) deleteDrained(ctx context.Context, p ipam.Pool) error {
 	event := KeeperEvent(p, s.Now())
 	event.Subject = DrainKeeper
 	key, as := storage.ProjectKey{ID: p.ProjectID, Name: p.Project}, usecase.Request{IfMatch: usecase.Match{Revisions: []string{p.Revision.String()}}}
-	if p.Several() {
+	if p.MultiRegion() {
 		return s.deleteRegional(ctx, key, p, as, event)
 	}
 	return s.deletePool(ctx, key, p, as, event)

@@ -83,7 +83,7 @@ func (s *patcher) patchPool(
 	if err != nil {
 		return first, err
 	}
-	locks := storage.Locks{Exclusive: storage.PoolLocks(first)}.And(listingLocks(key, added, classes))
+	locks := storage.Locks{Exclusive: storage.PoolLocks(first)}.Merge(listingLocks(key, added, classes))
 	p, err := s.of.Patch(ctx, key, first.Name, r, locks, func(was ipam.Pool) (ipam.Pool, error) {
 		if err := storage.SameThing(first.UID, was.UID); err != nil {
 			return was, err
@@ -119,7 +119,7 @@ func (s *patcher) complete(ctx context.Context, tx storage.Tx, key storage.Proje
 	}
 	var fresh []ipam.Class
 	var err error
-	if next.Classes, fresh, err = listed(ctx, tx, key, next.Spec.ClassNames, next.Family(), was.Classes, classes); err != nil {
+	if next.Classes, fresh, err = resolveListed(ctx, tx, key, next.Spec.ClassNames, next.Family(), was.Classes, classes); err != nil {
 		return err
 	}
 	return refuseOverlap(ctx, tx, key, *next, fresh)

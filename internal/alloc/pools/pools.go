@@ -83,7 +83,7 @@ func freePage(ctx context.Context, read storage.Reader, p ipam.Pool, prefixLengt
 		}
 		blocks = append(blocks, there...)
 	}
-	if p.Several() {
+	if p.MultiRegion() {
 		slices.SortFunc(blocks, func(a, b netip.Prefix) int {
 			return cmp.Or(cmp.Compare(a.Bits(), b.Bits()), a.Addr().Compare(b.Addr()))
 		})

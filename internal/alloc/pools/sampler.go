@@ -75,10 +75,10 @@ type seenPool struct {
 
 // trend describes how fast a pool is used up.
 type trend struct {
-	free float64 // the pool's free share at the time at
-	at   time.Time
-	rate float64 // the share that is used up per second; negative if the free share grows
-	know bool
+	free  float64   // the pool's free share at the measurement
+	at    time.Time // the time of the measurement
+	rate  float64   // the share that is used up per second; negative if the free share grows
+	known bool
 }
 
 // SetPageSize limits the pools that one step reads.
@@ -184,16 +184,16 @@ func (t trend) next(free float64, now time.Time) trend {
 		return t
 	}
 	rate := (t.free - free) / passed
-	if t.know {
+	if t.known {
 		weight := 1 - math.Exp(-passed/smoothing.Seconds())
 		rate = t.rate + weight*(rate-t.rate)
 	}
-	return trend{free: free, at: now, rate: rate, know: true}
+	return trend{free: free, at: now, rate: rate, known: true}
 }
 
 // runway returns how long the free space will last. The result is negative if the rate is not known, or if the free space does not shrink.
 func (t trend) runway() time.Duration {
-	if !t.know || t.rate <= 0 {
+	if !t.known || t.rate <= 0 {
 		return -1
 	}
 	return time.Duration(min(t.free/t.rate, regions.MaxRunway.Seconds()) * float64(time.Second))

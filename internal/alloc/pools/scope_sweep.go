@@ -64,7 +64,7 @@ func (s *sweeper) sweepScope(ctx context.Context, seen storage.ScopedPool) (done
 		return false, nil
 	case p.EmptySince.IsZero():
 		return s.emptyScope(ctx, p, "scope_mark", storage.Locks{Exclusive: []ipam.ID{p.UID}}, func(ctx context.Context, tx storage.Tx) (storage.Changes, error) {
-			return storage.Changes{ClassChanges: storage.ClassChanges{ScopedMarks: []storage.ScopedMark{{PoolID: p.UID, Now: now}}}}, stillEmpty(ctx, tx, p)
+			return storage.Changes{ClassChanges: storage.ClassChanges{ScopedMarks: []storage.ScopedMark{{PoolID: p.UID, Now: now}}}}, checkEmpty(ctx, tx, p)
 		})
 	case seen.TTL == nil || now.Before(p.EmptySince.Add(*seen.TTL)):
 		return false, nil
@@ -110,8 +110,8 @@ func (s *sweeper) emptyScope(ctx context.Context, seen ipam.Pool, op string, loc
 	return done, err
 }
 
-// stillEmpty fails with in_use if a pool holds anything except reservations.
-func stillEmpty(ctx context.Context, tx storage.Tx, p ipam.Pool) error {
+// checkEmpty fails with in_use if a pool holds anything except reservations.
+func checkEmpty(ctx context.Context, tx storage.Tx, p ipam.Pool) error {
 	_, _, err := onlyReservations(ctx, tx, p, storage.PoolContainer(p))
 	return err
 }

@@ -76,8 +76,8 @@ func foreignSpace(ctx context.Context, read storage.Reader, key storage.ProjectK
 	return sp, found && granted, err
 }
 
-// in returns the source as it is used in a region that the parent pool serves.
-func (from Source) in(region string) Source {
+// usedIn returns the source for use in a region that the parent pool serves.
+func (from Source) usedIn(region string) Source {
 	if from.Parent == nil {
 		return from
 	}
@@ -89,12 +89,12 @@ func (from Source) in(region string) Source {
 // sourceNear chooses the region in which to carve a child pool, if the parent pool serves several regions. An exact CIDR must come from the region
 // that has it. Otherwise, sourceNear chooses the child pool's home region, or else the parent pool's home region.
 func (s *creator) sourceNear(ctx context.Context, from Source, p ipam.Pool, dryRun bool) (Source, error) {
-	if from.Parent == nil || !from.Parent.Several() {
+	if from.Parent == nil || !from.Parent.MultiRegion() {
 		return from, nil
 	}
 	if p.Spec.CIDR.IsValid() {
 		at, err := s.regions.LocateExact(ctx, *from.Parent, p.Spec.CIDR, dryRun)
-		return from.in(at.Place()), err
+		return from.usedIn(at.Place()), err
 	}
-	return from.in(from.Parent.In(p.Region).Place()), nil
+	return from.usedIn(from.Parent.InRegion(p.Region).Place()), nil
 }

@@ -14,11 +14,11 @@ type account struct {
 	was, now []ipam.QuotaShard // the transaction's own shard first
 	made     []ipam.QuotaShard // shards to insert if the transaction's region has none yet; was and now then contain only the own shard
 	complete bool              // the account has all shards
-	stale    bool              // the transaction's own shard no longer equals was[own]
+	stale    bool              // the transaction's own shard no longer equals was[ownShard]
 }
 
-// own is the index of the transaction's own shard in was and now.
-const own = 0
+// ownShard is the index of the transaction's own shard in was and now.
+const ownShard = 0
 
 func newAccount(p storage.QuotaPart) *account {
 	a := &account{quota: p.Quota, was: []ipam.QuotaShard{p.Shard}, now: []ipam.QuotaShard{p.Shard}}
@@ -30,13 +30,13 @@ func newAccount(p storage.QuotaPart) *account {
 
 // add adds a shard that the transaction has just read.
 //
-// The account already has the transaction's own shard from an earlier read. If s is that shard, add replaces its state by the state in s. It
-// subtracts the amounts that the transaction has taken since the earlier read. So all shards show the same moment, and their sum is right.
+// The account already has the transaction's own shard from an earlier read. If s is that shard, add replaces its state with the state in s, less the
+// amounts that the transaction has taken since the earlier read. So all shards show the same moment, and their sum is right.
 //
 // The own shard may have changed in the database after the transaction took from it. Then the decision is still right, but the account is stale. The
 // write fails, because it expects the earlier state, and the transaction runs again.
 func (a *account) add(s ipam.QuotaShard) {
-	was, now := &a.was[own], &a.now[own]
+	was, now := &a.was[ownShard], &a.now[ownShard]
 	if s.Region == was.Region {
 		a.made = nil // another transaction has inserted them in the meantime
 	}
@@ -59,7 +59,7 @@ func (a *account) suffices(u ipam.Usage) bool {
 		return false
 	}
 	for _, m := range Measures {
-		if m.Limit(a.quota.Spec.Limits) != nil && m.Of(a.now[own].Spare).Cmp(m.Of(u)) < 0 {
+		if m.Limit(a.quota.Spec.Limits) != nil && m.Of(a.now[ownShard].Spare).Cmp(m.Of(u)) < 0 {
 			return false
 		}
 	}
@@ -83,7 +83,7 @@ func (a *account) refusal(project storage.ProjectKey, u ipam.Usage, oneRequest b
 			n = new(big.Int).Add(n, new(big.Int).Sub(used, before))
 			used = before
 		}
-		return quotaExceeded(ipam.Ref{Project: project.Name, Name: a.quota.Name}, m, limit, used, n).Because(&QuotaLack{scope: a.quota.Spec.Scope, measure: m, usage: u})
+		return quotaExceeded(ipam.Ref{Project: project.Name, Name: a.quota.Name}, m, limit, used, n).WithCause(&QuotaLack{scope: a.quota.Spec.Scope, measure: m, usage: u})
 	}
 	return nil
 }
@@ -94,7 +94,7 @@ func (a *account) refusal(project storage.ProjectKey, u ipam.Usage, oneRequest b
 // containers, which use other shards. If transactions use only one shard, they read all shards log2(n) times until a spare of n is used up.
 func (a *account) provide(u ipam.Usage) {
 	for _, m := range Measures {
-		n, mine := m.Of(u), m.Of(a.now[own].Spare)
+		n, mine := m.Of(u), m.Of(a.now[ownShard].Spare)
 		if m.Limit(a.quota.Spec.Limits) == nil || n.Cmp(mine) <= 0 {
 			continue
 		}
@@ -109,7 +109,7 @@ func (a *account) provide(u ipam.Usage) {
 func (a *account) fetch(m measure, n *big.Int) {
 	from := make([]int, 0, len(a.now))
 	for i := range a.now {
-		if i != own && m.Of(a.now[i].Spare).Sign() > 0 {
+		if i != ownShard && m.Of(a.now[i].Spare).Sign() > 0 {
 			from = append(from, i)
 		}
 	}
@@ -124,16 +124,16 @@ func (a *account) fetch(m measure, n *big.Int) {
 			part.Set(left)
 		}
 		left.Sub(left, part)
-		a.now[i].Spare = a.now[i].Spare.Add(m.only(part).Negative())
-		a.now[own].Spare = a.now[own].Spare.Add(m.only(part))
+		a.now[i].Spare = a.now[i].Spare.Add(m.usageOf(part).Negative())
+		a.now[ownShard].Spare = a.now[ownShard].Spare.Add(m.usageOf(part))
 	}
 }
 
 // count adds a usage to the transaction's own shard. It subtracts the limited measures from that shard's spare.
 func (a *account) count(u ipam.Usage) {
-	s := &a.now[own]
+	s := &a.now[ownShard]
 	s.Used = s.Used.Add(u)
-	s.Spare = s.Spare.Add(bounded(u, a.quota.Spec.Limits).Negative())
+	s.Spare = s.Spare.Add(limitedOnly(u, a.quota.Spec.Limits).Negative())
 }
 
 // recover reports whether the quota was overdrawn and no longer is. If so, recover divides the spare again, because no shard may keep a negative
@@ -149,10 +149,10 @@ func (a *account) recover() bool {
 func (a *account) changes() []storage.ShardUpdate {
 	var out []storage.ShardUpdate
 	for i := range a.now {
-		if i == own && a.made != nil {
+		if i == ownShard && a.made != nil {
 			continue // inserts returns this shard
 		}
-		if (i == own && a.stale) || !sameUsage(a.was[i].Used, a.now[i].Used) || !sameUsage(a.was[i].Spare, a.now[i].Spare) {
+		if (i == ownShard && a.stale) || !sameUsage(a.was[i].Used, a.now[i].Used) || !sameUsage(a.was[i].Spare, a.now[i].Spare) {
 			out = append(out, storage.ShardUpdate{Was: a.was[i], Now: a.now[i]})
 		}
 	}
@@ -162,11 +162,11 @@ func (a *account) changes() []storage.ShardUpdate {
 // inserts returns the shards to insert in the transaction's own region. It returns nil if the region already has shards, or if the transaction
 // counted nothing there.
 func (a *account) inserts() []ipam.QuotaShard {
-	if a.made == nil || sameUsage(a.was[own].Used, a.now[own].Used) && sameUsage(a.was[own].Spare, a.now[own].Spare) {
+	if a.made == nil || sameUsage(a.was[ownShard].Used, a.now[ownShard].Used) && sameUsage(a.was[ownShard].Spare, a.now[ownShard].Spare) {
 		return nil
 	}
 	out := slices.Clone(a.made)
-	out[a.now[own].Shard] = a.now[own]
+	out[a.now[ownShard].Shard] = a.now[ownShard]
 	return out
 }
 

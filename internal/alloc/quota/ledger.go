@@ -53,8 +53,8 @@ func NewLedger(tx shardReader, parts []storage.QuotaPart) *Ledger {
 
 // Take counts a usage that a project is about to add, or refuses it with quota_exceeded. A refusal leaves the ledger unchanged. Take reads from the
 // database only if the transaction's own shards are not enough.
-func (l *Ledger) Take(ctx context.Context, project storage.ProjectKey, at ipam.QuotaSubject, u ipam.Usage) error {
-	covering := l.covering(project.ID, at)
+func (l *Ledger) Take(ctx context.Context, project storage.ProjectKey, subject ipam.QuotaSubject, u ipam.Usage) error {
+	covering := l.covering(project.ID, subject)
 	if err := l.readAll(ctx, covering, u); err != nil {
 		return err
 	}
@@ -71,14 +71,14 @@ func (l *Ledger) Take(ctx context.Context, project storage.ProjectKey, at ipam.Q
 }
 
 // Give counts a usage that a project releases.
-func (l *Ledger) Give(project ipam.ID, at ipam.QuotaSubject, u ipam.Usage) {
-	for _, a := range l.covering(project, at) {
+func (l *Ledger) Give(project ipam.ID, subject ipam.QuotaSubject, u ipam.Usage) {
+	for _, a := range l.covering(project, subject) {
 		a.count(u.Negative())
 	}
 }
 
-// Into adds the ledger's changes to the transaction's changes. If a quota is no longer overdrawn, Into also clears its overdrawn mark.
-func (l *Ledger) Into(ch *storage.Changes) {
+// AddTo adds the ledger's changes to the transaction's changes. If a quota is no longer overdrawn, AddTo also clears its overdrawn mark.
+func (l *Ledger) AddTo(ch *storage.Changes) {
 	for _, a := range l.order {
 		if a.recover() {
 			ch.QuotaOverdrawn = append(ch.QuotaOverdrawn, storage.QuotaMark{ProjectID: a.quota.ProjectID, Name: a.quota.Name})
@@ -88,10 +88,10 @@ func (l *Ledger) Into(ch *storage.Changes) {
 	}
 }
 
-func (l *Ledger) covering(project ipam.ID, at ipam.QuotaSubject) []*account {
+func (l *Ledger) covering(project ipam.ID, subject ipam.QuotaSubject) []*account {
 	var out []*account
 	for _, a := range l.accounts[project] {
-		if a.quota.Spec.Scope.Covers(at) {
+		if a.quota.Spec.Scope.Covers(subject) {
 			out = append(out, a)
 		}
 	}

@@ -35,7 +35,7 @@ func newBook(quotas ...ipam.Quota) *book {
 	b := &book{shards: map[ipam.ID][]ipam.QuotaShard{}}
 	for _, q := range quotas {
 		b.quotas = append(b.quotas, &q)
-		b.shards[q.UID] = sharded(q.UID, q.Spec.Limits, ipam.Usage{}, []string{"a"})
+		b.shards[q.UID] = newShards(q.UID, q.Spec.Limits, ipam.Usage{}, []string{"a"})
 	}
 	return b
 }
@@ -240,7 +240,7 @@ func randomTransactions(t *testing.T, seed uint64, flaw string) error {
 			}
 		}
 		var ch storage.Changes
-		l.Into(&ch)
+		l.AddTo(&ch)
 		b.write(t, ch)
 		if err := b.check(sum); err != nil {
 			return err
@@ -284,7 +284,7 @@ func TestSingleBusyShardSeldomReadsTheOthers(t *testing.T) {
 		l := NewLedger(b, b.parts("a", 3))
 		require.NoError(t, l.Take(t.Context(), project, at, ipam.Usage{Claims: 1}))
 		var ch storage.Changes
-		l.Into(&ch)
+		l.AddTo(&ch)
 		b.write(t, ch)
 	}
 	require.Positive(t, b.reads)
@@ -327,7 +327,7 @@ func TestQuotaRefusalNamesARequestThatFits(t *testing.T) {
 			require.Equal(t, c.want, []string{e.Figures.Limit, e.Figures.Used, e.Figures.Requested})
 			require.Contains(t, e.Message, c.says)
 			var ch storage.Changes
-			l.Into(&ch)
+			l.AddTo(&ch)
 			b.write(t, ch)
 			require.NoError(t, b.check(func(ipam.QuotaScope) ipam.Usage { return ipam.Usage{Claims: c.held} }), "a refusal takes nothing")
 		})
@@ -343,7 +343,7 @@ func TestQuotaRefusesOnlyRequestedFigures(t *testing.T) {
 	l := NewLedger(b, b.parts("a", 0))
 	require.NoError(t, l.Take(t.Context(), project, at, ipam.Usage{Claims: 5}))
 	var ch storage.Changes
-	l.Into(&ch)
+	l.AddTo(&ch)
 	b.write(t, ch)
 	b.limit(b.quotas[0], ipam.QuotaLimits{Claims: new(int64(2)), Pools: new(int64(1))})
 	l = NewLedger(b, b.parts("a", 0))
@@ -376,7 +376,7 @@ func TestShardReadsUseOneSnapshot(t *testing.T) {
 			shards[0].Spare.Claims, shards[3].Spare.Claims = 0, limit
 			require.NoError(t, take(l), "there is one left")
 			var ch storage.Changes
-			l.Into(&ch)
+			l.AddTo(&ch)
 			require.Len(t, ch.ShardUpdate, 1)
 			if before == 0 {
 				require.Equal(t, int64(1), ch.ShardUpdate[0].Was.Spare.Claims, "as it is now")

@@ -32,8 +32,8 @@ func (m measure) Of(u ipam.Usage) *big.Int {
 	return u.Addresses
 }
 
-// only returns a usage with n of this measure and nothing else.
-func (m measure) only(n *big.Int) ipam.Usage {
+// usageOf returns a usage with the amount n for this measure and zero for the others.
+func (m measure) usageOf(n *big.Int) ipam.Usage {
 	switch m {
 	case ofClaims:
 		return ipam.Usage{Claims: n.Int64()}
@@ -66,12 +66,12 @@ func (m measure) Words(n *big.Int) string {
 	return n.String() + " " + string(m)
 }
 
-// bounded returns a usage with the limited measures alone. Measures without a limit are zero.
-func bounded(u ipam.Usage, l ipam.QuotaLimits) ipam.Usage {
+// limitedOnly returns a usage in which the measures without a limit are zero.
+func limitedOnly(u ipam.Usage, l ipam.QuotaLimits) ipam.Usage {
 	var out ipam.Usage
 	for _, m := range Measures {
 		if m.Limit(l) != nil {
-			out = out.Add(m.only(m.Of(u)))
+			out = out.Add(m.usageOf(m.Of(u)))
 		}
 	}
 	return out

@@ -30,9 +30,9 @@ func (s *Quotas) quotas(who tenancy.Principal) kind.Kind[ipam.Quota] {
 				ch.QuotaUpdate = &storage.QuotaUpdate{WasRevision: was.Revision, Now: *now}
 			}
 		},
-		May:    func(q ipam.Quota) error { return checkQuotaAccess(who, q) },
-		Record: recordedQuota,
-		Check:  func(_ storage.ProjectKey, q ipam.Quota) error { return checkQuota(q.Spec) },
+		CheckAccess: func(q ipam.Quota) error { return checkQuotaAccess(who, q) },
+		Record:      recordedQuota,
+		Check:       func(_ storage.ProjectKey, q ipam.Quota) error { return checkQuota(q.Spec) },
 		SameSpec: func(a, b ipam.Quota) bool {
 			return a.Spec.Scope == b.Spec.Scope && sameLimits(a.Spec.Limits, b.Spec.Limits) && a.Spec.Description == b.Spec.Description
 		},
@@ -74,7 +74,7 @@ func (s *Quotas) PutQuota(ctx context.Context, project string, q ipam.Quota, r u
 		}
 		return redistribute(ctx, tx, was, now)
 	})
-	return result, s.deniedQuota(ctx, project, err)
+	return result, s.recordDenied(ctx, project, err)
 }
 
 // quotaOwner returns the owner for a quota that the caller sets.
@@ -96,21 +96,21 @@ func checkQuotaAccess(who tenancy.Principal, q ipam.Quota) error {
 		q.Project, q.Name, ipam.PlatformProject, who.Subject, who.RoleIn(q.Project), q.Project)
 }
 
-// deniedQuota records a refused change to a platform quota in the audit trail, and returns the error.
-func (s *Quotas) deniedQuota(ctx context.Context, project string, err error) error {
+// recordDenied records a refused change to a platform quota in the audit trail, and returns the error.
+func (s *Quotas) recordDenied(ctx context.Context, project string, err error) error {
 	refused, ok := errors.AsType[*ipam.Error](err)
 	if !ok || refused.Code != ipam.CodePermissionDenied || !tenancy.Recorded(ctx) {
 		return err
 	}
 	if failed := trail.RecordRefusal(ctx, s.Core, tenancy.QuotasWrite, project, refused.Code); failed != nil {
-		return refused.Because(failed)
+		return refused.WithCause(failed)
 	}
 	return err
 }
 
 // count sets a new quota's usage to the project's usage at this moment. The caller holds the project's exclusive lock. Without the lock, a concurrent
 // transaction could create a claim that the new quota does not count.
-func count(ctx context.Context, tx storage.Tx, own string, key storage.ProjectKey, made *ipam.Quota) (storage.Changes, error) {
+func count(ctx context.Context, tx storage.Tx, ownRegion string, key storage.ProjectKey, made *ipam.Quota) (storage.Changes, error) {
 	none := storage.Changes{}
 	if err := usecase.CheckProjectExists(ctx, tx, key); err != nil {
 		return none, err
@@ -125,7 +125,7 @@ func count(ctx context.Context, tx storage.Tx, own string, key storage.ProjectKe
 	if len(others) == storage.MaxQuotas {
 		return none, usecase.ProjectFull(key.Name, "quota", storage.MaxQuotas, "Change or delete one of them.")
 	}
-	used, err := counted(ctx, tx, key, made.Spec.Scope)
+	used, err := countUsage(ctx, tx, key, made.Spec.Scope)
 	if err != nil {
 		return none, err
 	}
@@ -133,20 +133,20 @@ func count(ctx context.Context, tx storage.Tx, own string, key storage.ProjectKe
 	if err != nil {
 		return none, err
 	}
-	places := []string{own}
+	places := []string{ownRegion}
 	for _, r := range regions {
-		if r.Name != own {
+		if r.Name != ownRegion {
 			places = append(places, r.Name)
 		}
 	}
 	made.Used = ipam.Usage{}.Add(used)
 	made.Overdrawn = overdrawn(made.Spec.Limits, used)
-	return storage.Changes{QuotaChanges: storage.QuotaChanges{ShardInsert: sharded(made.UID, made.Spec.Limits, used, places)}}, nil
+	return storage.Changes{QuotaChanges: storage.QuotaChanges{ShardInsert: newShards(made.UID, made.Spec.Limits, used, places)}}, nil
 }
 
-// counted counts a project's claims and pools. The cost depends on their number, so it is known only after the count, and counted charges it then. If
-// the caller's or the project's budget is already used up, counted does not start.
-func counted(ctx context.Context, tx storage.Tx, key storage.ProjectKey, scope ipam.QuotaScope) (ipam.Usage, error) {
+// countUsage counts a project's claims and pools. The cost depends on their number, so countUsage charges it after the count. If the caller's or the
+// project's budget is already used up, countUsage does not start.
+func countUsage(ctx context.Context, tx storage.Tx, key storage.ProjectKey, scope ipam.QuotaScope) (ipam.Usage, error) {
 	budget := tenancy.BudgetOf(ctx)
 	if err := budget.Charge(tenancy.Work{Rows: 1}); err != nil {
 		return ipam.Usage{}, err
@@ -200,7 +200,7 @@ func (s *Quotas) DeleteQuota(ctx context.Context, project, name string, r usecas
 		return err
 	}
 	locks := func(ipam.Quota) (storage.Locks, error) { return storage.Locks{Exclusive: []ipam.ID{key.ID}}, nil }
-	return s.deniedQuota(ctx, project, s.quotas(who).Delete(ctx, key, name, r, locks, nil))
+	return s.recordDenied(ctx, project, s.quotas(who).Delete(ctx, key, name, r, locks, nil))
 }
 
 func checkQuota(spec ipam.QuotaSpec) error {

@@ -29,18 +29,18 @@ type QuotaLack struct {
 // Error implements error.
 func (*QuotaLack) Error() string { return "the quota has too little left" }
 
-// stops reports whether the quota would also refuse a usage at a place.
-func (q *QuotaLack) stops(at ipam.QuotaSubject, u ipam.Usage) bool {
-	return q.scope.Covers(at) && q.measure.Of(u).Cmp(q.measure.Of(q.usage)) >= 0
+// refuses reports whether the quota would also refuse a usage for a subject.
+func (q *QuotaLack) refuses(subject ipam.QuotaSubject, u ipam.Usage) bool {
+	return q.scope.Covers(subject) && q.measure.Of(u).Cmp(q.measure.Of(q.usage)) >= 0
 }
 
 // QuotaLacks lists the quota refusals from the pools tried so far.
 type QuotaLacks []*QuotaLack
 
-// Stop reports whether any of these quotas would refuse a usage at a place too.
-func (q QuotaLacks) Stop(at ipam.QuotaSubject, u ipam.Usage) bool {
+// Refuse reports whether any of these quotas would also refuse a usage for a subject.
+func (q QuotaLacks) Refuse(subject ipam.QuotaSubject, u ipam.Usage) bool {
 	for _, lack := range q {
-		if lack.stops(at, u) {
+		if lack.refuses(subject, u) {
 			return true
 		}
 	}

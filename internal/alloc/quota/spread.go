@@ -17,10 +17,10 @@ func emptyShards(quota ipam.ID, region string) []ipam.QuotaShard {
 	return shards
 }
 
-// sharded makes a quota's shards in all regions. It puts the whole usage into the first shard, and divides the spare evenly. The spares differ by at
-// most one, and their sum is the limit less the usage. If the usage exceeds the limit, no shard has a positive spare. A measure without a limit has
-// no spare.
-func sharded(quota ipam.ID, limits ipam.QuotaLimits, used ipam.Usage, regions []string) []ipam.QuotaShard {
+// newShards makes a quota's shards in all regions. It puts the whole usage into the first shard, and divides the spare evenly. The spares differ by
+// at most one, and their sum is the limit less the usage. If the usage exceeds the limit, no shard has a positive spare. A measure without a limit
+// has no spare.
+func newShards(quota ipam.ID, limits ipam.QuotaLimits, used ipam.Usage, regions []string) []ipam.QuotaShard {
 	var shards []ipam.QuotaShard
 	for _, region := range regions {
 		shards = append(shards, emptyShards(quota, region)...)

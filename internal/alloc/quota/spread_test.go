@@ -85,7 +85,7 @@ func TestNewShardsSumToTheLimitLessTheUsage(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		id, limits, used := ipam.NewID(), anyLimits(t), anyUsed(t)
-		shards := sharded(id, limits, used, []string{"a"})
+		shards := newShards(id, limits, used, []string{"a"})
 		require.Len(t, shards, ipam.QuotaShards)
 		for i, s := range shards {
 			require.Equal(t, []any{id, i}, []any{s.QuotaID, s.Shard})
@@ -100,7 +100,7 @@ func TestSpareIsSpreadEvenly(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		limits, used := anyLimits(t), anyUsed(t)
-		for name, m := range measureAll(limits, used, sharded(ipam.NewID(), limits, used, []string{"a"})) {
+		for name, m := range measureAll(limits, used, newShards(ipam.NewID(), limits, used, []string{"a"})) {
 			least, most := m.spare[0], m.spare[0]
 			for _, s := range m.spare {
 				if s.Cmp(least) < 0 {

@@ -32,10 +32,10 @@ func (s *Refusals) Refusal(ctx context.Context, viewer Viewer, lack *regions.NoR
 // Lacking is the error that ends a transaction because no pool has a free block of the wanted length. It has no figures. WithFigures counts them
 // after the transaction. In the transaction, the count would delay other requests, because it is slow in a fragmented pool.
 type Lacking struct {
-	Viewer Viewer
-	Pools  []ipam.Pool
-	Bits   int
-	With   func(error) error // completes the refusal; nil: no completion
+	Viewer   Viewer
+	Pools    []ipam.Pool
+	Bits     int
+	Complete func(error) error // adds to the refusal; nil: nothing to add
 
 	Item    int              // in a batch: the number of its claims that fit
 	Demands []regions.Demand // in a batch: the blocks that it needs from pools in several regions
@@ -51,8 +51,8 @@ func (s *Refusals) WithFigures(ctx context.Context, err error) error {
 		return err
 	}
 	err = s.Exhausted(ctx, lack.Viewer, lack.Pools, lack.Bits, lack.Item)
-	if lack.With != nil {
-		err = lack.With(err)
+	if lack.Complete != nil {
+		err = lack.Complete(err)
 	}
 	return err
 }
@@ -89,20 +89,20 @@ func (t Viewer) subjectAndVerb(pools []ipam.Pool) (subject, verb string) {
 	}
 }
 
-// noRoom returns the sentence that the pools have no block of the wanted length. largest is the largest free block's length, or nil if no block is
-// free. fitting is the number of claims in a batch that fit before one did not. In a batch, the figures describe the time before the batch, so the
-// sentence is in the past tense.
-func (t Viewer) noRoom(pools []ipam.Pool, bits int, largest *int, available *big.Int, fitting int) string {
+// noRoomSentence returns the sentence that the pools have no block of the wanted length. largest is the largest free block's length, or nil if no
+// block is free. claimsFit is the number of claims in a batch that fit before the first claim that did not. The figures for a batch describe the
+// state before the batch, so the sentence is then in the past tense.
+func (t Viewer) noRoomSentence(pools []ipam.Pool, bits int, largest *int, available *big.Int, claimsFit int) string {
 	subject, verb := t.subjectAndVerb(pools)
 	needs := fmt.Sprintf("a block of length /%d", bits)
 	if t.First {
 		needs = fmt.Sprintf("a pool of length /%d for its scope", bits)
 	}
 	switch {
-	case fitting > 0 && largest != nil:
+	case claimsFit > 0 && largest != nil:
 		return fmt.Sprintf("%s had %s addresses free before the batch, and the largest free block was a /%d; the claim that does not fit needs %s.",
 			subject, available, *largest, needs)
-	case fitting > 0:
+	case claimsFit > 0:
 		return fmt.Sprintf("%s had no free addresses before the batch; the claim that does not fit needs %s.", subject, needs)
 	case largest == nil:
 		return fmt.Sprintf("%s %s no free addresses; the request needs %s.", subject, verb, needs)
@@ -122,17 +122,17 @@ const MaxPoolsNamed = 50
 // addresses. If a large enough block cools down, they include the end of this cool-down. bits is the wanted length in the last pool. If the pools
 // have both families, the lengths in the figures are only for the last pool's family, because lengths in two families are not comparable.
 //
-// Exhausted reads the figures after the transaction that found no free block. fitting is the number of claims in a batch that fit.
-func (s *Refusals) Exhausted(ctx context.Context, viewer Viewer, pools []ipam.Pool, bits, fitting int) error {
+// Exhausted reads the figures after the transaction that found no free block. claimsFit is the number of claims in a batch that fit.
+func (s *Refusals) Exhausted(ctx context.Context, viewer Viewer, pools []ipam.Pool, bits, claimsFit int) error {
 	pools = slices.Clone(pools)
 	if err := storage.FillStock(ctx, s.Store, pools); err != nil {
 		return err
 	}
-	return s.exhausted(ctx, viewer, pools, bits, fitting)
+	return s.exhausted(ctx, viewer, pools, bits, claimsFit)
 }
 
 // exhausted works like Exhausted, for pools whose Stock is already known.
-func (s *Refusals) exhausted(ctx context.Context, viewer Viewer, pools []ipam.Pool, bits, fitting int) error {
+func (s *Refusals) exhausted(ctx context.Context, viewer Viewer, pools []ipam.Pool, bits, claimsFit int) error {
 	family := pools[len(pools)-1].Family()
 	available, cooling := new(big.Int), new(big.Int)
 	all := ipam.Stock{Free: map[int]int64{}}
@@ -163,17 +163,17 @@ func (s *Refusals) exhausted(ctx context.Context, viewer Viewer, pools []ipam.Po
 	if largest, ok := all.LargestFree(); ok {
 		left = &largest
 	}
-	e := ipam.Errorf(ipam.CodePoolExhausted, "%s", viewer.noRoom(pools, bits, left, available, fitting))
+	e := ipam.Errorf(ipam.CodePoolExhausted, "%s", viewer.noRoomSentence(pools, bits, left, available, claimsFit))
 	e.Figures.LargestFreePrefixLength = left
 	e.Figures.WantedPrefixLength, e.Figures.AvailableAddresses, e.Figures.PoolsTried = &bits, available.String(), names
 	if viewer.Class != nil {
 		e.Figures.Class = viewer.Class.Ref().String()
 	}
-	if err := s.cooled(ctx, e, waiting, cooling); err != nil {
+	if err := s.addCooldown(ctx, e, waiting, cooling); err != nil {
 		return err
 	}
 	if len(waiting) > 0 && e.Code == ipam.CodePoolExhausted { // the block was in cool-down when it was counted, but is free now
-		return e.Because(ErrCameFree)
+		return e.WithCause(ErrCameFree)
 	}
 	return e
 }
@@ -181,8 +181,8 @@ func (s *Refusals) exhausted(ctx context.Context, viewer Viewer, pools []ipam.Po
 // ErrCameFree is the cause of a refusal with outdated figures. A block was in cool-down when it was counted, but is free now.
 var ErrCameFree = errors.New("a block has cooled down since the count")
 
-// cooled adds the end of the next cool-down to a refusal. If a large enough block is in cool-down, the code becomes exhausted_by_cooldown.
-func (s *Refusals) cooled(ctx context.Context, e *ipam.Error, waiting []storage.RoomQuery, addresses *big.Int) error {
+// addCooldown adds the end of the next cool-down to a refusal. If a large enough block is in cool-down, the code becomes exhausted_by_cooldown.
+func (s *Refusals) addCooldown(ctx context.Context, e *ipam.Error, waiting []storage.RoomQuery, addresses *big.Int) error {
 	if len(waiting) == 0 {
 		return nil
 	}
@@ -223,17 +223,17 @@ func TakenRefusal(ctx context.Context, read storage.Reader, viewer Viewer, pool 
 		e.Figures.ConflictsWith = []string{caller.Name + "/" + held[0].ID.String()}
 		return e.At(pointer, "is retained; set allocationRef instead.")
 	}
-	in := "pool " + pool.Ref().String()
+	place := "pool " + pool.Ref().String()
 	if viewer.Hides(pool) {
-		in = "the pools behind class " + viewer.Class.Ref().String()
+		place = "the pools behind class " + viewer.Class.Ref().String()
 	}
-	e := ipam.Errorf(ipam.CodeBlockTaken, "%s is not free in %s: it is allocated, at least in part.", block, in)
+	e := ipam.Errorf(ipam.CodeBlockTaken, "%s is not free in %s: it is allocated, at least in part.", block, place)
 	switch {
 	case len(held) == 1 && held[0].Block == block && held[0].Phase == ipam.PhaseCoolingDown:
-		e.Message = block.String() + " is not free in " + in + ": it is cooling down until " + held[0].CoolUntil.UTC().Format(time.RFC3339) + "."
+		e.Message = block.String() + " is not free in " + place + ": it is cooling down until " + held[0].CoolUntil.UTC().Format(time.RFC3339) + "."
 		e.Figures.CooledDownAt = held[0].CoolUntil.UTC()
 	case len(held) == 1 && pool.ProjectID == caller.ID && (held[0].Holder.Project == caller.Name || held[0].Purpose == ipam.PurposeReservation):
-		e.Message = block.String() + " is not free in " + in + ": " + heldBy(held[0]) + "." // the project's own allocation, so no secret
+		e.Message = block.String() + " is not free in " + place + ": " + heldBy(held[0]) + "." // the project's own allocation, so no secret
 		if held[0].Holder.Name != "" {
 			e.Figures.ConflictsWith = []string{held[0].Holder.String()}
 		}

@@ -29,7 +29,7 @@ func (s *borrower) borrow(ctx context.Context, p ipam.Pool, need int) error {
 	done := s.borrowing.DoChan(fmt.Sprintf("%s %s %d", p.UID, p.Place(), need), func() (_ any, err error) {
 		defer func() {
 			if r := recover(); r != nil { // the arithmetic panics before it loses address space; an unhandled panic in this goroutine would end the process
-				err = ipam.Errorf(ipam.CodeInternal, "The request could not be served; nothing was changed.").Because(fmt.Errorf("panic in borrow: %v\n%s", r, debug.Stack()))
+				err = ipam.Errorf(ipam.CodeInternal, "The request could not be served; nothing was changed.").WithCause(fmt.Errorf("panic in borrow: %v\n%s", r, debug.Stack()))
 			}
 		}()
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), usecase.GroupDeadline)
@@ -53,8 +53,8 @@ func (s *borrower) borrow(ctx context.Context, p ipam.Pool, need int) error {
 
 func (s *borrower) borrowAlone(ctx context.Context, p ipam.Pool, need int) error {
 	_, err := usecase.Rounds(func(int) (none struct{}, again bool, err error) {
-		if p.At != "" {
-			if lent, err := s.lend(ctx, p, p.At, need, false); err != nil || lent {
+		if p.UsedIn != "" {
+			if lent, err := s.lend(ctx, p, p.UsedIn, need, false); err != nil || lent {
 				return none, false, err
 			}
 		}

@@ -11,14 +11,14 @@ import (
 )
 
 // SupplyDemand moves blocks to the region where a pool is used. It continues until these blocks meet a demand, or no region can add more. The blocks
-// come from the home region, or through the home region from the other regions. If the region's blocks were enough from the start, the demand failed
+// come from the home region, or through the home region from the other regions. If the region's blocks were enough from the start, the batch failed
 // for another reason, and SupplyDemand moves one more block.
 func (s *borrower) SupplyDemand(ctx context.Context, d Demand) error {
 	for n := range len(d.Lengths) + len(d.Later) + usecase.MaxRounds { // one round for each block, and some rounds more because concurrent callers may take moved blocks
 		has, err := usecase.InTx(ctx, s.Core, "region_look", storage.Locks{}, true, func(ctx context.Context, tx storage.Tx) (Supply, error) {
 			return ReadSupply(ctx, tx, d)
 		})
-		if err != nil || !has.More() || has.Refused != nil {
+		if err != nil || !has.CanGrow() || has.Refused != nil {
 			return err
 		}
 		length, missing := shortage(d.Pool, has.here, has.wanted)
@@ -53,19 +53,19 @@ func (s *borrower) moveNearer(ctx context.Context, p ipam.Pool, has Supply, leng
 	if missing > 0 {
 		need = max(need, length-bits.Len(uint(missing-1)))
 	}
-	if roomAtHome := holds(has.others[p.Region], need); p.At != "" && roomAtHome {
-		_, err := s.lend(ctx, p, p.At, need, true)
+	if roomAtHome := anyLargeEnough(has.others[p.Region], need); p.UsedIn != "" && roomAtHome {
+		_, err := s.lend(ctx, p, p.UsedIn, need, true)
 		return err
 	}
 	moved, err := s.recall(ctx, p, from, halfOfLargest(need))
-	if err == nil && moved && p.At != "" {
-		_, err = s.lend(ctx, p, p.At, need, true)
+	if err == nil && moved && p.UsedIn != "" {
+		_, err = s.lend(ctx, p, p.UsedIn, need, true)
 	}
 	return err
 }
 
-// holds reports whether any free block is large enough for a block with the given length.
-func holds(free []netip.Prefix, length int) bool {
+// anyLargeEnough reports whether any free block is large enough for a block with the given length.
+func anyLargeEnough(free []netip.Prefix, length int) bool {
 	for _, f := range free {
 		if f.Bits() <= length {
 			return true

@@ -19,7 +19,7 @@ func Fence(facts storage.GroupFacts) error {
 	e := ipam.Errorf(ipam.CodeUnavailable, "Pool %s cannot be used in region %q: its data there and its loan records come from different backups. Nothing was changed. Ask the operator to reconcile them.",
 		facts.Pool.Ref(), facts.Pool.Place())
 	e.RetryAfter = 10 * time.Second
-	return e.Because(errFenced)
+	return e.WithCause(errFenced)
 }
 
 // errFenced is the cause in Fence's errors. Another pool or another region may still work.

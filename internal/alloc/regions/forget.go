@@ -64,8 +64,8 @@ func (o Reconciling) within(p ipam.Pool) (blocks []netip.Prefix) {
 	return blocks
 }
 
-// forget plans to end the holds that the operator has named and that do not belong to the region. The result left has the other rows.
-func (o Reconciling) forget(ctx context.Context, tx storage.Tx, in forgetting, rows []ipam.Allocation, ch *storage.Changes) (left []ipam.Allocation, done []Forgotten, err error) {
+// forget plans to end the holds that the operator has named and that do not belong to the region. rest contains the other rows.
+func (o Reconciling) forget(ctx context.Context, tx storage.Tx, in forgetting, rows []ipam.Allocation, ch *storage.Changes) (rest []ipam.Allocation, done []Forgotten, err error) {
 	within := o.within(in.pool)
 	if len(within) == 0 {
 		return rows, nil, nil
@@ -78,7 +78,7 @@ func (o Reconciling) forget(ctx context.Context, tx storage.Tx, in forgetting, r
 	for _, a := range rows {
 		named := slices.ContainsFunc(within, func(b netip.Prefix) bool { return freespace.Contains(b, a.Block) })
 		if !named || len(minus([]netip.Prefix{a.Block}, slices.Clone(in.own))) == 0 || a.Purpose != ipam.PurposeClaim || !slices.Contains(in.holders, a.HolderProjectID) {
-			left = append(left, a)
+			rest = append(rest, a)
 			continue
 		}
 		if err := in.end(ctx, tx, a, l, ch); err != nil {
@@ -86,8 +86,8 @@ func (o Reconciling) forget(ctx context.Context, tx storage.Tx, in forgetting, r
 		}
 		done = append(done, Forgotten{Block: a.Block, Holder: a.Holder})
 	}
-	l.Into(ch)
-	return left, done, nil
+	l.AddTo(ch)
+	return rest, done, nil
 }
 
 // end plans to end a hold and its claim, if it has one. It does not free the block.

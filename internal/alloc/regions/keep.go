@@ -73,7 +73,7 @@ func (s *keeper) readStocks(ctx context.Context, pools []ipam.Pool) ([]stock, er
 	var ids []ipam.ID
 	for _, p := range pools {
 		if p.Region != s.Region {
-			far, ids = append(far, p.In(s.Region)), append(ids, p.UID)
+			far, ids = append(far, p.InRegion(s.Region)), append(ids, p.UID)
 		}
 	}
 	if len(far) == 0 {
@@ -89,7 +89,7 @@ func (s *keeper) readStocks(ctx context.Context, pools []ipam.Pool) ([]stock, er
 	)
 	for _, p := range far {
 		for _, rec := range records[p.UID] {
-			if rec.Region == p.At {
+			if rec.Region == p.UsedIn {
 				k := stock{pool: p, rec: rec, need: typicalLength(p)}
 				stocks, ask = append(stocks, k), append(ask, storage.RoomQuery{Container: storage.PoolContainer(p), Bits: lowWater(p.Block, rec, k.need)})
 			}
@@ -111,13 +111,13 @@ func (s *keeper) rebalance(ctx context.Context, k stock) (int, error) {
 	defer cancel()
 	switch {
 	case k.short: // check the home region for a free block first, so that it is not locked in vain
-		home := storage.PoolContainer(k.pool.In(k.pool.Region))
+		home := storage.PoolContainer(k.pool.InRegion(k.pool.Region))
 		if room, err := s.Store.RoomIn(ctx, []storage.RoomQuery{{Container: home, Bits: k.need}}); err != nil || !room[k.pool.UID] {
 			return 0, err
 		}
-		return count(s.lend(ctx, k.pool, k.pool.At, k.need, false))
+		return count(s.lend(ctx, k.pool, k.pool.UsedIn, k.need, false))
 	case k.rec.Loan >= 0 && s.Now().Sub(k.rec.LoanedAt) >= 2*s.runway:
-		return count(s.recall(ctx, k.pool, k.pool.At, idleStock(k.need)))
+		return count(s.recall(ctx, k.pool, k.pool.UsedIn, idleStock(k.need)))
 	}
 	return 0, nil
 }

@@ -71,7 +71,7 @@ func (s *mover) move(ctx context.Context, op string, p ipam.Pool, region string,
 // open reads the facts for a move. If the pool is gone or does not serve the region any more, it returns nil.
 func (m move) open(ctx context.Context, tx storage.Tx) (*moveTx, error) {
 	p, found, err := storage.IgnoreNotFound(tx.PoolGetByID(ctx, m.pool.UID))
-	if err != nil || !found || !p.Several() || !p.Serves(m.region) {
+	if err != nil || !found || !p.MultiRegion() || !p.Serves(m.region) {
 		return nil, err
 	}
 	t := &moveTx{move: m, tx: tx, pool: p, now: tx.Now(), home: storage.PoolContainer(storage.Placed(p, p.Region)), away: storage.PoolContainer(storage.Placed(p, m.region))}

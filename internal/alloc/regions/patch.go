@@ -21,7 +21,7 @@ type leaver struct{ *mover }
 // It returns the regions that the pool will leave and that now have none of its blocks. If the transaction finds blocks in such a region, the blocks
 // were lent meanwhile.
 func (s *leaver) PrepareRegions(ctx context.Context, first ipam.Pool, r usecase.Request, mutate func(ipam.Pool) (ipam.Pool, error)) (emptied []string, err error) {
-	if !first.Several() || r.DryRun || r.IfMatch.Check(first.Revision) != nil {
+	if !first.MultiRegion() || r.DryRun || r.IfMatch.Check(first.Revision) != nil {
 		return nil, nil //nolint:nilerr // the transaction returns the error
 	}
 	next, err := mutate(first)
@@ -31,7 +31,7 @@ func (s *leaver) PrepareRegions(ctx context.Context, first ipam.Pool, r usecase.
 	if next.Spec.Region = first.Region; NormalizeRegions(ctx, s.Store, &next.Spec) != nil {
 		return nil, nil //nolint:nilerr // the transaction returns the error
 	}
-	leaving := gone(first.Spec.Regions, next.Spec.Regions)
+	leaving := missingIn(first.Spec.Regions, next.Spec.Regions)
 	if stays, err := s.HoldsIn(ctx, first, leaving); err != nil || stays {
 		return nil, err // the transaction returns the error, and the region keeps its free blocks
 	}
@@ -101,8 +101,8 @@ func (s *leaver) recallParts(ctx context.Context, p ipam.Pool, b carve.Reserved)
 	return nil
 }
 
-// gone returns a list's elements that are missing in the next list.
-func gone(was, next []string) (out []string) {
+// missingIn returns a list's elements that are missing in the next list.
+func missingIn(was, next []string) (out []string) {
 	for _, r := range was {
 		if !slices.Contains(next, r) {
 			out = append(out, r)
@@ -114,11 +114,11 @@ func gone(was, next []string) (out []string) {
 // RegionChanges returns the changes to the region records if a pool changes its regions. A pool that serves only its home region has no records. When
 // it begins to serve other regions, the home region has all its blocks.
 func RegionChanges(ctx context.Context, tx storage.Tx, was, next ipam.Pool, dryRun bool) (storage.RegionChanges, error) {
-	ended, err := EndRegions(ctx, tx, was, gone(was.Spec.Regions, next.Spec.Regions), dryRun)
+	ended, err := EndRegions(ctx, tx, was, missingIn(was.Spec.Regions, next.Spec.Regions), dryRun)
 	if err != nil {
 		return storage.RegionChanges{}, err
 	}
 	return storage.RegionChanges{
-		PoolRegionDelete: ended, PoolRegionInsert: BeginRegions(next, gone(next.Spec.Regions, was.Spec.Regions)),
+		PoolRegionDelete: ended, PoolRegionInsert: BeginRegions(next, missingIn(next.Spec.Regions, was.Spec.Regions)),
 	}, nil
 }

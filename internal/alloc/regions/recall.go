@@ -14,9 +14,9 @@ import (
 type blockSelector func(ctx context.Context, t *moveTx) (netip.Prefix, error)
 
 // recall moves one of a pool's free blocks from a region back to the home region, and reports whether it moved one.
-func (s *mover) recall(ctx context.Context, p ipam.Pool, region string, which blockSelector) (bool, error) {
+func (s *mover) recall(ctx context.Context, p ipam.Pool, region string, choose blockSelector) (bool, error) {
 	return s.move(ctx, "region_recall", p, region, func(ctx context.Context, t *moveTx) (storage.Changes, error) {
-		block, err := which(ctx, t)
+		block, err := choose(ctx, t)
 		if err != nil || !block.IsValid() {
 			return storage.Changes{}, err
 		}
@@ -29,7 +29,7 @@ func (s *mover) recall(ctx context.Context, p ipam.Pool, region string, which bl
 			return storage.Changes{}, err
 		}
 		return storage.Changes{Free: free, RegionChanges: storage.RegionChanges{
-			LoanDelete: loans, LoanInsert: without(loans, block), PoolRegionUpdate: t.newRecords(func(*ipam.PoolRegion) {}),
+			LoanDelete: loans, LoanInsert: remainingLoans(loans, block), PoolRegionUpdate: t.newRecords(func(*ipam.PoolRegion) {}),
 		}}, nil
 	})
 }
@@ -59,8 +59,8 @@ func (t *moveTx) loansOf(ctx context.Context, block netip.Prefix) (netip.Prefix,
 	return block, loans, nil
 }
 
-// without returns the loans that remain after a block in them is recalled.
-func without(loans []ipam.Loan, block netip.Prefix) (rest []ipam.Loan) {
+// remainingLoans returns the loans that remain after a block in these loans is recalled.
+func remainingLoans(loans []ipam.Loan, block netip.Prefix) (rest []ipam.Loan) {
 	for _, l := range loans {
 		if !freespace.Contains(l.Block, block) {
 			continue // this loan is recalled entirely

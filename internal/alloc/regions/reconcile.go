@@ -16,7 +16,7 @@ import (
 )
 
 // Reconciled is the result for one pool in a region with different versions in the rows and the loan record. The region's blocks are the blocks that
-// were lent to it. In the home region, they are all blocks that are not lent.
+// were lent to it. For the home region, these are all blocks that are not lent.
 type Reconciled struct {
 	Pool    ipam.Ref
 	Region  string
@@ -55,14 +55,14 @@ func (s *reconciler) Reconcile(ctx context.Context, o Reconciling) (found []Reco
 		}
 		for _, p := range pools {
 			after = p.UID
-			err := Fenced(ctx, s.Store, p.In(s.Region))
+			err := Fenced(ctx, s.Store, p.InRegion(s.Region))
 			if err == nil {
 				continue
 			}
 			if !ipam.IsCode(err, ipam.CodeUnavailable) {
 				return found, err
 			}
-			r, err := s.reconcilePool(ctx, p.In(s.Region), o)
+			r, err := s.reconcilePool(ctx, p.InRegion(s.Region), o)
 			if err != nil {
 				return found, fmt.Errorf("pool %s: %w", p.Ref(), err)
 			}
@@ -115,7 +115,7 @@ func (s *reconciler) reconcilePool(ctx context.Context, p ipam.Pool, o Reconcili
 		ch.EpochReset = &storage.EpochReset{PoolID: p.UID, Region: c.Region, Record: record, Rows: beside, Now: epoch}
 		if len(out.Stale) > 0 {
 			// A row may be partly in the region's blocks, so write all rows again.
-			kept, err := merged(c, minus(free, out.Stale))
+			kept, err := mergedRows(c, minus(free, out.Stale))
 			if err != nil {
 				return out, err
 			}
@@ -162,7 +162,7 @@ func ownOf(ctx context.Context, tx storage.Tx, p ipam.Pool) ([]netip.Prefix, err
 			}
 			for _, l := range loans {
 				after = l.Block.Addr()
-				if lent = append(lent, l.Block); r == p.At {
+				if lent = append(lent, l.Block); r == p.UsedIn {
 					own = append(own, l.Block)
 				}
 			}
@@ -171,7 +171,7 @@ func ownOf(ctx context.Context, tx storage.Tx, p ipam.Pool) ([]netip.Prefix, err
 			}
 		}
 	}
-	if p.At == "" {
+	if p.UsedIn == "" {
 		return minus([]netip.Prefix{p.Block}, lent), nil
 	}
 	return own, nil
@@ -228,8 +228,8 @@ func minus(blocks, others []netip.Prefix) (out []netip.Prefix) {
 	return out
 }
 
-// merged returns blocks as free rows. It merges buddies.
-func merged(c storage.Container, blocks []netip.Prefix) ([]netip.Prefix, error) {
+// mergedRows returns blocks as free rows. It merges buddies.
+func mergedRows(c storage.Container, blocks []netip.Prefix) ([]netip.Prefix, error) {
 	_, insert := freespace.Merge(blocks, nil, c.Block)
 	if freespace.Total(insert...).Cmp(freespace.Total(blocks...)) != 0 {
 		return nil, errors.New("the merged blocks do not add up to the same space")

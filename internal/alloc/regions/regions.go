@@ -15,8 +15,8 @@ import (
 // directory reads the installation's regions, and validates region names.
 type directory struct{ *usecase.Core }
 
-// ListRegions returns the installation's regions, the primary one first. here is this server's region. Any authenticated caller may use it.
-func (s *directory) ListRegions(ctx context.Context) (all []ipam.Region, here string, err error) {
+// ListRegions returns the installation's regions, the primary one first. ownRegion is this server's region. Any authenticated caller may use it.
+func (s *directory) ListRegions(ctx context.Context) (all []ipam.Region, ownRegion string, err error) {
 	if _, err := tenancy.Authorize(ctx, tenancy.Whoami, ""); err != nil {
 		return nil, "", err
 	}

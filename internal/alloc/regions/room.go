@@ -15,7 +15,7 @@ import (
 func (s *borrower) MakeRoom(ctx context.Context, lack *NoRoom, dryRun bool) (*ipam.Pool, error) {
 	p := lack.Pool
 	switch {
-	case !p.Several() || lack.Request.Exact.IsValid():
+	case !p.MultiRegion() || lack.Request.Exact.IsValid():
 		return nil, nil //nolint:nilnil // documented above
 	case dryRun:
 		there, err := s.findRoom(ctx, p, lack.Request.Bits)
@@ -34,7 +34,7 @@ func (s *borrower) MakeRoom(ctx context.Context, lack *NoRoom, dryRun bool) (*ip
 
 // InTransit reports whether no region holds an exact CIDR that a claim could not get. The block was then moving between two regions.
 func (s *borrower) InTransit(ctx context.Context, p ipam.Pool, block netip.Prefix, dryRun bool) (bool, error) {
-	if !p.Several() || !block.IsValid() || dryRun || !p.Block.Contains(block.Addr()) || block.Bits() < p.Block.Bits() {
+	if !p.MultiRegion() || !block.IsValid() || dryRun || !p.Block.Contains(block.Addr()) || block.Bits() < p.Block.Bits() {
 		return false, nil
 	}
 	return nothingHeld(ctx, s.Store, storage.PoolContainers(p), block)
@@ -43,7 +43,7 @@ func (s *borrower) InTransit(ctx context.Context, p ipam.Pool, block netip.Prefi
 // LocateExact returns a pool as it is used in the region that has an exact CIDR. If parts of the CIDR are lent, it first recalls the free parts. If a
 // region holds a part, LocateExact returns the pool in that region.
 func (s *borrower) LocateExact(ctx context.Context, p ipam.Pool, block netip.Prefix, dryRun bool) (ipam.Pool, error) {
-	if !p.Several() || !p.Block.Contains(block.Addr()) || block.Bits() < p.Block.Bits() {
+	if !p.MultiRegion() || !p.Block.Contains(block.Addr()) || block.Bits() < p.Block.Bits() {
 		return storage.Placed(p, p.Region), nil
 	}
 	for range maxLoansMoved {

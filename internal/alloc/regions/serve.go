@@ -20,7 +20,7 @@ func BeginRegions(p ipam.Pool, regions []string) (out []storage.PoolRegionChange
 
 // Fenced calls Fence for a transaction that has not read the region's versions. It reads them itself.
 func Fenced(ctx context.Context, read storage.Reader, p ipam.Pool) error {
-	if !p.Several() {
+	if !p.MultiRegion() {
 		return nil
 	}
 	record, rows, err := read.StockEpoch(ctx, p.UID, p.Place())

@@ -31,7 +31,7 @@ func FirstStanding(p ipam.Pool) (out []ipam.PoolRegion) {
 
 // withRegions reads a pool's state in each region, if the pool serves several regions.
 func withRegions(ctx context.Context, read storage.Reader, p ipam.Pool) (ipam.Pool, error) {
-	if !p.Several() {
+	if !p.MultiRegion() {
 		return p, nil
 	}
 	records, err := read.PoolRegions(ctx, []ipam.ID{p.UID})

@@ -35,8 +35,8 @@ type LaterWant struct {
 	Only       bool // the claim can use no other pool
 }
 
-// with returns the lengths of the blocks at any address. It includes the first n later blocks.
-func (d Demand) with(n int) []int {
+// lengthsWith returns the lengths of the blocks at any address. It includes the first n later blocks.
+func (d Demand) lengthsWith(n int) []int {
 	all := slices.Clone(d.Lengths)
 	for _, l := range d.Later[:n] {
 		all = append(all, l.Bits)
@@ -44,13 +44,13 @@ func (d Demand) with(n int) []int {
 	return all
 }
 
-// More reports whether moving a block can help the demand. It can help even if the region seems to have enough room. Claims take their blocks in
-// their own order, and some strategies then need more room than another order.
-func (s Supply) More() bool { return s.enough && len(s.others) > 0 || len(s.split) > 0 }
+// CanGrow reports whether another block can be moved to the region for the batch. This can be necessary even if the region seems to have enough room,
+// because the claims take their blocks in their own order. With some strategies, this order needs more room than the best order.
+func (s Supply) CanGrow() bool { return s.enough && len(s.others) > 0 || len(s.split) > 0 }
 
 // ReadSupply reads the largest free blocks in each region, as many as the demand could use. Call it in a transaction.
 func ReadSupply(ctx context.Context, read storage.Reader, d Demand) (Supply, error) {
-	s := Supply{others: map[string][]netip.Prefix{}, wanted: d.with(len(d.Later))}
+	s := Supply{others: map[string][]netip.Prefix{}, wanted: d.lengthsWith(len(d.Later))}
 	smallest := slices.Max(s.wanted)
 	var all []netip.Prefix
 	containers := storage.PoolContainers(d.Pool)
@@ -71,15 +71,15 @@ func ReadSupply(ctx context.Context, read storage.Reader, d Demand) (Supply, err
 		return s, nil
 	}
 	first := sort.Search(len(d.Later), func(n int) bool { // the first later block that does not fit; n = len(d.Later) does not fit
-		bits, missing = shortage(d.Pool, all, d.with(n))
+		bits, missing = shortage(d.Pool, all, d.lengthsWith(n))
 		return missing > 0
 	})
-	bits, _ = shortage(d.Pool, all, d.with(first))
+	bits, _ = shortage(d.Pool, all, d.lengthsWith(first))
 	var err error
 	if s.split, err = splittingLoans(ctx, read, d.Pool, containers, bits); err != nil || first == 0 {
 		return s, err
 	}
-	s.enough, s.wanted = true, d.with(first-1)
+	s.enough, s.wanted = true, d.lengthsWith(first-1)
 	if len(s.split) == 0 && !slices.ContainsFunc(d.Later[:first], func(l LaterWant) bool { return !l.Only }) {
 		s.Refused = &d.Later[first-1]
 	}
@@ -106,11 +106,11 @@ func subtractExact(exact, free []netip.Prefix, smallest int) []netip.Prefix {
 	return free
 }
 
-// shortage reports how many blocks are missing, and their length, to place blocks with the given lengths into the free blocks. If no block is
-// missing, all blocks fit. They fit if the largest is placed first, or if each is placed into the smallest possible free block.
+// shortage checks whether blocks with the given lengths fit into the free blocks. It returns the number of missing blocks and their length. If no
+// block is missing, all blocks fit. They fit if the largest is placed first, or if each is placed into the smallest possible free block.
 //
 // The blocks fit if and only if the following is true for each length. Consider only the free and the wanted blocks that are at least that large. The
-// free ones have at least as many addresses as the wanted ones. The reason is that a block can be halved without waste.
+// free ones have at least as many addresses as the wanted ones. This holds because a block can be halved without waste.
 func shortage(pool ipam.Pool, free []netip.Prefix, lengths []int) (bits, missing int) {
 	const plenty = 1 << 32 // more than any demand
 	var have, want [129]int

@@ -57,8 +57,8 @@ type Report struct {
 
 // Skipped is a claim that the request did not release, with the reason.
 type Skipped struct {
-	Name string
-	Why  *ipam.Error
+	Name   string
+	Reason *ipam.Error
 }
 
 // releasePlace is a release's progress. It contains the position in the list of claims, and restricts the claims to release. Tokens and cursors
@@ -116,10 +116,10 @@ func (s *Releases) ReleaseClaims(ctx context.Context, project string, q Selectio
 type releasing struct {
 	*Releases
 
-	key   storage.ProjectKey
-	asked Selection
-	of    paging.List // the list to which tokens and cursors are bound
-	place releasePlace
+	key      storage.ProjectKey
+	asked    Selection
+	of       paging.List // the list to which tokens and cursors are bound
+	progress releasePlace
 	// shown contains the claims that the dry run counted, with their revisions. It is nil unless the request begins with a token. A comparison of
 	// CreatedAt is not enough, because CreatedAt is the start of the claim's transaction. So a claim may become visible after the dry run, although
 	// its CreatedAt is earlier.
@@ -133,44 +133,44 @@ type releasing struct {
 func (s *releasing) begin(ctx context.Context) error {
 	switch {
 	case s.asked.Cursor != "":
-		return paging.OpenCursor(s.asked.Cursor, s.of, &s.place)
+		return paging.OpenCursor(s.asked.Cursor, s.of, &s.progress)
 	case s.asked.Token == "" && s.asked.Before.IsZero():
 		return ipam.Invalid("/token", "or createdBefore is required; a dry run returns the token.")
 	case s.asked.Token == "":
-		s.place.Before = s.asked.Before
+		s.progress.Before = s.asked.Before
 		return nil
 	}
-	if err := paging.OpenCursor(s.asked.Token, s.of, &s.place); err != nil || s.place.Seen == "" {
+	if err := paging.OpenCursor(s.asked.Token, s.of, &s.progress); err != nil || s.progress.Seen == "" {
 		return ipam.Invalid("/token", "is not the token of a dry run of the same selection.")
 	}
-	now := releasing{Releases: s.Releases, key: s.key, asked: s.asked, of: s.of, place: releasePlace{Before: s.place.Before, Strict: true}, shown: map[ipam.ID]ipam.ID{}}
+	now := releasing{Releases: s.Releases, key: s.key, asked: s.asked, of: s.of, progress: releasePlace{Before: s.progress.Before, Strict: true}, shown: map[ipam.ID]ipam.ID{}}
 	found, err := now.preview(ctx)
 	if err != nil {
 		return err
 	}
 	var is releasePlace
-	if err := paging.OpenCursor(found.Token, s.of, &is); err != nil || is.Seen != s.place.Seen {
+	if err := paging.OpenCursor(found.Token, s.of, &is); err != nil || is.Seen != s.progress.Seen {
 		const differs = "The matching claims have changed since the dry run. Nothing was released. Repeat the dry run and use its token."
 		return ipam.Errorf(ipam.CodePreconditionFailed, "%s", differs).At("/token", "belongs to an outdated dry run.")
 	}
-	s.place.Seen, s.shown = "", now.shown
+	s.progress.Seen, s.shown = "", now.shown
 	return nil
 }
 
 // preview counts the claims that a request would release. It returns the first claims, and a token for all claims.
 func (s *releasing) preview(ctx context.Context) (Report, error) {
 	out := Report{Claims: []ipam.Claim{}}
-	if s.place.Before.IsZero() {
-		s.place = releasePlace{Before: s.Now(), Strict: true}
+	if s.progress.Before.IsZero() {
+		s.progress = releasePlace{Before: s.Now(), Strict: true}
 	}
 	seen := sha256.New()
 	for {
-		found, next, err := s.page(ctx, 500)
+		found, next, err := s.readPage(ctx, 500)
 		if err != nil {
 			return out, err
 		}
 		for _, c := range found {
-			if c.CreatedAt.After(s.place.Before) || c.UpdatedAt.After(s.place.Before) {
+			if c.CreatedAt.After(s.progress.Before) || c.UpdatedAt.After(s.progress.Before) {
 				continue
 			}
 			if err := s.inUse(c); err != nil {
@@ -192,12 +192,12 @@ func (s *releasing) preview(ctx context.Context) (Report, error) {
 			seen.Write(c.UID[:])
 			seen.Write(c.Revision[:])
 		}
-		if s.place.At, s.place.Name = next.At, next.Name; next == (releasePlace{}) {
+		if s.progress.At, s.progress.Name = next.At, next.Name; next == (releasePlace{}) {
 			break
 		}
 	}
 	hash := base64.RawURLEncoding.EncodeToString(seen.Sum(nil)[:16])
-	out.Token = paging.SealCursor(s.of, releasePlace{Before: s.place.Before, Strict: true, Seen: hash})
+	out.Token = paging.SealCursor(s.of, releasePlace{Before: s.progress.Before, Strict: true, Seen: hash})
 	return out, nil
 }
 
@@ -214,7 +214,7 @@ func (s *releasing) release(ctx context.Context) (Report, error) {
 		limit = MaxReleases
 	}
 	for seen := 0; seen < limit; {
-		found, next, err := s.page(within, min(releasePage, limit-seen))
+		found, next, err := s.readPage(within, min(releasePage, limit-seen))
 		if err == nil {
 			seen += len(found)
 			err = s.releaseEach(within, found)
@@ -225,11 +225,11 @@ func (s *releasing) release(ctx context.Context) (Report, error) {
 		if err != nil {
 			return s.out, err
 		}
-		if s.place.At, s.place.Name = next.At, next.Name; next == (releasePlace{}) {
+		if s.progress.At, s.progress.Name = next.At, next.Name; next == (releasePlace{}) {
 			return s.sorted(), nil
 		}
 	}
-	s.out.Next = paging.SealCursor(s.of, s.place)
+	s.out.Next = paging.SealCursor(s.of, s.progress)
 	return s.sorted(), nil
 }
 
@@ -238,15 +238,15 @@ func (s *releasing) sorted() Report {
 	return s.out
 }
 
-// page reads the next claims, and returns the position after them. A zero position means that no claims follow.
-func (s *releasing) page(ctx context.Context, limit int) (found []ipam.Claim, next releasePlace, err error) {
+// readPage reads the next claims, and returns the position after them. A zero position means that no claims follow.
+func (s *releasing) readPage(ctx context.Context, limit int) (found []ipam.Claim, next releasePlace, err error) {
 	if s.asked.Names == nil {
-		page, err := s.claims.ListClaims(ctx, s.key.Name, s.asked.Filter, limit, s.place.At, usecase.Reading{})
+		page, err := s.claims.ListClaims(ctx, s.key.Name, s.asked.Filter, limit, s.progress.At, usecase.Reading{})
 		return page.Items, releasePlace{At: page.Next}, err
 	}
-	names := s.asked.Names[min(s.place.Name, len(s.asked.Names)):]
+	names := s.asked.Names[min(s.progress.Name, len(s.asked.Names)):]
 	if len(names) > limit {
-		names, next.Name = names[:limit], s.place.Name+limit
+		names, next.Name = names[:limit], s.progress.Name+limit
 	}
 	for _, name := range names {
 		c, there, err := storage.IgnoreNotFound(s.Store.ClaimGet(ctx, s.key, name))
@@ -268,7 +268,7 @@ func (s *releasing) releaseEach(ctx context.Context, found []ipam.Claim) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(parallelReleases)
 	for _, c := range found {
-		if _, shown := s.shown[c.UID]; c.CreatedAt.After(s.place.Before) || s.shown != nil && !shown && s.inUse(c) == nil {
+		if _, shown := s.shown[c.UID]; c.CreatedAt.After(s.progress.Before) || s.shown != nil && !shown && s.inUse(c) == nil {
 			continue // created after Before, or not visible in the dry run
 		}
 		g.Go(func() error {
@@ -295,12 +295,12 @@ func (s *releasing) releaseEach(ctx context.Context, found []ipam.Claim) error {
 // releaseOne releases a claim. It returns an error if the claim has changed since the read. If the filter has a consumer, releaseOne also deletes the
 // consumer's attachment.
 func (s *releasing) releaseOne(ctx context.Context, c ipam.Claim) error {
-	if revision, shown := s.shown[c.UID]; s.place.Strict && (c.UpdatedAt.After(s.place.Before) || shown && revision != c.Revision) {
+	if revision, shown := s.shown[c.UID]; s.progress.Strict && (c.UpdatedAt.After(s.progress.Before) || shown && revision != c.Revision) {
 		return claims.ChangedSince(c)
 	}
-	var because ipam.Because
+	var because ipam.ReleaseCause
 	if by := s.asked.Filter.Consumer; by != (ipam.ConsumerRef{}) {
-		because = ipam.Because{Reason: ipam.ReasonDetached, Consumer: by}
+		because = ipam.ReleaseCause{Reason: ipam.ReasonDetached, Consumer: by}
 		if err := s.inUse(c); err != nil {
 			return err
 		}

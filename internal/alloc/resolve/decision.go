@@ -74,11 +74,11 @@ func (r *Resolved) SkippedPool(p ipam.Pool, err error) {
 // Chose records the pool that serves the claim, or that has retained its block. It names the pool even if the pool is hidden, because the claim names
 // it too.
 func (r *Resolved) Chose(c ipam.Claim) {
-	why := fmt.Sprintf("It has room: the block is %s.", c.Block)
+	reason := fmt.Sprintf("It has room: the block is %s.", c.Block)
 	if r.Ask.Spec.AllocationRef != "" {
-		why = fmt.Sprintf("It holds %s for the project, as retained allocation %s.", c.Block, c.AllocationID)
+		reason = fmt.Sprintf("It holds %s for the project, as retained allocation %s.", c.Block, c.AllocationID)
 	}
-	r.Note(ipam.StepPool, c.Pool, ipam.OutcomeChosen, why)
+	r.Note(ipam.StepPool, c.Pool, ipam.OutcomeChosen, reason)
 }
 
 // QuotaRefused records the quota that refuses the claim.

@@ -13,12 +13,12 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// inOrder sorts a class's pools into the order in which a claim tries them.
-func (s *Resolver) inOrder(ctx context.Context, r *Resolved) error {
+// sortPools sorts a class's pools into the order in which a claim tries them.
+func (s *Resolver) sortPools(ctx context.Context, r *Resolved) error {
 	if len(r.Pools) < 2 || r.Ask.Class.Spec.PoolSelection != ipam.PoolsLeastUtilized {
 		return nil // the pools are already sorted by name
 	}
-	held, err := s.Shares.of(ctx, s.Store, r.Pools, s.Ticks())
+	held, err := s.Shares.get(ctx, s.Store, r.Pools, s.Ticks())
 	if err != nil {
 		return err
 	}
@@ -26,7 +26,7 @@ func (s *Resolver) inOrder(ctx context.Context, r *Resolved) error {
 	return nil
 }
 
-// shareAge is the greatest age of a cached share that LeastUtilized may use. To count the free blocks again takes long in a fragmented pool. The
+// shareAge is the greatest age of a cached share that LeastUtilized may use. Counting the free blocks again takes long in a fragmented pool. The
 // pools' order need not be exact, because the transaction in the pool decides whether there is room.
 const shareAge = 5 * time.Second
 
@@ -44,9 +44,9 @@ type share struct {
 	reading bool // a caller reads a new value
 }
 
-// of returns the pools' shares. It reads unknown shares at once. If a share is outdated, one caller reads it again, and other callers use the old
+// get returns the pools' shares. It reads unknown shares at once. If a share is outdated, one caller reads it again, and other callers use the old
 // value meanwhile.
-func (s *Shares) of(ctx context.Context, read storage.Reader, pools []ipam.Pool, now time.Time) (map[ipam.ID]float64, error) {
+func (s *Shares) get(ctx context.Context, read storage.Reader, pools []ipam.Pool, now time.Time) (map[ipam.ID]float64, error) {
 	out := make(map[ipam.ID]float64, len(pools))
 	var anew []ipam.Pool
 	s.mu.Lock()

@@ -49,20 +49,20 @@ func (s *Resolver) Candidates(ctx context.Context, key storage.ProjectKey, sel *
 	}
 	defer leave()
 	tenancy.BudgetOf(ctx).Add(tenancy.Work{Selectors: 1})
-	found, err := selected(sel, func(after string) ([]ipam.Pool, error) {
+	found, err := readSelected(sel, func(after string) ([]ipam.Pool, error) {
 		return s.Store.PoolListByLabels(ctx, key, sel.MatchLabels, after, eligiblePage)
 	})
 	if err != nil || key.Name == ipam.PlatformProject {
 		return found, err
 	}
-	granted, err := selected(sel, func(after string) ([]ipam.Pool, error) {
+	granted, err := readSelected(sel, func(after string) ([]ipam.Pool, error) {
 		return s.Store.PoolListGranted(ctx, ipam.PlatformProject, key.Name, sel.MatchLabels, after, eligiblePage)
 	})
 	return append(found, granted...), err
 }
 
-// selected reads pools page by page, ordered by name, and returns the pools that the selector matches.
-func selected(sel *ipam.Selector, page func(after string) ([]ipam.Pool, error)) ([]ipam.Pool, error) {
+// readSelected reads pools page by page, ordered by name, and returns the pools that the selector matches.
+func readSelected(sel *ipam.Selector, page func(after string) ([]ipam.Pool, error)) ([]ipam.Pool, error) {
 	var out []ipam.Pool
 	for after := ""; ; {
 		pools, err := page(after)

@@ -87,9 +87,9 @@ func (s *Resolver) resolveClass(ctx context.Context, r *Resolved, key storage.Pr
 		return r.noClass(key)
 	}
 	r.Ask.Class = class
-	why := "The claim names it."
+	reason := "The claim names it."
 	if r.Ask.Spec.ClassName == "" {
-		why = fmt.Sprintf("It is the default class for %s of project %q; the claim names none.", class.Spec.Family, class.Project)
+		reason = fmt.Sprintf("It is the default class for %s of project %q; the claim names none.", class.Spec.Family, class.Project)
 	}
 	if err := r.Ask.admit(); err != nil {
 		r.refusedRef(ipam.StepClass, class.Ref(), err)
@@ -99,7 +99,7 @@ func (s *Resolver) resolveClass(ctx context.Context, r *Resolved, key storage.Pr
 		r.refusedRef(ipam.StepClass, class.Ref(), err)
 		return err
 	}
-	r.Note(ipam.StepClass, class.Ref(), ipam.OutcomeChosen, why)
+	r.Note(ipam.StepClass, class.Ref(), ipam.OutcomeChosen, reason)
 	if class.Scoped() {
 		return s.resolveScope(ctx, r, key, facts.Pools)
 	}
@@ -109,7 +109,7 @@ func (s *Resolver) resolveClass(ctx context.Context, r *Resolved, key storage.Pr
 	if err := r.keepFitting(facts.Pools); err != nil {
 		return err
 	}
-	return s.inOrder(ctx, r)
+	return s.sortPools(ctx, r)
 }
 
 // keepFitting keeps the pools that could serve the claim if they had room. If there is none, it returns the last pool's reason.
@@ -218,5 +218,5 @@ func (s *Resolver) resolveScope(ctx context.Context, r *Resolved, key storage.Pr
 	if len(r.Pools) == 0 {
 		return r.Unnamed(refused)
 	}
-	return s.inOrder(ctx, r)
+	return s.sortPools(ctx, r)
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// blocks finds the allocations and the pools that contain a block. The smallest block comes first.
-func (l *look) blocks(ctx context.Context, block netip.Prefix, address bool) error {
+// findBlocks finds the allocations and the pools that contain a block. The smallest block comes first.
+func (l *look) findBlocks(ctx context.Context, block netip.Prefix, address bool) error {
 	projects := l.in.ids()
 	switch {
 	case l.in.allProjects && !l.in.singleProject:
@@ -53,27 +53,27 @@ func (l *look) blocks(ctx context.Context, block netip.Prefix, address bool) err
 	for _, a := range held {
 		is := func(p ipam.Pool) bool { return p.Ref() == a.Holder && p.Block == a.Block }
 		if freespace.Contains(a.Block, block) && (a.Purpose != ipam.PurposeChildPool || !slices.ContainsFunc(pools, is)) {
-			l.found = append(l.found, l.heldBy(a, because(a.Block, block, address, WhyHolds)))
+			l.found = append(l.found, l.heldBy(a, reasonFor(a.Block, block, address, ReasonHolds)))
 		}
 	}
 	for _, p := range pools {
-		l.found = append(l.found, poolItem(p, because(p.Block, block, address, WhyContains)))
+		l.found = append(l.found, poolItem(p, reasonFor(p.Block, block, address, ReasonContains)))
 	}
 	l.seen += len(candidates) + len(pools)
 	l.sort(func(a, b Item) int { return cmp.Compare(b.Block.Bits(), a.Block.Bits()) })
 	return nil
 }
 
-// because returns the reason why the search found a block. It returns WhyBlock if found is exactly the block in the request.
-func because(found, asked netip.Prefix, address bool, otherwise Why) Why {
+// reasonFor returns the reason why the search found a block. It returns ReasonBlock if the block is exactly the block in the request.
+func reasonFor(found, asked netip.Prefix, address bool, otherwise Reason) Reason {
 	if found == asked && !address {
-		return WhyBlock
+		return ReasonBlock
 	}
 	return otherwise
 }
 
 // heldBy returns the item for a held block. If the caller may see the claim that holds it, the item is the claim. Otherwise, it is the allocation.
-func (l *look) heldBy(a ipam.Allocation, why Why) Item {
+func (l *look) heldBy(a ipam.Allocation, why Reason) Item {
 	if a.Purpose == ipam.PurposeClaim && a.Phase == ipam.PhaseBound && l.in.shows(a.HolderProjectID) {
 		return claimItem(a, why)
 	}
@@ -88,10 +88,10 @@ func (l *look) heldBy(a ipam.Allocation, why Why) Item {
 	return item
 }
 
-func claimItem(a ipam.Allocation, why Why) Item {
+func claimItem(a ipam.Allocation, why Reason) Item {
 	return Item{Kind: trail.KindClaim, Project: a.Holder.Project, Name: a.Holder.Name, Block: a.Block, Pool: a.Pool, Why: why}
 }
 
-func poolItem(p ipam.Pool, why Why) Item {
+func poolItem(p ipam.Pool, why Reason) Item {
 	return Item{Kind: trail.KindPool, Project: p.Project, Name: p.Name, Block: p.Block, Pool: p.Spec.Parent, Space: p.Space, Why: why}
 }

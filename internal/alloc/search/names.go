@@ -10,10 +10,10 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// names finds resources whose name equals a text or begins with it.
-func (l *look) names(ctx context.Context, text string) error {
+// findNames finds resources whose name equals a text or begins with it.
+func (l *look) findNames(ctx context.Context, text string) error {
 	if name := strings.ToLower(text); name != "" && (ipam.ValidName(name) || ipam.ValidName(name+"0")) {
-		if err := l.named(ctx, name); err != nil {
+		if err := l.findLabelNames(ctx, name); err != nil {
 			return err
 		}
 	}
@@ -34,9 +34,9 @@ func (l *look) names(ctx context.Context, text string) error {
 func (l *look) add(text string, item Item) {
 	switch {
 	case item.Name == text:
-		item.Why = WhyName
+		item.Why = ReasonName
 	case strings.HasPrefix(item.Name, text):
-		item.Why = WhyNamePrefix
+		item.Why = ReasonNamePrefix
 	default:
 		l.seen++
 		return
@@ -44,8 +44,8 @@ func (l *look) add(text string, item Item) {
 	l.found = append(l.found, item)
 }
 
-// named finds resources whose kind has DNS labels as names. It reads with one statement for each kind that the search includes.
-func (l *look) named(ctx context.Context, text string) error {
+// findLabelNames finds resources whose kind has DNS labels as names. It reads with one statement for each kind that the search includes.
+func (l *look) findLabelNames(ctx context.Context, text string) error {
 	if l.wants(trail.KindProject) {
 		projects, err := l.projects(ctx, text)
 		if err != nil {
@@ -114,8 +114,8 @@ func (l *look) projects(ctx context.Context, text string) ([]ipam.Project, error
 	return append(exact, after...), err
 }
 
-// labels finds pools with a label. No index has labels, so labels reads each project's pools up to maxLabelled pools in total.
-func (s *Searches) labels(ctx context.Context, l *look, labels map[string]string) error {
+// findByLabels finds pools with a label. No index has labels, so findByLabels reads each project's pools, up to maxLabelled pools in total.
+func (s *Searches) findByLabels(ctx context.Context, l *look, findByLabels map[string]string) error {
 	if len(l.in.projects) == 0 {
 		return nil
 	}
@@ -124,7 +124,7 @@ func (s *Searches) labels(ctx context.Context, l *look, labels map[string]string
 		return err
 	}
 	defer leave()
-	want := ipam.Selector{MatchLabels: labels}
+	want := ipam.Selector{MatchLabels: findByLabels}
 	for _, p := range l.in.projects {
 		for after := ""; ; {
 			n := min(500, maxLabelled-l.seen)
@@ -138,7 +138,7 @@ func (s *Searches) labels(ctx context.Context, l *look, labels map[string]string
 			}
 			for _, pool := range pools {
 				if after = pool.Name; want.Matches(pool.Labels) {
-					l.found = append(l.found, poolItem(pool, WhyLabel))
+					l.found = append(l.found, poolItem(pool, ReasonLabel))
 				}
 			}
 			if l.seen += len(pools); len(pools) < n {

@@ -27,17 +27,17 @@ const (
 	maxLabelled = 5000 // pools that a search by label reads
 )
 
-// Why is the reason for a result.
-type Why string
+// Reason is the reason for a result.
+type Reason string
 
 // These are the reasons.
 const (
-	WhyName       Why = "Name"       // the name equals the text
-	WhyNamePrefix Why = "NamePrefix" // the name begins with the text
-	WhyBlock      Why = "Block"      // the block equals the text
-	WhyHolds      Why = "Holds"      // a claim or an allocation holds the address or the block
-	WhyContains   Why = "Contains"   // a pool contains the address or the block
-	WhyLabel      Why = "Label"      // a pool has the label
+	ReasonName       Reason = "Name"       // the name equals the text
+	ReasonNamePrefix Reason = "NamePrefix" // the name begins with the text
+	ReasonBlock      Reason = "Block"      // the block equals the text
+	ReasonHolds      Reason = "Holds"      // a claim or an allocation holds the address or the block
+	ReasonContains   Reason = "Contains"   // a pool contains the address or the block
+	ReasonLabel      Reason = "Label"      // a pool has the label
 )
 
 // Item is a search result. Fields that its kind does not have are zero.
@@ -51,7 +51,7 @@ type Item struct {
 	Purpose  ipam.Purpose
 	Phase    ipam.Phase
 	Consumer string // for a claim's allocation: the project that holds the block
-	Why      Why
+	Why      Reason
 }
 
 // Found contains the first results. Truncated reports whether more results may exist.
@@ -63,8 +63,8 @@ type Found struct {
 // ranks is the order of kinds among results that are otherwise equal.
 var ranks = []string{trail.KindProject, trail.KindSpace, trail.KindClaim, trail.KindAllocation, trail.KindPool, trail.KindClass, trail.KindConsumer}
 
-// Asked is a search request.
-type Asked struct {
+// Query is a search request.
+type Query struct {
 	Text  string
 	Kind  string // only this kind; "": every kind
 	Limit int    // maximum number of items
@@ -72,7 +72,7 @@ type Asked struct {
 
 // Search returns the first results for a text. It searches the projects in which the caller has a role. For a platform admin, it searches all
 // projects.
-func (s *Searches) Search(ctx context.Context, asked Asked, r usecase.Reading) (Found, error) {
+func (s *Searches) Search(ctx context.Context, asked Query, r usecase.Reading) (Found, error) {
 	who, err := tenancy.Authorize(ctx, tenancy.Search, "")
 	if err != nil {
 		return Found{}, err
@@ -86,11 +86,11 @@ func (s *Searches) Search(ctx context.Context, asked Asked, r usecase.Reading) (
 	key, value, isLabel := strings.Cut(text, "=")
 	switch {
 	case isBlock:
-		err = l.blocks(ctx, block, !strings.Contains(text, "/"))
+		err = l.findBlocks(ctx, block, !strings.Contains(text, "/"))
 	case isLabel && l.wants(trail.KindPool):
-		err = s.labels(ctx, &l, map[string]string{key: value})
+		err = s.findByLabels(ctx, &l, map[string]string{key: value})
 	case !isLabel:
-		err = l.names(ctx, text)
+		err = l.findNames(ctx, text)
 	}
 	tenancy.BudgetOf(ctx).Add(tenancy.Work{Rows: len(in.projects) + len(l.found) + l.seen})
 	if err != nil {

@@ -17,10 +17,11 @@ type ClaimReader interface {
 	ClaimList(ctx context.Context, project ProjectKey, after string, limit int) ([]ipam.Claim, error)
 	// ClaimListOwned is ClaimList for the claims with this ownerRef text.
 	ClaimListOwned(ctx context.Context, project ProjectKey, owner, after string, limit int) ([]ipam.Claim, error)
-	// ClaimListInPool returns the project's claims in a pool that begin inside within, in address order.
-	ClaimListInPool(ctx context.Context, project ProjectKey, pool Container, within netip.Prefix, after netip.Addr, limit int) ([]ipam.Claim, error)
+	// ClaimListInPool returns the project's claims in a pool whose blocks begin inside the block area, in address order.
+	ClaimListInPool(ctx context.Context, project ProjectKey, pool Container, area netip.Prefix, after netip.Addr, limit int) ([]ipam.Claim, error)
 
-	// StoredResponseGet returns the stored response for an idempotency key, if it has not expired at now. If there is no such response, ok is false.
+	// StoredResponseGet returns the stored response for an idempotency key, if the response has not expired at the time now. If there is no such
+	// response, ok is false.
 	StoredResponseGet(ctx context.Context, projectID ipam.ID, key string, now time.Time) (response StoredResponse, ok bool, err error)
 
 	// ClaimLookup reads all facts that are necessary to create a claim, in one round trip.

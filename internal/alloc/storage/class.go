@@ -20,8 +20,8 @@ type ClassReader interface {
 	// ClassList returns all classes that a project may use, in name order: its own classes, and the platform's shared classes. If two classes have
 	// the same name, the project's own class comes first.
 	ClassList(ctx context.Context, project ProjectKey) ([]ipam.Class, error)
-	// ClassesNamed returns the classes with these names that the project's pools can list. For each name, this is the project's own class or else the
-	// platform's shared class.
+	// ClassesNamed returns the classes with these names that the project's pools can list. For each name, it returns the project's own class or else
+	// the platform's shared class.
 	ClassesNamed(ctx context.Context, project ProjectKey, names []string) ([]ipam.Class, error)
 	// ClassDefault returns a project's default class for an address family.
 	ClassDefault(ctx context.Context, project ProjectKey, family ipam.Family) (ipam.Class, error)

@@ -16,22 +16,22 @@ const (
 
 // ConsumerReader reads consumers and their attachments.
 type ConsumerReader interface {
-	// ConsumersNamed returns the consumers that exist, in any region. With several regions, a transaction with Locks also locks the refs. Then no other
-	// transaction can create a missing consumer before this transaction ends.
+	// ConsumersNamed returns the consumers that exist, in any region. If there are several regions, a transaction with Locks also locks the refs.
+	// Then no other transaction can create a missing consumer before this transaction ends.
 	ConsumersNamed(ctx context.Context, projectID ipam.ID, refs []ipam.ConsumerRef) ([]ipam.Consumer, error)
 	// ConsumerList returns a realm's consumers in UID order, including tombstones.
 	ConsumerList(ctx context.Context, project ProjectKey, realm, after string, limit int) ([]ipam.Consumer, error)
 	// ConsumersDue returns the realms that have expired consumers in the server's region. It reads a limited number of consumers, beginning with
-	// those that expired at from. If there may be more, next is the next call's from. Otherwise next is zero.
-	ConsumersDue(ctx context.Context, by Expiry, from time.Time) (realms []RealmKey, next time.Time, err error)
+	// those that expired at start. If there may be more, next is the start for the next call. Otherwise next is zero.
+	ConsumersDue(ctx context.Context, by Expiry, start time.Time) (realms []RealmKey, next time.Time, err error)
 	// ConsumerDueList returns one realm's expired consumers.
 	ConsumerDueList(ctx context.Context, projectID ipam.ID, realm string, by Expiry, limit int) ([]ipam.Consumer, error)
 	// ConsumersDraining returns the consumers in the server's region that ended after a time and may still be attached. They are in the order in
 	// which they ended.
 	ConsumersDraining(ctx context.Context, after time.Time, limit int) ([]ipam.Consumer, error)
 
-	// ProjectsCrowded returns the projects that have at least least consumers in the server's region, including tombstones.
-	ProjectsCrowded(ctx context.Context, ids []ipam.ID, least int) ([]ipam.ID, error)
+	// ProjectsCrowded returns the projects that have minimum or more consumers in the server's region, including tombstones.
+	ProjectsCrowded(ctx context.Context, ids []ipam.ID, minimum int) ([]ipam.ID, error)
 	// ProjectKeys returns the projects that exist.
 	ProjectKeys(ctx context.Context, ids []ipam.ID) ([]ProjectKey, error)
 
@@ -122,8 +122,8 @@ func (c ConsumerChanges) Any() bool {
 	return len(c.ConsumerInsert)+len(c.ConsumerUpdate)+len(c.ConsumerRenew)+len(c.AttachmentInsert)+len(c.AttachmentDelete) > 0 || len(c.RealmPut)+len(c.RealmForget) > 0
 }
 
-// And combines the changes in c and d.
-func (c ConsumerChanges) And(d ConsumerChanges) ConsumerChanges {
+// Merge combines the changes in c and d.
+func (c ConsumerChanges) Merge(d ConsumerChanges) ConsumerChanges {
 	c.ConsumerInsert = append(c.ConsumerInsert, d.ConsumerInsert...)
 	c.ConsumerUpdate = append(c.ConsumerUpdate, d.ConsumerUpdate...)
 	c.ConsumerRenew = append(c.ConsumerRenew, d.ConsumerRenew...)

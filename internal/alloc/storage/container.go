@@ -16,9 +16,9 @@ type Container struct {
 	Away      bool     // the container is a pool outside its home region; it then covers the blocks that were lent to the region, not the whole Block
 }
 
-// PoolContainer returns a pool's container in the region where the pool is used (Pool.At).
+// PoolContainer returns a pool's container in the region where the pool is used (Pool.Place).
 func PoolContainer(p ipam.Pool) Container {
-	return Container{Region: p.Place(), ID: p.UID, ProjectID: p.ProjectID, Block: p.Block, Pool: p.Ref(), Away: p.At != ""}
+	return Container{Region: p.Place(), ID: p.UID, ProjectID: p.ProjectID, Block: p.Block, Pool: p.Ref(), Away: p.UsedIn != ""}
 }
 
 // Lock returns the container's id for Locks. In the home region, this is the container's own id. Each other region has a derived id, so that the

@@ -17,10 +17,10 @@ type FreeReader interface {
 	// FreeList returns up to limit free blocks with a prefix length of at most maxBits. They are in the order of length and address, after the given
 	// block. A zero Prefix means from the start.
 	FreeList(ctx context.Context, c Container, maxBits int, after netip.Prefix, limit int) ([]netip.Prefix, error)
-	// FreeCover returns a pool's free blocks, in all its regions, that provide blocks with prefix length bits inside within. These are the free
-	// blocks inside within, and the free block that contains within. They are in address order. Their number is at most the number of blocks with
-	// prefix length bits in within.
-	FreeCover(ctx context.Context, pool ipam.Pool, within netip.Prefix, bits int) ([]netip.Prefix, error)
+	// FreeCover returns a pool's free blocks, in all its regions, that provide blocks with prefix length bits inside the block area. These are the
+	// free blocks inside area, and the free block that contains area. They are in address order. Their number is at most the number of blocks with
+	// prefix length bits in area.
+	FreeCover(ctx context.Context, pool ipam.Pool, area netip.Prefix, bits int) ([]netip.Prefix, error)
 }
 
 // RoomQuery asks whether a container has room for a block with a prefix length.

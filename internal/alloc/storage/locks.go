@@ -40,7 +40,7 @@ func SameThing(locked, found ipam.ID) error {
 	return Contention(nil)
 }
 
-// And combines the locks for two parts of a transaction.
-func (l Locks) And(m Locks) Locks {
+// Merge combines the locks for two parts of a transaction.
+func (l Locks) Merge(m Locks) Locks {
 	return Locks{Exclusive: slices.Concat(l.Exclusive, m.Exclusive), Shared: slices.Concat(l.Shared, m.Shared), Busy: slices.Concat(l.Busy, m.Busy), TryShared: l.TryShared || m.TryShared}
 }

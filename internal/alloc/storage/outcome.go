@@ -23,7 +23,7 @@ func Shed(err error) bool { return errors.Is(err, ipam.ErrShed) }
 
 // LockTimeout returns the error for a request that waited for a lock until its context ended.
 func LockTimeout(ctx context.Context) error {
-	return ipam.Errorf(ipam.CodeDeadline, "The request waited too long for a lock. Nothing was changed; repeat the request.").Because(ctx.Err())
+	return ipam.Errorf(ipam.CodeDeadline, "The request waited too long for a lock. Nothing was changed; repeat the request.").WithCause(ctx.Err())
 }
 
 // RegionNotRecorded ends a transaction under a pool's lock. The transaction would create a project's first claims or consumers in a region. The
@@ -61,12 +61,12 @@ func RetryLater(err error) bool {
 // OutcomeUnknown returns the error for a COMMIT with an unknown result.
 func OutcomeUnknown(cause error) error {
 	return ipam.Errorf(ipam.CodeOutcomeUnknown,
-		"The database did not confirm whether the change was made. Repeat the same request with the same Idempotency-Key or name; it takes effect only once.").Because(cause)
+		"The database did not confirm whether the change was made. Repeat the same request with the same Idempotency-Key or name; it takes effect only once.").WithCause(cause)
 }
 
 // Contention returns the error for a request that met too many conflicts.
 func Contention(cause error) error {
-	return ipam.Errorf(ipam.CodeContention, "Too many requests changed the same thing at once. Nothing was changed; repeat the request.").Because(cause)
+	return ipam.Errorf(ipam.CodeContention, "Too many requests changed the same thing at once. Nothing was changed; repeat the request.").WithCause(cause)
 }
 
 // IgnoreNotFound returns false instead of a not_found error.

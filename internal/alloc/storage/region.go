@@ -69,8 +69,8 @@ type PoolRegionChange struct {
 
 // Placed returns the pool as it is used in the given region.
 func Placed(p ipam.Pool, region string) ipam.Pool {
-	if p.At = ""; region != p.Region {
-		p.At = region
+	if p.UsedIn = ""; region != p.Region {
+		p.UsedIn = region
 	}
 	return p
 }

@@ -14,9 +14,9 @@ type Store interface {
 	View // reads the latest data
 	Feed
 
-	// Behind returns a view of the data in the server's own region. Its reads never wait for another region, but the data may be some seconds old. at
-	// gets the time of the reads.
-	Behind(at *Moment) View
+	// Behind returns a view of the data in the server's own region. Its reads never wait for another region, but the data may be some seconds old.
+	// moment receives the time of the reads.
+	Behind(moment *Moment) View
 
 	// InTx runs fn in one transaction with the name op, and commits. The transaction is SERIALIZABLE. If the use case names its other dependencies in
 	// locks, the transaction may be weaker but equivalent.
@@ -38,20 +38,21 @@ type Store interface {
 	// cached or is outdated. It never waits, so it returns ErrCacheMiss too if another transaction has locked a container. In these cases, nothing
 	// was done. Otherwise it ends like InTx.
 	//
-	// InOneRoundTrip calls sent before it sends anything. sent returns the context for the round trip, and a function to call after the round trip.
-	InOneRoundTrip(ctx context.Context, op string, locks Locks, sent func(context.Context) (context.Context, func()), fn func(ctx context.Context, tx Tx) error) error
+	// InOneRoundTrip calls beforeSend before it sends anything. beforeSend returns the context for the round trip, and a function to call after the
+	// round trip.
+	InOneRoundTrip(ctx context.Context, op string, locks Locks, beforeSend func(context.Context) (context.Context, func()), fn func(ctx context.Context, tx Tx) error) error
 
 	// HasCached reports whether InOneRoundTrip may succeed for a container.
 	HasCached(c Container) bool
 
-	// Durably runs look, and waits until the data that look has read is durable. Data is durable when all replicas that a COMMIT needs for its
-	// acknowledgement have it.
+	// Durably runs readBack, and waits until the data that readBack has read is durable. Data is durable when all replicas that a COMMIT needs for
+	// its acknowledgement have it.
 	//
 	// A use case that returns an earlier transaction's result must read that result with Durably. If a COMMIT has an unknown result, its data may be
 	// visible before it is durable, and may still be lost.
 	//
-	// look may run several times. If Durably returns nil, the last run counts. All reads in look must use the context that look gets.
-	Durably(ctx context.Context, look ReadBack) error
+	// readBack may run several times. If Durably returns nil, the last run counts. All reads in readBack must use the context that readBack gets.
+	Durably(ctx context.Context, readBack ReadBack) error
 
 	// KnownRegions returns the cached list of the database's regions, in the order of their addition. The list may be outdated for a moment. An empty
 	// list means that the regions are unknown.

@@ -12,9 +12,9 @@ type prefix = netip.Prefix
 
 // TrailReader reads data about the past: the audit trail, and the history of blocks.
 type TrailReader interface {
-	// EventList returns up to limit events from a project's trail, newest first. The events' ids are lower than the parameter before, and not lower than
-	// from. A zero id sets no limit.
-	EventList(ctx context.Context, project ProjectKey, from, before ipam.ID, limit int) ([]ipam.Event, error)
+	// EventList returns up to limit events from a project's trail, newest first. The events' ids are lower than end, and not lower than start. A zero
+	// id sets no limit.
+	EventList(ctx context.Context, project ProjectKey, start, end ipam.ID, limit int) ([]ipam.Event, error)
 
 	// PoolListCovering returns up to limit pools in the project with a block among the candidates.
 	PoolListCovering(ctx context.Context, project ProjectKey, candidates []netip.Prefix, limit int) ([]ipam.Pool, error)

@@ -18,9 +18,9 @@ type View interface {
 type Moment struct{ at time.Time }
 
 // Note records the time of another read. The Moment keeps the earliest time.
-func (m *Moment) Note(at time.Time) {
-	if m.at.IsZero() || at.Before(m.at) {
-		m.at = at.UTC()
+func (m *Moment) Note(readAt time.Time) {
+	if m.at.IsZero() || readAt.Before(m.at) {
+		m.at = readAt.UTC()
 	}
 }
 

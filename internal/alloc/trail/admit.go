@@ -28,7 +28,7 @@ func (s *Trail) Admit(ctx context.Context, action tenancy.Action, project string
 		return err
 	}
 	if failed := RecordRefusal(ctx, s.Core, action, project, refused.Code); failed != nil {
-		return refused.Because(failed)
+		return refused.WithCause(failed)
 	}
 	return err
 }

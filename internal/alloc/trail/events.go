@@ -59,7 +59,7 @@ func Effected(e ipam.Event, before, after *Record) (ipam.Event, error) {
 
 // Unrecorded returns the error for a change that fails because Carve cannot encode its event.
 func Unrecorded(err error) error {
-	return ipam.Errorf(ipam.CodeInternal, "The change cannot be recorded; nothing was changed.").Because(err)
+	return ipam.Errorf(ipam.CodeInternal, "The change cannot be recorded; nothing was changed.").WithCause(err)
 }
 
 // ClaimEvent completes the event for a change to a claim. before is nil if the change creates the claim, and after is nil if it releases the claim.
@@ -90,7 +90,7 @@ func AttachEvent(e ipam.Event, before, after *ipam.Claim, attached []ipam.NewCon
 
 // DetachEvent completes the event for a consumer that is detached from a claim, with the reason. after is nil if the detachment also releases the
 // claim.
-func DetachEvent(e ipam.Event, before, after *ipam.Claim, because ipam.Because) (ipam.Event, error) {
+func DetachEvent(e ipam.Event, before, after *ipam.Claim, because ipam.ReleaseCause) (ipam.Event, error) {
 	was, e2 := recordedBefore(before, after), e
 	e2.Name = before.Name
 	is := was

@@ -36,12 +36,12 @@ func holdOf(a ipam.Allocation) ipam.Hold {
 
 // GetHistory returns the current and former holds of an address by claims and child pools in a project's pools.
 //
-//   - If at is set, it returns the holds at that time. The smallest block comes first.
-//   - If at is zero, it returns the current holds, the smallest block first, and then the former holds, the latest first.
+//   - If moment is set, it returns the holds at that time. The smallest block comes first.
+//   - If moment is zero, it returns the current holds, the smallest block first, and then the former holds, the latest first.
 //
 // GetHistory hides the claim names of other projects. From other projects' pools, it returns only the project's current holds. Each pool's owner has
 // the former holds in its own history.
-func (s *Trail) GetHistory(ctx context.Context, project string, address netip.Addr, at time.Time, limit int, cursor string, r usecase.Reading,
+func (s *Trail) GetHistory(ctx context.Context, project string, address netip.Addr, moment time.Time, limit int, cursor string, r usecase.Reading,
 ) (paging.Page[ipam.Hold], error) {
 	_, key, err := s.Enter(ctx, tenancy.HistoryRead, project)
 	if err != nil {
@@ -52,21 +52,21 @@ func (s *Trail) GetHistory(ctx context.Context, project string, address netip.Ad
 		return paging.Page[ipam.Hold]{}, err
 	}
 	defer leave()
-	look := lookback{read: s.View(r), project: key, candidates: covering(address), at: at}
+	look := lookback{read: s.View(r), project: key, candidates: covering(address), at: moment}
 	kind := "history"
-	if !at.IsZero() {
+	if !moment.IsZero() {
 		kind = "history-at"
 	}
 	tenancy.BudgetOf(ctx).Add(tenancy.Work{Probes: len(look.candidates)})
-	page, err := paging.Scan(ctx, nil, paging.ListOf(kind, key.ID, address, at), cursor, limit, func(after holdPlace, n int) ([]ipam.Hold, error) {
-		if !at.IsZero() {
-			return look.moment(ctx, after, n)
+	page, err := paging.Scan(ctx, nil, paging.ListOf(kind, key.ID, address, moment), cursor, limit, func(after holdPlace, n int) ([]ipam.Hold, error) {
+		if !moment.IsZero() {
+			return look.holdsAtMoment(ctx, after, n)
 		}
 		return look.newestFirst(ctx, after, n)
 	}, usecase.Everything[ipam.Hold], placeOf)
 	for i := range page.Items {
 		if h := &page.Items[i]; h.Purpose == ipam.PurposeClaim && h.Holder.Project != project {
-			h.Holder.Name, h.Because = "", ipam.Because{}
+			h.Holder.Name, h.Because = "", ipam.ReleaseCause{}
 		}
 	}
 	return page, err
@@ -102,9 +102,9 @@ type lookback struct {
 	at         time.Time
 }
 
-// moment returns up to n holds at the time l.at. It starts after a position in the list.
-func (l lookback) moment(ctx context.Context, after holdPlace, n int) ([]ipam.Hold, error) {
-	holds, err := l.lasting(ctx)
+// holdsAtMoment returns up to n holds at the time l.at. It starts after a position in the list.
+func (l lookback) holdsAtMoment(ctx context.Context, after holdPlace, n int) ([]ipam.Hold, error) {
+	holds, err := l.currentHolds(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -113,18 +113,18 @@ func (l lookback) moment(ctx context.Context, after holdPlace, n int) ([]ipam.Ho
 	if err != nil {
 		return nil, err
 	}
-	return inOrder(append(holds, ended...), after, n), nil
+	return sortHolds(append(holds, ended...), after, n), nil
 }
 
 // newestFirst returns up to n current and former holds. It starts after a position in the list.
 func (l lookback) newestFirst(ctx context.Context, after holdPlace, n int) ([]ipam.Hold, error) {
 	var holds []ipam.Hold
 	if after.Until.IsZero() {
-		lasting, err := l.lasting(ctx)
+		lasting, err := l.currentHolds(ctx)
 		if err != nil {
 			return nil, err
 		}
-		if holds = inOrder(lasting, after, n); len(holds) == n {
+		if holds = sortHolds(lasting, after, n); len(holds) == n {
 			return holds, nil
 		}
 		after = holdPlace{}
@@ -133,9 +133,9 @@ func (l lookback) newestFirst(ctx context.Context, after holdPlace, n int) ([]ip
 	return append(holds, ended...), err
 }
 
-// lasting returns the current holds in the project's pools, and the project's own current holds in other projects' pools.
-func (l lookback) lasting(ctx context.Context) ([]ipam.Hold, error) {
-	holds, err := l.inside(ctx)
+// currentHolds returns the current holds in the project's pools, and the project's own current holds in other projects' pools.
+func (l lookback) currentHolds(ctx context.Context) ([]ipam.Hold, error) {
+	holds, err := l.holdsInPools(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -146,8 +146,8 @@ func (l lookback) lasting(ctx context.Context) ([]ipam.Hold, error) {
 	return holds, err
 }
 
-// inside returns the current holds in the project's pools.
-func (l lookback) inside(ctx context.Context) ([]ipam.Hold, error) {
+// holdsInPools returns the current holds in the project's pools.
+func (l lookback) holdsInPools(ctx context.Context) ([]ipam.Hold, error) {
 	pools, err := l.read.PoolListCovering(ctx, l.project, l.candidates, maxHolds)
 	if err != nil || len(pools) == 0 {
 		return nil, err
@@ -174,8 +174,8 @@ func (l lookback) inside(ctx context.Context) ([]ipam.Hold, error) {
 	return holds, nil
 }
 
-// inOrder sorts holds at one moment, the smallest block first. It returns up to n of them after a position.
-func inOrder(holds []ipam.Hold, after holdPlace, n int) []ipam.Hold {
+// sortHolds sorts holds at one moment, the smallest block first. It returns up to n of them after a position.
+func sortHolds(holds []ipam.Hold, after holdPlace, n int) []ipam.Hold {
 	compare := func(a, b holdPlace) int {
 		return cmp.Or(cmp.Compare(b.Bits, a.Bits), bytes.Compare(a.ID[:], b.ID[:]))
 	}

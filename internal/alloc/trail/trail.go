@@ -29,16 +29,16 @@ func (f EventFilter) matches(e *ipam.Event) bool {
 	return (f.Since.IsZero() || !e.At.Before(f.Since)) && (f.Until.IsZero() || e.At.Before(f.Until))
 }
 
-// between returns the id range for events in the filter's period. The bound from is inclusive, and before is exclusive. A zero bound means no bound.
+// idRange returns the id range for events in the filter's period. The bound first is inclusive, and end is exclusive. A zero bound means no bound.
 // The bounds are whole milliseconds, so the range may include a few events outside the period. The method matches rejects them.
-func (f EventFilter) between() (from, before ipam.ID) {
+func (f EventFilter) idRange() (first, end ipam.ID) {
 	if !f.Since.IsZero() {
-		from = ipam.FirstTimeID(f.Since)
+		first = ipam.FirstTimeID(f.Since)
 	}
 	if !f.Until.IsZero() {
-		before = ipam.FirstTimeID(f.Until.Add(time.Millisecond))
+		end = ipam.FirstTimeID(f.Until.Add(time.Millisecond))
 	}
-	return from, before
+	return first, end
 }
 
 // ListEvents lists a project's audit trail, newest first.
@@ -49,7 +49,7 @@ func (s *Trail) ListEvents(ctx context.Context, project string, f EventFilter, l
 		return paging.Page[ipam.Event]{}, err
 	}
 	read := s.View(r)
-	from, newest := f.between()
+	from, newest := f.idRange()
 	return paging.Scan(ctx, s.Searching, paging.ListOf("events", key.ID, f), cursor, limit, func(after ipam.ID, n int) ([]ipam.Event, error) {
 		before := after
 		if after.IsZero() || (!newest.IsZero() && bytes.Compare(newest[:], after[:]) < 0) {

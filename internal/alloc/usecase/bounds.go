@@ -27,12 +27,12 @@ func NewLRU[K comparable, V any](size int) *lru.Cache[K, V] {
 // retries.
 const MaxRounds = 8
 
-// Rounds calls try until try does not request another round, at most MaxRounds times. After the last round, it returns that round's error. If the
-// round has no error, it returns contention. Every use case retries with Rounds.
-func Rounds[T any](try func(round int) (v T, again bool, err error)) (T, error) {
+// Rounds calls attempt until attempt does not request another round, at most MaxRounds times. After the last round, it returns that round's error. If
+// the round has no error, it returns contention. Every use case retries with Rounds.
+func Rounds[T any](attempt func(round int) (v T, again bool, err error)) (T, error) {
 	var last error
 	for round := range MaxRounds {
-		v, again, err := try(round)
+		v, again, err := attempt(round)
 		if !again {
 			return v, err
 		}
@@ -47,9 +47,9 @@ func Rounds[T any](try func(round int) (v T, again bool, err error)) (T, error) 
 
 // RetryConflicts calls Rounds for a use case that retries after a conflict. A conflict means that another request has changed data that the use case
 // had read.
-func RetryConflicts[T any](try func(round int) (T, error)) (T, error) {
+func RetryConflicts[T any](attempt func(round int) (T, error)) (T, error) {
 	return Rounds(func(round int) (T, bool, error) {
-		v, err := try(round)
+		v, err := attempt(round)
 		if _, conflict := storage.AsConflict(err); conflict {
 			return v, true, nil
 		}
@@ -69,20 +69,20 @@ const MaxGroup = 64
 // MaxPools limits the pools in one transaction.
 const MaxPools = 32
 
-// RetryUnlocked calls Rounds for a try that may hold a pool's lock in this process. It handles two errors and then retries:
+// RetryUnlocked calls Rounds for an attempt that may hold a pool's lock in this process. It handles two errors and then retries:
 //   - *storage.RegionNotRecorded: RetryUnlocked records the region for the projects.
 //   - *storage.LockBusy: RetryUnlocked waits for the lock. This wait does not count as a round, because a project may change its quotas all the time.
 //     ctx limits the wait.
 //
-// try has released the pool's lock at that point, so no other request waits meanwhile.
-func RetryUnlocked[T any](ctx context.Context, s *Core, try func() (T, error)) (T, error) {
+// At that point, attempt has already released the pool's lock, so no other request waits meanwhile.
+func RetryUnlocked[T any](ctx context.Context, s *Core, attempt func() (T, error)) (T, error) {
 	return Rounds(func(int) (v T, again bool, err error) {
-		v, err = try()
+		v, err = attempt()
 		for o, occupied := errors.AsType[*storage.LockBusy](err); occupied; o, occupied = errors.AsType[*storage.LockBusy](err) {
 			if err := s.Store.Await(ctx, o.ID); err != nil {
 				return v, false, err
 			}
-			v, err = try()
+			v, err = attempt()
 		}
 		u, unplaced := errors.AsType[*storage.RegionNotRecorded](err)
 		if !unplaced {

@@ -14,17 +14,17 @@ import (
 // StoredResponseLifetime is the time for which an idempotency key and its response are stored.
 const StoredResponseLifetime = 24 * time.Hour
 
-// Replayed decodes the stored response for a request's key. It refuses a key that belongs to another request or another caller. It compares the
+// DecodeReplay decodes the stored response for a request's key. It refuses a key that belongs to another request or another caller. It compares the
 // caller with the creator in the stored response. The fingerprint does not contain the caller, because servers with other versions compute
 // fingerprints too.
-func Replayed[T any](ctx context.Context, r Request, a storage.StoredResponse, read func(storage.StoredResponse) (T, error)) (made T, err error) {
+func DecodeReplay[T any](ctx context.Context, r Request, a storage.StoredResponse, decode func(storage.StoredResponse) (T, error)) (made T, err error) {
 	if a.Fingerprint != r.Fingerprint {
 		return made, ipam.Errorf(ipam.CodeIdempotencyMismatch,
 			"This Idempotency-Key was used for another request within the last 24 hours. Use a new key for a new request.").
 			At("header:Idempotency-Key", "belongs to a request with another operation, path or body, or to one with an API key that was replaced.")
 	}
-	if made, err = read(a); err != nil {
-		return made, ipam.Errorf(ipam.CodeInternal, "The stored response cannot be read.").Because(err)
+	if made, err = decode(a); err != nil {
+		return made, ipam.Errorf(ipam.CodeInternal, "The stored response cannot be read.").WithCause(err)
 	}
 	if who, ok := tenancy.From(ctx); !ok || who.Subject != creatorOf(&made) {
 		return made, ipam.Errorf(ipam.CodeIdempotencyMismatch,
@@ -34,8 +34,8 @@ func Replayed[T any](ctx context.Context, r Request, a storage.StoredResponse, r
 	return made, nil
 }
 
-// Whole decodes a response that StoredResponses has encoded.
-func Whole[T any](a storage.StoredResponse) (made T, err error) {
+// DecodeWhole decodes a response that StoredResponses has encoded.
+func DecodeWhole[T any](a storage.StoredResponse) (made T, err error) {
 	err = json.Unmarshal(a.Body, &made)
 	return made, err
 }
@@ -61,7 +61,7 @@ func StoredResponses(projectID ipam.ID, r Request, now time.Time, value any) ([]
 	}
 	body, err := json.Marshal(value)
 	if err != nil {
-		return nil, ipam.Errorf(ipam.CodeInternal, "The response cannot be stored.").Because(err)
+		return nil, ipam.Errorf(ipam.CodeInternal, "The response cannot be stored.").WithCause(err)
 	}
 	return []storage.StoredResponse{StoredResponse(projectID, r, now, body)}, nil
 }
@@ -80,12 +80,12 @@ func StoredResponse(projectID ipam.ID, r Request, now time.Time, body []byte) st
 // needs.
 //
 // m is the new object's metadata. If a generated name is taken, RunIdempotent generates another one in m. If the request has no single name, m is
-// nil. read decodes a stored response.
+// nil. decode decodes a stored response.
 func RunIdempotent[T any](ctx context.Context, s *Core, key storage.ProjectKey, r Request, m *ipam.Metadata,
-	read func(storage.StoredResponse) (T, error), run func(ctx context.Context) (T, error),
+	decode func(storage.StoredResponse) (T, error), run func(ctx context.Context) (T, error),
 ) (Result[T], error) {
 	return Rounds(func(int) (none Result[T], again bool, err error) {
-		if result, ok, err := replay(ctx, s, key, r, read); ok || err != nil {
+		if result, ok, err := replay(ctx, s, key, r, decode); ok || err != nil {
 			return result, false, err
 		}
 		v, err := run(ctx)
@@ -93,7 +93,7 @@ func RunIdempotent[T any](ctx context.Context, s *Core, key storage.ProjectKey, 
 			return none, true, nil
 		}
 		if err != nil {
-			if result, ok, again := replay(ctx, s, key, r, read); ok && (Settled(again) || ipam.IsCode(again, ipam.CodeOutcomeUnknown)) {
+			if result, ok, again := replay(ctx, s, key, r, decode); ok && (Settled(again) || ipam.IsCode(again, ipam.CodeOutcomeUnknown)) {
 				return result, false, again
 			}
 		}
@@ -114,7 +114,7 @@ func NameTaken(err error) bool {
 }
 
 // replay returns the stored response for the request's key. If there is none, ok is false.
-func replay[T any](ctx context.Context, s *Core, key storage.ProjectKey, r Request, read func(storage.StoredResponse) (T, error)) (result Result[T], ok bool, err error) {
+func replay[T any](ctx context.Context, s *Core, key storage.ProjectKey, r Request, decode func(storage.StoredResponse) (T, error)) (result Result[T], ok bool, err error) {
 	if r.Key == "" {
 		return result, false, nil
 	}
@@ -125,7 +125,7 @@ func replay[T any](ctx context.Context, s *Core, key storage.ProjectKey, r Reque
 		if a, ok, err = s.Store.StoredResponseGet(ctx, key.ID, r.Key, s.Now()); err != nil || !ok {
 			return false, err
 		}
-		value, err := Replayed(ctx, r, a, read)
+		value, err := DecodeReplay(ctx, r, a, decode)
 		if claims, batch := any(value).([]ipam.Claim); batch && err == nil {
 			err = s.StillHeld(ctx, claims)
 		}

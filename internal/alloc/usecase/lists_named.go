@@ -10,8 +10,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// named returns the names in a filter, and each name's query parameter.
-func named(f paging.Filter, project string) (params []string, names []storage.Named) {
+// filterNames returns the names in a filter, and each name's query parameter.
+func filterNames(f paging.Filter, project string) (params []string, names []storage.Named) {
 	for _, n := range []struct {
 		param, what string
 		ref         ipam.Ref
@@ -29,7 +29,7 @@ func named(f paging.Filter, project string) (params []string, names []storage.Na
 // RefuseUnknown refuses a filter that names an object which the project neither owns nor may use. Otherwise a typing error would look like an empty
 // list. A missing object and an invisible object have the same refusal.
 func RefuseUnknown(ctx context.Context, read storage.Reader, key storage.ProjectKey, f paging.Filter) error {
-	params, names := named(f, key.Name)
+	params, names := filterNames(f, key.Name)
 	if len(names) == 0 {
 		return nil
 	}
@@ -63,11 +63,11 @@ func Unknown(ctx context.Context, read storage.Reader, key storage.ProjectKey, f
 // OrUnknown returns a page of a list, and refuses unknown names in the filter. If the list has an item, the names exist, because the item contains
 // them. This is true even if the project may no longer use the named pool or class. So OrUnknown checks the names only if no page so far had an item.
 func OrUnknown[T, K any](of paging.List, cursor string, unknown func() error, fetch func(cursor string) (paging.Page[T], error)) (paging.Page[T], error) {
-	// A cursor for the list barren means that no item came before this position, and that a name does not exist.
-	barren := paging.List{Kind: of.Kind + "-barren", Of: of.Of}
+	// A cursor for emptyList means that no item came before this position, and that a name in the filter does not exist.
+	emptyList := paging.List{Kind: of.Kind + "-barren", Scope: of.Scope}
 	var after K
 	begins := cursor == ""
-	if !begins && paging.OpenCursor(cursor, barren, &after) == nil {
+	if !begins && paging.OpenCursor(cursor, emptyList, &after) == nil {
 		begins, cursor = true, paging.SealCursor(of, after)
 	}
 	page, err := fetch(cursor)
@@ -82,7 +82,7 @@ func OrUnknown[T, K any](of paging.List, cursor string, unknown func() error, fe
 	if err := paging.OpenCursor(page.Next, of, &next); err != nil {
 		return paging.Page[T]{}, err
 	}
-	page.Next = paging.SealCursor(barren, next)
+	page.Next = paging.SealCursor(emptyList, next)
 	return page, nil
 }
 

@@ -13,12 +13,12 @@ type Match struct {
 	Revisions []string // entity tags without quotes; a weak tag keeps its prefix and quotes, so that it never matches
 }
 
-// Set reports whether the request has a precondition.
-func (m Match) Set() bool { return m.Any || len(m.Revisions) > 0 }
+// IsSet reports whether the request has a precondition.
+func (m Match) IsSet() bool { return m.Any || len(m.Revisions) > 0 }
 
 // Check compares the precondition with the current revision. If they differ, the refusal contains the current revision.
 func (m Match) Check(current ipam.ID) error {
-	if !m.Set() || m.Any || slices.Contains(m.Revisions, current.String()) {
+	if !m.IsSet() || m.Any || slices.Contains(m.Revisions, current.String()) {
 		return nil
 	}
 	if i := slices.IndexFunc(m.Revisions, isWeak); i >= 0 {
@@ -39,7 +39,7 @@ func isWeak(tag string) bool { return strings.HasPrefix(tag, `W/"`) }
 // has created the object itself, the caller must not call CheckPut.
 func (r Request) CheckPut(found bool, current ipam.ID) error {
 	if !found {
-		if !r.IfMatch.Set() {
+		if !r.IfMatch.IsSet() {
 			return nil
 		}
 		return ipam.Errorf(ipam.CodePreconditionFailed, "The resource does not exist yet. Leave out If-Match to create it.").

@@ -17,7 +17,7 @@ type Metrics interface {
 	// "failed".
 	LoanMoved(ctx context.Context, move, outcome string)
 	// ConsumersEnded records the number of consumers that ended for a reason.
-	ConsumersEnded(ctx context.Context, because ipam.EndReason, n int)
+	ConsumersEnded(ctx context.Context, reason ipam.EndReason, n int)
 	// RealmHeld records that many consumers in a realm expired at once. Carve ends none of them until a client confirms the expiry.
 	RealmHeld(ctx context.Context)
 	// WebhookTried records an attempt to send to a webhook. outcome is "delivered" or the reason for the failure.

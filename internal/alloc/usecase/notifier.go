@@ -15,15 +15,15 @@ type Notifier struct {
 	callbacks map[ipam.ID]*func()
 }
 
-// Watch calls wake after every change in a project. It ends when the caller calls stop, or another Watch for the project replaces it. wake must not
-// block.
-func (w *Notifier) Watch(project ipam.ID, wake func()) (stop func()) {
+// Watch calls callback after every change in a project. It ends when the caller calls stop, or another Watch for the project replaces it. callback
+// must not block.
+func (w *Notifier) Watch(project ipam.ID, callback func()) (stop func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.callbacks == nil {
 		w.callbacks = map[ipam.ID]*func(){}
 	}
-	mine := &wake
+	mine := &callback
 	w.callbacks[project] = mine
 	w.waiting.Add(1)
 	return sync.OnceFunc(func() {

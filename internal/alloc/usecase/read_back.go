@@ -68,12 +68,12 @@ func (w *writing) Write(ctx context.Context, ch storage.Changes) error {
 	return w.Tx.Write(ctx, ch)
 }
 
-// Durably calls Store.Durably, and replaces one error. It returns outcome_unknown if look has found a result that cannot be confirmed as durable in
-// time.
-func (s *Core) Durably(ctx context.Context, look storage.ReadBack) error {
+// Durably calls Store.Durably, and replaces one error. It returns outcome_unknown if readBack has found a result that cannot be confirmed as durable
+// in time.
+func (s *Core) Durably(ctx context.Context, readBack storage.ReadBack) error {
 	found := false
 	err := s.Store.Durably(ctx, func(ctx context.Context) (bool, error) {
-		returned, err := look(ctx)
+		returned, err := readBack(ctx)
 		found = found || returned
 		return returned, err
 	})
@@ -81,7 +81,7 @@ func (s *Core) Durably(ctx context.Context, look storage.ReadBack) error {
 		return err
 	}
 	e := ipam.Errorf(ipam.CodeOutcomeUnknown,
-		"The database has not confirmed the outcome of an earlier request yet. Repeat the same request with the same Idempotency-Key or name; it takes effect only once.").Because(err)
+		"The database has not confirmed the outcome of an earlier request yet. Repeat the same request with the same Idempotency-Key or name; it takes effect only once.").WithCause(err)
 	e.RetryAfter = time.Second
 	return e
 }
@@ -89,10 +89,10 @@ func (s *Core) Durably(ctx context.Context, look storage.ReadBack) error {
 // RefuseTakenName returns the refusal for a taken name after it is durable that the name is taken. A client may repeat a request by name without a
 // key. From this refusal, it learns that its first request succeeded. If the name is free by now, RefuseTakenName returns a conflict, so that the use
 // case starts again.
-func (s *Core) RefuseTakenName(ctx context.Context, refusal error, look func(context.Context) error) error {
+func (s *Core) RefuseTakenName(ctx context.Context, refusal error, read func(context.Context) error) error {
 	found := false
 	err := s.Durably(ctx, func(ctx context.Context) (bool, error) {
-		_, there, err := storage.IgnoreNotFound(struct{}{}, look(ctx))
+		_, there, err := storage.IgnoreNotFound(struct{}{}, read(ctx))
 		found = there
 		return there, err
 	})

@@ -9,8 +9,8 @@ import (
 
 const day = 24 * time.Hour
 
-// stale is the age at which a record is too old to show the usage. Every pool has at least one record a day, so stale is two days.
-const stale = 2 * day
+// maxRecordAge is the age above which a record is too old to show the usage. Every pool has at least one record a day, so maxRecordAge is two days.
+const maxRecordAge = 2 * day
 
 // Point is the usage at a moment, with the highest usage since the previous point.
 type Point struct {
@@ -25,9 +25,9 @@ type Runway struct {
 	Over          time.Duration // the period of the records
 }
 
-// spaced returns up to n+1 points between two moments, at equal distances and in time order. Each point has the usage from the last record at or
-// before its time. spaced omits a point without such a record, or with a stale record.
-func spaced(recorded []ipam.UsedAt, since, until time.Time, n int) []Point {
+// evenPoints returns up to n+1 points between two moments, at equal distances and in time order. Each point has the usage from the last record at or
+// before its time. evenPoints omits a point without such a record, or with a record older than maxRecordAge.
+func evenPoints(recorded []ipam.UsedAt, since, until time.Time, n int) []Point {
 	points, next, before := make([]Point, 0, n+1), 0, since
 	var last ipam.UsedAt
 	for i := range n + 1 {
@@ -45,7 +45,7 @@ func spaced(recorded []ipam.UsedAt, since, until time.Time, n int) []Point {
 			}
 		}
 		before = at
-		if last.Used == nil || at.Sub(last.At) > stale {
+		if last.Used == nil || at.Sub(last.At) > maxRecordAge {
 			continue
 		}
 		if last.Used.Cmp(highest) > 0 {
@@ -56,36 +56,36 @@ func spaced(recorded []ipam.UsedAt, since, until time.Time, n int) []Point {
 	return points
 }
 
-// looks lists the periods for which runway fits a line, each with its number of intervals.
-var looks = []struct {
+// fitPeriods lists the periods for which runway fits a line, each with its number of intervals.
+var fitPeriods = []struct {
 	over  time.Duration
 	parts int
 }{{14 * day, 56}, {day, 24}}
 
-// straight is the share of the variance that a line must explain before the usage counts as growing. Neither a step nor a wave may count as growth. A
-// line explains at most 3/4 of a single step's variance. It explains at most 6/π² for a wave that returns to its start.
-const straight = 0.8
+// growthFit is the share of the variance that a line must explain before the usage counts as growing. Neither a step nor a wave may count as growth.
+// A line explains at most 3/4 of a single step's variance. It explains at most 6/π² for a wave that returns to its start.
+const growthFit = 0.8
 
-// bent is the share that keeps an existing alert. It is lower than straight, so that an alert does not come and go.
-const bent = 0.6
+// keepAlertFit is the share that a line must explain to keep an existing alert. It is lower than growthFit, so that an alert does not come and go.
+const keepAlertFit = 0.6
 
 // runway forecasts when a pool with the given size will be full. It fits one line to each period's records, and returns the earliest forecast. It
 // ignores a line in these cases:
 //
 //   - half of its points are missing
 //   - it does not rise
-//   - it explains less than the share least of the variance
+//   - it explains a smaller share of the variance than minFit
 //   - the pool lasts for more than a year
 //
 // It returns nil if no line remains.
-func runway(recorded []ipam.UsedAt, size *big.Int, now time.Time, least float64) (first *Runway) {
-	for _, look := range looks {
-		points := spaced(recorded, now.Add(-look.over), now, look.parts)
+func runway(recorded []ipam.UsedAt, size *big.Int, now time.Time, minFit float64) (first *Runway) {
+	for _, look := range fitPeriods {
+		points := evenPoints(recorded, now.Add(-look.over), now, look.parts)
 		if len(points) <= look.parts/2 {
 			continue
 		}
-		percentPerDay, fits := line(points, size)
-		if percentPerDay <= 0 || fits < least {
+		percentPerDay, fits := fitLine(points, size)
+		if percentPerDay <= 0 || fits < minFit {
 			continue
 		}
 		days := (100 - percentOf(points[len(points)-1].Used, size)) / percentPerDay
@@ -100,8 +100,8 @@ func runway(recorded []ipam.UsedAt, size *big.Int, now time.Time, least float64)
 	return first
 }
 
-// line fits a line to points by least squares. It returns the rise in percent per day, and the share of the variance that the line explains.
-func line(points []Point, size *big.Int) (percentPerDay, fits float64) {
+// fitLine fits a line to points by least squares. It returns the rise in percent per day, and the share of the variance that the line explains.
+func fitLine(points []Point, size *big.Int) (percentPerDay, fits float64) {
 	var t, y, n float64
 	xs, ys := make([]float64, len(points)), make([]float64, len(points))
 	for i, p := range points {

@@ -30,7 +30,7 @@ func TestLinearGrowthPredictsTheRunway(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		percent, begins := rapid.Float64Range(0.4, 3).Draw(t, "percent a day"), rapid.Float64Range(0, 0.5).Draw(t, "begins")
-		r := runway(history(14, func(ago float64) float64 { return begins + (14-ago)*percent/100 }), size, now, straight)
+		r := runway(history(14, func(ago float64) float64 { return begins + (14-ago)*percent/100 }), size, now, growthFit)
 		require.NotNil(t, r)
 		left := 100 - 100*begins - 14*percent
 		require.InEpsilon(t, percent, r.PercentPerDay, 0.05)
@@ -46,13 +46,13 @@ func TestRunwayUsesTheEarlierOfTwoLines(t *testing.T) {
 		}
 		return 0.3 - ago/100
 	})
-	r := runway(hurries, size, now, straight)
+	r := runway(hurries, size, now, growthFit)
 	require.Equal(t, day, r.Over)
 	require.InDelta(t, 20, r.PercentPerDay, 1)
 	require.InDelta(t, 2.5, r.RunsOutAt.Sub(now).Hours()/24, 0.2)
-	r = runway(history(14, func(ago float64) float64 { return 0.5 - max(ago, 1)/50 }), size, now, straight)
+	r = runway(history(14, func(ago float64) float64 { return 0.5 - max(ago, 1)/50 }), size, now, growthFit)
 	require.Equal(t, 14*day, r.Over, "nothing came for a day")
-	r = runway(history(0.6, func(ago float64) float64 { return 0.5 - ago/50 }), size, now, straight)
+	r = runway(history(0.6, func(ago float64) float64 { return 0.5 - ago/50 }), size, now, growthFit)
 	require.Equal(t, day, r.Over, "that is all there is")
 }
 
@@ -71,10 +71,10 @@ func TestNonlinearUsageHasNoRunway(t *testing.T) {
 		"a claim a moment ago":       history(14, func(ago float64) float64 { return 0.5 + math.Copysign(0.2, 0.03-ago) }),
 		"a tide of a week":           history(14, func(ago float64) float64 { return 0.5 + 0.3*math.Sin(2*math.Pi*ago/7) }),
 	} {
-		require.Nil(t, runway(recorded, size, now, straight), name)
+		require.Nil(t, runway(recorded, size, now, growthFit), name)
 	}
 	for phase := 0.0; phase < 1; phase += 0.05 { // at any time of the day
-		require.Nil(t, runway(history(14, func(ago float64) float64 { return 0.5 + 0.3*math.Sin(2*math.Pi*(ago+phase)) }), size, now, straight), "a tide of a day")
+		require.Nil(t, runway(history(14, func(ago float64) float64 { return 0.5 + 0.3*math.Sin(2*math.Pi*(ago+phase)) }), size, now, growthFit), "a tide of a day")
 	}
 }
 
@@ -93,7 +93,7 @@ func TestPointsAreEvenlySpacedWithLastAndHighestValues(t *testing.T) {
 		n := rapid.IntRange(1, 60).Draw(t, "n")
 		until := since.Add(time.Duration(n) * time.Duration(rapid.IntRange(1, 50).Draw(t, "step")) * time.Hour)
 		step := until.Sub(since) / time.Duration(n)
-		points, next := spaced(recorded, since, until, n), 0
+		points, next := evenPoints(recorded, since, until, n), 0
 		for i := range n + 1 {
 			at := since.Add(time.Duration(i) * step)
 			var last, highest ipam.UsedAt
@@ -106,7 +106,7 @@ func TestPointsAreEvenlySpacedWithLastAndHighestValues(t *testing.T) {
 					highest = r
 				}
 			}
-			if last.Used == nil || at.Sub(last.At) > stale {
+			if last.Used == nil || at.Sub(last.At) > maxRecordAge {
 				continue
 			}
 			if highest.Used == nil {

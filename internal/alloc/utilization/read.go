@@ -16,19 +16,19 @@ import (
 // Utilization contains the use cases for the usage of pools over time.
 type Utilization struct {
 	*usecase.Core
-	every time.Duration
+	interval time.Duration
 }
 
-// New makes the use cases. every is the interval between records. If it is 0, New uses DefaultEvery.
-func New(core *usecase.Core, every time.Duration) *Utilization {
-	return &Utilization{core, cmp.Or(every, DefaultEvery)}
+// New makes the use cases. interval is the time between two records. If it is 0, New uses DefaultEvery.
+func New(core *usecase.Core, interval time.Duration) *Utilization {
+	return &Utilization{core, cmp.Or(interval, DefaultEvery)}
 }
 
-// shown is the default period for a history.
-const shown = 30 * day
+// defaultPeriod is the default period for a history.
+const defaultPeriod = 30 * day
 
-// Asked selects a part of a history.
-type Asked struct {
+// Query selects a part of a history.
+type Query struct {
 	Since, Until time.Time // defaults: Until now, Since 30 days before Until
 	Points       int       // maximum number
 }
@@ -41,7 +41,7 @@ type History struct {
 }
 
 // GetPoolUtilization returns the usage of a project's pool over time. It reads the current usage in all the pool's regions at the same moment.
-func (s *Utilization) GetPoolUtilization(ctx context.Context, project, name string, a Asked, r usecase.Reading) (History, error) {
+func (s *Utilization) GetPoolUtilization(ctx context.Context, project, name string, a Query, r usecase.Reading) (History, error) {
 	_, key, err := s.Enter(ctx, tenancy.PoolsRead, project)
 	if err != nil {
 		return History{}, err
@@ -52,7 +52,7 @@ func (s *Utilization) GetPoolUtilization(ctx context.Context, project, name stri
 		a.Until = now
 	}
 	if a.Since.IsZero() {
-		a.Since = a.Until.Add(-shown)
+		a.Since = a.Until.Add(-defaultPeriod)
 	}
 	if !a.Since.Before(a.Until) {
 		return History{}, ipam.Invalid("query:since", "must be in the past, and earlier than query:until. Send an earlier time, or leave it out to get 30 days.")
@@ -70,10 +70,10 @@ func (s *Utilization) GetPoolUtilization(ctx context.Context, project, name stri
 	}
 	tenancy.BudgetOf(ctx).Add(tenancy.Work{Rows: len(all[pool.UID])})
 	share := ipam.PoolShare(pool)
-	recorded := upTo(all[pool.UID], now, share.Used)
-	h := History{Size: share.Of, Points: s.between(recorded, a)}
+	recorded := withCurrent(all[pool.UID], now, share.Used)
+	h := History{Size: share.Of, Points: s.points(recorded, a)}
 	if !past {
-		h.Runway = runway(recorded, share.Of, now, straight)
+		h.Runway = runway(recorded, share.Of, now, growthFit)
 	}
 	return h, nil
 }
@@ -81,39 +81,39 @@ func (s *Utilization) GetPoolUtilization(ctx context.Context, project, name stri
 // Standings returns the usage of some pools, and forecasts how long each has free space. The caller must have read each pool's Stock, which counts
 // its blocks.
 func Standings(ctx context.Context, read storage.Reader, pools []ipam.Pool, now time.Time) (map[ipam.ID]ipam.Standing, error) {
-	all, err := read.UtilizationOf(ctx, pools, now.Add(-looks[0].over-stale))
+	all, err := read.UtilizationOf(ctx, pools, now.Add(-fitPeriods[0].over-maxRecordAge))
 	if err != nil {
 		return nil, err
 	}
 	standings := make(map[ipam.ID]ipam.Standing, len(pools))
 	for _, p := range pools {
 		share := ipam.PoolShare(p)
-		recorded := upTo(all[p.UID], now, share.Used)
+		recorded := withCurrent(all[p.UID], now, share.Used)
 		lasts := func(fits float64) *time.Duration {
 			if r := runway(recorded, share.Of, now, fits); r != nil {
 				return new(r.RunsOutAt.Sub(now))
 			}
 			return nil
 		}
-		standings[p.UID] = ipam.Standing{Share: share, Lasts: lasts(straight), Perhaps: lasts(bent)}
+		standings[p.UID] = ipam.Standing{Share: share, Forecast: lasts(growthFit), LooseForecast: lasts(keepAlertFit)}
 	}
 	return standings, nil
 }
 
-// upTo appends the current usage to the records. It drops records with a future time, which exist if the clock was set back.
-func upTo(recorded []ipam.UsedAt, now time.Time, used *big.Int) []ipam.UsedAt {
+// withCurrent appends the current usage to the records. It drops records with a future time, which exist if the clock was set back.
+func withCurrent(recorded []ipam.UsedAt, now time.Time, used *big.Int) []ipam.UsedAt {
 	recorded = slices.DeleteFunc(recorded, func(u ipam.UsedAt) bool { return !u.At.Before(now) })
 	return append(recorded, ipam.UsedAt{At: now, Used: used})
 }
 
-// between returns the requested points. It returns no point before the first record.
-func (s *Utilization) between(recorded []ipam.UsedAt, a Asked) []Point {
+// points returns the requested points. It returns no point before the first record.
+func (s *Utilization) points(recorded []ipam.UsedAt, a Query) []Point {
 	if first := recorded[0].At; first.After(a.Since) {
 		a.Since = first
 	}
 	if a.Since.After(a.Until) {
 		return nil
 	}
-	parts := int((a.Until.Sub(a.Since) + s.every - 1) / s.every)
-	return spaced(recorded, a.Since, a.Until, min(parts, a.Points-1))
+	parts := int((a.Until.Sub(a.Since) + s.interval - 1) / s.interval)
+	return evenPoints(recorded, a.Since, a.Until, min(parts, a.Points-1))
 }

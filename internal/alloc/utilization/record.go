@@ -27,11 +27,11 @@ type Store interface {
 	// Stocks counts the blocks in some containers, as storage.Reader.Stocks does.
 	Stocks(ctx context.Context, containers []storage.Container) (map[ipam.ID]ipam.Stock, error)
 	// RecordUtilization adds records to the pools' records for today, and returns the number added. It skips a pool that no longer exists. It also
-	// skips a pool that already has a record with a time at or after since.
+	// skips a pool that already has a record from the time since or later.
 	RecordUtilization(ctx context.Context, today, since time.Time, records []Record) (int64, error)
-	// FoldUtilization moves up to limit rows for single days into the rows for their months. It moves only days before the given time. kept selects
+	// FoldUtilization moves up to limit rows for single days into the rows for their months. It moves only days before the given time. keep selects
 	// the records that the month's row keeps for a day. FoldUtilization returns the number of moved rows.
-	FoldUtilization(ctx context.Context, before time.Time, limit int, kept func([]ipam.UsedAt) []ipam.UsedAt) (int, error)
+	FoldUtilization(ctx context.Context, before time.Time, limit int, keep func([]ipam.UsedAt) []ipam.UsedAt) (int, error)
 	// ExpireUtilization deletes up to limit rows for months that began before a time, and returns the number deleted.
 	ExpireUtilization(ctx context.Context, before time.Time, limit int) (int64, error)
 }
@@ -53,20 +53,20 @@ type Record struct {
 // any time. The first server writes a pool's record for an interval, and the others skip it. Make a Recorder with NewRecorder. Only one goroutine may
 // use it.
 type Recorder struct {
-	store Store
-	every time.Duration
-	clock func() time.Time
-	done  time.Time // the start of the last interval for which it has recorded all pools
+	store    Store
+	interval time.Duration
+	clock    func() time.Time
+	done     time.Time // the start of the last interval for which it has recorded all pools
 }
 
 // NewRecorder makes a Recorder that writes one record per interval. clock returns the database's time, or a test's time.
-func NewRecorder(store Store, every time.Duration, clock func() time.Time) *Recorder {
-	return &Recorder{store: store, every: every, clock: clock}
+func NewRecorder(store Store, interval time.Duration, clock func() time.Time) *Recorder {
+	return &Recorder{store: store, interval: interval, clock: clock}
 }
 
 // Record records all pools once per interval, and returns the number written. A pool whose usage does not change gets one record a day.
 func (r *Recorder) Record(ctx context.Context) (recorded int64, err error) {
-	began := r.clock().UTC().Truncate(r.every)
+	began := r.clock().UTC().Truncate(r.interval)
 	if began.Equal(r.done) {
 		return 0, nil
 	}
@@ -93,7 +93,7 @@ func (r *Recorder) Record(ctx context.Context) (recorded int64, err error) {
 	}
 }
 
-// record writes a record for each pool on a page that has no record with a time at or after since. It skips a pool with the same usage as in today's
+// record writes a record for each pool on a page that has no record from the time since or later. It skips a pool with the same usage as in today's
 // last record. It reads a pool's usage in all regions at the same moment.
 func (r *Recorder) record(ctx context.Context, page []Due, today, since time.Time) (int64, error) {
 	var containers []storage.Container

@@ -18,7 +18,7 @@ const giveUpAfter = 24 * time.Hour
 var pauses = []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute, time.Hour}
 
 // pause returns the wait after a number of attempts, with a random deviation of up to a fifth. If the receiver asks for a longer wait, pause returns
-// that.
+// that longer wait.
 func pause(tries int, asked time.Duration) time.Duration {
 	wait := pauses[min(tries, len(pauses))-1]
 	wait += time.Duration((rand.Float64() - 0.5) / 2.5 * float64(wait)) //nolint:gosec // spreads load; not a secret
@@ -28,15 +28,15 @@ func pause(tries int, asked time.Duration) time.Duration {
 // errChanged reports that a webhook must not send the current delivery any more.
 var errChanged = errors.New("the webhook was changed")
 
-// deliver sends a delivery once. If the delivery is new (made), deliver first writes it to the database. So every retry sends the same message with
-// the same id, and the receiver can recognize a repeat. deliver counts an attempt only if it knows the outcome. If this server's shutdown interrupts
-// a request, this does not count as the receiver's failure.
-func (r *run) deliver(ctx context.Context, d ipam.Delivery, made bool) (more bool, err error) {
+// deliver sends a delivery once. If isNew is true, deliver first writes the delivery to the database. So every retry sends the same message with the
+// same id, and the receiver can recognize a repeat. deliver counts an attempt only if it knows the outcome. If this server's shutdown interrupts a
+// request, this does not count as the receiver's failure.
+func (r *run) deliver(ctx context.Context, d ipam.Delivery, isNew bool) (more bool, err error) {
 	w, err := r.changeOwned(ctx, r.in, "webhook_send", r.w, func(tx storage.Tx, w *ipam.Webhook, _ time.Time) (ch storage.WebhookChanges, err error) {
 		if w.Revision != r.w.Revision || !w.Sends() {
 			return ch, errChanged
 		}
-		if made {
+		if isNew {
 			ch.DeliveryInsert = &d
 			return ch, nil
 		}
@@ -95,7 +95,7 @@ func (r *run) settle(ctx context.Context, d ipam.Delivery, o webhook.Outcome) (m
 		w.Progress.Error = failed
 		if ch.DeliveryUpdate = now; now != nil {
 			now.Error = failed
-			err = r.failed(ctx, tx, w, now, at, wait)
+			err = r.recordFailure(ctx, tx, w, now, at, wait)
 			gaveUp = d.DeadAt.IsZero() && !now.DeadAt.IsZero()
 		}
 		if o.Gone && w.Generation == r.w.Generation { // otherwise the spec has changed, perhaps its URL
@@ -116,8 +116,8 @@ func (r *run) settle(ctx context.Context, d ipam.Delivery, o webhook.Outcome) (m
 	return true, err
 }
 
-// failed schedules the next attempt for a delivery, or gives the delivery up.
-func (r *run) failed(ctx context.Context, tx storage.Tx, w *ipam.Webhook, d *ipam.Delivery, at time.Time, wait time.Duration) error {
+// recordFailure schedules the next attempt for a delivery, or gives the delivery up.
+func (r *run) recordFailure(ctx context.Context, tx storage.Tx, w *ipam.Webhook, d *ipam.Delivery, at time.Time, wait time.Duration) error {
 	if !d.DeadAt.IsZero() { // a user asked for one more attempt, although the delivery was given up before; it stays given up
 		d.Retry = false
 		return nil

@@ -144,7 +144,7 @@ func (r *run) next(ctx context.Context) (d ipam.Delivery, found bool, err error)
 	}, true, nil
 }
 
-// clearUnserved clears the webhook's error that the server could not serve it. The next step reads the changes again.
+// clearUnserved clears the error for the case that the server could not serve the webhook. The next step reads the changes again.
 func (r *run) clearUnserved(ctx context.Context) error {
 	r.leave()
 	w, err := r.changeOwned(ctx, r.in, "webhook_served", r.w, func(_ storage.Tx, w *ipam.Webhook, _ time.Time) (storage.WebhookChanges, error) {
@@ -188,7 +188,7 @@ func (r *run) body(m *Message) ([]byte, error) {
 			}
 			m.Changes, m.Cursor = all[:n], r.follower.CursorAfter(all[n-1], behind)
 		}
-		body, err := r.o.Body(*m)
+		body, err := r.options.Body(*m)
 		fewer := n
 		if err == nil && len(body) > maxBytes {
 			fewer = cut(all[:n], len(body))
@@ -208,13 +208,13 @@ func (r *run) body(m *Message) ([]byte, error) {
 // record.
 func cut(all []*feed.Change, size int) int {
 	n := len(all) * maxBytes / size
-	for n > 0 && all[n-1].WithNext(all[n]) {
+	for n > 0 && all[n-1].SameRow(all[n]) {
 		n--
 	}
 	if n > 0 {
 		return n
 	}
-	for n = 1; n < len(all) && all[n-1].WithNext(all[n]); {
+	for n = 1; n < len(all) && all[n-1].SameRow(all[n]); {
 		n++
 	}
 	return n

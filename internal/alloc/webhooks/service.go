@@ -30,10 +30,10 @@ type Message struct {
 type Webhooks struct {
 	*usecase.Core
 
-	feed   *feed.Feed
-	o      Options
-	client *webhook.Client
-	server ipam.ID // the owner in this server's leases
+	feed    *feed.Feed
+	options Options
+	client  *webhook.Client
+	server  ipam.ID // the owner in this server's leases
 
 	mu      sync.Mutex
 	runs    map[ipam.ID]struct{} // the running runs, by webhook
@@ -48,7 +48,7 @@ type Webhooks struct {
 
 // New makes the use cases.
 func New(core *usecase.Core, follow *feed.Feed, o Options) *Webhooks {
-	s := &Webhooks{Core: core, feed: follow, o: o, client: webhook.NewClient(o.Networks), server: ipam.NewID(), runs: map[ipam.ID]struct{}{}}
+	s := &Webhooks{Core: core, feed: follow, options: o, client: webhook.NewClient(o.Networks), server: ipam.NewID(), runs: map[ipam.ID]struct{}{}}
 	s.life, s.stop = context.WithCancel(context.Background())
 	return s
 }
@@ -69,10 +69,10 @@ func (s *Webhooks) OldestUndelivered() time.Duration {
 	return max(0, s.Now().Sub(s.oldest))
 }
 
-func (s *Webhooks) enabled() bool { return len(s.o.Key) > 0 }
+func (s *Webhooks) enabled() bool { return len(s.options.Key) > 0 }
 
-func (s *Webhooks) secret(id ipam.ID) string { return webhook.Secret(s.o.Key, id) }
+func (s *Webhooks) secret(id ipam.ID) string { return webhook.Secret(s.options.Key, id) }
 
 func (s *Webhooks) check(spec ipam.WebhookSpec) error {
-	return webhook.CheckURL(spec.URL, s.o.Networks)
+	return webhook.CheckURL(spec.URL, s.options.Networks)
 }

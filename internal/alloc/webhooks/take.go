@@ -24,16 +24,16 @@ func (s *Webhooks) DeliverWebhooks(ctx context.Context) (taken int64, err error)
 		return 0, nil
 	}
 	errs := []error{s.renewLeases(ctx)}
-	room, err := s.room()
+	free, err := s.freeRuns()
 	errs = append(errs, err)
-	due, err := s.Store.WebhooksDue(ctx, s.Now(), max(1, min(room, maxTaken)))
+	due, err := s.Store.WebhooksDue(ctx, s.Now(), max(1, min(free, maxTaken)))
 	if err != nil {
 		return 0, errors.Join(append(errs, err)...)
 	}
 	s.mu.Lock()
-	s.crowded = room == 0 && len(due) > 0
+	s.crowded = free == 0 && len(due) > 0
 	s.mu.Unlock()
-	if room == 0 || len(due) == 0 {
+	if free == 0 || len(due) == 0 {
 		return 0, errors.Join(errs...)
 	}
 	ids := make([]ipam.ID, len(due))
@@ -59,8 +59,8 @@ func (s *Webhooks) DeliverWebhooks(ctx context.Context) (taken int64, err error)
 	return taken, errors.Join(errs...)
 }
 
-// room returns how many more webhooks this server may take. It also returns the last failed run's error, once.
-func (s *Webhooks) room() (n int, failed error) {
+// freeRuns returns the number of further webhooks that this server may take. It also returns the last failed run's error, once.
+func (s *Webhooks) freeRuns() (n int, failed error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	failed, s.failed = s.failed, nil

@@ -43,13 +43,13 @@ func (s *Webhooks) of() kind.Kind[ipam.Webhook] {
 func (s *Webhooks) recorded(w ipam.Webhook) *trail.Record {
 	spec := w.Spec
 	if spec.URL = webhook.Concealed(w.Spec.URL); spec.URL != w.Spec.URL {
-		spec.URL += "#" + webhook.Fingerprint(s.o.Key, w.UID, w.Spec.URL)
+		spec.URL += "#" + webhook.Fingerprint(s.options.Key, w.UID, w.Spec.URL)
 	}
 	return trail.Recorded(w.Metadata, spec)
 }
 
-// shown hides the URL's path and query from a caller that may not change webhooks.
-func shown(ctx context.Context, project string, w ipam.Webhook) ipam.Webhook {
+// concealURL hides the URL's path and query from a caller that may not change webhooks.
+func concealURL(ctx context.Context, project string, w ipam.Webhook) ipam.Webhook {
 	pass, err := tenancy.Authorize(ctx, tenancy.WebhooksWrite, project)
 	if err == nil {
 		err = pass.CheckProject(storage.ProjectKey{ID: w.ProjectID, Name: project})
@@ -64,7 +64,7 @@ func shown(ctx context.Context, project string, w ipam.Webhook) ipam.Webhook {
 func (s *Webhooks) ListWebhooks(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Webhook], error) {
 	page, err := s.of().List(ctx, project, "webhooks", storage.Reader.WebhookList, limit, cursor, r)
 	for i, w := range page.Items {
-		page.Items[i] = shown(ctx, project, w)
+		page.Items[i] = concealURL(ctx, project, w)
 	}
 	return page, err
 }
@@ -72,11 +72,11 @@ func (s *Webhooks) ListWebhooks(ctx context.Context, project string, limit int, 
 // GetWebhook reads one webhook.
 func (s *Webhooks) GetWebhook(ctx context.Context, project, name string) (ipam.Webhook, error) {
 	w, err := s.of().Get(ctx, project, name)
-	return shown(ctx, project, w), err
+	return concealURL(ctx, project, w), err
 }
 
-// CreateWebhook makes a webhook that sends the changes from now on to a URL. The secret is in this response only. A repeat with the same idempotency
-// key and a dry run return no secret.
+// CreateWebhook makes a webhook that sends all changes from now on to a URL. Only this response contains the secret. A repeat with the same
+// idempotency key and a dry run return no secret.
 func (s *Webhooks) CreateWebhook(ctx context.Context, project string, w ipam.Webhook, r usecase.Request) (usecase.Result[ipam.Webhook], error) {
 	none := usecase.Result[ipam.Webhook]{}
 	who, in, err := s.Enter(ctx, tenancy.WebhooksWrite, project)
@@ -104,7 +104,7 @@ func (s *Webhooks) CreateWebhook(ctx context.Context, project string, w ipam.Web
 		if err := usecase.CheckProjectExists(ctx, tx, in); err != nil {
 			return storage.Changes{}, err
 		}
-		return storage.Changes{}, room(ctx, tx, in, now.Name)
+		return storage.Changes{}, checkNewWebhook(ctx, tx, in, now.Name)
 	})
 	if err == nil && !made.Replayed && !r.DryRun {
 		made.Value.Secret = s.secret(made.Value.UID)
@@ -112,8 +112,8 @@ func (s *Webhooks) CreateWebhook(ctx context.Context, project string, w ipam.Web
 	return made, err
 }
 
-// room refuses a new webhook if its name is taken in any region, or if the project has MaxWebhooks webhooks.
-func room(ctx context.Context, tx storage.Tx, in storage.ProjectKey, name string) error {
+// checkNewWebhook refuses a new webhook if its name is taken in any region, or if the project has MaxWebhooks webhooks.
+func checkNewWebhook(ctx context.Context, tx storage.Tx, in storage.ProjectKey, name string) error {
 	have, err := tx.WebhookList(ctx, in, "", MaxWebhooks)
 	if err != nil {
 		return err
@@ -129,8 +129,8 @@ func room(ctx context.Context, tx storage.Tx, in storage.ProjectKey, name string
 	return usecase.ProjectFull(in.Name, "webhook", MaxWebhooks, "Delete one first.")
 }
 
-// PatchWebhook changes labels, annotations and spec by mutate, which must be pure. It writes nothing if mutate changes nothing. If the webhook is
-// stopped, a change to the spec resumes it, because the change may have removed the cause.
+// PatchWebhook applies the function mutate to labels, annotations and spec. mutate must be pure. If mutate changes nothing, PatchWebhook writes
+// nothing. If the webhook is stopped, a change to the spec resumes it, because the change may have removed the cause.
 func (s *Webhooks) PatchWebhook(ctx context.Context, project, name string, r usecase.Request, mutate func(ipam.Webhook) (ipam.Webhook, error)) (ipam.Webhook, error) {
 	_, in, err := s.Enter(ctx, tenancy.WebhooksWrite, project)
 	if err != nil {

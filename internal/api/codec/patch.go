@@ -84,7 +84,7 @@ func Mentions(patch []byte, member string) bool {
 
 // notPatchable returns an internal error. It reports a bug, because the caller has already checked both documents.
 func notPatchable(cause error) error {
-	return ipam.Errorf(ipam.CodeInternal, "The patch cannot be applied.").Because(cause)
+	return ipam.Errorf(ipam.CodeInternal, "The patch cannot be applied.").WithCause(cause)
 }
 
 // notThatResource returns an error that points to the field that does not fit the resource.

@@ -12,7 +12,7 @@ func ReleaseOf(r releases.Report, dryRun bool) gen.ClaimRelease {
 		Count: r.Count, More: r.More, Token: r.Token,
 	}
 	for _, s := range r.Skipped {
-		out.Skipped = append(out.Skipped, gen.ClaimSkipped{Name: s.Name, Code: gen.ProblemCode(s.Why.Code), Detail: s.Why.Message})
+		out.Skipped = append(out.Skipped, gen.ClaimSkipped{Name: s.Name, Code: gen.ProblemCode(s.Reason.Code), Detail: s.Reason.Message})
 	}
 	if dryRun {
 		out.Claims = Each(r.Claims, ClaimOf)

@@ -200,12 +200,12 @@ func TestSearchResultsHaveTheFieldsOfTheirKind(t *testing.T) {
 	t.Parallel()
 	pool := ipam.Ref{Project: "team-a", Name: "p"}
 	text, err := json.Marshal(SearchResultOf(search.Found{Truncated: true, Items: []search.Item{
-		{Kind: trail.KindProject, Name: "team-a", Why: search.WhyName},
+		{Kind: trail.KindProject, Name: "team-a", Why: search.ReasonName},
 		{
 			Kind: trail.KindAllocation, Project: "team-a", Name: "id", Block: netip.MustParsePrefix("10.20.6.0/24"), Pool: pool,
-			Purpose: ipam.PurposeClaim, Phase: ipam.PhaseRetained, Consumer: "team-b", Why: search.WhyHolds,
+			Purpose: ipam.PurposeClaim, Phase: ipam.PhaseRetained, Consumer: "team-b", Why: search.ReasonHolds,
 		},
-		{Kind: trail.KindPool, Project: "team-a", Name: "p", Block: netip.MustParsePrefix("10.20.0.0/16"), Space: ipam.Ref{Project: "team-a", Name: "default"}, Why: search.WhyContains},
+		{Kind: trail.KindPool, Project: "team-a", Name: "p", Block: netip.MustParsePrefix("10.20.0.0/16"), Space: ipam.Ref{Project: "team-a", Name: "default"}, Why: search.ReasonContains},
 	}}))
 	require.NoError(t, err)
 	require.JSONEq(t, `{"truncated": true, "items": [

@@ -109,7 +109,7 @@ func (m *Cache) Return(at lookup.FenceKey, p *Pool) {
 // Put caches a pool after a transaction of this server, if this transaction was the last to change the pool.
 func (m *Cache) Put(at lookup.FenceKey, p *Pool) {
 	p.trips++
-	p.Pool.At, p.Pool.Labels, p.Pool.Annotations, p.Pool.Spec.Description, p.Pool.Spec.Reservations = "", nil, nil, "", nil
+	p.Pool.UsedIn, p.Pool.Labels, p.Pool.Annotations, p.Pool.Spec.Description, p.Pool.Spec.Reservations = "", nil, nil, "", nil
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.pools.Add(at, p)

@@ -119,7 +119,7 @@ func (r Reader) withRoom(ctx context.Context, ask []storage.RoomQuery, tell func
 	}
 	found, err := r.fences(ctx, places)
 	for i, q := range ask {
-		if found[places[i]].Stock.Room(q.Bits) {
+		if found[places[i]].Stock.HasRoom(q.Bits) {
 			tell(places[i])
 		}
 	}

@@ -38,7 +38,7 @@ func Group(
 		}
 		b.Queue(query.Get("class_epochs"), names)
 	}
-	if q.Pool.Several() {
+	if q.Pool.MultiRegion() {
 		b.Queue(query.Get("stock_epoch"), pool.ID, pool.Region)
 	}
 	results := db.SendBatch(ctx, b)
@@ -76,7 +76,7 @@ func groupFacts(results pgx.BatchResults, n int, region string, pool storage.Con
 	if err = takeGranted(results, q, facts); err == nil && len(q.Classes) > 0 {
 		facts.Epochs, facts.Platform, err = takeEpochs(results)
 	}
-	if err != nil || !q.Pool.Several() {
+	if err != nil || !q.Pool.MultiRegion() {
 		return err
 	}
 	// The pool's rows in the region must not be used in two cases. Either the pool has no share in the region, or the rows and the loan record come

@@ -91,11 +91,11 @@ func databaseError(op string, pg *pgconn.PgError) error {
 	case write.UniqueViolation, foreignKeyViolation, "23514", "23502":
 		// A foreign key is also violated if the referenced row is deleted while it is in use.
 		if pg.Code == foreignKeyViolation && (op == "project_delete" || op == "space_delete") {
-			return ipam.Errorf(ipam.CodeInUse, "The resource is still in use and was not deleted. Delete the objects that use it first.").Because(pg)
+			return ipam.Errorf(ipam.CodeInUse, "The resource is still in use and was not deleted. Delete the objects that use it first.").WithCause(pg)
 		}
 		if say, ok := constraints[pg.ConstraintName]; ok {
-			return say().Because(pg)
+			return say().WithCause(pg)
 		}
 	}
-	return ipam.Errorf(ipam.CodeInternal, "The database refused the operation.").Because(pg)
+	return ipam.Errorf(ipam.CodeInternal, "The database refused the operation.").WithCause(pg)
 }

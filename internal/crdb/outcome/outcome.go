@@ -202,5 +202,5 @@ func Refusal(ctx context.Context, op string, err error) error {
 	case ctx.Err() != nil:
 		return Deadline(err)
 	}
-	return ipam.Errorf(ipam.CodeInternal, "The database refused the operation.").Because(err)
+	return ipam.Errorf(ipam.CodeInternal, "The database refused the operation.").WithCause(err)
 }

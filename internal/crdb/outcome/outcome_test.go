@@ -156,7 +156,7 @@ func TestErrorsNotFromTheDatabaseAreClassified(t *testing.T) {
 		"another error of a closure":    {&closureError{own}, Refused},
 		"COMMIT answered by ROLLBACK":   {pgx.ErrTxCommitRollback, Refused},
 		"no rows where one must be":     {pgx.ErrNoRows, Refused},
-		"a refusal that has a cause":    {ipam.Errorf(ipam.CodeOverlap, "x").Because(&pgconn.PgError{Code: "40001"}), Retry},
+		"a refusal that has a cause":    {ipam.Errorf(ipam.CodeOverlap, "x").WithCause(&pgconn.PgError{Code: "40001"}), Retry},
 		"a conflict behind a statement": {errors.Join(conflict, &pgconn.PgError{Code: "40001"}), Refused},
 	} {
 		end, _ := Classify(c.err)

@@ -49,10 +49,10 @@ func GaveUp(ctx context.Context, end Ending, cause error) error {
 		e = ipam.Errorf(ipam.CodeUnavailable, "%s Nothing was changed; repeat the request.", whyNot(cause))
 	}
 	e.RetryAfter = time.Second
-	return e.Because(cause)
+	return e.WithCause(cause)
 }
 
 // Deadline returns the error for a request whose deadline passed before any change.
 func Deadline(cause error) error {
-	return ipam.Errorf(ipam.CodeDeadline, "The request reached its deadline. Nothing was changed; repeat the request.").Because(cause)
+	return ipam.Errorf(ipam.CodeDeadline, "The request reached its deadline. Nothing was changed; repeat the request.").WithCause(cause)
 }

@@ -35,7 +35,7 @@ func (r *holdRow) readPhase() {
 	parts := strings.Split(r.phase, " ")
 	r.Phase = ipam.Phase(parts[0])
 	if len(parts) == 4 {
-		r.Because = ipam.Because{Reason: ipam.EndReason(parts[1]), Consumer: ipam.ConsumerRef{Realm: parts[2], UID: parts[3]}}
+		r.Because = ipam.ReleaseCause{Reason: ipam.EndReason(parts[1]), Consumer: ipam.ConsumerRef{Realm: parts[2], UID: parts[3]}}
 	}
 }
 

@@ -74,7 +74,7 @@ func (s *suite) hold(pool ipam.Pool, block string, since, until int) ipam.Hold {
 	return ipam.Hold{
 		ID: ipam.NewID(), ProjectID: pool.ProjectID, Project: pool.Project, Pool: pool.Ref(), Block: cidr(block),
 		Purpose: ipam.PurposeClaim, Phase: ipam.PhaseRetained, AllocationID: ipam.NewID(), Holder: ipam.Ref{Project: "red", Name: "c"},
-		Because: ipam.Because{Reason: ipam.ReasonExpired, Consumer: ipam.ConsumerRef{Realm: "cluster-a", UID: "vm-1"}},
+		Because: ipam.ReleaseCause{Reason: ipam.ReasonExpired, Consumer: ipam.ConsumerRef{Realm: "cluster-a", UID: "vm-1"}},
 		Since:   born.Add(time.Duration(since) * time.Hour), Until: born.Add(time.Duration(until) * time.Hour),
 	}
 }

@@ -15,7 +15,7 @@ import (
 var transactions = map[string]func(*suite){
 	"ClosureErrorIsReturnedAndNothingIsWritten": func(s *suite) {
 		w := s.world()
-		refused := ipam.Errorf(ipam.CodePoolExhausted, "Full.").At("/spec", "does not fit.").Because(errors.New("private"))
+		refused := ipam.Errorf(ipam.CodePoolExhausted, "Full.").At("/spec", "does not fit.").WithCause(errors.New("private"))
 		for name, want := range map[string]error{
 			"a refusal":       refused,
 			"a conflict":      &storage.Conflict{ClaimRefs: []storage.NameRef{{Name: "x"}}},
