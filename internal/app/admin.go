@@ -71,7 +71,7 @@ func (a *App) adminHandler(c Config) http.Handler {
 // fromHere serves callers on this machine, which includes kubectl port-forward. Other callers get 404.
 func fromHere(next http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !auth.FromHere(r) {
+		if !auth.FromThisMachine(r) {
 			http.NotFound(w, r)
 			return
 		}

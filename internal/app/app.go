@@ -188,7 +188,7 @@ func (a *App) prepareServer(c Config, f files, service *alloc.Service) error {
 	if err != nil {
 		return err
 	}
-	a.console = page.There()
+	a.console = page.Included()
 	proxies, err := c.proxies()
 	if err != nil {
 		return err

@@ -49,7 +49,7 @@ func (c Config) read(log *slog.Logger, clock func() time.Time) (f files, err err
 
 // authenticator combines the configured authentication methods. It also returns the console, whose sign-in uses the same methods.
 func (a *App) authenticator(c Config, issuers oidc.Config, may limits.Limits) (auth.Authenticator, *console.Console, error) {
-	ways, sign := auth.Ways{}, tenancy.SessionWays{Members: a.keyring}
+	ways, sign := auth.Combined{}, tenancy.SessionWays{Members: a.keyring}
 	page := console.Config{Limits: may, Log: a.Log, Keys: c.by(authKeys)}
 	if c.by(authDev) {
 		ways.Dev = auth.Dev{LocalOnly: true}

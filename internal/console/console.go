@@ -52,7 +52,7 @@ func New(cfg Config) *Console {
 }
 
 // There reports whether the build contains the console.
-func (c *Console) There() bool { return c.files[index] != nil }
+func (c *Console) Included() bool { return c.files[index] != nil }
 
 // Register implements api.Console.
 func (c *Console) Register(e *echo.Echo) {

@@ -60,7 +60,7 @@ func load(from fs.FS) map[string]*static.File {
 // serve sends a file. For a path that is no file, it sends the console's page, because the page has its own routes.
 func (c *Console) serve(ec echo.Context) error {
 	name := strings.TrimPrefix(ec.Request().URL.Path, Path)
-	if !c.There() {
+	if !c.Included() {
 		return show(ec, http.StatusNotFound, message{
 			"This build has no console", "This server was built without the console. Run make console, which needs Node, and then build the server. The API works without it.",
 			"/", "Start page",

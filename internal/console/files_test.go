@@ -92,8 +92,8 @@ func TestBuildWithoutConsoleReportsIt(t *testing.T) {
 		require.Contains(t, text(t, w.Body), "This build has no console")
 		require.Equal(t, styled, w.Header.Get("Content-Security-Policy"))
 	}
-	require.False(t, New(Config{files: fstest.MapFS{}}).There())
-	require.True(t, New(Config{files: fstest.MapFS{"index.html": {}}}).There())
+	require.False(t, New(Config{files: fstest.MapFS{}}).Included())
+	require.True(t, New(Config{files: fstest.MapFS{"index.html": {}}}).Included())
 }
 
 func TestFileOfAnUnknownTypePanics(t *testing.T) {

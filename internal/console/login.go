@@ -68,7 +68,7 @@ func (c *Console) login(ec echo.Context) error {
 		return tries.Failed(ec.Response().Header(), err)
 	}
 	a := attempt{
-		Seed: make([]byte, sha256.Size), Issuer: ec.QueryParam("issuer"), Return: within(ec.QueryParam("return")), Before: tenancy.SessionHash(auth.Held(r)),
+		Seed: make([]byte, sha256.Size), Issuer: ec.QueryParam("issuer"), Return: within(ec.QueryParam("return")), Before: tenancy.SessionHash(auth.SessionToEnd(r)),
 	}
 	_, _ = rand.Read(a.Seed) // it never fails
 	there, err := at.Begin(r.Context(), a.of(r))

@@ -23,7 +23,7 @@ const largestSignIn = 4 << 10
 func (c *Console) look(ec echo.Context) error {
 	r, s := ec.Request(), c.ways()
 	token := auth.SessionOf(r)
-	if token != "" && auth.FromConsole(r) == nil {
+	if token != "" && auth.CheckConsole(r) == nil {
 		ctx, tries := c.trying(ec)
 		defer tries.End()
 		who, until, err := c.cfg.Sessions.Find(ctx, token)
@@ -50,7 +50,7 @@ func (c *Console) look(ec echo.Context) error {
 // signIn starts a session with an API key.
 func (c *Console) signIn(ec echo.Context) error {
 	r := ec.Request()
-	if err := auth.FromConsole(r); err != nil {
+	if err := auth.CheckConsole(r); err != nil {
 		return err
 	}
 	key, err := keyOf(r)
@@ -102,7 +102,7 @@ func (c *Console) replace(ec echo.Context, begun tenancy.Begun, before []byte) e
 
 // signOut ends the browser's session and removes its cookie.
 func (c *Console) signOut(ec echo.Context) error {
-	if err := auth.FromConsole(ec.Request()); err != nil {
+	if err := auth.CheckConsole(ec.Request()); err != nil {
 		return err
 	}
 	if token := auth.SessionOf(ec.Request()); token != "" {

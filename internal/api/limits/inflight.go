@@ -93,8 +93,8 @@ func (f *InFlight) Enter(ctx context.Context, credentials string) (leave func(),
 	return func() { <-f.slots; f.leaveAs(caller) }, nil
 }
 
-// Throttled calls the function at most once in logEvery, so that refused requests do not fill the log.
-func (f *InFlight) Throttled(tell func()) { f.logLimit.Do(tell) }
+// LimitLog calls write at most once in logEvery, so that refused requests do not fill the log.
+func (f *InFlight) LimitLog(write func()) { f.logLimit.Do(write) }
 
 // enterSlot takes a slot. If there is none, it waits for one.
 func (f *InFlight) enterSlot(ctx context.Context) bool {
