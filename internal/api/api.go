@@ -119,7 +119,7 @@ func New(cfg Config) http.Handler {
 	e.GET("/docs/*", ui)
 	e.GET("/openapi.yaml", pages.YAML())
 	e.GET("/openapi.json", pages.JSON())
-	e.GET("/", pages.Front(pages.Around{Console: cfg.Console != nil && cfg.Console.Included(), Metrics: cfg.Metrics != nil, MetricsLocal: cfg.MetricsLocal}))
+	e.GET("/", pages.Front(pages.OptionalPaths{Console: cfg.Console != nil && cfg.Console.Included(), Metrics: cfg.Metrics != nil, MetricsLocal: cfg.MetricsLocal}))
 	if cfg.Console != nil {
 		cfg.Console.Register(e)
 	}

@@ -81,7 +81,7 @@ func (s *stream) run() error {
 		case err != nil:
 			return err
 		case context.Cause(ctx) == context.DeadlineExceeded: //nolint:errorlint // context.Cause returns the error itself
-			return ipam.Errorf(ipam.CodeUnavailable, "The stream has reached its longest duration. Connect again and continue from the last cursor.")
+			return ipam.Errorf(ipam.CodeUnavailable, "The stream has reached its maximum duration. Connect again and continue from the last cursor.")
 		case ctx.Err() != nil:
 			return nil //nolint:nilerr // the client has gone
 		}

@@ -74,7 +74,7 @@ func cutTag(s string) (tag, rest string, ok bool) {
 func (a *adapter) revalidate(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		op, values := operationOf(c), c.Request().Header[contract.IfNoneMatch]
-		if op == nil || len(values) != 1 || !op.CoversReads() {
+		if op == nil || len(values) != 1 || !op.ReadsWithTag() {
 			return next(c)
 		}
 		match, err := parseMatch(contract.IfNoneMatch, &values[0])

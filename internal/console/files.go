@@ -27,8 +27,8 @@ const (
 	bare = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
-// hashed matches file names that contain a hash of the content. The build makes such names.
-var hashed = regexp.MustCompile(`-[0-9A-Za-z_-]{8}\.\w+$`)
+// hashedName matches file names that contain a hash of the content. The build makes such names.
+var hashedName = regexp.MustCompile(`-[0-9A-Za-z_-]{8}\.\w+$`)
 
 // load reads the files. It panics only if the build is broken.
 func load(from fs.FS) map[string]*static.File {
@@ -45,7 +45,7 @@ func load(from fs.FS) map[string]*static.File {
 		switch {
 		case name == index:
 			caching = "no-store"
-		case hashed.MatchString(name):
+		case hashedName.MatchString(name):
 			caching = "public, max-age=31536000, immutable"
 		}
 		files[name] = static.New(name, caching, body).Compressed()
