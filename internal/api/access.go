@@ -51,7 +51,7 @@ func (s *server) DeleteAPIKey(c echo.Context, project, key string, p gen.DeleteA
 }
 
 func (s *server) ListPoolGrants(c echo.Context, project, pool string, p gen.ListPoolGrantsParams) error {
-	return list(c, p.Limit, p.Cursor, project, with(pool, s.use.ListPoolGrants), codec.GrantOf)
+	return list(c, p.Limit, p.Cursor, project, withArgument(pool, s.use.ListPoolGrants), codec.GrantOf)
 }
 
 func (s *server) GetPoolGrant(c echo.Context, project, pool, consumer string, _ gen.GetPoolGrantParams) error {
@@ -67,7 +67,7 @@ func (s *server) DeletePoolGrant(c echo.Context, project, pool, consumer string,
 }
 
 func (s *server) ListSpaceGrants(c echo.Context, project, space string, p gen.ListSpaceGrantsParams) error {
-	return list(c, p.Limit, p.Cursor, project, with(space, s.use.ListSpaceGrants), codec.GrantOf)
+	return list(c, p.Limit, p.Cursor, project, withArgument(space, s.use.ListSpaceGrants), codec.GrantOf)
 }
 
 func (s *server) GetSpaceGrant(c echo.Context, project, space, consumer string, _ gen.GetSpaceGrantParams) error {
@@ -82,32 +82,32 @@ func (s *server) DeleteSpaceGrant(c echo.Context, project, space, consumer strin
 	return deleteGrant(c, p.IfMatch, p.DryRun, project, space, consumer, s.use.DeleteSpaceGrant)
 }
 
-// The three functions below handle grants. The parameter of names the granted pool or space.
+// The three functions below handle grants. name is the name of the granted pool or space.
 
-func getGrant(c echo.Context, project, of, consumer string, use func(ctx context.Context, project, of, consumer string) (ipam.Grant, error)) error {
+func getGrant(c echo.Context, project, name, consumer string, use func(ctx context.Context, project, name, consumer string) (ipam.Grant, error)) error {
 	return get(c, project, consumer, func(ctx context.Context, project, consumer string) (ipam.Grant, error) {
-		return use(ctx, project, of, consumer)
+		return use(ctx, project, name, consumer)
 	}, codec.GrantOf)
 }
 
-func putGrant(c echo.Context, p conditions, project, of, consumer string,
-	use func(ctx context.Context, project, of, consumer string, r usecase.Request) (usecase.Result[ipam.Grant], error),
+func putGrant(c echo.Context, p conditions, project, name, consumer string,
+	use func(ctx context.Context, project, name, consumer string, r usecase.Request) (usecase.Result[ipam.Grant], error),
 ) error {
 	return putBare(c, p, func(ctx context.Context, r usecase.Request) (usecase.Result[ipam.Grant], error) {
-		return use(ctx, project, of, consumer, r)
+		return use(ctx, project, name, consumer, r)
 	}, codec.GrantOf)
 }
 
-func deleteGrant(c echo.Context, ifMatch *string, dryRun *bool, project, of, consumer string,
-	use func(ctx context.Context, project, of, consumer string, r usecase.Request) error,
+func deleteGrant(c echo.Context, ifMatch *string, dryRun *bool, project, name, consumer string,
+	use func(ctx context.Context, project, name, consumer string, r usecase.Request) error,
 ) error {
 	return remove(c, ifMatch, dryRun, project, consumer, func(ctx context.Context, project, consumer string, r usecase.Request) error {
-		return use(ctx, project, of, consumer, r)
+		return use(ctx, project, name, consumer, r)
 	})
 }
 
 func (s *server) ListQuotas(c echo.Context, project string, p gen.ListQuotasParams) error {
-	return followed(c, s.use, p.Limit, p.Cursor, project, s.use.ListQuotas, codec.QuotaOf)
+	return listFollowed(c, s.use, p.Limit, p.Cursor, project, s.use.ListQuotas, codec.QuotaOf)
 }
 
 func (s *server) GetQuota(c echo.Context, project, quota string) error {

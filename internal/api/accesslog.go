@@ -9,9 +9,9 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// accessLog writes one line for each request. The line contains the route and not the path. So requests of one route can be counted, and no resource
-// names are logged. The line also has the caller, the authentication method and the remote address. It has no bodies and no headers, and therefore no
-// credentials. accessLog renders an error itself, so that it can log the status that was sent.
+// accessLog writes one line for each request. The line contains the route instead of the path, so that requests can be counted by route and no
+// resource names are logged. The line also has the caller, the authentication method and the remote address. It has neither body nor headers, and
+// therefore no credentials. accessLog renders an error itself, so that it can log the status that was sent.
 func (a *adapter) accessLog(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		start := time.Now()
@@ -41,7 +41,7 @@ func (a *adapter) accessLog(next echo.HandlerFunc) echo.HandlerFunc {
 			slog.String("remote", tenancy.OriginOf(ctx).Remote),
 		)
 		line.AddAttrs(a.traceAttrs(c)...)
-		_ = log.Handle(ctx, line) // the error is ignored, as slog.Logger does: nothing can report a line that cannot be written
+		_ = log.Handle(ctx, line) // slog.Logger ignores this error too: nothing can report a line that cannot be written
 		return nil
 	}
 }

@@ -28,5 +28,5 @@ func (s *server) DeleteAlertRule(c echo.Context, project, rule string, p gen.Del
 }
 
 func (s *server) ListAlerts(c echo.Context, project string, p gen.ListAlertsParams) error {
-	return followed(c, s.use, p.Limit, p.Cursor, project, s.use.ListAlerts, codec.AlertOf)
+	return listFollowed(c, s.use, p.Limit, p.Cursor, project, s.use.ListAlerts, codec.AlertOf)
 }

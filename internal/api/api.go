@@ -36,7 +36,8 @@ type Config struct {
 	Limits limits.Limits
 	// InFlight limits concurrent requests. nil: no limit.
 	InFlight *limits.InFlight
-	// TrustedProxies are the proxies whose X-Forwarded-For header the server trusts. Without any, a client's address is its connection's address.
+	// TrustedProxies are the proxies whose X-Forwarded-For header the server trusts. Without trusted proxies, a client's address is the address of
+	// its connection.
 	TrustedProxies []netip.Prefix
 	// MaxBody is the largest request body in bytes. 0: 1 MiB.
 	MaxBody int64
@@ -56,8 +57,8 @@ type Config struct {
 type Console interface {
 	// Register adds the console's paths to the router. Their requests have an origin and a deadline, and the adapter renders their errors.
 	Register(e *echo.Echo)
-	// There reports whether the build contains the console. Without the console, Register adds one page that explains how to get it.
-	There() bool
+	// Included reports whether the build contains the console. If it does not, Register adds one page that explains how to build the console.
+	Included() bool
 }
 
 // Version identifies the build.
@@ -104,7 +105,7 @@ func New(cfg Config) http.Handler {
 	e := echo.New()
 	e.Binder = contract.Binder{}
 	e.HTTPErrorHandler = a.renderError
-	e.Use(a.chained())
+	e.Use(a.chain())
 	gen.RegisterHandlers(e, &server{cfg.Service, cfg})
 	swagger := docs.Handler("/openapi.yaml")
 	ui := func(c echo.Context) error {
@@ -118,7 +119,7 @@ func New(cfg Config) http.Handler {
 	e.GET("/docs/*", ui)
 	e.GET("/openapi.yaml", pages.YAML())
 	e.GET("/openapi.json", pages.JSON())
-	e.GET("/", pages.Front(pages.Around{Console: cfg.Console != nil && cfg.Console.There(), Metrics: cfg.Metrics != nil, MetricsLocal: cfg.MetricsLocal}))
+	e.GET("/", pages.Front(pages.OptionalPaths{Console: cfg.Console != nil && cfg.Console.Included(), Metrics: cfg.Metrics != nil, MetricsLocal: cfg.MetricsLocal}))
 	if cfg.Console != nil {
 		cfg.Console.Register(e)
 	}
@@ -127,7 +128,7 @@ func New(cfg Config) http.Handler {
 	if cfg.Metrics != nil {
 		e.GET("/metrics", a.serveMetrics)
 	}
-	return headAsGet(a.bound(e))
+	return headAsGet(a.limitConcurrency(e))
 }
 
 // headAsGet serves HEAD with the GET handler. net/http omits the body because the original request is still a HEAD.

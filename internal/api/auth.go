@@ -11,8 +11,8 @@ import (
 
 // authenticate puts the caller into the request's context, where the use cases read it.
 //
-// Each failure counts as an attempt from the client's address. If an address has used up its attempts, its clients get 429, and not the error in
-// their credentials. The server then looks up nothing for credentials that it does not already know to be valid.
+// Each failure counts as an attempt from the client's address. If an address has used all its attempts, its clients get 429 instead of the error
+// about their credentials. The server then still accepts credentials that it knows to be valid, but looks up no others.
 func (a *adapter) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		op := operationOf(c)

@@ -98,7 +98,7 @@ func newBench(b *testing.B, change func(*api.Config)) bench {
 	b.Cleanup(func() { require.NoError(b, metrics.Shutdown(context.Background())) })
 	const plenty = 1_000_000_000
 	cfg := api.Config{
-		Service: &instant{claim: s.claim, page: page}, Authenticator: auth.Ways{Keys: keyring},
+		Service: &instant{claim: s.claim, page: page}, Authenticator: auth.Combined{Keys: keyring},
 		Log:   slog.New(slog.NewTextHandler(io.Discard, nil)), //nolint:sloglint // what a line costs is part of it
 		Meter: metrics, Metrics: metrics.Handler(),
 		Limits: limits.Limits{

@@ -77,7 +77,7 @@ func unreadable(r *http.Request, err error) error {
 	switch {
 	case errors.As(err, &large):
 		return tooLarge(large.Limit)
-	case errors.Is(err, os.ErrDeadlineExceeded): // a slow caller's read deadline passed; the request's own deadline has not, so this is no 5xx
+	case errors.Is(err, os.ErrDeadlineExceeded): // the caller was too slow and the read deadline passed; the request's own deadline did not pass, so this is no 5xx
 		return refuse.Invalid([]ipam.Field{{Detail: "arrived too slowly; send less in one request."}})
 	case errors.Is(err, guard.ErrTooManyBodies):
 		return ipam.Errorf(ipam.CodeRateLimited, "The server already receives too many large bodies. Nothing was changed; repeat the request when Retry-After has passed, or send less at once.")

@@ -59,7 +59,7 @@ func setupDefaultLimits(t *testing.T) (limited, holders) {
 	for who := range known {
 		known[who] = acme
 	}
-	l.service = serve(t, api.Config{Service: use, Authenticator: auth.Ways{OIDC: known}, Limits: limits.DefaultRates.Limits(l.now)})
+	l.service = serve(t, api.Config{Service: use, Authenticator: auth.Combined{OIDC: known}, Limits: limits.DefaultRates.Limits(l.now)})
 	return l, known
 }
 

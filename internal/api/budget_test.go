@@ -26,7 +26,7 @@ func budgeted(t *testing.T) limited {
 		l.door.known[who] = true
 	}
 	o := ratelimit.Options{Clock: l.now}
-	l.service = serve(t, api.Config{Service: script(), Authenticator: auth.Ways{OIDC: l.door}, Limits: limits.Limits{
+	l.service = serve(t, api.Config{Service: script(), Authenticator: auth.Combined{OIDC: l.door}, Limits: limits.Limits{
 		Work: ratelimit.New("work", 100, o), Project: ratelimit.New("project-work", 150, o),
 	}})
 	return l

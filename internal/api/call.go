@@ -29,11 +29,11 @@ type call struct {
 
 	waited time.Duration // time spent waiting for changes; metrics subtract it from the duration
 
-	headers [4]string // values for response headers with one value each
-	given   int
+	headers     [4]string // values for response headers with one value each
+	headerCount int
 }
 
-// callOf returns a request's call, or a new call for a request that has not passed chained.
+// callOf returns a request's call, or a new call for a request that has not passed chain.
 func callOf(c echo.Context) *call {
 	if k, ok := c.(*call); ok {
 		return k
@@ -45,16 +45,16 @@ func callOf(c echo.Context) *call {
 // allocation.
 func setHeader(c echo.Context, name, value string) {
 	k, ok := c.(*call)
-	if !ok || k.given == len(k.headers) {
+	if !ok || k.headerCount == len(k.headers) {
 		c.Response().Header()[name] = []string{value}
 		return
 	}
-	k.headers[k.given] = value
-	k.given++
-	c.Response().Header()[name] = k.headers[k.given-1 : k.given : k.given]
+	k.headers[k.headerCount] = value
+	k.headerCount++
+	c.Response().Header()[name] = k.headers[k.headerCount-1 : k.headerCount : k.headerCount]
 }
 
-// noQuery is the result of QueryParams without a query.
+// noQuery is the result of QueryParams for a request without a query.
 var noQuery = url.Values{}
 
 // QueryParams implements echo.Context. It does not parse an empty query.
@@ -73,7 +73,7 @@ func operationOf(c echo.Context) *contract.Operation {
 	return nil
 }
 
-// contextOf returns the tenancy.RequestContext that origin has made for a request.
+// contextOf returns the tenancy.RequestContext that the middleware origin has made for a request.
 func contextOf(c echo.Context) (*tenancy.RequestContext, error) {
 	if v, ok := tenancy.RequestContextOf(c.Request().Context()); ok {
 		return v, nil

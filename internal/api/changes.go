@@ -15,7 +15,8 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// rightsEvery is the interval between checks that the caller may still follow the changes. The key and member caches are also some seconds old.
+// rightsEvery is the interval between two checks of the caller's right to follow the changes. The caches of keys and members can be some seconds old
+// too, so a shorter interval would gain little.
 const rightsEvery = 3 * time.Second
 
 func (s *server) ListChanges(c echo.Context, project string, p gen.ListChangesParams) error {
@@ -34,7 +35,7 @@ func (s *server) ListChanges(c echo.Context, project string, p gen.ListChangesPa
 	}
 	defer follower.Close()
 	limits.ReleaseSlot(c.Request().Context())
-	if streams(operationOf(c), c.Request()) {
+	if wantsStream(operationOf(c), c.Request()) {
 		return s.stream(c, follower)
 	}
 	return s.poll(c, follower, codec.ValueOr(p.Limit, defaultLimit), time.Duration(value(p.WaitSeconds))*time.Second)
@@ -51,7 +52,7 @@ func (s *server) poll(c echo.Context, follower *feed.Follower, limit int, wait t
 	changes, err := follower.Next(c.Request().Context(), wait, limit)
 	callOf(c).waited = time.Since(began)
 	if err == nil && wait > 0 {
-		err = s.may(c, follower)
+		err = s.recheck(c, follower)
 	}
 	if err != nil {
 		return err
@@ -73,8 +74,8 @@ func (s *server) poll(c echo.Context, follower *feed.Follower, limit int, wait t
 	return sendOK(c, &page)
 }
 
-// may checks again that the caller's credentials are valid and that the caller may follow the changes.
-func (s *server) may(c echo.Context, follower *feed.Follower) error {
+// recheck checks again that the caller's credentials are valid and that the caller may follow the changes.
+func (s *server) recheck(c echo.Context, follower *feed.Follower) error {
 	who, err := s.cfg.Authenticator.Authenticate(c.Request())
 	if err != nil {
 		return err

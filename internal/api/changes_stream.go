@@ -81,13 +81,13 @@ func (s *stream) run() error {
 		case err != nil:
 			return err
 		case context.Cause(ctx) == context.DeadlineExceeded: //nolint:errorlint // context.Cause returns the error itself
-			return ipam.Errorf(ipam.CodeUnavailable, "The stream has reached its longest duration. Connect again and continue from the last cursor.")
+			return ipam.Errorf(ipam.CodeUnavailable, "The stream has reached its maximum duration. Connect again and continue from the last cursor.")
 		case ctx.Err() != nil:
 			return nil //nolint:nilerr // the client has gone
 		}
 		now := time.Now()
 		if !now.Before(rights) {
-			if err := s.may(s.c, s.follower); err != nil {
+			if err := s.recheck(s.c, s.follower); err != nil {
 				return err
 			}
 			rights = now.Add(rightsEvery)
@@ -114,8 +114,8 @@ func (s *stream) run() error {
 	}
 }
 
-// next waits for changes. While the budget is used up, it returns none. Many streams may wait for one budget, so each of them waits for a random time
-// longer, and they do not all continue at once.
+// next waits for changes. While the budget is used up, it returns none. Many streams may wait for one budget. Each stream adds a random time to its
+// wait, so that they do not all continue at once.
 func (s *stream) next(ctx context.Context, wait time.Duration) ([]*feed.Change, error) {
 	debt := tenancy.BudgetOf(ctx).Debt()
 	if debt == 0 {
@@ -155,8 +155,8 @@ func (s *stream) event(name, id string, data any) {
 	s.add([]byte("data: "), text, []byte("\n\n"))
 }
 
-// add adds text to the response. The first text after a flush sets the write deadline. By then the client must have read all text up to the next
-// flush.
+// add adds text to the response. The first text after a flush sets the write deadline. Before this deadline, the client must read all text up to the
+// next flush.
 func (s *stream) add(texts ...[]byte) {
 	if s.text == nil {
 		err := http.NewResponseController(s.c.Response()).SetWriteDeadline(time.Now().Add(writeLimit))

@@ -27,15 +27,15 @@ func (s *server) ListClaims(c echo.Context, project string, p gen.ListClaimsPara
 	if p.Consumer != nil {
 		f.Consumer = codec.ConsumerRef(value(p.Realm), *p.Consumer)
 	}
-	return followed(c, s.use, p.Limit, p.Cursor, project, with(f, s.use.ListClaims), codec.ClaimOf)
+	return listFollowed(c, s.use, p.Limit, p.Cursor, project, withArgument(f, s.use.ListClaims), codec.ClaimOf)
 }
 
 func (s *server) CreateClaim(c echo.Context, project string, p gen.CreateClaimParams) error {
 	return create(c, post{project: project, key: p.IdempotencyKey, dryRun: p.DryRun}, codec.NewClaim, s.use.CreateClaim, codec.ClaimOf)
 }
 
-// answeredClaim is the size in bytes that a claim has in a response, beyond the texts in the request. CreateClaimBatch reserves memory by it.
-const answeredClaim = 512
+// claimOverhead is the size in bytes of a claim in a response, without the texts from the request. CreateClaimBatch uses it to reserve memory.
+const claimOverhead = 512
 
 func (s *server) CreateClaimBatch(c echo.Context, project string, p gen.CreateClaimBatchParams) error {
 	var body gen.ClaimBatchCreate
@@ -52,7 +52,7 @@ func (s *server) CreateClaimBatch(c echo.Context, project string, p gen.CreateCl
 	}
 	bytes := 0
 	for i := range asked {
-		bytes += answeredClaim + asked[i].Size()
+		bytes += claimOverhead + asked[i].Size()
 	}
 	keep, err := reserve(c, bytes)
 	if err != nil {
@@ -68,7 +68,7 @@ func (s *server) CreateClaimBatch(c echo.Context, project string, p gen.CreateCl
 }
 
 func (s *server) GetClaim(c echo.Context, project, claim string, _ gen.GetClaimParams) error {
-	return get(c, project, claim, asAsked(c, s.use.GetClaim), codec.ClaimOf)
+	return get(c, project, claim, withConsistency(c, s.use.GetClaim), codec.ClaimOf)
 }
 
 func (s *server) PutClaim(c echo.Context, project, claim string, p gen.PutClaimParams) error {
@@ -88,25 +88,25 @@ func (s *server) ReleaseClaims(c echo.Context, project string, p gen.ReleaseClai
 	if err := c.Bind(&body); err != nil {
 		return err
 	}
-	asked, err := releasing(project, body)
+	asked, err := selectionOf(project, body)
 	if err != nil {
 		return err
 	}
 	r := usecase.Request{DryRun: value(p.DryRun)}
 	done, err := s.use.ReleaseClaims(c.Request().Context(), project, asked, r)
 	if err != nil {
-		return inSelection(err)
+		return pointToBody(err)
 	}
 	mark(c, r.DryRun, false)
 	out := codec.ReleaseOf(done, r.DryRun)
 	return sendOK(c, &out)
 }
 
-// shownReleases limits the claims that a release's dry run lists.
+// shownReleases is the maximum number of claims that the dry run of a release lists.
 const shownReleases = 100
 
-// releasing converts the body into the selection of claims to release.
-func releasing(project string, body gen.ClaimReleaseCreate) (releases.Selection, error) {
+// selectionOf converts the body into the selection of claims to release.
+func selectionOf(project string, body gen.ClaimReleaseCreate) (releases.Selection, error) {
 	sel := body.Select
 	q := releases.Selection{
 		Names: sel.Names, Token: body.Token, Cursor: body.Cursor, Limit: codec.ValueOr(body.Limit, releases.MaxReleases), Preview: shownReleases,
@@ -126,12 +126,12 @@ func releasing(project string, body gen.ClaimReleaseCreate) (releases.Selection,
 	if sel.Consumer != nil {
 		q.Filter.Consumer = codec.ConsumerRef(sel.Consumer.Realm, sel.Consumer.UID)
 	}
-	return q, inSelection(err)
+	return q, pointToBody(err)
 }
 
-// inSelection rewrites the field pointers in a list's error, because in this operation the filters are in the body and not in the query.
-func inSelection(err error) error {
-	e, ok := err.(*ipam.Error) //nolint:errorlint // only the refusal itself is re-pointed
+// pointToBody rewrites the field pointers in a list's error, because in this operation the filters are in the body and not in the query.
+func pointToBody(err error) error {
+	e, ok := err.(*ipam.Error) //nolint:errorlint // only an unwrapped refusal has pointers to rewrite
 	if !ok {
 		return err
 	}
@@ -180,11 +180,11 @@ func (s *server) ListAllocations(c echo.Context, project string, p gen.ListAlloc
 	}
 	f.Phase, f.Family = string(value(p.Phase)), ipam.Family(value(p.IPFamily))
 	f.Purpose, f.Own = ipam.Purpose(value(p.Purpose)), value(p.Holder) == gen.AllocationHolderSelf
-	return followed(c, s.use, p.Limit, p.Cursor, project, with(f, s.use.ListAllocations), codec.AllocationOf)
+	return listFollowed(c, s.use, p.Limit, p.Cursor, project, withArgument(f, s.use.ListAllocations), codec.AllocationOf)
 }
 
 func (s *server) GetAllocation(c echo.Context, project, allocation string, _ gen.GetAllocationParams) error {
-	return get(c, project, allocation, asAsked(c, s.use.GetAllocation), codec.AllocationOf)
+	return get(c, project, allocation, withConsistency(c, s.use.GetAllocation), codec.AllocationOf)
 }
 
 func (s *server) GetPoolMap(c echo.Context, project, pool string, p gen.GetPoolMapParams) error {

@@ -56,7 +56,7 @@ func TestClassOperationsRequireTheirRoles(t *testing.T) {
 		t.Run(id, func(t *testing.T) {
 			t.Parallel()
 			s := scriptClass()
-			on := serve(t, api.Config{Service: s, Authenticator: auth.Ways{OIDC: doorkeeper{}}})
+			on := serve(t, api.Config{Service: s, Authenticator: auth.Combined{OIDC: doorkeeper{}}})
 			ask := func(token string) *httptest.ResponseRecorder {
 				s.calls = nil
 				var headers []string

@@ -30,7 +30,7 @@ func requiredMatch(header *string) (m usecase.Match, err error) {
 
 // parseMatch reads If-Match or If-None-Match (RFC 9110, 13.1.1 and 13.1.2): * or a list with entity tags. A nil header sets no condition.
 //
-// It keeps a weak tag's W/. If-Match compares strongly, so a weak tag must match nothing there. Without its W/ the tag would match.
+// It keeps the W/ of a weak tag. If-Match compares strongly, so a weak tag must match nothing in If-Match. Without the W/, the tag could match.
 func parseMatch(name string, header *string) (m usecase.Match, err error) {
 	if header == nil {
 		return m, nil
@@ -69,12 +69,12 @@ func cutTag(s string) (tag, rest string, ok bool) {
 	return opaque, rest, ok
 }
 
-// unchanged returns 304 if a read's If-None-Match matches the current ETag. It inspects the finished response, and keeps the ETag and most other
+// revalidate returns 304 if a read's If-None-Match matches the current ETag. It inspects the finished response, and keeps the ETag and most other
 // headers. It therefore runs after the checks on permissions and on the request, as RFC 9110 (13.2.1) requires.
-func (a *adapter) unchanged(next echo.HandlerFunc) echo.HandlerFunc {
+func (a *adapter) revalidate(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		op, values := operationOf(c), c.Request().Header[contract.IfNoneMatch]
-		if op == nil || len(values) != 1 || !op.CoversReads() {
+		if op == nil || len(values) != 1 || !op.ReadsWithTag() {
 			return next(c)
 		}
 		match, err := parseMatch(contract.IfNoneMatch, &values[0])
@@ -111,5 +111,5 @@ type bodyless struct{ http.ResponseWriter }
 // Write implements http.ResponseWriter.
 func (bodyless) Write(b []byte) (int, error) { return len(b), nil }
 
-// Unwrap serves http.ResponseController.
+// Unwrap lets http.ResponseController find the wrapped writer.
 func (b bodyless) Unwrap() http.ResponseWriter { return b.ResponseWriter }

@@ -19,7 +19,7 @@ const (
 )
 
 // consistency lets an operation read from the region's replica if the request asks for stale data. The response headers report the data's age. An
-// error has these headers too, because a 404 can also rest on old data. Authorization runs earlier and never reads stale data.
+// error has these headers too, because a 404 can also be based on old data. Authorization runs earlier and never reads stale data.
 //
 // This function writes the headers itself, because errors do not pass through the generated responses.
 func (a *adapter) consistency(next echo.HandlerFunc) echo.HandlerFunc {
@@ -41,8 +41,7 @@ func (a *adapter) consistency(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// readingOf returns the consistency for a request's reads. The default is the latest data. If consistency has seen consistency=stale, it is stale
-// data.
+// readingOf returns the consistency for a request's reads. The default is the latest data. If the query has consistency=stale, it is stale data.
 func readingOf(c echo.Context) usecase.Reading {
 	if k, ok := c.(*call); ok {
 		return k.reading
@@ -50,8 +49,8 @@ func readingOf(c echo.Context) usecase.Reading {
 	return usecase.Reading{}
 }
 
-// asAsked reads one resource with the consistency that the request asks for.
-func asAsked[D any](c echo.Context, read func(ctx context.Context, project, name string, r usecase.Reading) (D, error),
+// withConsistency converts a function that reads one resource. The result reads with the consistency that the request asks for.
+func withConsistency[D any](c echo.Context, read func(ctx context.Context, project, name string, r usecase.Reading) (D, error),
 ) func(ctx context.Context, project, name string) (D, error) {
 	return func(ctx context.Context, project, name string) (D, error) {
 		return read(ctx, project, name, readingOf(c))

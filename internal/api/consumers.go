@@ -18,7 +18,7 @@ import (
 func (s *server) ListConsumers(c echo.Context, project, realm string, p gen.ListConsumersParams) error {
 	phase := value(p.Phase)
 	f := consumers.Filter{Live: phase == gen.IPConsumerPhaseLive, Ended: phase == gen.IPConsumerPhaseEnded}
-	return followed(c, s.use, p.Limit, p.Cursor, project, func(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Consumer], error) {
+	return listFollowed(c, s.use, p.Limit, p.Cursor, project, func(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Consumer], error) {
 		return s.use.ListConsumers(ctx, project, realm, f, limit, cursor, r)
 	}, codec.ConsumerOf)
 }
@@ -45,12 +45,12 @@ func (s *server) EndConsumer(c echo.Context, project, realm, uid string, p gen.E
 	if err != nil {
 		return err
 	}
-	left, err := s.use.EndConsumer(c.Request().Context(), project, codec.ConsumerRef(realm, uid), r)
+	remaining, err := s.use.EndConsumer(c.Request().Context(), project, codec.ConsumerRef(realm, uid), r)
 	switch {
 	case err != nil:
 		return err
-	case left > 0:
-		return codec.Answer(c.Response(), http.StatusAccepted, &gen.ConsumerEnding{AttachedClaims: left})
+	case remaining > 0:
+		return codec.Answer(c.Response(), http.StatusAccepted, &gen.ConsumerEnding{AttachedClaims: remaining})
 	}
 	mark(c, r.DryRun, false)
 	return c.NoContent(http.StatusNoContent)
@@ -70,7 +70,7 @@ func (s *server) RenewConsumers(c echo.Context, project string, p gen.RenewConsu
 }
 
 func (s *server) ListClaimConsumers(c echo.Context, project, claim string, p gen.ListClaimConsumersParams) error {
-	return list(c, p.Limit, p.Cursor, project, with(claim, s.use.ListClaimConsumers), codec.AttachmentOf)
+	return list(c, p.Limit, p.Cursor, project, withArgument(claim, s.use.ListClaimConsumers), codec.AttachmentOf)
 }
 
 // AttachConsumer returns the claim.

@@ -29,6 +29,6 @@ func creation(by tenancy.Principal, operationID, path string, body any, key *str
 		text = append(text, part...)
 	}
 	sum := sha256.Sum256(append(text, canonical...))
-	copy(r.Fingerprint[:], sum[:]) // half of the sum is enough: an accidental collision is improbable, and a deliberate one harms only its author
+	copy(r.Fingerprint[:], sum[:]) // half of the sum is enough: an accidental collision is improbable, and a deliberate collision harms only its author
 	return r, nil
 }

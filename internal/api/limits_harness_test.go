@@ -58,7 +58,7 @@ func limit(t *testing.T, use api.UseCases) limited {
 	l := limited{watch: &watch{}, door: &bouncer{known: map[string]bool{"alice": false, "bob": false}}, logs: &bytes.Buffer{}}
 	o := ratelimit.Options{Clock: l.now}
 	l.service = serve(t, api.Config{
-		Service: use, Authenticator: auth.Ways{OIDC: l.door},
+		Service: use, Authenticator: auth.Combined{OIDC: l.door},
 		Log: slog.New(slog.NewJSONHandler(l.logs, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Limits: limits.Limits{
 			Reads: ratelimit.New("reads", 3, o), Writes: ratelimit.New("writes", 2, o), Anonymous: ratelimit.New("anonymous", 2, o),
@@ -86,7 +86,7 @@ const here, there = "192.0.2.1", "192.0.2.2"
 func limitedDev(t *testing.T, l limited) service {
 	t.Helper()
 	o := ratelimit.Options{Clock: l.now}
-	return serve(t, api.Config{Service: script(), Authenticator: auth.Ways{Dev: auth.Dev{}}, Limits: limits.Limits{
+	return serve(t, api.Config{Service: script(), Authenticator: auth.Combined{Dev: auth.Dev{}}, Limits: limits.Limits{
 		Reads: ratelimit.New("reads", 3, o), Writes: ratelimit.New("writes", 2, o), Anonymous: ratelimit.New("anonymous", 2, o),
 	}})
 }

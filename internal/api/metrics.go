@@ -35,7 +35,7 @@ func (a *adapter) measure(next echo.HandlerFunc) echo.HandlerFunc {
 
 // serveMetrics serves the metrics. With MetricsLocal, other machines get 404.
 func (a *adapter) serveMetrics(c echo.Context) error {
-	if a.cfg.MetricsLocal && !auth.FromHere(c.Request()) {
+	if a.cfg.MetricsLocal && !auth.FromThisMachine(c.Request()) {
 		return echo.ErrNotFound
 	}
 	a.cfg.Metrics.ServeHTTP(c.Response(), c.Request())

@@ -14,8 +14,8 @@ import (
 
 // middleware lists the steps between a request and its handler, in the order in which they run.
 //
-// recoverPanic is inside accessLog. So a panic becomes an error that the adapter logs and renders like any other error. The steps above it are too
-// simple to panic.
+// recoverPanic runs inside accessLog, so that the adapter logs and renders a panic like any other error. The steps before recoverPanic are too simple
+// to panic.
 func (a *adapter) middleware() []echo.MiddlewareFunc {
 	return []echo.MiddlewareFunc{
 		a.requestID,       // an id for the request, in every response
@@ -33,15 +33,15 @@ func (a *adapter) middleware() []echo.MiddlewareFunc {
 		a.charge,          // 429 by the request's cost, as far as it is known before the body is read
 		a.negotiate,       // 406, 415
 		a.validate,        // 400 for a request that violates the contract, or a body that is not strictly one JSON value
-		a.unchanged,       // 304 if the caller already has this version
+		a.revalidate,      // 304 if the caller already has this version
 		a.consistency,     // lets reads be stale and reports their data's age
 		a.follow,          // the handler's span, if requests are traced
 	}
 }
 
-// chained combines the middleware into one function. echo wraps the handler into each middleware for each request, and each wrapping allocates a
-// closure. chained wraps them once, around the handler in the call.
-func (a *adapter) chained() echo.MiddlewareFunc {
+// chain combines the middleware into one function. echo wraps the handler into each middleware for each request, and each wrapping allocates a
+// closure. chain wraps them once, around the handler in the call.
+func (a *adapter) chain() echo.MiddlewareFunc {
 	chain := func(c echo.Context) error {
 		k, ok := c.(*call)
 		if !ok {
@@ -49,8 +49,8 @@ func (a *adapter) chained() echo.MiddlewareFunc {
 		}
 		return k.next(k)
 	}
-	for _, each := range slices.Backward(a.middleware()) {
-		chain = each(chain)
+	for _, wrap := range slices.Backward(a.middleware()) {
+		chain = wrap(chain)
 	}
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error { return chain(&call{Context: c, next: next}) }
@@ -77,7 +77,7 @@ func (a *adapter) requestID(next echo.HandlerFunc) echo.HandlerFunc {
 // requestIDOf returns the id that requestID has set.
 func requestIDOf(c echo.Context) string { return c.Response().Header().Get(headerRequestID) }
 
-// Header values that every response has. Code may replace a header's values but never writes to them, so all responses share these slices.
+// Header values that every response has. All responses share these slices, because code may replace a header's values but never writes to them.
 var (
 	nosniff     = []string{"nosniff"}
 	unframed    = []string{"DENY"}
@@ -110,13 +110,13 @@ func (a *adapter) securityHeaders(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// panicked carries a panic to the renderer.
-type panicked struct {
+// panicError carries a panic to the renderer.
+type panicError struct {
 	value any
 	stack []byte
 }
 
-func (p *panicked) Error() string { return fmt.Sprintf("panic: %v", p.value) }
+func (p *panicError) Error() string { return fmt.Sprintf("panic: %v", p.value) }
 
 func (a *adapter) recoverPanic(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) (err error) {
@@ -126,7 +126,7 @@ func (a *adapter) recoverPanic(next echo.HandlerFunc) echo.HandlerFunc {
 			case http.ErrAbortHandler: // http.ErrAbortHandler closes the connection without a response
 				panic(r)
 			default:
-				err = &panicked{value: r, stack: debug.Stack()}
+				err = &panicError{value: r, stack: debug.Stack()}
 			}
 		}()
 		return next(c)

@@ -17,11 +17,11 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// versionOperation needs credentials, but has no rate limit.
+// versionOperation is an operation that needs credentials but has no rate limit.
 const versionOperation = "getVersion"
 
-// limitRate limits the reads and writes of each caller. It does not limit operations without credentials. It does not limit development mode either,
-// because all its callers are the same.
+// limitRate limits the reads and writes of each caller. It does not limit operations without credentials, nor requests in development mode, in which
+// all callers have the same name.
 func (a *adapter) limitRate(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		op, r := operationOf(c), c.Request()
@@ -45,8 +45,8 @@ func (a *adapter) limitRate(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// charge charges a request for the costs that are known before the server reads the body. The use cases charge the rest. They charge the claims of a
-// batch before they process the claims, and rows after they have read the rows.
+// charge charges a request for the costs that are known before the server reads the body. The use cases charge the other costs: a batch before they
+// process its claims, and rows after they have read the rows.
 func (a *adapter) charge(next echo.HandlerFunc) echo.HandlerFunc {
 	may := a.cfg.Limits
 	return func(c echo.Context) error {
@@ -66,7 +66,7 @@ func (a *adapter) charge(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		k.budget = may.Budget(caller, project, c.Response().Header())
 		visit.SetBudget(&k.budget)
-		if err := k.budget.Begin(foreseen(c, k.op.ID), listed(c)); err != nil {
+		if err := k.budget.Begin(minimumWork(c, k.op.ID), requestedRows(c)); err != nil {
 			return err
 		}
 		return next(c)
@@ -76,21 +76,22 @@ func (a *adapter) charge(next echo.HandlerFunc) echo.HandlerFunc {
 // payers returns the caller and the project whose budgets a request uses. A key uses its own budget and the budget of its own project, even in a
 // request to another project. A person uses their own budget and the budget of the project in the path. "" means that no project pays.
 //
-// If the caller holds a role in the project, payers returns the project's UID and not its name. So a new project with an old name, or a key of it,
-// does not start with the used-up budget of the old project.
+// If the caller holds a role in the project, payers returns the project's UID and not its name. So a new project with an old name, or one of its
+// keys, does not start with the used budget of the old project.
 func payers(c echo.Context, who tenancy.Principal) (caller, project string) {
 	key, isKey := strings.CutPrefix(who.Subject, "key:")
 	if !isKey {
 		project = contract.PathParam(c, "project")
-		return who.Subject, identified(who, project)
+		return who.Subject, projectKey(who, project)
 	}
 	project, _, _ = strings.Cut(key, "/")
-	project = identified(who, project)
+	project = projectKey(who, project)
 	return project + who.Subject, project
 }
 
-// identified returns the UID of a project as bytes if the caller holds a role in it, and its name otherwise. A name is ASCII, and a UID never is.
-func identified(who tenancy.Principal, project string) string {
+// projectKey returns the UID of a project as bytes if the caller holds a role in the project, and otherwise the name. The two cannot be equal,
+// because a name is ASCII and a UID never is.
+func projectKey(who tenancy.Principal, project string) string {
 	if held, ok := who.Held[project]; ok {
 		return string(held.Project[:])
 	}
@@ -109,8 +110,8 @@ func payer(project string) (id ipam.ID) {
 	}
 }
 
-// foreseen returns the minimum cost of a request.
-func foreseen(c echo.Context, operation string) tenancy.Work {
+// minimumWork returns the minimum cost of a request.
+func minimumWork(c echo.Context, operation string) tenancy.Work {
 	r := c.Request()
 	w := tenancy.Work{Bytes: int(max(r.ContentLength, 0))}
 	switch {
@@ -118,7 +119,7 @@ func foreseen(c echo.Context, operation string) tenancy.Work {
 		w.Reads = 1
 	case c.QueryParam("dryRun") == "true":
 		w.DryRuns = 1
-	case grouped[operation]:
+	case groupedOperations[operation]:
 		w.Writes = 1
 	default:
 		w.Transactions = 1
@@ -126,14 +127,15 @@ func foreseen(c echo.Context, operation string) tenancy.Work {
 	return w
 }
 
-// grouped contains the writes of claims. Concurrent ones share a transaction, and the use cases charge a batch by its size.
-var grouped = map[string]bool{
+// groupedOperations contains the operations that write claims. Concurrent operations share a transaction, and the use cases charge a batch by its
+// size.
+var groupedOperations = map[string]bool{
 	"createClaim": true, "putClaim": true, "deleteClaim": true, "createClaimBatch": true, "releaseClaims": true, "renewConsumers": true,
 }
 
-// listed returns the number of rows that a list request asks for. The list starts only if the budget covers this number, but pays for the rows it
-// reads.
-func listed(c echo.Context) tenancy.Work {
+// requestedRows returns the number of rows that a list request asks for. The list starts only if the budget covers this number, but the budget is
+// charged only for the rows that the list reads.
+func requestedRows(c echo.Context) tenancy.Work {
 	limit, err := strconv.Atoi(c.QueryParams().Get("limit"))
 	if err != nil || limit < 0 || limit > maxListed {
 		return tenancy.Work{}
@@ -145,7 +147,7 @@ func listed(c echo.Context) tenancy.Work {
 const maxListed = 500
 
 // alwaysServed reports whether a path bypasses the limit of concurrent requests. Health and metrics must respond under any load. Static content, such
-// as the contract, Swagger UI and the console, costs almost no work. Strangers who read it slowly must not occupy slots.
+// as the contract, Swagger UI and the console, needs almost no work, and a stranger that reads it slowly must not occupy a slot.
 func alwaysServed(path string) bool {
 	switch path {
 	case "/healthz", "/readyz", "/metrics", "/openapi.yaml", "/openapi.json":
@@ -154,9 +156,10 @@ func alwaysServed(path string) bool {
 	return strings.HasPrefix(path, "/docs/") || strings.HasPrefix(path, "/problems/") || strings.HasPrefix(path, "/console/assets/")
 }
 
-// bound refuses requests beyond the limit of concurrent requests. It runs before everything else, including the router, the request metrics and the
-// access log. Under several times the server's capacity, most requests end here, so a refusal must be as cheap as possible.
-func (a *adapter) bound(e *echo.Echo) http.Handler {
+// limitConcurrency refuses requests beyond the limit of concurrent requests. It runs before everything else, including the router, the request
+// metrics and the access log. When the load is several times the server's capacity, most requests end here, so a refusal must be as cheap as
+// possible.
+func (a *adapter) limitConcurrency(e *echo.Echo) http.Handler {
 	f := a.cfg.InFlight
 	if f == nil {
 		return e
@@ -180,10 +183,10 @@ func (a *adapter) bound(e *echo.Echo) http.Handler {
 	})
 }
 
-// shed writes the refusal of a request. It renders the error like renderError, but logs only one line now and then for all refusals.
+// shed writes the refusal of a request. It renders the error like renderError, but logs at most one line in ten seconds for all refusals.
 func (a *adapter) shed(e *echo.Echo, w http.ResponseWriter, r *http.Request, refused *ipam.Error) {
 	f := a.cfg.InFlight
-	f.Throttled(func() {
+	f.LimitLog(func() {
 		load := f.Load()
 		a.cfg.Log.LogAttrs(r.Context(), slog.LevelWarn, "requests are refused: the server or a caller has reached its limit on concurrent requests",
 			slog.Int64("inFlight", load.Max), slog.Int64("refusedSoFar", load.Full), slog.Int64("ofOneCaller", load.Greedy))
@@ -198,5 +201,5 @@ func (a *adapter) shed(e *echo.Echo, w http.ResponseWriter, r *http.Request, ref
 		w.WriteHeader(k.Status)
 		return json.NewEncoder(w).Encode(a.problemOf(c, k, refused))
 	}))
-	_ = answer(c) // the error is ignored: it means that the client has gone
+	_ = answer(c) // an error means that the client has disconnected
 }

@@ -20,14 +20,14 @@ func (a *adapter) negotiate(next echo.HandlerFunc) echo.HandlerFunc {
 			return next(c)
 		}
 		r := c.Request()
-		if !acceptable(r) && !streams(op, r) {
+		if !acceptsResponse(r) && !wantsStream(op, r) {
 			return ipam.Errorf(ipam.CodeNotAcceptable, "The response is %s, which the Accept header does not allow.", contract.JSON).
 				At("header:Accept", "must allow %s.", contract.JSON)
 		}
 		if op.MediaType == "" || r.ContentLength == 0 {
 			return next(c)
 		}
-		if err := readable(r.Header, op.MediaType); err != nil {
+		if err := checkMediaType(r.Header, op.MediaType); err != nil {
 			if r.Method == http.MethodPatch {
 				c.Response().Header().Set("Accept-Patch", op.MediaType)
 			}
@@ -40,9 +40,9 @@ func (a *adapter) negotiate(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// acceptable reports whether a caller accepts the operation's response. A successful DELETE has no body, so it is enough that the caller accepts
+// acceptsResponse reports whether a caller accepts the operation's response. A successful DELETE has no body, so it is enough that the caller accepts
 // problem documents. Generated clients accept only application/problem+json for a DELETE.
-func acceptable(r *http.Request) bool {
+func acceptsResponse(r *http.Request) bool {
 	header := r.Header.Values("Accept")
 	return accepts(header, contract.JSON) || r.Method == http.MethodDelete && accepts(header, mimeProblem)
 }
@@ -53,8 +53,8 @@ const (
 	mimeStream      = "text/event-stream"
 )
 
-// streams reports whether a request names Server-Sent Events in Accept. */* alone is not enough.
-func streams(op *contract.Operation, r *http.Request) bool {
+// wantsStream reports whether a request names Server-Sent Events in Accept. */* alone is not enough.
+func wantsStream(op *contract.Operation, r *http.Request) bool {
 	if op == nil || op.ID != streamOperation {
 		return false
 	}
@@ -62,8 +62,8 @@ func streams(op *contract.Operation, r *http.Request) bool {
 	return strings.Contains(strings.ToLower(strings.Join(header, ",")), mimeStream) && accepts(header, mimeStream)
 }
 
-// readable checks that a body has the media type, is in UTF-8 and has no content encoding.
-func readable(h http.Header, want string) error {
+// checkMediaType checks that a body has the media type, is in UTF-8 and has no content encoding.
+func checkMediaType(h http.Header, want string) error {
 	values := h.Values(echo.HeaderContentType)
 	mediaType, params := "", map[string]string(nil)
 	switch {

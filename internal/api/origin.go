@@ -30,8 +30,8 @@ func (a *adapter) origin(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// The time that streamOperation may take beyond a request's deadline. longestWait is for a poll. streamLasts is for a stream, and the client then
-// reconnects.
+// The time that streamOperation may take beyond a request's deadline: longestWait for a poll, and streamLasts for a stream. A client reconnects when
+// its stream ends.
 const (
 	longestWait = time.Minute
 	streamLasts = time.Hour
@@ -42,7 +42,7 @@ func (a *adapter) deadline(c echo.Context) time.Duration {
 	switch {
 	case op == nil || op.ID != streamOperation:
 		return a.cfg.RequestTimeout
-	case streams(op, c.Request()):
+	case wantsStream(op, c.Request()):
 		return a.cfg.RequestTimeout + streamLasts
 	default:
 		return a.cfg.RequestTimeout + longestWait
@@ -60,7 +60,7 @@ func resourceOf(c echo.Context) string {
 }
 
 // extractor returns the function that finds a client's address. Without trusted proxies, it is the connection's address. Otherwise it is the last
-// address in X-Forwarded-For that is not a trusted proxy. A private address is not trusted by itself.
+// address in X-Forwarded-For that is not a trusted proxy. A private address is not trusted unless it is in this list.
 func extractor(trusted []netip.Prefix) echo.IPExtractor {
 	if len(trusted) == 0 {
 		return echo.ExtractIPDirect()

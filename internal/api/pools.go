@@ -24,7 +24,7 @@ func (s *server) ListPools(c echo.Context, project string, p gen.ListPoolsParams
 	}
 	f.Phase, f.Family, f.Roots = string(value(p.Phase)), ipam.Family(value(p.IPFamily)), value(p.Roots)
 	f.Visibility = ipam.Visibility(value(p.Visibility))
-	return followed(c, s.use, p.Limit, p.Cursor, project, with(f, s.use.ListPools), s.showPool)
+	return listFollowed(c, s.use, p.Limit, p.Cursor, project, withArgument(f, s.use.ListPools), s.showPool)
 }
 
 func (s *server) CreatePool(c echo.Context, project string, p gen.CreatePoolParams) error {
@@ -32,7 +32,7 @@ func (s *server) CreatePool(c echo.Context, project string, p gen.CreatePoolPara
 }
 
 func (s *server) GetPool(c echo.Context, project, pool string, _ gen.GetPoolParams) error {
-	return get(c, project, pool, asAsked(c, s.use.GetPool), s.showPool)
+	return get(c, project, pool, withConsistency(c, s.use.GetPool), s.showPool)
 }
 
 func (s *server) GetPoolFree(c echo.Context, project, pool string, p gen.GetPoolFreeParams) error {
@@ -53,7 +53,7 @@ func (s *server) GetPoolUtilization(c echo.Context, project, pool string, p gen.
 func (s *server) PatchPool(c echo.Context, project, pool string, p gen.PatchPoolParams) error {
 	return patchBare(c, p.IfMatch, p.DryRun, func(ctx context.Context, body json.RawMessage, r usecase.Request) (_ ipam.Pool, err error) {
 		var seen ipam.Pool
-		// The caller may send back the status that it has read. PatchPool compares it with the current status.
+		// The caller may send back the status that it has read, and codec.PatchPool compares it with the current status.
 		if codec.Mentions(body, "status") {
 			if seen, err = s.use.GetPool(ctx, project, pool, usecase.Reading{}); err != nil {
 				return seen, err
@@ -73,7 +73,7 @@ func (s *server) ListClasses(c echo.Context, project string, p gen.ListClassesPa
 		return err
 	}
 	f.Family = ipam.Family(value(p.IPFamily))
-	return followed(c, s.use, p.Limit, p.Cursor, project, with(f, s.use.ListClasses), codec.ClassOf)
+	return listFollowed(c, s.use, p.Limit, p.Cursor, project, withArgument(f, s.use.ListClasses), codec.ClassOf)
 }
 
 func (s *server) CreateClass(c echo.Context, project string, p gen.CreateClassParams) error {
@@ -88,7 +88,7 @@ func (s *server) CreateClass(c echo.Context, project string, p gen.CreateClassPa
 }
 
 func (s *server) GetClass(c echo.Context, project, class string, _ gen.GetClassParams) error {
-	return get(c, project, class, asAsked(c, s.use.GetClass), codec.ClassOf)
+	return get(c, project, class, withConsistency(c, s.use.GetClass), codec.ClassOf)
 }
 
 func (s *server) PatchClass(c echo.Context, project, class string, p gen.PatchClassParams) error {

@@ -41,7 +41,7 @@ func (a *adapter) renderError(err error, c echo.Context) {
 		e, k = ipam.Errorf(ipam.CodeInternal, "%s", internalSentence).WithCause(err), kinds[ipam.CodeInternal]
 	}
 	a.logError(c, k.Status, e, err)
-	a.refused(c, string(e.Code))
+	a.traceRefusal(c, string(e.Code))
 	if c.Response().Committed {
 		return // the response has begun, so the client cannot receive the error
 	}
@@ -143,7 +143,7 @@ func (a *adapter) logError(c echo.Context, status int, e *ipam.Error, cause erro
 		slog.String("cause", cause.Error()),
 	}
 	attrs = append(attrs, a.traceAttrs(c)...)
-	p, isPanic := errors.AsType[*panicked](cause)
+	p, isPanic := errors.AsType[*panicError](cause)
 	if isPanic {
 		attrs = append(attrs, slog.String("stack", string(p.stack)))
 	}

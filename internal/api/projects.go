@@ -51,7 +51,7 @@ func (s *server) ListSpaces(c echo.Context, project string, p gen.ListSpacesPara
 	if err != nil {
 		return err
 	}
-	return list(c, p.Limit, p.Cursor, project, with(f, s.use.ListSpaces), codec.SpaceOf)
+	return list(c, p.Limit, p.Cursor, project, withArgument(f, s.use.ListSpaces), codec.SpaceOf)
 }
 
 func (s *server) CreateSpace(c echo.Context, project string, p gen.CreateSpaceParams) error {

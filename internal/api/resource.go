@@ -33,7 +33,7 @@ func value[T any](p *T) (v T) {
 }
 
 // reserve reserves memory for a response before the server reads the data. The memory stays reserved until the response is sent. keep reduces the
-// reservation to the given number of bytes.
+// reservation to a number of bytes.
 func reserve(c echo.Context, bytes int) (keep func(bytes int), err error) {
 	ctx := c.Request().Context()
 	return tenancy.BudgetOf(ctx).Reserve(ctx, bytes)
@@ -46,13 +46,12 @@ type lister[D any] func(ctx context.Context, project string, limit int, cursor s
 func list[D, W any](c echo.Context, limit *int, cursor *string, project string,
 	read lister[D], show func(D) W,
 ) error {
-	return followed(c, nil, limit, cursor, project, read, show)
+	return listFollowed(c, nil, limit, cursor, project, read, show)
 }
 
-// followed works like the function list, for a kind in the change feed. The page contains a cursor, from which the caller can follow all later
-// changes. followed reads the feed's position before it reads the page, so that no change is lost between the two. A page of stale data has no such
-// cursor.
-func followed[D, W any](c echo.Context, use UseCases, limit *int, cursor *string, project string,
+// listFollowed does the same as list, for a kind in the change feed. The page contains a cursor, from which the caller can follow all later changes.
+// followed reads the feed's position before it reads the page, so that no change is lost between the two. A page of stale data has no such cursor.
+func listFollowed[D, W any](c echo.Context, use UseCases, limit *int, cursor *string, project string,
 	read lister[D], show func(D) W,
 ) error {
 	ctx, reading := c.Request().Context(), readingOf(c)
@@ -81,8 +80,8 @@ func followed[D, W any](c echo.Context, use UseCases, limit *int, cursor *string
 	return sendOK(c, &answer)
 }
 
-// with returns a list function that always uses one more argument, such as a filter or a pool's name.
-func with[A, D any](argument A,
+// withArgument returns a list function that always uses one more argument, such as a filter or a pool's name.
+func withArgument[A, D any](argument A,
 	read func(ctx context.Context, project string, argument A, limit int, cursor string, r usecase.Reading) (paging.Page[D], error),
 ) lister[D] {
 	return func(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[D], error) {
@@ -181,7 +180,7 @@ func put[B any, D ipam.Resource, W any](c echo.Context, p conditions, project, n
 	}, show)
 }
 
-// putBare does the same as put for a resource that the path defines. Such a request has no body, or the caller has read it.
+// putBare does the same as put, but does not read a body: the request has none, or the caller of putBare has read the body.
 func putBare[D ipam.Resource, W any](c echo.Context, p conditions,
 	use func(ctx context.Context, r usecase.Request) (usecase.Result[D], error), show func(D) W,
 ) error {

@@ -10,7 +10,7 @@ import (
 )
 
 func (s *server) ListScopePools(c echo.Context, project, class string, p gen.ListScopePoolsParams) error {
-	return list(c, p.Limit, p.Cursor, project, with(class, s.use.ListScopePools), s.showPool)
+	return list(c, p.Limit, p.Cursor, project, withArgument(class, s.use.ListScopePools), s.showPool)
 }
 
 func (s *server) GetScopePool(c echo.Context, project, class, scope string) error {

@@ -27,7 +27,7 @@ const defaultFound = 20
 // ErrDraining is the reason why a server is not ready while an operator stops it. It is not a fault, so it is not logged as an error.
 var ErrDraining = errors.New("the server is stopping")
 
-// GetReadiness reports whether the server can serve requests. The reason is only in the log.
+// GetReadiness reports whether the server can serve requests. Only the log contains the reason.
 func (s *server) GetReadiness(c echo.Context) error {
 	if s.cfg.Ready != nil {
 		if err := s.cfg.Ready(c.Request().Context()); err != nil {

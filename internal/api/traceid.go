@@ -12,8 +12,8 @@ var traceparent = regexp.MustCompile(`^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[
 
 const noTrace = "00000000000000000000000000000000"
 
-// callersTrace returns the trace id from the caller's traceparent header, or "" if the header is missing or not valid.
-func callersTrace(c echo.Context) string {
+// callerTraceID returns the trace id from the caller's traceparent header, or "" if the header is missing or not valid.
+func callerTraceID(c echo.Context) string {
 	header := c.Request().Header.Get("Traceparent")
 	if header != "" && len(header) <= 128 {
 		if m := traceparent.FindStringSubmatch(header); len(m) > 1 && m[1] != noTrace && header[:2] != "ff" {
@@ -23,19 +23,19 @@ func callersTrace(c echo.Context) string {
 	return ""
 }
 
-// idsOf returns a request's trace id and span id. Without a tracer it returns the caller's trace id, if the caller sent one.
-func (a *adapter) idsOf(c echo.Context) (trace, span string) {
+// traceIDs returns a request's trace id and span id. Without a tracer it returns the caller's trace id, if the caller sent one.
+func (a *adapter) traceIDs(c echo.Context) (trace, span string) {
 	if a.cfg.Tracer != nil {
 		if trace, span = a.cfg.Tracer.IDs(c.Request().Context()); trace != "" {
 			return trace, span
 		}
 	}
-	return callersTrace(c), ""
+	return callerTraceID(c), ""
 }
 
 // traceIDOf returns the id that links a problem document with the traces and the log. That is the trace id, or the request id if there is no trace.
 func (a *adapter) traceIDOf(c echo.Context) string {
-	if trace, _ := a.idsOf(c); trace != "" {
+	if trace, _ := a.traceIDs(c); trace != "" {
 		return trace
 	}
 	return requestIDOf(c)
@@ -43,7 +43,7 @@ func (a *adapter) traceIDOf(c echo.Context) string {
 
 // traceAttrs returns the log attributes for a request's trace.
 func (a *adapter) traceAttrs(c echo.Context) []slog.Attr {
-	switch trace, span := a.idsOf(c); {
+	switch trace, span := a.traceIDs(c); {
 	case trace == "":
 		return nil
 	case span == "":

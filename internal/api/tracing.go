@@ -7,8 +7,8 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// Tracer records requests in traces. It must not block, and is safe for concurrent use. The trace header is the only text that it gets from the
-// caller. It gets no path, no query and no body.
+// Tracer records requests in traces. It must not block, and is safe for concurrent use. The trace header is the only text from the caller that it
+// receives. It receives no path, no query and no body.
 type Tracer interface {
 	// Follows reports whether a context's trace is recorded.
 	Follows(ctx context.Context) bool
@@ -17,7 +17,7 @@ type Tracer interface {
 	// RequestBegan starts a request's span from the request's headers. It returns the context for the handler, for RequestRefused and for RequestEnded.
 	RequestBegan(ctx context.Context, header http.Header) context.Context
 	RequestRefused(ctx context.Context, code string)
-	// RequestEnded ends the span. Its arguments mean the same as in Meter.RequestServed.
+	// RequestEnded ends the span. Its arguments have the same meaning as those of Meter.RequestServed.
 	RequestEnded(ctx context.Context, method, route, operation string, status int)
 	// UseCaseBegan starts an operation's span, if the request is recorded. It returns the context for the operation and for UseCaseEnded. code is
 	// the operation's error code, or "".
@@ -73,8 +73,8 @@ func (a *adapter) follow(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// refused records an error's code in the trace.
-func (a *adapter) refused(c echo.Context, code string) {
+// traceRefusal records an error's code in the trace.
+func (a *adapter) traceRefusal(c echo.Context, code string) {
 	if a.cfg.Tracer != nil {
 		a.cfg.Tracer.RequestRefused(c.Request().Context(), code)
 	}

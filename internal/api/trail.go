@@ -23,7 +23,7 @@ func (s *server) ListAuditEvents(c echo.Context, project string, p gen.ListAudit
 	if !f.Until.IsZero() && f.Until.Before(f.Since) {
 		return ipam.Invalid("query:until", "must not be before since.")
 	}
-	return list(c, p.Limit, p.Cursor, project, with(f, s.use.ListEvents), codec.EventOf)
+	return list(c, p.Limit, p.Cursor, project, withArgument(f, s.use.ListEvents), codec.EventOf)
 }
 
 func (s *server) GetHistory(c echo.Context, project string, p gen.GetHistoryParams) error {

@@ -103,8 +103,8 @@ type UseCases interface {
 	ListConsumers(ctx context.Context, project, realm string, f consumers.Filter, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Consumer], error)
 	GetConsumer(ctx context.Context, project string, ref ipam.ConsumerRef) (ipam.Consumer, error)
 	PutConsumer(ctx context.Context, project string, n ipam.NewConsumer, r usecase.Request) (usecase.Result[ipam.Consumer], error)
-	// EndConsumer returns how many claims the consumer is still attached to.
-	EndConsumer(ctx context.Context, project string, ref ipam.ConsumerRef, r usecase.Request) (left int64, err error)
+	// EndConsumer returns the number of claims that the consumer is still attached to.
+	EndConsumer(ctx context.Context, project string, ref ipam.ConsumerRef, r usecase.Request) (remaining int64, err error)
 	RenewConsumers(ctx context.Context, project string, w consumers.Renewals, r usecase.Request) (consumers.Renewed, error)
 	ListClaimConsumers(ctx context.Context, project, claim string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Attachment], error)
 	AttachConsumer(ctx context.Context, project, claim string, n ipam.NewConsumer, r usecase.Request) (usecase.Result[ipam.Claim], error)
@@ -113,8 +113,8 @@ type UseCases interface {
 	ConfirmExpiry(ctx context.Context, project, realm string, r usecase.Request) (ipam.Realm, error)
 
 	ListEvents(ctx context.Context, project string, f trail.EventFilter, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Event], error)
-	// GetHistory returns an address's holders at the time at, or all holders if at is zero.
-	GetHistory(ctx context.Context, project string, address netip.Addr, at time.Time, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Hold], error)
+	// GetHistory returns an address's holders at a moment, or all holders if moment is zero.
+	GetHistory(ctx context.Context, project string, address netip.Addr, moment time.Time, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Hold], error)
 
 	ListAlertRules(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.AlertRule], error)
 	CreateAlertRule(ctx context.Context, project string, rule ipam.AlertRule, r usecase.Request) (usecase.Result[ipam.AlertRule], error)
@@ -138,7 +138,7 @@ type UseCases interface {
 	Search(ctx context.Context, asked search.Query, r usecase.Reading) (search.Found, error)
 	// ListRegions returns the installation's regions, the primary one first, and this server's region.
 	ListRegions(ctx context.Context) (all []ipam.Region, here string, err error)
-	// Admit authorizes an action before the server reads the request body. If it refuses a change, it records the attempt.
+	// Admit authorizes an action before the server reads the request body. If Admit refuses a change, it also records the refused attempt.
 	Admit(ctx context.Context, action tenancy.Action, project string) error
 }
 

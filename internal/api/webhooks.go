@@ -41,7 +41,7 @@ func (s *server) DeleteWebhook(c echo.Context, project, webhook string, p gen.De
 }
 
 func (s *server) ListWebhookDeliveries(c echo.Context, project, webhook string, p gen.ListWebhookDeliveriesParams) error {
-	return list(c, p.Limit, p.Cursor, project, with(webhook, s.use.ListDeliveries), codec.DeliveryOf)
+	return list(c, p.Limit, p.Cursor, project, withArgument(webhook, s.use.ListDeliveries), codec.DeliveryOf)
 }
 
 func (s *server) DeleteWebhookDelivery(c echo.Context, project, webhook string, delivery gen.DeliveryID, p gen.DeleteWebhookDeliveryParams) error {

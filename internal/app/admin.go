@@ -23,9 +23,9 @@ func (a *App) listenAdmin(ctx context.Context, c Config, f files) error {
 		return nil
 	}
 	clients := guard.NewClients(adminClients, a.outOfClients(listenerAdmin))
-	a.admin = &door{name: listenerAdmin, clients: clients, server: &http.Server{
-		Handler: a.adminHandler(c), ReadHeaderTimeout: bounded.header, ReadTimeout: bounded.read, IdleTimeout: bounded.idle, WriteTimeout: adminWriteTimeout,
-		MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(ofConnections(a.Log.Handler()), slog.LevelWarn), ConnState: clients.State,
+	a.admin = &endpoint{name: listenerAdmin, clients: clients, server: &http.Server{
+		Handler: a.adminHandler(c), ReadHeaderTimeout: defaultBounds.header, ReadTimeout: defaultBounds.read, IdleTimeout: defaultBounds.idle, WriteTimeout: adminWriteTimeout,
+		MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(connectionLog(a.Log.Handler()), slog.LevelWarn), ConnState: clients.State,
 	}}
 	if c.adminTLS() {
 		f.clientCAs = nil // kubelets have no certificate
@@ -71,7 +71,7 @@ func (a *App) adminHandler(c Config) http.Handler {
 // fromHere serves callers on this machine, which includes kubectl port-forward. Other callers get 404.
 func fromHere(next http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !auth.FromHere(r) {
+		if !auth.FromThisMachine(r) {
 			http.NotFound(w, r)
 			return
 		}

@@ -34,8 +34,8 @@ type App struct {
 	Log *slog.Logger
 
 	config   Config
-	main     *door // serves the API
-	admin    *door // nil without --admin-listen
+	main     *endpoint // serves the API
+	admin    *endpoint // nil without --admin-listen
 	service  *alloc.Service
 	metrics  *telemetry.Metrics
 	traces   *telemetry.Traces // nil: no traces
@@ -52,7 +52,7 @@ type App struct {
 	memory    *limits.Memory
 	embedded  *devdb.DB // nil with --database-url
 	dsn       string
-	bootstrap string // token for the API key that this start has created
+	bootstrap string // token for the API key that Start has created
 	noAdmin   bool   // no API key and no member is a platform admin
 	failed    chan error
 	draining  atomic.Bool
@@ -60,16 +60,16 @@ type App struct {
 	idle      chan struct{}      // closed when the background jobs have stopped
 }
 
-// Start starts everything in this order: database, schema, store, listener. It logs to logTo. If a step fails, Start stops everything that it has
-// started.
-func Start(ctx context.Context, c Config, logTo io.Writer) (_ *App, err error) {
+// Start starts everything in this order: database, schema, store, listener. It writes the log to w. If a step fails, Start stops everything that it
+// has started.
+func Start(ctx context.Context, c Config, w io.Writer) (_ *App, err error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
 	_ = heapBallast() // allocates the heap ballast, which stays allocated and is never read
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	a := &App{Log: newLog(logTo, c), config: c, failed: make(chan error, 3), idle: make(chan struct{})}
+	a := &App{Log: newLog(w, c), config: c, failed: make(chan error, 3), idle: make(chan struct{})}
 	defer func() {
 		if err != nil {
 			close(a.idle)
@@ -104,7 +104,7 @@ func Start(ctx context.Context, c Config, logTo io.Writer) (_ *App, err error) {
 		RecordedEvery: c.UtilizationEvery,
 	})
 	a.service = service
-	a.inFlight = limits.NewInFlight(c.MaxInFlight, placeWait)
+	a.inFlight = limits.NewInFlight(c.MaxInFlight, slotWait)
 	if err := a.metrics.WatchLoad(func() telemetry.Load { return a.load(service) }); err != nil {
 		return nil, err
 	}
@@ -126,7 +126,7 @@ func Start(ctx context.Context, c Config, logTo io.Writer) (_ *App, err error) {
 	if err := a.watchClients(); err != nil {
 		return nil, err
 	}
-	if err := a.firstAdmin(ctx, c, service); err != nil { // the last step that can fail for the listeners, so that a new token is shown
+	if err := a.firstAdmin(ctx, c, service); err != nil { // after the listeners, which can fail, so that a new token is shown to the user
 		return nil, fmt.Errorf("cannot make or find a first admin: %w", err)
 	}
 	jobs, err := a.observedJobs(c)
@@ -165,7 +165,7 @@ func (a *App) openDatabase(ctx context.Context, c Config) error {
 		}
 	}
 	store, err := crdb.Open(ctx, a.dsn, crdb.Options{
-		Region: c.Region, MaxConnections: int32(c.MaxConnections), URLFile: c.DatabaseFile, Role: a.role(c), Log: a.Log, OnAttempt: a.attempted, Tracer: a.statementTracer(), //nolint:gosec // checked: 2 to 1000
+		Region: c.Region, MaxConnections: int32(c.MaxConnections), URLFile: c.DatabaseFile, Role: a.role(c), Log: a.Log, OnAttempt: a.recordAttempt, Tracer: a.statementTracer(), //nolint:gosec // checked: 2 to 1000
 	})
 	if err != nil {
 		return err
@@ -188,7 +188,7 @@ func (a *App) prepareServer(c Config, f files, service *alloc.Service) error {
 	if err != nil {
 		return err
 	}
-	a.console = page.There()
+	a.console = page.Included()
 	proxies, err := c.proxies()
 	if err != nil {
 		return err
@@ -212,7 +212,7 @@ func (a *App) prepareServer(c Config, f files, service *alloc.Service) error {
 }
 
 // serve serves requests until Close. If the server stops by itself, Wait returns the error.
-func (a *App) serve(d *door, what string) {
+func (a *App) serve(d *endpoint, what string) {
 	if err := d.serve(); err != nil {
 		a.failed <- fmt.Errorf("%s stopped: %w", what, err)
 	}
@@ -257,8 +257,8 @@ func (a *App) Wait(ctx context.Context) error {
 }
 
 // Close stops everything in the reverse order of Start. First it waits for DrainDelay, so that load balancers stop sending requests. Then it accepts
-// no new requests and gives running requests drainTimeout to end. At last it stops the background jobs, pending writes, connections and the embedded
-// database.
+// no new requests and gives running requests drainTimeout to end. Finally, it stops the background jobs, makes the pending writes, and closes the
+// connections and the embedded database.
 func (a *App) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, a.config.DrainDelay+stopTimeout)
 	defer cancel()
@@ -276,7 +276,7 @@ func (a *App) Close(ctx context.Context) error {
 		done()
 		errs = append(errs, a.main.close())
 	}
-	if a.admin != nil { // after the API's last request, so that probes see until then that the server shuts down; a running profile is cut off
+	if a.admin != nil { // after the API's last request, so that probes can see until then that the server is shutting down; a running profile is cut off
 		errs = append(errs, a.admin.close())
 	}
 	if a.stop != nil {

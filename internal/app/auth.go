@@ -31,7 +31,7 @@ func (c Config) read(log *slog.Logger, clock func() time.Time) (f files, err err
 	if f.databaseURL, err = c.databaseURL(log); err != nil {
 		return f, err
 	}
-	if c.by(authOIDC) {
+	if c.hasAuth(authOIDC) {
 		if f.issuers, err = oidc.Load(c.OIDCConfig); err != nil {
 			return f, fmt.Errorf("--oidc-config: %w", err)
 		}
@@ -49,16 +49,16 @@ func (c Config) read(log *slog.Logger, clock func() time.Time) (f files, err err
 
 // authenticator combines the configured authentication methods. It also returns the console, whose sign-in uses the same methods.
 func (a *App) authenticator(c Config, issuers oidc.Config, may limits.Limits) (auth.Authenticator, *console.Console, error) {
-	ways, sign := auth.Ways{}, tenancy.SessionWays{Members: a.keyring}
-	page := console.Config{Limits: may, Log: a.Log, Keys: c.by(authKeys)}
-	if c.by(authDev) {
+	ways, sign := auth.Combined{}, tenancy.SignInMethods{Members: a.keyring}
+	page := console.Config{Limits: may, Log: a.Log, Keys: c.hasAuth(authKeys)}
+	if c.hasAuth(authDev) {
 		ways.Dev = auth.Dev{LocalOnly: true}
 		page.Dev = ways.Dev
 	}
-	if c.by(authKeys) {
+	if c.hasAuth(authKeys) {
 		ways.Keys, sign.Keys = a.keyring, a.keyring
 	}
-	if c.by(authOIDC) {
+	if c.hasAuth(authOIDC) {
 		verifier, err := oidc.New(issuers, oidc.Options{Members: a.keyring, Log: a.Log, Clock: a.store.Now})
 		if err != nil {
 			return nil, nil, fmt.Errorf("--oidc-config: %w", err)
@@ -78,7 +78,7 @@ func limitsOf(c Config) limits.Limits {
 // firstAdmin ensures that there is an admin. With the embedded database, it creates the first key. With any other database, it creates no key, and
 // Greet explains how an operator can create one.
 func (a *App) firstAdmin(ctx context.Context, c Config, service *alloc.Service) error {
-	if !c.by(authKeys) {
+	if !c.hasAuth(authKeys) {
 		return nil
 	}
 	if a.embedded != nil {

@@ -46,10 +46,10 @@ func (a *App) jobs(c Config) []job {
 			return a.store.ExpireStoredResponses(ctx, a.store.Now(), batch)
 		})},
 	}
-	if c.by(authKeys) {
+	if c.hasAuth(authKeys) {
 		jobs = append(jobs, job{"flush_keys", "cannot write the last use of API keys", time.Minute, a.keyring.Flush})
 	}
-	if c.by(authKeys) || c.by(authOIDC) {
+	if c.hasAuth(authKeys) || c.hasAuth(authOIDC) {
 		jobs = append(jobs,
 			job{"flush_sessions", "cannot write the last use of sessions", time.Minute, a.sessions.Flush},
 			job{"expire_sessions", "cannot delete expired sessions", 10 * time.Minute, batches(func(ctx context.Context) (int64, error) {
@@ -75,7 +75,7 @@ func (a *App) jobs(c Config) []job {
 		if one.keep > 0 {
 			jobs = append(jobs, job{one.name, one.what, 10 * time.Minute, func(ctx context.Context) (int64, error) {
 				n, err := one.expire(ctx, a.retention.Now().Add(-one.keep), batch)
-				a.did(ctx, n, one.message, one.count, "olderThan", one.keep)
+				a.logDone(ctx, n, one.message, one.count, "olderThan", one.keep)
 				return n, err
 			}})
 		}
@@ -107,12 +107,12 @@ func (a *App) repeat(ctx context.Context, j job) {
 			return
 		case <-tick.C:
 		}
-		a.once(ctx, j)
+		a.runOnce(ctx, j)
 	}
 }
 
-// once runs a job once, in a separate trace. If ctx ends during a run, the run does not count as failed.
-func (a *App) once(ctx context.Context, j job) {
+// runOnce makes one run of a job, in a separate trace. If ctx ends during a run, the run does not count as failed.
+func (a *App) runOnce(ctx context.Context, j job) {
 	within, traced := ctx, false
 	if a.traces != nil {
 		within = a.traces.JobBegan(ctx, j.name)
@@ -138,7 +138,7 @@ func (a *App) once(ctx context.Context, j job) {
 	a.ran.Ran(within, j.name, time.Now(), took, err)
 }
 
-// batches returns a run that repeats step until it processes less than a full batch.
+// batches returns a run that repeats step until step processes less than a full batch.
 func batches(step func(ctx context.Context) (int64, error)) func(ctx context.Context) (done int64, err error) {
 	return func(ctx context.Context) (done int64, err error) {
 		for {
@@ -150,8 +150,8 @@ func batches(step func(ctx context.Context) (int64, error)) func(ctx context.Con
 	}
 }
 
-// did logs how many items a run has processed, if there were any. count names this number in the log.
-func (a *App) did(ctx context.Context, n int64, message, count string, more ...any) {
+// logDone logs the number of items that a run has processed, unless it is 0. count is the name of the log attribute.
+func (a *App) logDone(ctx context.Context, n int64, message, count string, more ...any) {
 	if n > 0 {
 		a.Log.InfoContext(ctx, message, append([]any{count, n}, more...)...) //nolint:sloglint // the callers pass constants
 	}
@@ -160,7 +160,7 @@ func (a *App) did(ctx context.Context, n int64, message, count string, more ...a
 // rebalanceStocks moves blocks in multi-region pools to or from this region, at most one block for each pool in a run.
 func (a *App) rebalanceStocks(ctx context.Context) (int64, error) {
 	moved, err := a.service.RebalanceStocks(ctx)
-	a.did(ctx, int64(moved), "moved blocks of pools between regions", "blocks")
+	a.logDone(ctx, int64(moved), "moved blocks of pools between regions", "blocks")
 	return int64(moved), err
 }
 
@@ -171,20 +171,20 @@ func (a *App) expireConsumers(ctx context.Context) (int64, error) {
 		a.Log.WarnContext(ctx, "many consumers in a realm expired at once: none ends before a confirmation or a renewal",
 			"projectId", realm.ProjectID, "realm", realm.Name)
 	}
-	a.did(ctx, int64(done.Expired), "ended expired consumers", "consumers")
+	a.logDone(ctx, int64(done.Expired), "ended expired consumers", "consumers")
 	return int64(done.Expired + done.Drained), err
 }
 
 // sweepScopes deletes scoped pools that have been empty for longer than their class allows.
 func (a *App) sweepScopes(ctx context.Context) (int64, error) {
 	marked, removed, err := a.service.SweepScopes(ctx, batch, 1)
-	a.did(ctx, int64(removed), "deleted empty pools of scopes", "pools")
+	a.logDone(ctx, int64(removed), "deleted empty pools of scopes", "pools")
 	return int64(marked + removed), err
 }
 
 // deleteDrained deletes empty pools whose drain mode asks for their deletion.
 func (a *App) deleteDrained(ctx context.Context) (int64, error) {
 	n, err := a.service.DeleteDrained(ctx, batch)
-	a.did(ctx, int64(n), "deleted drained pools", "pools")
+	a.logDone(ctx, int64(n), "deleted drained pools", "pools")
 	return int64(n), err
 }

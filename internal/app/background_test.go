@@ -17,7 +17,7 @@ import (
 
 func TestJobsFollowTheConfiguration(t *testing.T) {
 	t.Parallel()
-	a := &App{keyring: tenancy.NewKeyring(nil, nil), sessions: tenancy.NewSessions(nil, tenancy.SessionWays{}, nil), retention: &crdb.Store{}}
+	a := &App{keyring: tenancy.NewKeyring(nil, nil), sessions: tenancy.NewSessions(nil, tenancy.SignInMethods{}, nil), retention: &crdb.Store{}}
 	require.Len(t, a.jobs(Config{Auth: []string{authDev}}), 13)
 	require.Len(t, a.jobs(Config{Auth: []string{authKeys}}), 16, "and the last use of keys, and sessions")
 	require.Len(t, a.jobs(Config{Auth: []string{authKeys}, AuditRetention: time.Hour}), 17, "and retention")

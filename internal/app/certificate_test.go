@@ -58,14 +58,14 @@ func TestCertificateIsReloadedWhenItsFilesChange(t *testing.T) {
 
 	writeCertificate(t, certFile, keyFile, "the second one")
 	require.Equal(t, "first", served(), "the files are not looked at for each connection")
-	now = now.Add(lookAgain)
+	now = now.Add(checkInterval)
 	require.Equal(t, "the second one", served())
 
 	require.NoError(t, os.WriteFile(keyFile, []byte("half a key"), 0o600))
-	now = now.Add(lookAgain)
+	now = now.Add(checkInterval)
 	require.Equal(t, "the second one", served(), "the last good one")
 	require.Contains(t, logs.String(), "cannot use the renewed files")
 	writeCertificate(t, certFile, keyFile, "third")
-	now = now.Add(lookAgain)
+	now = now.Add(checkInterval)
 	require.Equal(t, "third", served(), "it is tried again")
 }

@@ -9,30 +9,30 @@ import (
 	"github.com/carve-ipam/carve/internal/telemetry"
 )
 
-// otherFiles is how many open files the server needs for other purposes: the database, an embedded database's data, certificates, the log.
+// otherFiles is the number of open files that the server needs for other purposes: the database, an embedded database's data, certificates, the log.
 const otherFiles = 192
 
 // maxClients returns the limit on connections. It reduces --max-clients if the system does not allow as many open files. Without the reduction, the
-// server could not accept a connection, and so could not close an idle one for it.
+// server could run out of files. It could then not accept a new connection, and would not close an idle connection for it.
 func (a *App) maxClients(c Config) int {
 	limit := c.MaxClients
 	files, known := openFiles()
-	room := max(fewestClients, files-otherFiles-2*c.MaxConnections)
+	available := max(fewestClients, files-otherFiles-2*c.MaxConnections)
 	switch {
 	case !known && limit == 0:
 		return largestClients
 	case !known:
 		return limit
 	case limit == 0:
-		return min(room, largestClients)
-	case room < limit:
-		a.Log.Warn("the limit on open files is too low for --max-clients; the server uses a lower limit on connections", "clients", room, "asked", limit, "openFiles", files)
-		return room
+		return min(available, largestClients)
+	case available < limit:
+		a.Log.Warn("the limit on open files is too low for --max-clients; the server uses a lower limit on connections", "clients", available, "asked", limit, "openFiles", files)
+		return available
 	}
 	return limit
 }
 
-// outOfClients returns a function that logs, at most once in logEvery, that the connections have reached their limit.
+// outOfClients returns a function that logs, at most once in logEvery, that the number of connections has reached the limit.
 func (a *App) outOfClients(listener string) func(guard.Load) {
 	logLimit := rate.Sometimes{Interval: logEvery}
 	return func(l guard.Load) {
@@ -56,7 +56,7 @@ const (
 func (a *App) watchClients() error {
 	return a.metrics.WatchClients(func() []telemetry.Clients {
 		var all []telemetry.Clients
-		for _, d := range []*door{a.main, a.admin} {
+		for _, d := range []*endpoint{a.main, a.admin} {
 			if d != nil {
 				l := d.clients.Load()
 				all = append(all, telemetry.Clients{

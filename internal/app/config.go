@@ -71,8 +71,8 @@ type Config struct {
 
 const envPrefix = "CARVE_"
 
-// notOurs are environment variables with the prefix CARVE_ that belong to the project's other programs.
-var notOurs = []string{"CARVE_SERVER", "CARVE_PROJECT", "CARVE_POSTGRES_BIN", "CARVE_TEST_ENGINE", "CARVE_OUTPUT", "CARVE_TIMEOUT", "CARVE_API_KEY", "CARVE_API_KEY_FILE", "CARVE_CLIENT_CERT", "CARVE_CLIENT_KEY", "CARVE_CONFIG"}
+// foreignVariables are environment variables with the prefix CARVE_ that belong to the project's other programs.
+var foreignVariables = []string{"CARVE_SERVER", "CARVE_PROJECT", "CARVE_POSTGRES_BIN", "CARVE_TEST_ENGINE", "CARVE_OUTPUT", "CARVE_TIMEOUT", "CARVE_API_KEY", "CARVE_API_KEY_FILE", "CARVE_CLIENT_CERT", "CARVE_CLIENT_KEY", "CARVE_CONFIG"}
 
 func (c *Config) flags() *pflag.FlagSet {
 	f := pflag.NewFlagSet("server", pflag.ContinueOnError)
@@ -121,14 +121,15 @@ func (c *Config) flags() *pflag.FlagSet {
 	return f
 }
 
-// versionFlag is the only flag without an environment variable, because it is an action and not a setting.
+// versionFlag is the only flag without an environment variable, because it is an action instead of a setting.
 const versionFlag = "version"
 
 // ErrVersion means that the user asked for the version. It is not a failure.
 var ErrVersion = errors.New("version requested")
 
 // ParseConfig reads flags and environment variables ("NAME=value"). For an unknown flag or CARVE_ variable, it returns an error that suggests the
-// nearest known one. If the user asked for help, the error is pflag.ErrHelp, and for the version, it is ErrVersion. usage is the text to print.
+// nearest known one. The error is pflag.ErrHelp if the user asked for help, and ErrVersion if the user asked for the version. usage is the text to
+// print.
 func ParseConfig(args, environ []string) (c Config, usage string, err error) {
 	f := c.flags()
 	f.Usage = func() {}
@@ -169,7 +170,7 @@ func fromEnvironment(f *pflag.FlagSet, environ []string) error {
 	}
 	for _, pair := range environ {
 		name, value, _ := strings.Cut(pair, "=")
-		if !strings.HasPrefix(name, envPrefix) || slices.Contains(notOurs, name) {
+		if !strings.HasPrefix(name, envPrefix) || slices.Contains(foreignVariables, name) {
 			continue
 		}
 		flag, ok := known[name]

@@ -32,8 +32,8 @@ const (
 	shortestRetention = time.Hour
 )
 
-// by reports whether an authentication method is enabled.
-func (c Config) by(way string) bool { return slices.Contains(c.Auth, way) }
+// hasAuth reports whether an authentication method is enabled.
+func (c Config) hasAuth(method string) bool { return slices.Contains(c.Auth, method) }
 
 // checkDatabase returns an error if both flags name a database.
 func (c Config) checkDatabase() error {
@@ -54,13 +54,13 @@ func (c Config) checkAuth() error {
 			return fmt.Errorf("--auth %q is not one of dev, keys, oidc", a)
 		}
 	}
-	if c.by(authDev) && !c.local() {
+	if c.hasAuth(authDev) && !c.local() {
 		return fmt.Errorf("--auth=dev makes every caller platform admin, so it listens on loopback only, not on %q; use --listen=127.0.0.1:8080", c.Listen)
 	}
-	if c.AdminKeyFile != "" && (!c.by(authKeys) || c.DatabaseURL != "" || c.DatabaseFile != "") {
+	if c.AdminKeyFile != "" && (!c.hasAuth(authKeys) || c.DatabaseURL != "" || c.DatabaseFile != "") {
 		return errors.New("--admin-key-file is for the key that a server with --auth=keys and an embedded database makes; `ipamctl bootstrap` makes the first key of another database")
 	}
-	if c.by(authOIDC) != (c.OIDCConfig != "") {
+	if c.hasAuth(authOIDC) != (c.OIDCConfig != "") {
 		return errors.New("--auth=oidc and --oidc-config belong together: the file names the trusted issuers of tokens")
 	}
 	return nil
@@ -106,7 +106,7 @@ func (c Config) checkAdmin() error {
 		return fmt.Errorf("--admin-listen and --listen are both %s; set a separate address for the admin listener", c.Listen)
 	case loopback(c.AdminListen):
 		return nil
-	case c.by(authDev):
+	case c.hasAuth(authDev):
 		return fmt.Errorf("--auth=dev keeps the server on this machine, so --admin-listen cannot be %q; use 127.0.0.1", c.AdminListen)
 	case !c.tls() && !c.InsecureHTTP:
 		return fmt.Errorf("on --admin-listen %q the network could read the traffic: set --tls-cert and --tls-key, or --insecure-http if you control that network", c.AdminListen)
@@ -127,28 +127,28 @@ func (c Config) checkLimits() error {
 		}
 	}
 	return cmp.Or(
-		between("request-timeout", c.RequestTimeout, 1, 10*time.Minute, "0 and 10m"),
-		between("drain-delay", c.DrainDelay, 0, 10*time.Minute, "0 and 10m"),
-		between("max-connections", c.MaxConnections, 2, 1000, "2 and 1000"),
-		between("rate-limit-reads", c.RateReads, 0, largestRate, "0 and 1000000"),
-		between("rate-limit-writes", c.RateWrites, 0, largestRate, "0 and 1000000"),
-		between("rate-limit-anonymous", c.RateAnonymous, 0, largestRate, "0 and 1000000"),
-		between("rate-limit-work", c.RateWork, 0, largestRate, "0 and 1000000"),
-		between("rate-limit-project-work", c.RateProject, 0, largestRate, "0 and 1000000"),
-		between("max-in-flight", c.MaxInFlight, 0, 100_000, "0 (no limit) and 100000"),
-		between("max-waiting", c.MaxWaiting, 0, 100_000, "0 (--max-in-flight) and 100000"),
-		between("max-spaces", c.MaxSpaces, 1, 10_000, "1 and 10000"),
-		between("stock-runway", c.StockRunway, time.Second, 720*time.Hour, "1s and 720h0m0s"),
-		between("utilization-every", c.UtilizationEvery, time.Second, 24*time.Hour, "1s and 24h"),
+		checkRange("request-timeout", c.RequestTimeout, 1, 10*time.Minute, "0 and 10m"),
+		checkRange("drain-delay", c.DrainDelay, 0, 10*time.Minute, "0 and 10m"),
+		checkRange("max-connections", c.MaxConnections, 2, 1000, "2 and 1000"),
+		checkRange("rate-limit-reads", c.RateReads, 0, largestRate, "0 and 1000000"),
+		checkRange("rate-limit-writes", c.RateWrites, 0, largestRate, "0 and 1000000"),
+		checkRange("rate-limit-anonymous", c.RateAnonymous, 0, largestRate, "0 and 1000000"),
+		checkRange("rate-limit-work", c.RateWork, 0, largestRate, "0 and 1000000"),
+		checkRange("rate-limit-project-work", c.RateProject, 0, largestRate, "0 and 1000000"),
+		checkRange("max-in-flight", c.MaxInFlight, 0, 100_000, "0 (no limit) and 100000"),
+		checkRange("max-waiting", c.MaxWaiting, 0, 100_000, "0 (--max-in-flight) and 100000"),
+		checkRange("max-spaces", c.MaxSpaces, 1, 10_000, "1 and 10000"),
+		checkRange("stock-runway", c.StockRunway, time.Second, 720*time.Hour, "1s and 720h0m0s"),
+		checkRange("utilization-every", c.UtilizationEvery, time.Second, 24*time.Hour, "1s and 24h"),
 		// The metrics name a limited number of pools, because each pool has several series on every server.
-		between("metrics-pools", c.MetricsPools, 0, 1000, "0 (none) and 1000"),
+		checkRange("metrics-pools", c.MetricsPools, 0, 1000, "0 (none) and 1000"),
 	)
 }
 
-// between checks that a flag has a value from least to most. bounds is their text.
-func between[T int | time.Duration](flag string, value, least, most T, bounds string) error {
-	if value < least || value > most {
-		return fmt.Errorf("--%s %v is not between %s", flag, value, bounds)
+// checkRange checks that the value of a flag is between minimum and maximum. text describes this range for the error.
+func checkRange[T int | time.Duration](flag string, value, minimum, maximum T, text string) error {
+	if value < minimum || value > maximum {
+		return fmt.Errorf("--%s %v is not between %s", flag, value, text)
 	}
 	return nil
 }

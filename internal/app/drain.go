@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// drain marks the server as not ready and waits for Config.DrainDelay, so that load balancers stop sending requests to it. A balancer, such as a
-// Kubernetes Service, sends requests until it has polled /readyz and updated its targets. Until then, the server must respond.
+// drain marks the server as not ready and waits for Config.DrainDelay, so that load balancers stop sending requests to it. A load balancer, such as a
+// Kubernetes Service, sends requests until it has polled /readyz and updated its targets. The server must respond until then.
 func (a *App) drain(ctx context.Context) {
 	a.draining.Store(true)
 	if a.stop == nil || a.config.DrainDelay == 0 { // nil: the start failed, so the server has not served yet

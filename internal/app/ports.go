@@ -7,7 +7,7 @@ import (
 )
 
 // canListen checks that the listen addresses are free. It runs early, so that the server does not create or migrate a database and then fail to
-// listen. The server opens its listeners only when it can serve requests, because clients should not connect before.
+// listen. The server opens its listeners only when it can serve requests, because clients should not connect earlier.
 func (c Config) canListen(ctx context.Context) error {
 	for _, l := range []struct{ address, flag string }{{c.Listen, ""}, {c.AdminListen, " (--admin-listen)"}} {
 		if l.address == "" {

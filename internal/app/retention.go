@@ -29,10 +29,10 @@ type Retained struct {
 	Purged int64 // event and holder records in deleted projects
 }
 
-// Retain deletes the records in deleted projects. It also deletes audit records that are older than events, and holder records that are older than
-// holds. The duration 0 keeps all records. Retain works in all regions, directly in a database with the current schema. It may be interrupted. It may
-// run while servers work, and several times at once.
-func Retain(ctx context.Context, dsn string, events, holds time.Duration) (done Retained, err error) {
+// Retain deletes the records in deleted projects. It also deletes audit records that are older than eventAge, and holder records that are older than
+// holdAge. The age 0 keeps all records. Retain works in all regions, directly in a database with the current schema. It may be interrupted, and it
+// may run while servers run, even several times at once.
+func Retain(ctx context.Context, dsn string, eventAge, holdAge time.Duration) (done Retained, err error) {
 	store, err := openStore(ctx, dsn, "", schema.RetentionRole)
 	if err != nil {
 		return done, err
@@ -51,7 +51,7 @@ func Retain(ctx context.Context, dsn string, events, holds time.Duration) (done 
 			keep   time.Duration
 			expire func(context.Context, time.Time, int) (int64, error)
 			n      *int64
-		}{{events, store.In(r.Name).ExpireEvents, &done.Events}, {holds, store.In(r.Name).ExpireHistory, &done.Holds}} {
+		}{{eventAge, store.In(r.Name).ExpireEvents, &done.Events}, {holdAge, store.In(r.Name).ExpireHistory, &done.Holds}} {
 			if one.keep <= 0 {
 				continue
 			}

@@ -13,8 +13,8 @@ import (
 // rolePrefix begins all role names in the embedded database.
 const rolePrefix = "carve"
 
-// embeddedRoles returns the roles for the embedded database. With them, the server has only the rights that it needs. So a missing right shows up in
-// development and not only in production. The roles protect nothing, because everyone who can reach the embedded database is its owner.
+// embeddedRoles returns the roles for the embedded database. With them, the server has only the rights that it needs. So developers notice a missing
+// right, and not only operators. The roles do not protect the data, because everyone who can reach the embedded database is its owner.
 func embeddedRoles() schema.RoleOptions {
 	return schema.RoleOptions{Mode: schema.RolesAuto, Prefix: rolePrefix}
 }

@@ -44,8 +44,8 @@ func (a *App) unobserve(ctx context.Context) {
 	}
 }
 
-// The functions below return the tracers for three packages. Without traces they return a nil interface, because an interface with a nil pointer
-// inside would not be equal to nil.
+// The functions below return the tracers for three packages. Without traces, they return a nil interface: an interface that contains a nil pointer
+// would not be equal to nil.
 
 func (a *App) requestTracer() api.Tracer {
 	if a.traces == nil {

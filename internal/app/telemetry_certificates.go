@@ -8,7 +8,7 @@ import (
 )
 
 // watchCertificates registers metrics about certificates: their expiry and their renewals. Each read of the metrics checks the files in the same way
-// as a connection. So an invalid renewal becomes visible even if no client connects.
+// as a connection. So the metrics show an invalid renewal even if no client connects.
 func (a *App) watchCertificates(f files) error {
 	if f.certificate == nil {
 		return nil

@@ -50,7 +50,7 @@ func (l *lockedBuffer) String() string {
 func (d *frontDoor) later() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.now = d.now.Add(lookAgain)
+	d.now = d.now.Add(checkInterval)
 }
 
 func (d *frontDoor) clock() time.Time {

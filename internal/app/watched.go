@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// lookAgain is the minimum interval between two checks.
-const lookAgain = 10 * time.Second
+// checkInterval is the minimum interval between two checks of the files.
+const checkInterval = 10 * time.Second
 
-// watched is a value that is loaded from files. It is loaded again when the files change, so that a renewal needs no restart. During a renewal the
-// files may be invalid, and watched keeps the last valid value.
+// watched is a value that is loaded from files. It is loaded again when the files change, so that a renewal needs no restart. During a renewal, the
+// files may be invalid for some time. watched then keeps the last valid value.
 type watched[T any] struct {
 	what  string // for the log
 	files []string
@@ -28,7 +28,7 @@ type watched[T any] struct {
 	became renewals
 }
 
-// renewals counts how often the files changed since the start.
+// renewals counts the changes of the files since the start.
 type renewals struct {
 	taken   int64
 	failed  int64 // failed attempts: one for each check while the files are invalid
@@ -48,7 +48,7 @@ func watch[T any](what string, files []string, load func() (T, error), log *slog
 	return w, err
 }
 
-// get returns the current value. It first checks the files, at most once in lookAgain.
+// get returns the current value. It first checks the files, at most once in checkInterval.
 func (w *watched[T]) get(ctx context.Context) T {
 	held, _ := w.look(ctx)
 	return held
@@ -58,7 +58,7 @@ func (w *watched[T]) get(ctx context.Context) T {
 func (w *watched[T]) look(ctx context.Context) (T, renewals) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if now := w.clock(); now.Sub(w.looked) >= lookAgain {
+	if now := w.clock(); now.Sub(w.looked) >= checkInterval {
 		w.looked = now
 		before := w.stamps
 		err := w.read()

@@ -20,8 +20,8 @@ import (
 // shortestKey is the webhook key's minimum length in bytes.
 const shortestKey = 32
 
-// madeKey names the key file that the server creates in the data directory.
-const madeKey = "webhook-key"
+// keyFileName is the name of the key file that the server creates in the data directory.
+const keyFileName = "webhook-key"
 
 // webhookKey reads the key from which the server derives webhook secrets. With an embedded database, it creates the key file if none exists. Without
 // a key, the server sends no webhooks.
@@ -31,7 +31,7 @@ func (a *App) webhookKey(c Config) ([]byte, error) {
 		return nil, nil
 	}
 	if name == "" {
-		name = filepath.Join(c.DataDir, madeKey)
+		name = filepath.Join(c.DataDir, keyFileName)
 		made := make([]byte, shortestKey)
 		_, _ = rand.Read(made) // never fails
 		if err := writeKey(name, hex.EncodeToString(made)); err != nil && !errors.Is(err, fs.ErrExist) {

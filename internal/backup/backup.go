@@ -16,7 +16,7 @@ type Options struct {
 	Carve string
 }
 
-// Create backs up a database. Servers may use the database meanwhile.
+// Create backs up a database. Servers may continue to use the database.
 func Create(ctx context.Context, o Options) (m Manifest, err error) {
 	c, engine, err := connect(ctx, o.DSN)
 	if err != nil {

@@ -16,9 +16,9 @@ var libpqParameters = []string{
 	"keepalives_interval", "keepalives_count", "tcp_user_timeout", "target_session_attrs", "gssencmode", "krbsrvname", "requirepeer",
 }
 
-// forTools converts a database URL for PostgreSQL's programs. It moves the password from the URL into the environment. Other users could read the URL
-// on the command line, but they cannot read the environment.
-func forTools(dsn string) (public string, env []string, err error) {
+// toolURL converts a database URL for PostgreSQL's programs. It moves the password from the URL into the environment, because other users can read
+// the URL on the command line but not the environment.
+func toolURL(dsn string) (public string, env []string, err error) {
 	u, err := url.Parse(dsn)
 	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
 		// The error does not contain the parser's reason, because the reason may repeat a password.

@@ -21,7 +21,7 @@ func TestPasswordIsNeverOnACommandLine(t *testing.T) {
 		"postgres:///carve?host=/tmp/a%20b&user=postgres":                                {"postgres:///carve?host=%2Ftmp%2Fa%20b&user=postgres", ""},
 		"postgres://carve:hunter2@db.example.com/carve?sslpassword=other&sslkey=key.pem": {"postgres://carve@db.example.com/carve?sslkey=key.pem", "hunter2"},
 	} {
-		url, env, err := forTools(dsn)
+		url, env, err := toolURL(dsn)
 		require.NoError(t, err)
 		require.Equal(t, want.url, url)
 		if want.password != "" {
@@ -29,7 +29,7 @@ func TestPasswordIsNeverOnACommandLine(t *testing.T) {
 		}
 	}
 	for _, dsn := range []string{"host=db.example.com user=carve password=hunter2", "postgres://carve:hunter2@db:port/carve"} {
-		_, _, err := forTools(dsn)
+		_, _, err := toolURL(dsn)
 		require.ErrorIs(t, err, ErrUsage)
 		require.NotContains(t, err.Error(), "hunter2")
 	}
@@ -40,10 +40,10 @@ func TestSecretInACollectionURIIsRefused(t *testing.T) {
 	for _, uri := range []string{
 		"s3://bucket/carve?AWS_ACCESS_KEY_ID=a&AWS_SECRET_ACCESS_KEY=b", "azure-blob://c/carve?AZURE_ACCOUNT_KEY=b", "gs://b/carve?CREDENTIALS=c", "https://u:p@example.com/carve",
 	} {
-		require.ErrorIs(t, noSecret(uri), ErrUsage, uri)
+		require.ErrorIs(t, checkNoSecret(uri), ErrUsage, uri)
 	}
 	for _, uri := range []string{"external://backups", "nodelocal://1/carve", "s3://bucket/carve?AUTH=implicit"} {
-		require.NoError(t, noSecret(uri), uri)
+		require.NoError(t, checkNoSecret(uri), uri)
 	}
 }
 

@@ -3,7 +3,7 @@
 // schema, and the regions must be the same, added in the same order. It replaces existing data only if the caller allows that.
 //
 // The caller does the work after a restore. It migrates the schema, renews the versions (epochs) that servers compare with their caches, and runs the
-// audit. That work needs the current schema, and this package does not.
+// audit. These steps need the current schema, but this package does not.
 //
 // A backup is the database's state at the time in its manifest. It lacks all later changes. After a restore, addresses that were allocated later
 // count as free. docs/runbooks/restore.md explains how to handle that.

@@ -15,23 +15,23 @@ import (
 
 // CockroachDB's parser has accepted all statements in this file, but no CockroachDB has run them. See docs/cockroachdb.md.
 
-// behind is how old the state in a backup is. The state is old enough that no transaction has to wait for the backup.
-const behind = 10 * time.Second
+// stateAge is the age of the state that a backup contains. The state is old enough that no transaction must wait for the backup.
+const stateAge = 10 * time.Second
 
 // BackupStatement returns the statement that backs up a database into a collection. The backup contains the revisions since the previous backup, so
 // that a restore can choose any time between the two.
 func BackupStatement(database, collection string) string {
 	return fmt.Sprintf("BACKUP DATABASE %s INTO %s AS OF SYSTEM TIME '-%ds' WITH revision_history",
-		pgx.Identifier{database}.Sanitize(), literal(collection), int(behind.Seconds()))
+		pgx.Identifier{database}.Sanitize(), literal(collection), int(stateAge.Seconds()))
 }
 
 // BackupsStatement returns the statement that lists the backups in a collection, oldest first.
 func BackupsStatement(collection string) string { return "SHOW BACKUPS IN " + literal(collection) }
 
-// RestoreStatement returns the statement that restores a database from a collection under a name that is not in use.
-func RestoreStatement(database, subdirectory, collection, as string) string {
+// RestoreStatement returns the statement that restores a database from a collection, under a new name.
+func RestoreStatement(database, subdirectory, collection, newName string) string {
 	return fmt.Sprintf("RESTORE DATABASE %s FROM %s IN %s WITH new_db_name = %s",
-		pgx.Identifier{database}.Sanitize(), literal(subdirectory), literal(collection), literal(as))
+		pgx.Identifier{database}.Sanitize(), literal(subdirectory), literal(collection), literal(newName))
 }
 
 // DropStatement returns the statement that drops a database with its content.
@@ -49,8 +49,8 @@ func literal(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + 
 
 var secretName = regexp.MustCompile(`(?i)secret|password|token|credential|_key$|sas`)
 
-// noSecret returns an error if a URI contains a secret, because other users can read command lines and job descriptions.
-func noSecret(collection string) error {
+// checkNoSecret returns an error if a URI contains a secret, because other users can read command lines and job descriptions.
+func checkNoSecret(collection string) error {
 	u, err := url.Parse(collection)
 	if err != nil {
 		return fmt.Errorf("%w: the URI of the collection cannot be read", ErrUsage)
@@ -68,7 +68,7 @@ func noSecret(collection string) error {
 // collect makes a backup with CockroachDB's BACKUP.
 func collect(ctx context.Context, c *pgx.Conn, o Options) (Manifest, error) {
 	m := Manifest{Format: manifestFormat, Carve: o.Carve, Engine: CockroachDB, Tool: "BACKUP", Database: c.Config().Database, Collection: o.To}
-	if err := noSecret(o.To); err != nil {
+	if err := checkNoSecret(o.To); err != nil {
 		return m, err
 	}
 	if err := c.QueryRow(ctx, "SHOW crdb_version").Scan(&m.EngineVersion); err != nil {
@@ -81,7 +81,7 @@ func collect(ctx context.Context, c *pgx.Conn, o Options) (Manifest, error) {
 	if err := c.QueryRow(ctx, "SELECT now()").Scan(&now); err != nil {
 		return m, err
 	}
-	m.TakenAt = now.Add(-behind).UTC()
+	m.TakenAt = now.Add(-stateAge).UTC()
 	if _, err := c.Exec(ctx, BackupStatement(m.Database, o.To)); err != nil {
 		return m, fmt.Errorf("BACKUP: %w", err)
 	}
@@ -103,7 +103,7 @@ func collect(ctx context.Context, c *pgx.Conn, o Options) (Manifest, error) {
 // restoreCockroach restores a backup with RESTORE, which creates the database. If a database with that name exists, restoreCockroach first drops it.
 func restoreCockroach(ctx context.Context, m Manifest, o RestoreOptions) error {
 	collection := cmp.Or(o.From, m.Collection)
-	if err := noSecret(collection); err != nil {
+	if err := checkNoSecret(collection); err != nil {
 		return err
 	}
 	cfg, err := pgx.ParseConfig(o.DSN)

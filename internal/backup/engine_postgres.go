@@ -33,7 +33,7 @@ func dump(ctx context.Context, c *pgx.Conn, o Options) (m Manifest, err error) {
 	if err != nil {
 		return m, err
 	}
-	if err := makeRoom(to); err != nil {
+	if err := makePartialDir(to); err != nil {
 		return m, err
 	}
 	unfinished := to + partial
@@ -71,8 +71,8 @@ func dump(ctx context.Context, c *pgx.Conn, o Options) (m Manifest, err error) {
 	return m, os.Rename(unfinished, to)
 }
 
-// makeRoom creates the directory for a backup in progress, next to its final path.
-func makeRoom(to string) error {
+// makePartialDir creates the directory for a backup in progress, next to its final path.
+func makePartialDir(to string) error {
 	there, err := os.Lstat(to)
 	if err == nil && there.IsDir() {
 		err = os.Remove(to) // fails unless the directory is empty
@@ -91,7 +91,7 @@ func makeRoom(to string) error {
 	return nil
 }
 
-// describePostgres begins the manifest. It also returns the server's major version.
+// describePostgres starts the manifest. It also returns the server's major version.
 func describePostgres(ctx context.Context, c *pgx.Conn, o Options) (m Manifest, major int, err error) {
 	m = Manifest{Format: manifestFormat, Carve: o.Carve, Engine: PostgreSQL, Database: c.Config().Database}
 	if err := c.QueryRow(ctx, "SHOW server_version").Scan(&m.EngineVersion); err != nil {

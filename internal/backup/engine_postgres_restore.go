@@ -32,7 +32,7 @@ func load(ctx context.Context, m Manifest, o RestoreOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := noServers(ctx, c, here.Database); err != nil {
+	if err := checkNoServers(ctx, c, here.Database); err != nil {
 		return err
 	}
 	if err := mayBeReplaced(ctx, c, m, o, here.Database); err != nil {
@@ -60,7 +60,7 @@ func mayBeReplaced(ctx context.Context, c *pgx.Conn, m Manifest, o RestoreOption
 	if err != nil {
 		return err
 	}
-	return has.allows(m, o, database)
+	return has.checkReplace(m, o, database)
 }
 
 // Idle returns an error if a server uses a PostgreSQL database. On CockroachDB it cannot check this, and returns nil.
@@ -73,10 +73,10 @@ func Idle(ctx context.Context, dsn string) error {
 	if engine != PostgreSQL {
 		return nil
 	}
-	return noServers(ctx, c, c.Config().Database)
+	return checkNoServers(ctx, c, c.Config().Database)
 }
 
-func noServers(ctx context.Context, c *pgx.Conn, database string) error {
+func checkNoServers(ctx context.Context, c *pgx.Conn, database string) error {
 	var servers int
 	if err := c.QueryRow(ctx, "SELECT count(*) FROM pg_catalog.pg_stat_activity WHERE datname = current_database() AND application_name = 'carve'").Scan(&servers); err != nil {
 		return err

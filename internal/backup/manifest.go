@@ -48,23 +48,23 @@ type Manifest struct {
 	Subdirectory string `json:"subdirectory,omitempty"`
 }
 
-// ReadManifest reads a backup's manifest. from is the backup's directory or the manifest's file.
-func ReadManifest(from string) (m Manifest, err error) {
-	if fi, err := os.Stat(from); err == nil && fi.IsDir() {
-		from = filepath.Join(from, manifestName)
+// ReadManifest reads a backup's manifest. path is the backup's directory or the manifest's file.
+func ReadManifest(path string) (m Manifest, err error) {
+	if fi, err := os.Stat(path); err == nil && fi.IsDir() {
+		path = filepath.Join(path, manifestName)
 	}
-	text, err := os.ReadFile(from)
+	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return m, fmt.Errorf("%s does not exist: a backup that was cut off has no manifest and cannot be restored", from)
+		return m, fmt.Errorf("%s does not exist: a backup that was cut off has no manifest and cannot be restored", path)
 	}
 	if err != nil {
 		return m, err
 	}
 	if err := json.Unmarshal(text, &m); err != nil {
-		return m, fmt.Errorf("%s: %w", from, err)
+		return m, fmt.Errorf("%s: %w", path, err)
 	}
 	if m.Format != manifestFormat {
-		return m, fmt.Errorf("%s has format %d; this program reads format %d", from, m.Format, manifestFormat)
+		return m, fmt.Errorf("%s has format %d; this program reads format %d", path, m.Format, manifestFormat)
 	}
 	return m, nil
 }

@@ -25,7 +25,7 @@ type tool struct {
 
 // findTool finds a program whose major version is at least the server's, because an older program cannot read the server.
 func findTool(ctx context.Context, name, dsn string, major int) (tool, error) {
-	url, env, err := forTools(dsn)
+	url, env, err := toolURL(dsn)
 	if err != nil {
 		return tool{}, err
 	}

@@ -34,8 +34,8 @@ func Restore(ctx context.Context, o RestoreOptions) (Manifest, error) {
 	return m, load(ctx, m, o)
 }
 
-// Look returns a backup's manifest. It makes only the checks that need no database. It returns an error if the manifest is missing, the schema is too
-// new, or the regions differ from o.Regions.
+// Look returns a backup's manifest. It makes only the checks that need no database. It returns an error if the manifest is missing, if the schema is
+// too new, or if the regions differ from o.Regions.
 func Look(o RestoreOptions) (Manifest, error) {
 	m, err := manifestFor(o)
 	if err != nil {
@@ -73,8 +73,8 @@ func sameRegions(backup, other []string, whose string) error {
 		ErrRegions, strings.Join(backup, ", "), whose, strings.Join(other, ", "))
 }
 
-// allows returns an error if the database contains data that must be kept, or has other regions than the backup.
-func (has content) allows(m Manifest, o RestoreOptions, database string) error {
+// checkReplace returns an error if the database contains data that must be kept, or has other regions than the backup.
+func (has content) checkReplace(m Manifest, o RestoreOptions, database string) error {
 	if len(has.foreign) > 0 {
 		return fmt.Errorf("%w: database %q has tables that are not Carve's (%s): use a separate database for Carve", ErrNotEmpty, database, strings.Join(has.foreign, ", "))
 	}

@@ -42,17 +42,17 @@ type Console struct {
 // New returns the console. It panics only if the build is broken.
 func New(cfg Config) *Console {
 	if cfg.files == nil {
-		within, err := fs.Sub(built, "dist")
+		safeReturn, err := fs.Sub(built, "dist")
 		if err != nil {
 			panic("console: embedded files: " + err.Error())
 		}
-		cfg.files = within
+		cfg.files = safeReturn
 	}
 	return &Console{cfg: cfg, files: load(cfg.files)}
 }
 
-// There reports whether the build contains the console.
-func (c *Console) There() bool { return c.files[index] != nil }
+// Included reports whether the build contains the console.
+func (c *Console) Included() bool { return c.files[index] != nil }
 
 // Register implements api.Console.
 func (c *Console) Register(e *echo.Echo) {
@@ -87,8 +87,8 @@ type issuer struct {
 	Name string `json:"name"`
 }
 
-// ways returns the status for a browser without a session. It lists the ways to sign in.
-func (c *Console) ways() status {
+// signedOut returns the status for a browser without a session, with the ways to sign in.
+func (c *Console) signedOut() status {
 	s := status{Methods: []string{}, Issuers: []issuer{}}
 	if c.cfg.Keys {
 		s.Methods = append(s.Methods, "key")

@@ -27,8 +27,8 @@ const (
 	bare = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
-// hashed matches file names that contain a hash of the content. The build makes such names.
-var hashed = regexp.MustCompile(`-[0-9A-Za-z_-]{8}\.\w+$`)
+// hashedName matches file names that contain a hash of the content. The build makes such names.
+var hashedName = regexp.MustCompile(`-[0-9A-Za-z_-]{8}\.\w+$`)
 
 // load reads the files. It panics only if the build is broken.
 func load(from fs.FS) map[string]*static.File {
@@ -45,7 +45,7 @@ func load(from fs.FS) map[string]*static.File {
 		switch {
 		case name == index:
 			caching = "no-store"
-		case hashed.MatchString(name):
+		case hashedName.MatchString(name):
 			caching = "public, max-age=31536000, immutable"
 		}
 		files[name] = static.New(name, caching, body).Compressed()
@@ -60,7 +60,7 @@ func load(from fs.FS) map[string]*static.File {
 // serve sends a file. For a path that is no file, it sends the console's page, because the page has its own routes.
 func (c *Console) serve(ec echo.Context) error {
 	name := strings.TrimPrefix(ec.Request().URL.Path, Path)
-	if !c.There() {
+	if !c.Included() {
 		return show(ec, http.StatusNotFound, message{
 			"This build has no console", "This server was built without the console. Run make console, which needs Node, and then build the server. The API works without it.",
 			"/", "Start page",

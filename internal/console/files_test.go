@@ -92,8 +92,8 @@ func TestBuildWithoutConsoleReportsIt(t *testing.T) {
 		require.Contains(t, text(t, w.Body), "This build has no console")
 		require.Equal(t, styled, w.Header.Get("Content-Security-Policy"))
 	}
-	require.False(t, New(Config{files: fstest.MapFS{}}).There())
-	require.True(t, New(Config{files: fstest.MapFS{"index.html": {}}}).There())
+	require.False(t, New(Config{files: fstest.MapFS{}}).Included())
+	require.True(t, New(Config{files: fstest.MapFS{"index.html": {}}}).Included())
 }
 
 func TestFileOfAnUnknownTypePanics(t *testing.T) {
@@ -109,6 +109,6 @@ func TestReturnPathAfterSignInStaysInTheConsole(t *testing.T) {
 		"/console/../v1/projects": Path, "/console//evil.example": Path, "/console/%2e%2e/v1": Path, "javascript:alert(1)": Path, "/console": Path,
 		"/console/\r\nSet-Cookie: a=b": Path, "/console/" + strings.Repeat("a", 2000): Path, "https:/console/": Path, "user@/console/": Path, "/%": Path,
 	} {
-		require.Equal(t, want, within(asked), asked)
+		require.Equal(t, want, safeReturn(asked), asked)
 	}
 }

@@ -26,8 +26,8 @@ const (
 	longestReturn = 1024
 )
 
-// attempt is the state that a browser stores while it is at the issuer. The parameters for the issuer are hashed from the seed, so that no parameter
-// reveals another one or the seed. If a callback comes without the seed, its sign-in did not start in this browser.
+// attempt is the state that a browser stores while it is at the issuer. The parameters for the issuer are hashes of the seed, so that no parameter
+// reveals another parameter or the seed. If a callback comes without the seed, the sign-in did not start in this browser.
 type attempt struct {
 	Seed   []byte `json:"s"`
 	Issuer string `json:"i"`
@@ -37,11 +37,11 @@ type attempt struct {
 	Before []byte `json:"b,omitempty"`
 }
 
-// of derives the sign-in's parameters from the seed.
-func (a attempt) of(r *http.Request) oidc.Attempt {
-	part := func(of string) string {
+// parameters derives the sign-in's parameters from the seed.
+func (a attempt) parameters(r *http.Request) oidc.Attempt {
+	part := func(purpose string) string {
 		m := hmac.New(sha256.New, a.Seed)
-		_, _ = m.Write([]byte(of)) // it never fails
+		_, _ = m.Write([]byte(purpose)) // it never fails
 		return base64.RawURLEncoding.EncodeToString(m.Sum(nil))
 	}
 	scheme := "http"
@@ -58,20 +58,20 @@ func (c *Console) login(ec echo.Context) error {
 	if !ok {
 		return ipam.Errorf(ipam.CodeNotFound, "No issuer for sign-in has this name.")
 	}
-	// A link on another page must not change the session. And the browser does not send its session cookie from such a page.
-	if fromElsewhere(r) {
+	// A link on another page must not change the session. Also, the browser does not send its session cookie with such a link.
+	if isCrossSite(r) {
 		return show(ec, http.StatusOK, message{"Sign in to Carve", "Another page sent you here. Continue only if you want to sign in.", r.URL.RequestURI(), "Sign in with " + ec.QueryParam("issuer")})
 	}
-	_, tries := c.trying(ec)
+	_, tries := c.startAttempt(ec)
 	defer tries.End()
 	if err := tries.Reserve(); err != nil {
 		return tries.Failed(ec.Response().Header(), err)
 	}
 	a := attempt{
-		Seed: make([]byte, sha256.Size), Issuer: ec.QueryParam("issuer"), Return: within(ec.QueryParam("return")), Before: tenancy.SessionHash(auth.Held(r)),
+		Seed: make([]byte, sha256.Size), Issuer: ec.QueryParam("issuer"), Return: safeReturn(ec.QueryParam("return")), Before: tenancy.SessionHash(auth.SessionToEnd(r)),
 	}
 	_, _ = rand.Read(a.Seed) // it never fails
-	there, err := at.Begin(r.Context(), a.of(r))
+	there, err := at.Begin(r.Context(), a.parameters(r))
 	if err != nil {
 		return err
 	}
@@ -84,8 +84,8 @@ func (c *Console) login(ec echo.Context) error {
 	return ec.Redirect(http.StatusSeeOther, there)
 }
 
-// fromElsewhere reports whether a page from another origin has sent the browser here. If the user typed the address, there is no such page.
-func fromElsewhere(r *http.Request) bool {
+// isCrossSite reports whether a page of another origin has sent the browser here. It returns false if the user typed the address.
+func isCrossSite(r *http.Request) bool {
 	site := r.Header.Get("Sec-Fetch-Site")
 	return site != "" && site != "same-origin" && site != "none"
 }
@@ -100,11 +100,11 @@ func (c *Console) callback(ec echo.Context) error {
 		return ipam.Errorf(ipam.CodeInvalidArgument, "This browser did not start this sign-in, or the sign-in is too old. Start again.")
 	}
 	at, configured := c.cfg.Issuers[a.Issuer]
-	asked := a.of(r)
+	asked := a.parameters(r)
 	if !configured || !hmac.Equal([]byte(ec.QueryParam("state")), []byte(asked.State)) {
 		return ipam.Errorf(ipam.CodeInvalidArgument, "This response belongs to another sign-in. Start again.")
 	}
-	ctx, tries := c.trying(ec)
+	ctx, tries := c.startAttempt(ec)
 	defer tries.End()
 	if ec.QueryParam("error") != "" || ec.QueryParam("code") == "" {
 		return tries.Failed(ec.Response().Header(), ipam.Errorf(ipam.CodeUnauthenticated, "The issuer did not sign you in."))
@@ -113,7 +113,7 @@ func (c *Console) callback(ec echo.Context) error {
 	if err == nil {
 		var proof tenancy.Proof
 		if proof, err = at.End(ctx, ec.QueryParam("code"), ec.QueryParam("iss"), asked); err == nil {
-			var begun tenancy.Begun
+			var begun tenancy.StartedSession
 			if begun, err = c.cfg.Sessions.BeginWithProof(ctx, proof, c.admit(ec)); err == nil {
 				err = c.replace(ec, begun, a.Before)
 			}
@@ -125,7 +125,7 @@ func (c *Console) callback(ec echo.Context) error {
 	if err != nil {
 		return tries.Failed(ec.Response().Header(), err)
 	}
-	return ec.Redirect(http.StatusSeeOther, within(a.Return))
+	return ec.Redirect(http.StatusSeeOther, safeReturn(a.Return))
 }
 
 // attemptOf reads the attempt from the browser's cookie. ok is false if there is no valid attempt.
@@ -142,8 +142,8 @@ func attemptOf(r *http.Request) (a attempt, ok bool) {
 	return a, len(a.Seed) == sha256.Size
 }
 
-// within returns the path to open after the sign-in. If the requested path is not in the console, it returns the console's start page.
-func within(asked string) string {
+// safeReturn returns the path to open after the sign-in. If the requested path is not in the console, it returns the console's start page.
+func safeReturn(asked string) string {
 	u, err := url.Parse(asked)
 	if err != nil || len(asked) > longestReturn || u.Scheme != "" || u.Host != "" || u.User != nil || u.Opaque != "" || strings.ContainsAny(asked, "\\\x00\r\n\t") {
 		return Path

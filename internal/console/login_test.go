@@ -47,7 +47,7 @@ func TestRedirectsStayInTheConsole(t *testing.T) {
 		"//user@evil.example/console/":    Path,
 		"/console/" + strings.Repeat("a", longestReturn): Path,
 	} {
-		got := within(asked)
+		got := safeReturn(asked)
 		require.Equal(t, want, got, "%q", asked)
 		at, err := url.Parse("https://carve.example.com/console/callback")
 		require.NoError(t, err)
@@ -66,6 +66,6 @@ func TestCrossSiteRequestsAreRecognized(t *testing.T) {
 		if site != "" {
 			r.Header.Set("Sec-Fetch-Site", site)
 		}
-		require.Equal(t, elsewhere, fromElsewhere(r), site)
+		require.Equal(t, elsewhere, isCrossSite(r), site)
 	}
 }

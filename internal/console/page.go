@@ -25,7 +25,7 @@ var page = template.Must(template.New("page").Parse(`<!doctype html>
 </html>
 `))
 
-// style is these pages' style sheet. Their policy allows only this style sheet, by its hash.
+// style is the style sheet of these pages. Their policy allows only this style sheet, by its hash.
 const style = "body{font:16px/1.5 system-ui,sans-serif;max-width:26rem;margin:12vh auto 0;padding:0 1.5rem}h1{font-size:1.5rem}" +
 	"a{color:light-dark(#0b6a81,#5cc4de)}a:focus-visible{outline:2px solid;outline-offset:2px}"
 
@@ -53,7 +53,7 @@ var statuses = map[ipam.Code]int{
 	ipam.CodeRateLimited: http.StatusTooManyRequests, ipam.CodeUnavailable: http.StatusServiceUnavailable,
 }
 
-// pageOfFailure renders a sign-in's error as a page and not as JSON, because the browser came here by a link.
+// pageOfFailure renders an error of the sign-in as a page instead of JSON, because the browser came here by a link.
 func pageOfFailure(log *slog.Logger, next echo.HandlerFunc) echo.HandlerFunc {
 	return func(ec echo.Context) error {
 		err := next(ec)

@@ -21,10 +21,10 @@ const largestSignIn = 4 << 10
 
 // look returns the browser's session and the ways to sign in. If the session has ended, look removes its cookie.
 func (c *Console) look(ec echo.Context) error {
-	r, s := ec.Request(), c.ways()
+	r, s := ec.Request(), c.signedOut()
 	token := auth.SessionOf(r)
-	if token != "" && auth.FromConsole(r) == nil {
-		ctx, tries := c.trying(ec)
+	if token != "" && auth.CheckConsole(r) == nil {
+		ctx, tries := c.startAttempt(ec)
 		defer tries.End()
 		who, until, err := c.cfg.Sessions.Find(ctx, token)
 		switch {
@@ -50,14 +50,14 @@ func (c *Console) look(ec echo.Context) error {
 // signIn starts a session with an API key.
 func (c *Console) signIn(ec echo.Context) error {
 	r := ec.Request()
-	if err := auth.FromConsole(r); err != nil {
+	if err := auth.CheckConsole(r); err != nil {
 		return err
 	}
 	key, err := keyOf(r)
 	if err != nil {
 		return err
 	}
-	ctx, tries := c.trying(ec)
+	ctx, tries := c.startAttempt(ec)
 	defer tries.End()
 	begun, err := c.cfg.Sessions.BeginWithKey(tenancy.WithoutCache(ctx), key, c.admit(ec))
 	if ipam.IsCode(err, ipam.CodeUnauthenticated) {
@@ -70,7 +70,7 @@ func (c *Console) signIn(ec echo.Context) error {
 	if err := c.replace(ec, begun, tenancy.SessionHash(auth.SessionOf(r))); err != nil {
 		return err
 	}
-	now := c.ways()
+	now := c.signedOut()
 	now.SignedIn, now.Subject, now.ExpiresAt = true, begun.Subject, &begun.Expires
 	return ec.JSON(http.StatusOK, now)
 }
@@ -83,7 +83,7 @@ func keyOf(r *http.Request) (string, error) {
 	var body struct {
 		Key string `json:"key"`
 	}
-	// refuses duplicate names and wrong case too
+	// also refuses duplicate names and names in the wrong case
 	err := json.UnmarshalRead(io.LimitReader(r.Body, largestSignIn), &body, json.RejectUnknownMembers(true))
 	if err != nil || body.Key == "" {
 		return "", ipam.Errorf(ipam.CodeInvalidArgument, `The body must be {"key": "..."}, with an API key.`).At("/key", "is missing.")
@@ -91,9 +91,10 @@ func keyOf(r *http.Request) (string, error) {
 	return body.Key, nil
 }
 
-// replace ends the browser's previous session and sets the new session's cookie. before is the previous session's hash; see tenancy.SessionHash.
-func (c *Console) replace(ec echo.Context, begun tenancy.Begun, before []byte) error {
-	if err := c.cfg.Sessions.EndByHash(ec.Request().Context(), before); err != nil {
+// replace ends the browser's previous session and sets the new session's cookie. previous is the hash of the previous session; see
+// tenancy.SessionHash.
+func (c *Console) replace(ec echo.Context, begun tenancy.StartedSession, previous []byte) error {
+	if err := c.cfg.Sessions.EndByHash(ec.Request().Context(), previous); err != nil {
 		return err
 	}
 	setCookie(ec, auth.SessionCookie, begun.Token, begun.Lasts, http.SameSiteStrictMode)
@@ -102,7 +103,7 @@ func (c *Console) replace(ec echo.Context, begun tenancy.Begun, before []byte) e
 
 // signOut ends the browser's session and removes its cookie.
 func (c *Console) signOut(ec echo.Context) error {
-	if err := auth.FromConsole(ec.Request()); err != nil {
+	if err := auth.CheckConsole(ec.Request()); err != nil {
 		return err
 	}
 	if token := auth.SessionOf(ec.Request()); token != "" {
@@ -114,8 +115,8 @@ func (c *Console) signOut(ec echo.Context) error {
 	return ec.NoContent(http.StatusNoContent)
 }
 
-// trying returns the context for an authentication attempt, and the attempts that the client's address has left.
-func (c *Console) trying(ec echo.Context) (context.Context, *limits.Attempts) {
+// startAttempt returns the context for an authentication attempt, and the attempts that the client's address has left.
+func (c *Console) startAttempt(ec echo.Context) (context.Context, *limits.Attempts) {
 	ctx := ec.Request().Context()
 	tries := c.cfg.Limits.AttemptsFrom(tenancy.OriginOf(ctx).Remote)
 	return tenancy.WithAttempts(ctx, &tries), &tries

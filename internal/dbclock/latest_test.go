@@ -16,9 +16,9 @@ func TestTimeIsBetweenTheEarliestAndTheLatest(t *testing.T) {
 	c.Measured(asked, asked.Add(2*ms), noon)
 	for _, after := range []time.Duration{ms, time.Second, time.Hour} {
 		now := asked.Add(after)
-		doubt := ms + time.Duration((after-ms).Seconds()*float64(600*time.Microsecond))
+		maxError := ms + time.Duration((after-ms).Seconds()*float64(600*time.Microsecond))
 		require.Equal(t, noon.Add(after-ms), c.At(now))
-		require.Equal(t, c.At(now).Add(-doubt), c.Earliest(now))
-		require.Equal(t, c.At(now).Add(doubt), c.Latest(now))
+		require.Equal(t, c.At(now).Add(-maxError), c.Earliest(now))
+		require.Equal(t, c.At(now).Add(maxError), c.Latest(now))
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"syscall"
 )
 
-// account is the user as which the database runs. If switched is false, it is this process's user.
+// account is the user that runs the database. If switched is false, it is this process's user.
 type account struct {
 	switched bool
 	uid, gid uint32 // valid if switched
@@ -25,12 +25,12 @@ func (a account) userID() int {
 	return os.Geteuid()
 }
 
-// candidates are the users as which a server that runs as root may run PostgreSQL, best first.
+// candidates are the users that may run PostgreSQL for a server that runs as root, best first.
 var candidates = []string{"postgres", "nobody"}
 
-// accountFor selects the user as which the database runs. For an ordinary user, it is this process's user. For root, it is the existing cluster's
+// accountFor selects the user that runs the database. For an ordinary user, this is the process's own user. For root, it is the existing cluster's
 // owner, or else the first user in candidates that exists.
-func (h *home) accountFor(cluster string) (account, error) {
+func (h *directory) accountFor(cluster string) (account, error) {
 	self, root := account{}, os.Geteuid() == 0
 	owner, found, err := h.ownerOf(cluster)
 	if err != nil {
@@ -61,7 +61,7 @@ func (h *home) accountFor(cluster string) (account, error) {
 		strings.Join(candidates, " or "))
 }
 
-func (h *home) ownerOf(name string) (owner account, found bool, err error) {
+func (h *directory) ownerOf(name string) (owner account, found bool, err error) {
 	if found, err = h.exists(name); err != nil || !found {
 		return account{}, false, err
 	}

@@ -45,7 +45,7 @@ func FindProgram(ctx context.Context, name string, atLeast int) (Program, error)
 		ErrMissing, name, atLeast, EnvPostgresBin, lines(seen))
 }
 
-// lines returns each text on its own line, to end an error.
+// lines returns the end of an error, with each text on its own line.
 func lines(texts []string) string { return strings.Join(append([]string{""}, texts...), "\n  ") }
 
 func inspectProgram(ctx context.Context, path string) (Program, error) {

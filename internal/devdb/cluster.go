@@ -22,7 +22,7 @@ const (
 )
 
 // clusterMajor returns the major version that wrote the cluster, or 0 if there is none.
-func (h *home) clusterMajor() (int, error) {
+func (h *directory) clusterMajor() (int, error) {
 	found, err := h.exists(clusterName)
 	if err != nil || !found {
 		return 0, err
@@ -44,7 +44,7 @@ func (h *home) clusterMajor() (int, error) {
 // initCluster runs initdb in a temporary directory and renames the result, so that after any interruption the cluster is either complete or missing.
 //
 // Connections need no password, because the socket is in a directory that only the database's user can enter.
-func (h *home) initCluster(ctx context.Context, bin programs, volatile bool) error {
+func (h *directory) initCluster(ctx context.Context, bin programs, volatile bool) error {
 	if err := h.root.RemoveAll(newClusterName); err != nil {
 		return err
 	}
@@ -69,13 +69,13 @@ func (h *home) initCluster(ctx context.Context, bin programs, volatile bool) err
 	return h.sync()
 }
 
-// clearStalePID removes a postmaster.pid that a dead PostgreSQL has left, if PostgreSQL would take it for a running server's file. This happens if
-// the process id in the file now belongs to another process of the same user. That is likely in a container, where process ids start from 1 again. It
-// also happens if no process has waited for the dead process, so that its id is still in use.
+// clearStalePID removes a postmaster.pid that a dead PostgreSQL has left, if PostgreSQL would mistake it for the file of a running server. This
+// happens if the process id in the file now belongs to another process of the same user. That is likely in a container, where process ids start from
+// 1 again. It also happens if no process has waited for the dead process, because the id is then still in use.
 //
 // This process holds engine.lock, so no Carve database is alive. But a user may have started a PostgreSQL by hand. In that case clearStalePID returns
 // [ErrForeign]. PostgreSQL itself recognizes all other stale files.
-func (h *home) clearStalePID(ctx context.Context, log *slog.Logger) error {
+func (h *directory) clearStalePID(ctx context.Context, log *slog.Logger) error {
 	const name = clusterName + "/postmaster.pid"
 	text, err := h.root.ReadFile(name)
 	if err != nil {

@@ -22,7 +22,7 @@ const (
 )
 
 // startCockroach runs a single CockroachDB node as this process's user.
-func startCockroach(ctx context.Context, cfg Config, h *home) (*process, string, error) {
+func startCockroach(ctx context.Context, cfg Config, h *directory) (*process, string, error) {
 	bin, err := exec.LookPath("cockroach")
 	if err != nil {
 		return nil, "", fmt.Errorf("%w: no `cockroach` on the PATH; install CockroachDB, or use the embedded PostgreSQL (%w)", ErrMissing, err)
@@ -68,7 +68,7 @@ func cockroachArgs(region string) []string {
 }
 
 // listeningURL waits for the file with the node's address.
-func (h *home) listeningURL(ctx context.Context, p *process) (*url.URL, error) {
+func (h *directory) listeningURL(ctx context.Context, p *process) (*url.URL, error) {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	var found *url.URL

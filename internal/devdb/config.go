@@ -14,7 +14,7 @@ const (
 	Cockroach Engine = "cockroach"
 )
 
-// database names the database that the first start creates.
+// database is the name of the database that the first start creates.
 const database = "carve"
 
 // Config defines the database and its directory.
@@ -45,7 +45,8 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// EnvPostgresBin names the environment variable for the directory with PostgreSQL's programs. If it is set, no other directory is searched.
+// EnvPostgresBin is the name of the environment variable for the directory with PostgreSQL's programs. If the variable is set, no other directory is
+// searched.
 const EnvPostgresBin = "CARVE_POSTGRES_BIN"
 
 // Program is a PostgreSQL client program, such as pg_dump.

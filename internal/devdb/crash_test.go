@@ -137,7 +137,7 @@ func TestEmptyProcessIDFileIsRecoveredFrom(t *testing.T) {
 func TestPostgreSQLStartedByHandIsNotStopped(t *testing.T) {
 	t.Parallel()
 	dir, _ := staleCluster(t)
-	h, err := openHome(dir)
+	h, err := openDirectory(dir)
 	require.NoError(t, err)
 	h.engine, err = os.Open(os.DevNull) // without the lock, unlike a database of Carve
 	require.NoError(t, err)

@@ -15,7 +15,7 @@ import (
 type DB struct {
 	dsn    string
 	engine Engine
-	home   *home
+	data   *directory
 	proc   *process
 	log    *slog.Logger
 
@@ -24,8 +24,8 @@ type DB struct {
 	stopErr  error
 }
 
-// Start starts a data directory's database, and returns when it responds to queries. It first creates the database if there is none. ctx limits only
-// the start, not the database's life.
+// Start starts a data directory's database, and returns when the database responds to queries. It first creates the database if the directory has
+// none. ctx limits only the start, not the database's life.
 //
 // It returns these errors: [ErrInUse] (and [InUseError]), [ErrMissing] if no suitable database program is installed, [ErrVersion] if another major
 // version wrote the directory, [ErrForeign] if a PostgreSQL that Carve did not start runs on it.
@@ -40,7 +40,7 @@ func Start(ctx context.Context, cfg Config) (*DB, error) {
 	default:
 		return nil, fmt.Errorf("embedded database: engine %q is not one of %q and %q", cfg.Engine, Postgres, Cockroach)
 	}
-	h, err := openHome(cfg.DataDir)
+	h, err := openDirectory(cfg.DataDir)
 	if err != nil {
 		return nil, fmt.Errorf("embedded database: %w", err)
 	}
@@ -50,13 +50,13 @@ func Start(ctx context.Context, cfg Config) (*DB, error) {
 		return nil, fmt.Errorf("embedded database in %s: %w", h.dir, err)
 	}
 	cfg.Log.InfoContext(ctx, "embedded database started", "engine", string(cfg.Engine), "dir", h.dir, "pid", proc.pid(), "dsn", dsn)
-	return &DB{dsn: dsn, engine: cfg.Engine, home: h, proc: proc, log: cfg.Log}, nil
+	return &DB{dsn: dsn, engine: cfg.Engine, data: h, proc: proc, log: cfg.Log}, nil
 }
 
 // starter starts an engine's process, and returns it with the DSN.
-type starter func(ctx context.Context, cfg Config, h *home) (*process, string, error)
+type starter func(ctx context.Context, cfg Config, h *directory) (*process, string, error)
 
-func claimAndStart(ctx context.Context, cfg Config, h *home, up starter) (*process, string, error) {
+func claimAndStart(ctx context.Context, cfg Config, h *directory, up starter) (*process, string, error) {
 	if err := h.claimEngine(ctx, cfg.Log); err != nil {
 		return nil, "", err
 	}
@@ -85,20 +85,20 @@ func (db *DB) Err() error {
 	if !db.proc.hasExited() || db.stopping.Load() {
 		return nil
 	}
-	return fmt.Errorf("embedded database in %s ended by itself: %w", db.home.dir, db.proc.report)
+	return fmt.Errorf("embedded database in %s ended by itself: %w", db.data.dir, db.proc.report)
 }
 
 // Stop shuts the database down. It ends the sessions and writes all data. When it returns, another server may use the data directory. If the database
-// does not end in time, or when ctx ends, Stop sends stronger signals (see ladder). Even then no committed data is lost, because the next start
+// does not end in time, or when ctx ends, Stop sends stronger signals (see stopSteps). Even then no committed data is lost, because the next start
 // recovers it. Stop may be called more than once, and after the database ended by itself.
 func (db *DB) Stop(ctx context.Context) error {
 	db.stop.Do(func() {
 		// If the database ended by itself, Err still returns the error.
 		db.stopping.Store(!db.proc.hasExited())
 		err := db.proc.stop(ctx, db.log)
-		db.home.forgetSocketDir()
-		db.stopErr = errors.Join(err, db.home.settle(), db.home.close())
-		db.log.InfoContext(ctx, "embedded database stopped", "engine", string(db.engine), "dir", db.home.dir)
+		db.data.forgetSocketDir()
+		db.stopErr = errors.Join(err, db.data.settle(), db.data.close())
+		db.log.InfoContext(ctx, "embedded database stopped", "engine", string(db.engine), "dir", db.data.dir)
 	})
 	return db.stopErr
 }

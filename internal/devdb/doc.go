@@ -1,5 +1,5 @@
-// Package devdb runs the embedded database: a private database server for one data directory. It starts the server and stops it. It also stops a server
-// that an earlier run left behind. A Carve server without --database-url uses an embedded database.
+// Package devdb runs the embedded database: a private database server for one data directory. It starts and stops this server. It also stops a
+// database server that an earlier run left behind. A Carve server without --database-url uses an embedded database.
 //
 // # Guarantees
 //
@@ -20,8 +20,8 @@
 // # When the server dies
 //
 // The kernel signals the database (parent death signal, Linux), which then shuts down properly, as on Stop. If a database is still running at the
-// next start, the server stops it first, with increasingly strong signals. The server never uses that database further. A server cannot wait for a
-// process that is not its child, and the process may have an older release's settings.
+// next start, the server stops it first, with increasingly strong signals. The server never continues to use that database, because it cannot wait
+// for a process that is not its child, and because the process may have an older release's settings.
 //
 // # Data directory
 //
@@ -33,6 +33,6 @@
 //	run.path       in that case, the directory of the socket
 //	cockroach/     the CockroachDB store, cockroach.log, cockroach.url
 //
-// The directory may be moved or copied while no server uses it. CockroachDB cannot run with a unix socket alone. So it listens on a loopback port that
+// The directory may be moved or copied while no server uses it. CockroachDB cannot run with only a unix socket, so it listens on a loopback port that
 // the kernel chooses, without authentication. Use it only on single-user machines.
 package devdb

@@ -18,7 +18,7 @@ func Find(dataDir string) (dsn string, err error) {
 	if _, err := os.Stat(filepath.Join(abs, serverLockName)); err != nil {
 		return "", fmt.Errorf("%s: %w", abs, ErrNotRunning)
 	}
-	h, err := lockHome(abs)
+	h, err := lockDirectory(abs)
 	var used *InUseError
 	switch {
 	case err == nil:

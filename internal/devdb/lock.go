@@ -31,11 +31,12 @@ func tryLock(f *os.File) (bool, error) {
 	}
 }
 
-// unlock releases tryLock's lock, for all descriptor copies. Do not use it for engine.lock, because the database has a copy and needs the lock.
+// unlock releases the lock that tryLock has taken, for all copies of the descriptor. Do not use it for engine.lock, because the database has a copy
+// and needs the lock.
 func unlock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }
 
 // claimServer takes server.lock, or returns an InUseError.
-func (h *home) claimServer() error {
+func (h *directory) claimServer() error {
 	f, err := h.openLock(serverLockName)
 	if err != nil {
 		return err
@@ -52,13 +53,13 @@ func (h *home) claimServer() error {
 	return h.inUse()
 }
 
-func (h *home) openLock(name string) (*os.File, error) {
+func (h *directory) openLock(name string) (*os.File, error) {
 	return h.root.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 }
 
 // sign writes this process's id, and the DSN if there is one yet, into server.lock. Readers use them only while the lock is held, which proves that
 // the holder is alive.
-func (h *home) sign(dsn string) error {
+func (h *directory) sign(dsn string) error {
 	if err := h.server.Truncate(0); err != nil {
 		return err
 	}
@@ -66,8 +67,8 @@ func (h *home) sign(dsn string) error {
 	return err
 }
 
-// inUse reads the data that sign has written, and returns them as an error.
-func (h *home) inUse() *InUseError {
+// inUse reads the data that sign has written, and returns it as an error.
+func (h *directory) inUse() *InUseError {
 	e := &InUseError{Dir: h.dir}
 	text, err := h.root.ReadFile(serverLockName)
 	if err != nil {
@@ -80,7 +81,7 @@ func (h *home) inUse() *InUseError {
 }
 
 // claimEngine takes engine.lock. It stops a database that has outlived its server.
-func (h *home) claimEngine(ctx context.Context, log *slog.Logger) error {
+func (h *directory) claimEngine(ctx context.Context, log *slog.Logger) error {
 	f, err := h.openLock(engineLockName)
 	if err != nil {
 		return err
@@ -90,7 +91,7 @@ func (h *home) claimEngine(ctx context.Context, log *slog.Logger) error {
 	if ok || err != nil {
 		return err
 	}
-	for _, step := range ladder(syscall.SIGINT) {
+	for _, step := range stopSteps(syscall.SIGINT) {
 		pid, err := signalOrphan(f, step.signal)
 		if err != nil {
 			return fmt.Errorf("a database process (%d) of an earlier run still exists, and the server cannot stop it: %w", pid, err)
@@ -112,7 +113,7 @@ func (h *home) claimEngine(ctx context.Context, log *slog.Logger) error {
 }
 
 // handOver closes this process's engine.lock. The database has inherited the lock and still holds it.
-func (h *home) handOver() {
+func (h *directory) handOver() {
 	if h.engine != nil {
 		h.engine.Close()
 		h.engine = nil
@@ -121,7 +122,7 @@ func (h *home) handOver() {
 
 // settle waits until a stopped or killed database has no process left. PostgreSQL's child processes may live some milliseconds longer than their
 // parent.
-func (h *home) settle() error {
+func (h *directory) settle() error {
 	h.handOver()
 	f, err := h.openLock(engineLockName)
 	if err != nil {

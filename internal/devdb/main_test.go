@@ -220,11 +220,11 @@ const (
 )
 
 // eventually polls until a condition is true.
-func eventually(t *testing.T, what string, holds func() bool) {
+func eventually(t *testing.T, what string, holdsLock func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	require.NoError(t, poll(ctx, func() (bool, error) { return holds(), nil }), what)
+	require.NoError(t, poll(ctx, func() (bool, error) { return holdsLock(), nil }), what)
 }
 
 // ended waits until a database has ended.

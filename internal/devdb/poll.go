@@ -14,13 +14,13 @@ const (
 	longestPause = 200 * time.Millisecond
 )
 
-// poll calls try until it succeeds or fails. It returns ctx's error if ctx ends first.
-func poll(ctx context.Context, try func() (bool, error)) error {
+// poll calls attempt until it reports success or returns an error. It returns ctx's error if ctx ends first.
+func poll(ctx context.Context, attempt func() (bool, error)) error {
 	pause := firstPause
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
 	for {
-		if done, err := try(); done || err != nil {
+		if done, err := attempt(); done || err != nil {
 			return err
 		}
 		select {

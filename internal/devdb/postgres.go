@@ -15,7 +15,7 @@ import (
 const postgresLog = "postgres.log"
 
 // startPostgres starts the cluster. It first creates the cluster if there is none.
-func startPostgres(ctx context.Context, cfg Config, h *home) (*process, string, error) {
+func startPostgres(ctx context.Context, cfg Config, h *directory) (*process, string, error) {
 	var err error
 	if h.account, err = h.accountFor(clusterName); err != nil {
 		return nil, "", err
@@ -53,7 +53,7 @@ func startPostgres(ctx context.Context, cfg Config, h *home) (*process, string, 
 }
 
 // servePostgres starts the database process.
-func (h *home) servePostgres(bin programs, socketDir string, cfg Config) (*process, error) {
+func (h *directory) servePostgres(bin programs, socketDir string, cfg Config) (*process, error) {
 	cmd := exec.Command(bin.path("postgres"), postgresSettings(cfg)...)
 	if err := h.passDirs(cmd,
 		dirOption{"-D", filepath.Join(h.dir, clusterName)},
@@ -70,7 +70,7 @@ func (h *home) servePostgres(bin programs, socketDir string, cfg Config) (*proce
 type dirOption struct{ option, dir string }
 
 // passDirs gives cmd a minimal environment, and adds options with directories that the account can open. ExtraFiles[0] is engine.lock.
-func (h *home) passDirs(cmd *exec.Cmd, options ...dirOption) error {
+func (h *directory) passDirs(cmd *exec.Cmd, options ...dirOption) error {
 	cmd.Dir, cmd.Env = "/", postgresEnv()
 	cmd.ExtraFiles = []*os.File{h.engine}
 	for _, o := range options {

@@ -25,7 +25,7 @@ var parentDeathSignal = true
 // process is a child that this package starts and waits for.
 type process struct {
 	cmd     *exec.Cmd
-	gentle  syscall.Signal // requests a proper end
+	gentle  syscall.Signal // requests a proper shutdown
 	onDeath syscall.Signal // the kernel sends this signal to the child when this process dies
 
 	log     *os.File // output; nil: none; closed when the process has ended
@@ -43,7 +43,7 @@ type process struct {
 //
 // The kernel sends the parent death signal when the *thread* that started the child ends. So that thread must live as long as the child. The
 // goroutine that starts the child is locked to its thread and stays in Wait until the child has ended.
-func (h *home) spawn(p *process) error {
+func (h *directory) spawn(p *process) error {
 	if len(p.cmd.ExtraFiles) == 0 {
 		p.cmd.ExtraFiles = []*os.File{h.engine}
 	}
@@ -71,7 +71,7 @@ func (h *home) spawn(p *process) error {
 }
 
 // spawnLogged does the same as spawn for the database, and writes the database's output to a log file.
-func (h *home) spawnLogged(cmd *exec.Cmd, gentle syscall.Signal, logName string) (*process, error) {
+func (h *directory) spawnLogged(cmd *exec.Cmd, gentle syscall.Signal, logName string) (*process, error) {
 	log, err := h.openLog(logName)
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (h *home) spawnLogged(cmd *exec.Cmd, gentle syscall.Signal, logName string)
 }
 
 // run runs a short program, waits for it and returns its output. If ctx ends, run kills the program.
-func (h *home) run(ctx context.Context, cmd *exec.Cmd) (output string, err error) {
+func (h *directory) run(ctx context.Context, cmd *exec.Cmd) (output string, err error) {
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	p := &process{cmd: cmd, gentle: syscall.SIGKILL, onDeath: syscall.SIGKILL}
@@ -129,21 +129,21 @@ func (p *process) explain() error {
 	return fmt.Errorf("process %d: %w; its log is empty", p.pid(), how)
 }
 
-// step is one signal that should end a process, and the time that the process then has.
+// step is one signal that should end a process, and the time that the process then has to end.
 type step struct {
 	signal syscall.Signal
 	grace  time.Duration
 }
 
-// ladder returns the steps to stop a database. The first signal requests a proper end. The second requests an immediate end. PostgreSQL then skips
-// the checkpoint, and recovers from its log at the next start. The third is SIGKILL.
-func ladder(gentle syscall.Signal) []step {
+// stopSteps returns the steps to stop a database. The first signal requests a proper shutdown. The second requests an immediate shutdown. After it,
+// PostgreSQL skips the checkpoint, and recovers from its log at the next start. The third is SIGKILL.
+func stopSteps(gentle syscall.Signal) []step {
 	return []step{{gentle, 30 * time.Second}, {syscall.SIGQUIT, 10 * time.Second}, {syscall.SIGKILL, 10 * time.Second}}
 }
 
-// stop ends the process and waits for its end. If ctx ends, stop ends the first wait. The later steps keep their full time.
+// stop ends the process and waits for its end. If ctx ends, only the first wait ends early. The later steps keep their full time.
 func (p *process) stop(ctx context.Context, log *slog.Logger) error {
-	for i, step := range ladder(p.gentle) {
+	for i, step := range stopSteps(p.gentle) {
 		if p.hasExited() {
 			return nil
 		}
@@ -153,18 +153,18 @@ func (p *process) stop(ctx context.Context, log *slog.Logger) error {
 		if err := p.cmd.Process.Signal(step.signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
 			return fmt.Errorf("stopping database process %d: %w", p.pid(), err)
 		}
-		patience := ctx
+		waitCtx := ctx
 		if i > 0 {
-			patience = context.WithoutCancel(ctx)
+			waitCtx = context.WithoutCancel(ctx)
 		}
-		if p.waitFor(patience, step.grace) {
+		if p.waitFor(waitCtx, step.grace) {
 			return nil
 		}
 	}
 	return fmt.Errorf("database process %d does not end, even after SIGKILL", p.pid())
 }
 
-// waitFor reports whether the process ends within a time.
+// waitFor reports whether the process ends within limit and before ctx ends.
 func (p *process) waitFor(ctx context.Context, limit time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

@@ -18,7 +18,7 @@ func tieToParent(attr *syscall.SysProcAttr, sig syscall.Signal) {
 	}
 }
 
-// passDir makes a directory accessible to a child that runs as another user. That user may lack access to a directory above it, such as /root or a
+// passDir makes a directory accessible to a child that runs as another user. That user may lack access to a parent directory, such as /root or a
 // test's temporary directory. So the child inherits the open directory and uses the descriptor's path.
 func passDir(dir *os.File, files []*os.File) (path string, all []*os.File) {
 	return "/proc/self/fd/" + strconv.Itoa(inheritedLockFD+len(files)), append(files, dir)
@@ -36,7 +36,7 @@ func signalOrphan(lock *os.File, sig syscall.Signal) (pid int, err error) {
 	holders := map[int]bool{}
 	for _, file := range files {
 		pid, _ := strconv.Atoi(strings.Split(file, "/")[2])
-		if pid != os.Getpid() && holds(pid, lock) {
+		if pid != os.Getpid() && holdsLock(pid, lock) {
 			holders[pid] = true
 		}
 	}
@@ -44,9 +44,10 @@ func signalOrphan(lock *os.File, sig syscall.Signal) (pid int, err error) {
 		if holders[parentOf(pid)] {
 			continue
 		}
-		// FindProcess pins the process, and then holds checks the process again. If the id is reused in between, the new process therefore gets no signal.
+		// FindProcess pins the process, and holdsLock then checks the process again. So if the id is reused in between, the new process gets no
+		// signal.
 		proc, err := os.FindProcess(pid)
-		if err != nil || !holds(pid, lock) {
+		if err != nil || !holdsLock(pid, lock) {
 			continue
 		}
 		if err := proc.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
@@ -57,7 +58,7 @@ func signalOrphan(lock *os.File, sig syscall.Signal) (pid int, err error) {
 	return 0, nil
 }
 
-func holds(pid int, lock *os.File) bool {
+func holdsLock(pid int, lock *os.File) bool {
 	theirs, err := os.Stat("/proc/" + strconv.Itoa(pid) + "/fd/" + strconv.Itoa(inheritedLockFD))
 	if err != nil {
 		return false

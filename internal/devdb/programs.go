@@ -25,9 +25,8 @@ type programs struct {
 
 func (p programs) path(name string) string { return filepath.Join(p.dir, name) }
 
-// findPostgres returns the first usable programs, best first. If want is 0, it accepts any supported major version, and otherwise only the version
-// want.
-func (h *home) findPostgres(ctx context.Context, want int) (programs, error) {
+// findPostgres returns the best usable programs. If wantMajor is 0, it accepts any supported major version, and otherwise only wantMajor.
+func (h *directory) findPostgres(ctx context.Context, wantMajor int) (programs, error) {
 	var seen []string
 	var others []string
 	for _, dir := range programDirs() {
@@ -37,9 +36,9 @@ func (h *home) findPostgres(ctx context.Context, want int) (programs, error) {
 			return programs{}, ctx.Err()
 		case err != nil:
 			seen = append(seen, fmt.Sprintf("%s: %v", dir, err))
-		case want == 0 && p.major < oldestMajor:
+		case wantMajor == 0 && p.major < oldestMajor:
 			seen = append(seen, fmt.Sprintf("%s: version %d is too old", dir, p.major))
-		case want != 0 && p.major != want:
+		case wantMajor != 0 && p.major != wantMajor:
 			others = append(others, fmt.Sprintf("%d in %s", p.major, dir))
 		default:
 			return p, nil
@@ -47,11 +46,11 @@ func (h *home) findPostgres(ctx context.Context, want int) (programs, error) {
 	}
 	if len(others) > 0 {
 		return programs{}, fmt.Errorf("%w: PostgreSQL %d wrote it, but this machine has %s. "+
-			"Install PostgreSQL %d, or dump the data and load it into a new directory", ErrVersion, want, strings.Join(others, ", "), want)
+			"Install PostgreSQL %d, or dump the data and load it into a new directory", ErrVersion, wantMajor, strings.Join(others, ", "), wantMajor)
 	}
 	version := fmt.Sprintf("%d or newer", oldestMajor)
-	if want > 0 {
-		version = fmt.Sprintf("%d, which wrote this data", want)
+	if wantMajor > 0 {
+		version = fmt.Sprintf("%d, which wrote this data", wantMajor)
 	}
 	return programs{}, fmt.Errorf("%w: no server programs of PostgreSQL %s; install them (package postgresql of Debian and Ubuntu, or `make deps` in a checkout), "+
 		"or set %s to their directory, or use your own database with --database-url%s", ErrMissing, version, EnvPostgresBin, lines(seen))
@@ -105,7 +104,7 @@ func majorInPath(bin string) int {
 var versionLine = regexp.MustCompile(`\(PostgreSQL\) (\d+)`)
 
 // inspect runs the programs to read their version, as the user that will run them.
-func (h *home) inspect(ctx context.Context, dir string) (programs, error) {
+func (h *directory) inspect(ctx context.Context, dir string) (programs, error) {
 	p := programs{dir: dir}
 	for _, name := range []string{"initdb", "postgres"} {
 		cmd := exec.Command(p.path(name), "--version")

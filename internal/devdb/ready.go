@@ -12,12 +12,12 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// startLimit limits a start's time if the context has a later end. A recovery after a crash replays at most the log between two checkpoints.
+// startLimit limits the time of a start if the context ends later. A recovery after a crash replays at most the log between two checkpoints.
 const startLimit = 2 * time.Minute
 
-// makeReady waits until the database responds, creates Carve's database if it is missing, and returns its DSN. dsn returns the DSN for a database
-// name. initial names a database that every server has.
-func makeReady(ctx context.Context, p *process, dsn func(name string) string, initial string) (string, error) {
+// makeReady waits until the database responds, creates Carve's database if it is missing, and returns its DSN. dsnOf returns the DSN for a database
+// name. initial is the name of a database that every server has.
+func makeReady(ctx context.Context, p *process, dsnOf func(name string) string, initial string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	var last error
@@ -25,13 +25,13 @@ func makeReady(ctx context.Context, p *process, dsn func(name string) string, in
 		if p.hasExited() {
 			return false, fmt.Errorf("it ended while starting: %w", p.report)
 		}
-		last = ensureDatabase(ctx, dsn(initial))
+		last = ensureDatabase(ctx, dsnOf(initial))
 		return last == nil, nil
 	})
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return "", fmt.Errorf("it did not respond in time: %w (last: %w)", err, last)
 	}
-	return dsn(database), err
+	return dsnOf(database), err
 }
 
 // ensureDatabase creates Carve's database if it is missing.
@@ -53,9 +53,9 @@ func ensureDatabase(ctx context.Context, dsn string) error {
 	return err
 }
 
-// abandon stops a database that failed to start, and returns why.
-func abandon(p *process, log *slog.Logger, why error) error {
+// abandon stops a database that failed to start, and returns the cause.
+func abandon(p *process, log *slog.Logger, cause error) error {
 	now, cancel := context.WithCancel(context.Background())
 	cancel()
-	return errors.Join(why, p.stop(now, log))
+	return errors.Join(cause, p.stop(now, log))
 }

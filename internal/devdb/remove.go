@@ -25,7 +25,7 @@ func Remove(dir string) (err error) {
 	if _, err := os.Lstat(filepath.Join(abs, serverLockName)); err != nil {
 		return fmt.Errorf("%s is not a data directory of Carve: %w", abs, err)
 	}
-	h, err := lockHome(abs)
+	h, err := lockDirectory(abs)
 	if err != nil {
 		return err
 	}

@@ -35,9 +35,9 @@ func postgresSettings(cfg Config) []string {
 		// Without durability, a long WAL is useless. In tests the directory may be in memory, so the WAL must stay small.
 		settings = append(settings, "wal_level=minimal", "max_wal_senders=0", "max_wal_size=256MB", "fsync=off", "synchronous_commit=off", "full_page_writes=off")
 	} else {
-		// A new database has no statistics until the first ANALYZE. Its plans are bad until then, so that each deletion reads every claim. Autovacuum runs
-		// ANALYZE, by default after up to a minute. In a test database, autovacuum must not run while a test compares plans, so this setting is not for
-		// tests.
+		// A new database has no statistics until the first ANALYZE. Its plans are bad until then: each deletion reads every claim. Autovacuum runs
+		// ANALYZE, by default after up to a minute. In a test database, autovacuum must not run while a test compares plans, so this setting is not
+		// for tests.
 		settings = append(settings, "autovacuum_naptime=5s", "fsync=on", "synchronous_commit=on", "full_page_writes=on")
 	}
 	var args []string

@@ -13,11 +13,11 @@ import (
 // socketName is PostgreSQL's socket name for port 5432. It is only a name, because PostgreSQL does not listen on a port.
 const socketName = ".s.PGSQL.5432"
 
-// socketPathLimit is a socket path's maximum length in bytes. Linux allows 107, and other systems allow 103. Some clients need a few bytes
+// socketPathLimit is a socket path's maximum length in bytes. Linux allows 107, and other systems allow 103. Some clients need a few bytes of it
 // themselves.
 const socketPathLimit = 99
 
-// outsidePrefix begins a socket directory's name outside a data directory.
+// outsidePrefix begins the name of a socket directory that is outside a data directory.
 const outsidePrefix = "carve-"
 
 // makeSocketDir creates a new directory for the socket. Only the database's user can enter it. It is run/ in the data directory if that path is
@@ -25,7 +25,7 @@ const outsidePrefix = "carve-"
 //
 // makeSocketDir first removes an earlier run's socket directory. This process holds engine.lock, so no database uses that directory. PostgreSQL would
 // refuse to start if the directory contained a socket lock file with a process id that now belongs to another process.
-func (h *home) makeSocketDir() (string, error) {
+func (h *directory) makeSocketDir() (string, error) {
 	h.forgetSocketDir()
 	if err := h.root.RemoveAll(socketDirName); err != nil {
 		return "", err
@@ -50,11 +50,11 @@ func (h *home) makeSocketDir() (string, error) {
 		h.dir, strings.Join(shortDirs(), ", "), last)
 }
 
-func (h *home) adoptSocketDir(dir string) error {
+func (h *directory) adoptSocketDir(dir string) error {
 	if err := h.root.WriteFile(socketPathName, []byte(dir+"\n"), 0o600); err != nil {
 		return err
 	}
-	if err := h.give(socketPathName); err != nil {
+	if err := h.chown(socketPathName); err != nil {
 		return err
 	}
 	if !h.account.switched {
@@ -70,7 +70,7 @@ func isOwner(uid int, fi os.FileInfo) bool {
 
 // forgetSocketDir removes the directory that run.path names, if it belongs to Carve. It checks this because run.path may be old, and another program
 // may use the directory's name now.
-func (h *home) forgetSocketDir() {
+func (h *directory) forgetSocketDir() {
 	text, err := h.root.ReadFile(socketPathName)
 	if err != nil {
 		return

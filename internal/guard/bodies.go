@@ -17,8 +17,8 @@ type Pace struct {
 	Longest time.Duration // maximum time for a whole body
 }
 
-// Bodies reads bodies before the handler runs. Before its body has arrived, a request has no work to do, so it should not take a request slot. During
-// this time its connection counts as waiting (Clients).
+// Bodies reads bodies before the handler runs. A request has no work to do before its body has arrived, so it should not take a request slot earlier.
+// Until then, its connection counts as waiting (Clients).
 //
 //   - Bodies reads up to Small bytes ahead for every request. The buffer grows with the received bytes, so it costs only the bytes that the client
 //     has sent.
@@ -38,20 +38,21 @@ type Bodies struct {
 // ErrTooManyBodies is the error from a large body's Read while the server already receives too many large bodies.
 var ErrTooManyBodies = errors.New("the server already receives too many large bodies")
 
-// rest is the time in which a client may send the part of a body that the handler did not read. Then the client reads the response.
-const rest = time.Second
+// drainTime is the time in which a client may send the part of a body that the handler did not read. After that, the client reads the response.
+const drainTime = time.Second
 
-// Handler returns a handler that reads the body ahead and then calls the handler next.
-func (b Bodies) Handler(next http.Handler) http.Handler {
+// Handler returns a handler that reads the body ahead and then calls the given handler.
+func (b Bodies) Handler(handler http.Handler) http.Handler {
 	turns := make(chan struct{}, b.LargeAtOnce)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// If a request also has a Content-Length, the server has already removed it. After such a request the connection must end (RFC 9112, 6.1).
+		// A chunked request may also have had a Content-Length, which the server has already removed. The connection must end after such a request
+		// (RFC 9112, 6.1).
 		if r.ProtoMajor == 1 && len(r.TransferEncoding) > 0 {
 			w.Header().Set("Connection", "close")
 		}
 		deadline, ok := w.(deadliner)
 		if !ok || r.ContentLength == 0 || r.Body == nil {
-			next.ServeHTTP(w, r)
+			handler.ServeHTTP(w, r)
 			return
 		}
 		body := &heldBody{ReadCloser: r.Body, deadline: deadline, pace: b.Pace}
@@ -59,14 +60,14 @@ func (b Bodies) Handler(next http.Handler) http.Handler {
 		mine := r.WithContext(r.Context())
 		mine.Body = body
 		if r.ContentLength <= b.Large && r.Header.Get("Expect") == "" {
-			done := waiting(r.Context())
+			done := markWaiting(r.Context())
 			b.readAhead(body, r.ContentLength, turns)
 			done()
 		}
-		next.ServeHTTP(w, mine)
+		handler.ServeHTTP(w, mine)
 		// If the handler did not read the whole body, the server reads some more before it sends the response.
 		if !body.ended {
-			_ = deadline.SetReadDeadline(time.Now().Add(min(rest, b.Pace.Grace)))
+			_ = deadline.SetReadDeadline(time.Now().Add(min(drainTime, b.Pace.Grace)))
 		}
 	})
 }
@@ -79,13 +80,13 @@ func (b Bodies) readAhead(body *heldBody, length int64, turns chan struct{}) {
 	if body.ended || body.err != nil {
 		return
 	}
-	over := time.NewTimer(b.Pace.Grace)
-	defer over.Stop()
+	timer := time.NewTimer(b.Pace.Grace)
+	defer timer.Stop()
 	select {
 	case turns <- struct{}{}:
 		defer func() { <-turns }()
 		body.readAhead(b.Large)
-	case <-over.C:
+	case <-timer.C:
 		body.err = ErrTooManyBodies
 	}
 }
@@ -137,29 +138,29 @@ func (b *heldBody) readNow(p []byte) (int, error) {
 
 // readAhead reads until it has more than limit bytes, or until the body ends.
 func (b *heldBody) readAhead(limit int64) {
-	if _, err := b.ahead.ReadFrom(io.LimitReader(reading(b.readNow), limit+1-b.read)); err != nil {
+	if _, err := b.ahead.ReadFrom(io.LimitReader(readerFunc(b.readNow), limit+1-b.read)); err != nil {
 		b.err = err
 	}
 }
 
-type reading func(p []byte) (int, error)
+type readerFunc func(p []byte) (int, error)
 
 // Read implements io.Reader.
-func (r reading) Read(p []byte) (int, error) { return r(p) }
+func (r readerFunc) Read(p []byte) (int, error) { return r(p) }
 
 // connection is the context key for a request's connection.
 type connection struct{}
 
 // Context implements http.Server.ConnContext. It stores the connection in the context, so that Bodies can mark the connection as waiting.
 func (c *Clients) Context(ctx context.Context, conn net.Conn) context.Context {
-	if mine := own(conn); mine != nil {
+	if mine := clientOf(conn); mine != nil {
 		return context.WithValue(ctx, connection{}, mine)
 	}
 	return ctx
 }
 
-// waiting marks a request's connection as waiting. done ends this.
-func waiting(ctx context.Context) (done func()) {
+// markWaiting marks a request's connection as waiting. done removes the mark.
+func markWaiting(ctx context.Context) (done func()) {
 	k, ok := ctx.Value(connection{}).(*client)
 	if !ok {
 		return func() {}

@@ -15,8 +15,8 @@ import (
 //
 // A listener that stops accepting at its limit, such as netutil.LimitListener, would be blocked by idle connections.
 type Clients struct {
-	limit  int
-	refuse func(Load) // called for each connection that was closed at the limit
+	limit   int
+	atLimit func(Load) // called for each connection that was closed at the limit
 
 	mu        sync.Mutex
 	load      Load
@@ -32,9 +32,10 @@ type Load struct {
 	Refused int64 // new connections that were closed because all others had a request
 }
 
-// NewClients returns a Clients with a limit. For each connection that it closes at the limit, Clients calls refuse, from the goroutine that accepts.
-func NewClients(limit int, refuse func(Load)) *Clients {
-	return &Clients{limit: limit, refuse: refuse, load: Load{Limit: limit}, byAddress: map[netip.Prefix]*addressConns{}}
+// NewClients returns a Clients with a limit. For each connection that it closes at the limit, Clients calls the function atLimit, from the goroutine
+// that accepts.
+func NewClients(limit int, atLimit func(Load)) *Clients {
+	return &Clients{limit: limit, atLimit: atLimit, load: Load{Limit: limit}, byAddress: map[netip.Prefix]*addressConns{}}
 }
 
 // Load returns the current state.
@@ -55,7 +56,7 @@ func (c *Clients) PlainListener(l net.Listener) net.Listener {
 
 // State implements http.Server.ConnState. It records which connections have a request.
 func (c *Clients) State(conn net.Conn, state http.ConnState) {
-	mine := own(conn)
+	mine := clientOf(conn)
 	if mine == nil {
 		return
 	}
@@ -68,8 +69,8 @@ func (c *Clients) State(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// own returns the client that admit has made for a connection, or nil.
-func own(conn net.Conn) *client {
+// clientOf returns the client that admit has made for a connection, or nil.
+func clientOf(conn net.Conn) *client {
 	if wrapped, ok := conn.(interface{ NetConn() net.Conn }); ok { // TLS
 		conn = wrapped.NetConn()
 	}
@@ -107,13 +108,13 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 }
 
-// client is one connection. Clients' methods hold Clients.mu while they use from, place and gone.
+// client is one connection. The methods of Clients hold Clients.mu while they use the last three fields.
 type client struct {
 	net.Conn
 	clients *Clients
-	from    *addressConns
-	place   *list.Element // its element in its address's waiting list; nil: it has a request or is closed
-	gone    bool
+	peers   *addressConns
+	element *list.Element // its element in peers.waiting; nil: the client has a request or is closed
+	removed bool
 }
 
 // Close implements net.Conn.
@@ -128,7 +129,7 @@ func (c *Clients) admit(conn net.Conn) net.Conn {
 	var victim *client
 	full := c.load.Open >= c.limit
 	if full {
-		if victim = c.longest(); victim != nil {
+		if victim = c.oldestWaiting(); victim != nil {
 			c.remove(victim)
 			c.load.Evicted++
 		} else {
@@ -137,15 +138,15 @@ func (c *Clients) admit(conn net.Conn) net.Conn {
 	}
 	var admitted *client
 	if !full || victim != nil {
-		admitted = &client{Conn: conn, clients: c, from: c.connsOf(conn.RemoteAddr())}
-		admitted.from.open++
+		admitted = &client{Conn: conn, clients: c, peers: c.connsOf(conn.RemoteAddr())}
+		admitted.peers.open++
 		c.load.Open++
 		c.queue(admitted)
 	}
 	load := c.load
 	c.mu.Unlock()
 	if full {
-		c.refuse(load)
+		c.atLimit(load)
 	}
 	if victim != nil {
 		_ = victim.Conn.Close()
@@ -165,7 +166,7 @@ func (c *Clients) leave(k *client) {
 func (c *Clients) wait(k *client) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !k.gone && k.place == nil {
+	if !k.removed && k.element == nil {
 		c.queue(k)
 	}
 }
@@ -178,41 +179,41 @@ func (c *Clients) work(k *client) {
 
 // remove removes a connection from all counts.
 func (c *Clients) remove(k *client) {
-	if k.gone {
+	if k.removed {
 		return
 	}
 	c.unqueue(k)
-	k.gone = true
+	k.removed = true
 	c.load.Open--
-	if k.from.open--; k.from.open == 0 {
-		delete(c.byAddress, k.from.address)
+	if k.peers.open--; k.peers.open == 0 {
+		delete(c.byAddress, k.peers.address)
 	}
 }
 
 func (c *Clients) queue(k *client) {
-	k.place = k.from.waiting.PushBack(k)
-	if k.from.waiting.Len() == 1 {
-		heap.Push(&c.waiting, k.from)
+	k.element = k.peers.waiting.PushBack(k)
+	if k.peers.waiting.Len() == 1 {
+		heap.Push(&c.waiting, k.peers)
 	} else {
-		heap.Fix(&c.waiting, k.from.index)
+		heap.Fix(&c.waiting, k.peers.index)
 	}
 }
 
 func (c *Clients) unqueue(k *client) {
-	if k.place == nil {
+	if k.element == nil {
 		return
 	}
-	k.from.waiting.Remove(k.place)
-	k.place = nil
-	if k.from.waiting.Len() == 0 {
-		heap.Remove(&c.waiting, k.from.index)
+	k.peers.waiting.Remove(k.element)
+	k.element = nil
+	if k.peers.waiting.Len() == 0 {
+		heap.Remove(&c.waiting, k.peers.index)
 	} else {
-		heap.Fix(&c.waiting, k.from.index)
+		heap.Fix(&c.waiting, k.peers.index)
 	}
 }
 
-// longest returns the connection to close for a new one. It returns nil if no connection waits.
-func (c *Clients) longest() *client {
+// oldestWaiting returns the connection to close for a new one. It returns nil if no connection waits.
+func (c *Clients) oldestWaiting() *client {
 	if len(c.waiting) == 0 {
 		return nil
 	}

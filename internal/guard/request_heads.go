@@ -14,7 +14,7 @@ import (
 // length and chunks, net/http uses the chunks and keeps the connection. A proxy in front of the server may parse such input differently. Then one
 // caller's bytes could become another caller's request (RFC 9112, 2.2, 5.2 and 6.1).
 //
-// requestHeads does not check the bytes after a chunked request. It need not, because Bodies closes the connection there.
+// requestHeads does not check the bytes after a chunked request, because Bodies closes the connection after such a request.
 type requestHeads struct {
 	net.Conn
 	scan headScan
@@ -36,15 +36,15 @@ func (h *requestHeads) Read(p []byte) (int, error) {
 	if good == n {
 		return n, err
 	}
-	given := copy(p[good:], refusedHead)
-	h.rest = refusedHead[given:]
-	return good + given, nil
+	copied := copy(p[good:], refusedHead)
+	h.rest = refusedHead[copied:]
+	return good + copied, nil
 }
 
 // refusedHead ends any line and any head in a way that every server refuses.
 var refusedHead = []byte("\x00\r\n\x00\r\n\r\n")
 
-// maxNote is how many bytes the scan keeps from a line. The name and value of any valid Content-Length are shorter.
+// maxNote is the number of bytes that the scan keeps of a line. The name and value of any valid Content-Length are shorter.
 const maxNote = 64
 
 // headScan finds request heads in a connection's bytes, and finds faults in the heads.
@@ -63,7 +63,7 @@ type headScan struct {
 	want    int64 // the Content-Length
 }
 
-// look returns how many bytes in p the server may read: all bytes, or the bytes before a fault.
+// look returns the number of bytes in p that the server may read: all bytes, or the bytes before a fault.
 func (s *headScan) look(p []byte) (good int) {
 	for at := 0; at < len(p); {
 		switch {
@@ -77,11 +77,11 @@ func (s *headScan) look(p []byte) (good int) {
 			at += int(n)
 			continue
 		}
-		if n := s.middle(p[at:]); n > 0 {
+		if n := s.consumeRun(p[at:]); n > 0 {
 			at += n
 			continue
 		}
-		if s.bad = !s.next(p[at]); s.bad {
+		if s.bad = !s.consumeByte(p[at]); s.bad {
 			return at
 		}
 		at++
@@ -89,8 +89,9 @@ func (s *headScan) look(p []byte) (good int) {
 	return len(p)
 }
 
-// middle consumes the bytes inside a line, up to the next carriage return or line feed. It has the same effect as next for each byte, but is faster.
-func (s *headScan) middle(p []byte) (n int) {
+// consumeRun consumes the bytes inside a line, up to the next carriage return or line feed. It has the same effect as consumeByte for each byte, but
+// is faster.
+func (s *headScan) consumeRun(p []byte) (n int) {
 	if s.column == 0 || s.cr {
 		return 0
 	}
@@ -110,8 +111,8 @@ func (s *headScan) middle(p []byte) (n int) {
 	return n
 }
 
-// next consumes one byte in a head. It returns false if the byte is a fault.
-func (s *headScan) next(b byte) bool {
+// consumeByte consumes one byte in a head. It returns false if the byte is a fault.
+func (s *headScan) consumeByte(b byte) bool {
 	switch {
 	case b == '\n':
 		return s.cr && s.endLine()
@@ -124,7 +125,7 @@ func (s *headScan) next(b byte) bool {
 		return false
 	}
 	s.column++
-	s.note = append(s.note, b) // only a line's first byte; middle consumes the others
+	s.note = append(s.note, b) // only a line's first byte; consumeRun consumes the others
 	return true
 }
 
@@ -164,7 +165,7 @@ func (s *headScan) header() bool {
 	return !s.chunked || !s.length && !s.old
 }
 
-// endHead resets the scan when a head ends. Next comes the body, if there is one.
+// endHead resets the scan when a head ends. The body follows, if there is one.
 func (s *headScan) endHead() bool {
 	*s = headScan{passing: s.chunked, body: s.want, note: s.note[:0]}
 	return true

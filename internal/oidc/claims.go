@@ -29,8 +29,8 @@ func find(claims map[string]any, path string) any {
 // unescape decodes a JSON pointer's token (RFC 6901).
 var unescape = strings.NewReplacer("~1", "/", "~0", "~")
 
-// texts returns a claim's strings. The claim may be a string or a list of strings. For any other type, texts returns nil.
-func texts(claim any) []string {
+// stringsOf returns a claim's strings. The claim may be a string or a list of strings. For a claim of any other type, stringsOf returns nil.
+func stringsOf(claim any) []string {
 	switch v := claim.(type) {
 	case string:
 		return []string{v}
@@ -47,9 +47,9 @@ func texts(claim any) []string {
 	}
 }
 
-// object decodes a token's part: a JSON object in base64. Readers of JSON differ on which value counts for a repeated name, so the library refuses an
+// decode decodes a part of a token, which is a JSON object in base64. Parsers differ on the value of a repeated name, so the library refuses an
 // object that repeats a name.
-func object[T any](part string) (out T, err error) {
+func decode[T any](part string) (out T, err error) {
 	data, err := base64.RawURLEncoding.DecodeString(part)
 	if err != nil {
 		return out, err
@@ -60,7 +60,7 @@ func object[T any](part string) (out T, err error) {
 
 // unverifiedIssuer reads the claim `iss` from a token that is not verified yet. Use the result only to select the issuer that verifies the token.
 func unverifiedIssuer(token string) (string, error) {
-	claims, err := object[struct {
+	claims, err := decode[struct {
 		Issuer string `json:"iss"`
 	}](strings.Split(token, ".")[1])
 	return claims.Issuer, err

@@ -28,7 +28,7 @@ type Config struct {
 type Issuer struct {
 	Name     string `yaml:"name"`     // a DNS label; begins the subjects of this issuer's users
 	URL      string `yaml:"url"`      // exactly as in `iss`; the discovery URL begins with it
-	Audience string `yaml:"audience"` // the token's `aud` must include it
+	Audience string `yaml:"audience"` // must be in the token's `aud`
 	// AuthorizedParties are the clients for which the issuer may have issued a token (`azp`). If the list is empty, every client is accepted, as is
 	// usual for an API that other services call.
 	AuthorizedParties []string      `yaml:"authorizedParties"`
@@ -63,8 +63,8 @@ type Rule struct {
 	Role    string `yaml:"role"`
 }
 
-// asymmetric lists the algorithms that a configuration may allow. A symmetric algorithm is not allowed, because everyone who can verify a token could
-// then also sign one.
+// asymmetric lists the algorithms that a configuration may allow. Symmetric algorithms are not allowed, because everyone who could verify a token
+// could also sign tokens.
 var asymmetric = []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
 
 const (

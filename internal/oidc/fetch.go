@@ -30,7 +30,7 @@ func newSource(is Issuer, transport http.RoundTripper) (*source, error) {
 		transport = t
 	}
 	return &source{issuer: is.URL, client: &http.Client{
-		Transport: bounded{transport},
+		Transport: limitedTransport{transport},
 		CheckRedirect: func(r *http.Request, via []*http.Request) error {
 			if !secure(r.URL) || len(via) > 3 {
 				return errors.New("too many redirects, or a redirect to an untrusted address")
@@ -60,11 +60,11 @@ func newTransport(caFile string) (http.RoundTripper, error) {
 	return t, nil
 }
 
-// bounded limits a response's size to maxDocuments.
-type bounded struct{ next http.RoundTripper }
+// limitedTransport limits a response's size to maxDocuments.
+type limitedTransport struct{ next http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.
-func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+func (b limitedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := b.next.RoundTrip(r)
 	if err == nil {
 		response.Body = http.MaxBytesReader(nil, response.Body, maxDocuments)

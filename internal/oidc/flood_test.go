@@ -187,7 +187,7 @@ func TestWithdrawnKeyIsRemovedFromTheCache(t *testing.T) {
 		require.NoError(t, use(withdrawn))
 		p.publish(kept)
 		require.NoError(t, use(withdrawn), "not known yet")
-		<-time.After(believedFor + time.Second)
+		<-time.After(freshFor + time.Second)
 		require.NoError(t, use(kept), "the request that notices does not wait")
 		synctest.Wait()
 		require.Equal(t, ipam.CodeUnauthenticated, ipam.CodeOf(use(withdrawn)))

@@ -10,19 +10,19 @@ import (
 // as logout tokens, with the same keys and for the same audience. Their type distinguishes them (RFC 8725, section 3.11).
 var types = []string{"jwt", "at+jwt"}
 
-// logout is the event that identifies a logout token. Such a token may have no `typ` (OpenID Connect Back-Channel Logout 1.0, section 2.4).
-const logout = "http://schemas.openid.net/event/backchannel-logout"
+// logoutEvent is the event that identifies a logout token. Such a token may have no `typ` (OpenID Connect Back-Channel Logout 1.0, section 2.4).
+const logoutEvent = "http://schemas.openid.net/event/backchannel-logout"
 
 // checkHeader returns an error if a token's header is not acceptable. The library reads the header only to verify the signature.
 func checkHeader(token string) error {
 	first, _, _ := strings.Cut(token, ".")
-	header, err := object[map[string]any](first)
+	header, err := decode[map[string]any](first)
 	if err != nil {
 		return errors.New("has a header that cannot be read")
 	}
 	folded := map[string]bool{}
 	for name := range header {
-		if name = strings.ToLower(name); folded[name] { // readers of JSON differ on whether case matters
+		if name = strings.ToLower(name); folded[name] { // parsers differ on whether case matters
 			return errors.New("has a header with one name in two spellings")
 		}
 		folded[name] = true
@@ -44,7 +44,7 @@ func checkHeader(token string) error {
 // checkPurpose returns an error if the claims show that the token is for another purpose or another client.
 func (is *issuer) checkPurpose(claims map[string]any) error {
 	if events, ok := claims["events"].(map[string]any); ok {
-		if _, out := events[logout]; out {
+		if _, out := events[logoutEvent]; out {
 			return errors.New("is a logout token")
 		}
 	}

@@ -31,8 +31,8 @@ func verifiedPayload(token *jose.JSONWebSignature, candidates []jose.JSONWebKey)
 	return nil
 }
 
-// parseKeys reads a JSON Web Key Set. It returns only public keys for signatures. An issuer may publish other keys, but no published key may serve as
-// a shared secret.
+// parseKeys reads a JSON Web Key Set. It returns only public keys for signatures. It ignores all other keys that an issuer publishes, because a
+// published key must never serve as a shared secret.
 func parseKeys(data []byte) ([]jose.JSONWebKey, error) {
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
@@ -70,8 +70,8 @@ func usable(key jose.JSONWebKey) bool {
 	}
 }
 
-// named returns the keys with the given id. If id is empty, it returns all keys.
-func named(all []jose.JSONWebKey, id string) []jose.JSONWebKey {
+// keysWithID returns the keys with the given id. If id is empty, it returns all keys.
+func keysWithID(all []jose.JSONWebKey, id string) []jose.JSONWebKey {
 	if id == "" {
 		return all
 	}

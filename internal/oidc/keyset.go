@@ -21,7 +21,7 @@ const (
 	fetchTimeout   = 10 * time.Second // for discovery and keys together
 	retryLatest    = 30 * time.Second // maximum wait after failures; the wait doubles with each failure
 	maxUselessWait = 30 * time.Second // maximum wait after fetches without the wanted key; the wait doubles with each
-	believedFor    = 5 * time.Minute  // age at which the keys' next use starts a fetch in the background
+	freshFor       = 5 * time.Minute  // age of the keys from which their next use starts a fetch in the background
 	maxWaiting     = 1000             // requests that wait for one fetch
 )
 
@@ -61,7 +61,7 @@ func newKeySet(issuer string, log *slog.Logger, fetch func(context.Context) ([]j
 // fetch's result, because that fetch may have read the keys before the issuer published the wanted key.
 func (s *keySet) find(ctx context.Context, id string) ([]jose.JSONWebKey, error) {
 	s.mu.Lock()
-	found, old := named(s.known, id), time.Since(s.readAt) > believedFor
+	found, old := keysWithID(s.known, id), time.Since(s.readAt) > freshFor
 	s.mu.Unlock()
 	if len(found) > 0 {
 		if old {
@@ -91,7 +91,7 @@ func (s *keySet) refresh(ctx context.Context, id string) ([]jose.JSONWebKey, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return named(s.known, id), nil
+	return keysWithID(s.known, id), nil
 }
 
 // join adds a request to the next fetch, and starts that fetch if necessary. While fetches for unknown keys pause, join returns nil for such a key.
@@ -101,7 +101,7 @@ func (s *keySet) refresh(ctx context.Context, id string) ([]jose.JSONWebKey, err
 func (s *keySet) join(wanted ...string) (*round, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.refused(); err != nil {
+	if err := s.checkRetry(); err != nil {
 		return nil, err
 	}
 	if len(wanted) > 0 && time.Since(s.uselessAt) < s.pause() {
@@ -127,8 +127,8 @@ func (s *keySet) pause() time.Duration {
 	return min(s.every<<min(s.useless-1, 10), maxUselessWait)
 }
 
-// refused returns an error with the code unavailable if the last fetch failed and the wait after the failure has not passed. The caller holds mu.
-func (s *keySet) refused() error {
+// checkRetry returns an error with the code unavailable if the last fetch failed and the wait after the failure has not passed. The caller holds mu.
+func (s *keySet) checkRetry() error {
 	if wait := time.Until(s.retryAt); wait > 0 {
 		return unavailable(wait, s.failure)
 	}
@@ -155,7 +155,7 @@ func (s *keySet) run(r *round) {
 	s.mu.Lock()
 	s.next = nil // requests that arrive from now on need another fetch
 	began := time.Now()
-	r.err = s.refused()
+	r.err = s.checkRetry()
 	if r.err == nil {
 		s.began = began
 	}
@@ -188,9 +188,9 @@ func (s *keySet) learn(ctx context.Context, r *round, began time.Time, found []j
 // countUseless counts useless fetches. A fetch is useless if it brings no new key and misses a wanted key. If the last useless fetch was long ago, the
 // count starts again. The caller holds mu.
 func (s *keySet) countUseless(r *round, found []jose.JSONWebKey) {
-	unknown := func(id string) bool { return id == "" || len(named(found, id)) == 0 }
+	unknown := func(id string) bool { return id == "" || len(keysWithID(found, id)) == 0 }
 	fresh := func(key jose.JSONWebKey) bool {
-		return !slices.ContainsFunc(named(s.known, key.KeyID), func(known jose.JSONWebKey) bool { return key.KeyID != "" || sameKey(key, known) })
+		return !slices.ContainsFunc(keysWithID(s.known, key.KeyID), func(known jose.JSONWebKey) bool { return key.KeyID != "" || sameKey(key, known) })
 	}
 	switch {
 	case slices.ContainsFunc(found, fresh):

@@ -57,9 +57,9 @@ func (r Rule) compile() (rule, error) {
 	return out, nil
 }
 
-// grant returns the role that a claim's value gives. ok is false if it gives none. A pattern's group cannot select the project platform. Otherwise a
-// user who may create groups at the issuer could become platform admin. A rule gives roles in that project only if its configuration names the
-// project.
+// grant returns the role that a claim's value gives. ok is false if the value gives no role. A pattern's group cannot select the project platform.
+// Otherwise a user who may create groups at the issuer could become platform admin. A rule gives roles in that project only if its configuration
+// names the project.
 func (r rule) grant(value string) (project string, role tenancy.Role, ok bool) {
 	project, role = r.project, r.role
 	if r.pattern == nil {
@@ -85,7 +85,7 @@ func (r rule) grant(value string) (project string, role tenancy.Role, ok bool) {
 func rolesOf(rules []rule, claims map[string]any) map[string]tenancy.Role {
 	roles := map[string]tenancy.Role{}
 	for _, r := range rules {
-		for _, value := range texts(find(claims, r.claim)) {
+		for _, value := range stringsOf(find(claims, r.claim)) {
 			if project, role, ok := r.grant(value); ok {
 				roles[project] = tenancy.Larger(roles[project], role)
 			}

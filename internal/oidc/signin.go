@@ -22,13 +22,13 @@ import (
 // SignIn signs users in at one issuer, by an authorization code with PKCE. It verifies the ID token in the same way as other tokens, but the audience
 // is the console's client. From the ID token it keeps only the claims about the user.
 type SignIn struct {
-	from     *source
+	source   *source
 	verifier *Verifier
 	client   Client
-	as       *issuer // the issuer, with the client as its audience
+	issuer   *issuer // the issuer, with the client as its audience
 
-	asking singleflight.Group
-	found  endpoints // used only by asking, which runs one call at a time
+	discovery singleflight.Group
+	found     endpoints // used only in the calls of discovery, which run one at a time
 }
 
 // endpoints are an issuer's endpoints, from its discovery document.
@@ -52,13 +52,13 @@ type Attempt struct {
 }
 
 func newSignIn(v *Verifier, is *issuer, from *source) *SignIn {
-	as := *is
-	as.Audience, as.AuthorizedParties = is.SignIn.ClientID, nil
-	return &SignIn{from: from, verifier: v, client: is.SignIn, as: &as}
+	own := *is
+	own.Audience, own.AuthorizedParties = is.SignIn.ClientID, nil
+	return &SignIn{source: from, verifier: v, client: is.SignIn, issuer: &own}
 }
 
-// Stands implements tenancy.Issuers.
-func (v *Verifier) Stands(url string, rules ipam.ID) bool {
+// IsCurrent implements tenancy.Issuers.
+func (v *Verifier) IsCurrent(url string, rules ipam.ID) bool {
 	is, ok := v.issuers[url]
 	return ok && is.signIn != nil && is.mark == rules
 }
@@ -83,29 +83,30 @@ func (s *SignIn) Begin(ctx context.Context, a Attempt) (string, error) {
 	return s.config(there, "", a).AuthCodeURL(a.State, oauth2.S256ChallengeOption(a.Verifier), oidc.Nonce(a.Nonce)), nil
 }
 
-// End exchanges the code from the authorization response for an ID token. from is the issuer in the response, or "" if the response has none.
-func (s *SignIn) End(ctx context.Context, code, from string, a Attempt) (p tenancy.Proof, err error) {
+// End exchanges the code from the authorization response for an ID token. responseIssuer is the issuer in the response, or "" if the response has
+// none.
+func (s *SignIn) End(ctx context.Context, code, responseIssuer string, a Attempt) (p tenancy.Proof, err error) {
 	there, err := s.endpoints(ctx)
 	switch {
 	case err != nil:
 		return p, err
-	case from != "" && from != s.as.URL, from == "" && there.signs:
+	case responseIssuer != "" && responseIssuer != s.issuer.URL, responseIssuer == "" && there.signs:
 		return p, tenancy.NotValid("belongs to another issuer")
 	}
 	secret, err := s.client.secret()
 	if err != nil {
 		return p, ipam.Errorf(ipam.CodeUnavailable, "Sign-in at this issuer does not work now, because the server cannot read its client secret. Ask the operator.").WithCause(err)
 	}
-	tokens, err := s.config(there, secret, a).Exchange(oidc.ClientContext(ctx, s.from.client), code, oauth2.VerifierOption(a.Verifier))
+	tokens, err := s.config(there, secret, a).Exchange(oidc.ClientContext(ctx, s.source.client), code, oauth2.VerifierOption(a.Verifier))
 	if err != nil {
-		return p, refusedCode(err)
+		return p, exchangeError(err)
 	}
 	token, _ := tokens.Extra("id_token").(string)
 	return s.proof(ctx, token, a.Nonce)
 }
 
-// refusedCode returns the error for a failed exchange. The error contains no secret from the request or the response.
-func refusedCode(err error) error {
+// exchangeError returns the error for a failed exchange. The error contains no secret from the request or the response.
+func exchangeError(err error) error {
 	refused, ok := errors.AsType[*oauth2.RetrieveError](err)
 	switch {
 	case !ok || refused.Response == nil:
@@ -122,7 +123,7 @@ func (s *SignIn) proof(ctx context.Context, token, nonce string) (p tenancy.Proo
 	if len(token) > maxToken || !compact(token) {
 		return p, tenancy.NotValid("is not an ID token")
 	}
-	subject, claims, err := s.verifier.read(ctx, s.as, token)
+	subject, claims, err := s.verifier.read(ctx, s.issuer, token)
 	if err != nil {
 		return p, err
 	}
@@ -134,7 +135,7 @@ func (s *SignIn) proof(ctx context.Context, token, nonce string) (p tenancy.Proo
 	}
 	expires, _ := claims["exp"].(float64) // read has checked that it is a number
 	return tenancy.Proof{
-		Subject: subject, Issuer: s.as.URL, Rules: s.as.mark, Roles: rolesOf(s.as.rules, claims), Expires: time.Unix(int64(expires), 0),
+		Subject: subject, Issuer: s.issuer.URL, Rules: s.issuer.mark, Roles: rolesOf(s.issuer.rules, claims), Expires: time.Unix(int64(expires), 0),
 	}, nil
 }
 
@@ -150,8 +151,8 @@ func (s *SignIn) config(there endpoints, secret string, a Attempt) *oauth2.Confi
 
 // endpoints returns the cached endpoints. If they are too old, it asks the issuer. Concurrent calls share one request.
 func (s *SignIn) endpoints(ctx context.Context) (endpoints, error) {
-	asked := s.asking.DoChan("", func() (any, error) {
-		kept := believedFor
+	asked := s.discovery.DoChan("", func() (any, error) {
+		kept := freshFor
 		if s.found.failed != nil {
 			kept = failureKept
 		}
@@ -178,7 +179,7 @@ func (s *SignIn) ask(ctx context.Context) endpoints {
 	fails := func(err error) endpoints {
 		return endpoints{failed: fmt.Errorf("discovery: %w", err), at: time.Now()}
 	}
-	provider, err := oidc.NewProvider(oidc.ClientContext(ctx, s.from.client), s.as.URL)
+	provider, err := oidc.NewProvider(oidc.ClientContext(ctx, s.source.client), s.issuer.URL)
 	if err != nil {
 		return fails(err)
 	}

@@ -17,10 +17,10 @@ func TestIssuersWithAClientAreOfferedForSignIn(t *testing.T) {
 	require.Contains(t, v.SignIns(), "corp")
 	require.Empty(t, verifier(t, nil, base).SignIns())
 	mark := v.issuers[with.URL].mark
-	require.True(t, v.Stands(with.URL, mark))
-	require.True(t, verifier(t, nil, with).Stands(with.URL, mark), "on every server")
-	require.False(t, v.Stands("https://other.example", mark))
-	require.False(t, verifier(t, nil, base).Stands(with.URL, mark), "nobody signs in there any more")
+	require.True(t, v.IsCurrent(with.URL, mark))
+	require.True(t, verifier(t, nil, with).IsCurrent(with.URL, mark), "on every server")
+	require.False(t, v.IsCurrent("https://other.example", mark))
+	require.False(t, verifier(t, nil, base).IsCurrent(with.URL, mark), "nobody signs in there any more")
 	for name, change := range map[string]func(*Issuer){
 		"AnotherClient": func(is *Issuer) { is.SignIn.ClientID = "other" },
 		"AnotherClaim":  func(is *Issuer) { is.SubjectClaim = "email" },
@@ -29,7 +29,7 @@ func TestIssuersWithAClientAreOfferedForSignIn(t *testing.T) {
 	} {
 		changed := with
 		change(&changed)
-		require.False(t, verifier(t, nil, changed).Stands(with.URL, mark), name)
+		require.False(t, verifier(t, nil, changed).IsCurrent(with.URL, mark), name)
 	}
 }
 

@@ -167,7 +167,7 @@ func (is *issuer) verify(ctx context.Context, token string) (map[string]any, err
 	}
 	payload := verifiedPayload(signed, candidates)
 	if payload == nil && id == "" {
-		// The token names no key. So only now it is certain that no cached key has signed it.
+		// The token names no key, and no cached key has signed it. So the key that has signed it may be new.
 		if candidates, err = is.keys.refresh(ctx, id); err != nil {
 			return nil, err
 		}
@@ -177,12 +177,12 @@ func (is *issuer) verify(ctx context.Context, token string) (map[string]any, err
 		return nil, tenancy.NotValid("was not signed by a published key")
 	}
 	var claims map[string]any
-	if err := json.Unmarshal(payload, &claims); err != nil { // refuses repeated names, as object does
+	if err := json.Unmarshal(payload, &claims); err != nil { // refuses repeated names, as decode does
 		return nil, tenancy.NotValid("has claims that cannot be read")
 	}
 	// A user may be able to choose some claims' names. So names must match exactly: `ISS` and `AUD` do not count as `iss` and `aud`.
 	// (oidc.IDTokenVerifier ignores case.)
-	if claims["iss"] != is.URL || !slices.Contains(texts(claims["aud"]), is.Audience) {
+	if claims["iss"] != is.URL || !slices.Contains(stringsOf(claims["aud"]), is.Audience) {
 		return nil, tenancy.NotValid("has another issuer or another audience")
 	}
 	return claims, nil

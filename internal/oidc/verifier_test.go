@@ -27,12 +27,12 @@ func TestValidTokenYieldsSubjectAndRoles(t *testing.T) {
 	for _, p := range []ipam.ProjectKey{{ID: acme, Name: "acme"}, {ID: lab, Name: "lab"}, {ID: other, Name: "other"}} {
 		// the higher of the token's role and the member's role
 		want := map[string]tenancy.Role{"acme": tenancy.Provider, "lab": tenancy.Admin, "other": tenancy.Consumer}[p.Name]
-		require.Equal(t, want, who.RoleInThe(p))
+		require.Equal(t, want, who.RoleByID(p))
 	}
 	for _, p := range []ipam.ProjectKey{{ID: ipam.NewID(), Name: "acme"}, {ID: ipam.NewID(), Name: "lab"}, {ID: ipam.NewID(), Name: "other"}} {
 		// a token's role applies to the name of a project, a member's role to its id
 		want := map[string]tenancy.Role{"acme": tenancy.Provider, "lab": tenancy.Viewer}[p.Name]
-		require.Equal(t, want, who.RoleInThe(p))
+		require.Equal(t, want, who.RoleByID(p))
 	}
 	require.Equal(t, []string{"acme", "lab", "other"}, who.Projects())
 }

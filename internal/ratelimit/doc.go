@@ -4,8 +4,8 @@
 //
 // The buckets are in this process's memory, and their number is limited. At the limit, a new key replaces the least recently used bucket if that
 // bucket holds all its tokens. This loses no state, because a new bucket also starts full. Otherwise, the new key uses the overflow bucket, which all
-// such keys share. So a caller cannot use many keys to evict a bucket that still owes tokens.
+// such keys share. So a caller cannot use many keys to evict a bucket that lacks tokens.
 //
-// The window is the time in which an empty bucket fills. A bucket can owe at most as many tokens as it can hold. So an unused bucket is full again
-// after at most two windows.
+// The window is the time in which an empty bucket fills. The number of tokens may be negative, down to minus the capacity, so an unused bucket is
+// full again after at most two windows.
 package ratelimit

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// defaultWindow is a bucket's default capacity, as the seconds in which it fills.
+// defaultWindow is a bucket's default capacity, as the number of seconds in which an empty bucket fills.
 const defaultWindow = 2
 
 // defaultSize is a Limiter's default number of buckets: some 10 MB when all are in use.
@@ -50,7 +50,7 @@ type Decision struct {
 	RetryAfter time.Duration // time until the next token
 }
 
-// New returns a policy with perSecond tokens a second. It returns nil, which means no limit, for 0.
+// New returns a policy with perSecond tokens a second. If perSecond is 0, it returns nil, which means no limit.
 func New(name string, perSecond int, o Options) *Limiter {
 	if perSecond <= 0 {
 		return nil
@@ -78,8 +78,8 @@ func (l *Limiter) Take(key string) Decision {
 	return l.decide(b, now, b.tokens.AllowN(now, 1))
 }
 
-// CanSpend reports whether a bucket has the tokens for an operation's next part, after earlier parts have taken some. A bucket that was full suffices
-// for all parts, even if they cost more than the bucket holds.
+// CanSpend reports whether a bucket has enough tokens for the next part of an operation. tokens is the cost of this part, and taken is the cost of
+// the earlier parts. A bucket that was full at first has enough for all parts, even if they cost more than its capacity.
 func (l *Limiter) CanSpend(key string, tokens, taken int) Decision {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -87,13 +87,13 @@ func (l *Limiter) CanSpend(key string, tokens, taken int) Decision {
 	enough := min(tokens, b.tokens.Burst()-taken)
 	d := l.decide(b, now, b.free(now) >= float64(enough))
 	if !d.Allowed {
-		d.RetryAfter = l.until(b, now, enough)
+		d.RetryAfter = l.timeUntil(b, now, enough)
 	}
 	return d
 }
 
-// Debit takes tokens whether or not the bucket has them. The debt is at most a bucket's capacity: many parallel operations must not block later ones
-// for long.
+// Debit takes tokens even if the bucket does not have them. The number of tokens falls at most to minus the capacity, so that many parallel
+// operations do not block later operations for long.
 func (l *Limiter) Debit(key string, tokens int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -106,8 +106,8 @@ func (l *Limiter) Debit(key string, tokens int) {
 	}
 }
 
-// until returns the time until a bucket with fewer tokens has the given number.
-func (l *Limiter) until(b *bucket, now time.Time, tokens int) time.Duration {
+// timeUntil returns the time until a bucket has a number of tokens that it does not have yet.
+func (l *Limiter) timeUntil(b *bucket, now time.Time, tokens int) time.Duration {
 	return time.Duration((float64(tokens) - b.free(now)) / float64(l.perSecond) * float64(time.Second))
 }
 
@@ -119,7 +119,7 @@ func (l *Limiter) Check(key string) Decision {
 	return l.decide(b, now, b.free(now) >= 1)
 }
 
-// Hold reserves a token if one is free. Call release once; it gives the reservation back. Only Take takes the token.
+// Hold reserves a token if one is free. Call release once to return the reservation. Hold itself takes no token; only Take does.
 func (l *Limiter) Hold(key string) (release func(), d Decision) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -137,8 +137,8 @@ func (l *Limiter) Hold(key string) (release func(), d Decision) {
 
 func (b *bucket) free(now time.Time) float64 { return b.tokens.TokensAt(now) - float64(b.held) }
 
-// bucket returns a key's bucket. A new key replaces the least recently used bucket if that one is full, and otherwise uses the overflow bucket. All
-// later buckets were used after that one, so a search among them would find few full ones.
+// bucket returns a key's bucket. A new key replaces the least recently used bucket if that bucket is full, and otherwise uses the overflow bucket. It
+// does not search the other buckets, because they were used more recently and few of them are full.
 func (l *Limiter) bucket(key string) (b *bucket, now time.Time) {
 	now = l.clock()
 	if b, ok := l.buckets.Get(key); ok {

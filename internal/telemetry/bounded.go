@@ -8,31 +8,31 @@ import (
 )
 
 // maxClasses limits the classes that have their own label. The SDK has a limit too (maxSeries), but it counts label combinations. Series beyond that
-// limit lose all labels. So without maxClasses, many classes would hide the claims' outcomes.
+// limit lose all labels. Without maxClasses, many classes would therefore hide the outcomes of claims.
 const maxClasses = 1000
 
 // otherNames replaces all names beyond the limit. It cannot be a class's name, because classes are named project/name.
 const otherNames = "other"
 
-// shareOfRoom limits one project to a sixteenth of the remaining room. A tenant may create many classes, and later tenants still find nearly as much
-// room. Many projects together use up the room, and each gets less than the one before.
-const shareOfRoom = 16
+// projectShare limits one project to a sixteenth of the names that remain. So one tenant with many classes leaves nearly as many names for later
+// tenants. Many projects together can use all names, and each project gets fewer names than the project before.
+const projectShare = 16
 
 // names limits the distinct names, in total and for each project. A name stays until the process ends, because the SDK keeps its series that long
 // anyway. The platform project has no separate limit, because only platform admins create names there.
 type names struct {
-	limit int
-	mu    sync.Mutex
-	known map[string]bool
-	of    map[string]int // number of known names, by project
+	limit      int
+	mu         sync.Mutex
+	known      map[string]bool
+	perProject map[string]int // number of known names, by project
 }
 
 func newNames(limit int) *names {
-	return &names{limit: limit, known: map[string]bool{}, of: map[string]int{}}
+	return &names{limit: limit, known: map[string]bool{}, perProject: map[string]int{}}
 }
 
-// bounded returns the name, in the form project/name, if there is room for it. Otherwise it returns otherNames. It returns "" for "".
-func (n *names) bounded(name string) string {
+// admit returns a name in the form project/name, or otherNames if the name exceeds a limit. It returns "" for "".
+func (n *names) admit(name string) string {
 	if name == "" {
 		return ""
 	}
@@ -42,11 +42,11 @@ func (n *names) bounded(name string) string {
 		return name
 	}
 	project, _, _ := strings.Cut(name, "/")
-	room, mine := n.limit-len(n.known), n.of[project]
-	if room <= 0 || project != ipam.PlatformProject && mine > room/shareOfRoom {
+	remaining, ofProject := n.limit-len(n.known), n.perProject[project]
+	if remaining <= 0 || project != ipam.PlatformProject && ofProject > remaining/projectShare {
 		return otherNames
 	}
 	n.known[name] = true
-	n.of[project]++
+	n.perProject[project]++
 	return name
 }

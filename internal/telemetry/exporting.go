@@ -28,7 +28,7 @@ const (
 	byOTLP    = "otlp"
 	toConsole = "console"
 	nowhere   = "none"
-	byScrape  = "prometheus" // --metrics decides
+	byScrape  = "prometheus" // no exporter: --metrics decides whether the server serves /metrics
 )
 
 // OpenTelemetry's environment variables that this package reads itself. The SDK reads the variables for exporters, batches (OTEL_EXPORTER_OTLP_*,
@@ -56,26 +56,26 @@ func exporters(env func(string) string, signal string) ([]string, error) {
 		known = append(known, byScrape)
 	}
 	var out []string
-	for each := range strings.SplitSeq(env(name), ",") {
-		switch each = strings.ToLower(strings.TrimSpace(each)); {
-		case each == "":
-		case !slices.Contains(known, each):
-			return nil, fmt.Errorf("%s %q is not one of %s", name, each, strings.Join(known, ", "))
-		case each != nowhere && each != byScrape:
-			out = append(out, each)
+	for choice := range strings.SplitSeq(env(name), ",") {
+		switch choice = strings.ToLower(strings.TrimSpace(choice)); {
+		case choice == "":
+		case !slices.Contains(known, choice):
+			return nil, fmt.Errorf("%s %q is not one of %s", name, choice, strings.Join(known, ", "))
+		case choice != nowhere && choice != byScrape:
+			out = append(out, choice)
 		}
 	}
 	if env(name) == "" && (env(otlpEndpoint) != "" || env("OTEL_EXPORTER_OTLP_"+signal+"_ENDPOINT") != "") {
 		out = append(out, byOTLP)
 	}
 	if slices.Contains(out, byOTLP) {
-		return out, isSupported(env, signal)
+		return out, checkProtocol(env, signal)
 	}
 	return out, nil
 }
 
-// isSupported returns an error for an OTLP protocol that is not built in. gRPC would add a second HTTP stack, and every collector accepts HTTP.
-func isSupported(env func(string) string, signal string) error {
+// checkProtocol returns an error for an OTLP protocol that is not built in. gRPC would add a second HTTP stack, and every collector accepts HTTP.
+func checkProtocol(env func(string) string, signal string) error {
 	name := "OTEL_EXPORTER_OTLP_" + signal + "_PROTOCOL"
 	if env(name) == "" {
 		name = otlpProtocol
@@ -101,20 +101,20 @@ func checkSampler(env func(string) string) error {
 	return nil
 }
 
-// accepts reports whether the server continues callers' traces.
-func accepts(env func(string) string) (bool, error) {
+// acceptsTraces reports whether the server continues callers' traces.
+func acceptsTraces(env func(string) string) (bool, error) {
 	text := strings.TrimSpace(env(propagators))
 	if text == "" {
 		return true, nil
 	}
 	found := false
-	for each := range strings.SplitSeq(text, ",") {
-		switch strings.ToLower(strings.TrimSpace(each)) {
+	for choice := range strings.SplitSeq(text, ",") {
+		switch strings.ToLower(strings.TrimSpace(choice)) {
 		case "tracecontext":
 			found = true
 		case "none", "baggage", "": // callers may send baggage, but nothing in Carve reads it
 		default:
-			return false, fmt.Errorf("%s %q is not supported; use tracecontext or none", propagators, strings.TrimSpace(each))
+			return false, fmt.Errorf("%s %q is not supported; use tracecontext or none", propagators, strings.TrimSpace(choice))
 		}
 	}
 	return found, nil
@@ -123,7 +123,7 @@ func accepts(env func(string) string) (bool, error) {
 // logEvery is the minimum interval between log lines about failed exports.
 const logEvery = 30 * time.Second
 
-// outcomes counts a signal's exported batches by result. It logs failures, but not each one. A failed export stops neither the exporter nor the
+// outcomes counts a signal's exported batches by result. It logs failures, but not every failure. A failed export stops neither the exporter nor the
 // service.
 type outcomes struct {
 	signal   string
@@ -144,7 +144,7 @@ func (o *outcomes) note(ctx context.Context, err error) {
 		so := o.failed.Add(1)
 		o.logLimit.Do(func() {
 			o.log.LogAttrs(ctx, slog.LevelWarn, "cannot export telemetry; requests continue without it",
-				slog.String("signal", o.signal), slog.Int64("failedSoFar", so), slog.String("error", shortened(err.Error())))
+				slog.String("signal", o.signal), slog.Int64("failedSoFar", so), slog.String("error", shorten(err.Error())))
 		})
 	}
 	if c := o.counts.Load(); c != nil {
@@ -152,8 +152,8 @@ func (o *outcomes) note(ctx context.Context, err error) {
 	}
 }
 
-// shortened limits the text that a collector can write into the log.
-func shortened(s string) string {
+// shorten limits the text that a collector can write into the log.
+func shorten(s string) string {
 	const limit = 300
 	if len(s) > limit {
 		return s[:limit] + "…"

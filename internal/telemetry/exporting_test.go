@@ -89,7 +89,7 @@ func TestCallersTracesAreContinuedByDefault(t *testing.T) {
 	t.Parallel()
 	header := map[string][]string{"Traceparent": {"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}}
 	for text, continued := range map[string]bool{"": true, "tracecontext,baggage": true, "none": false, "baggage": false} {
-		accepted, err := accepts(variables(map[string]string{propagators: text}))
+		accepted, err := acceptsTraces(variables(map[string]string{propagators: text}))
 		require.NoError(t, err)
 		tr := newTraces(sdktrace.NewTracerProvider(), &runs{}, accepted)
 		id, span := tr.IDs(tr.RequestBegan(t.Context(), header))

@@ -33,19 +33,19 @@ var (
 	jobBuckets     = []float64{0.001, 0.01, 0.1, 0.5, 1, 5, 15, 60}
 )
 
-// observed describes an instrument that each scrape reads by a callback. N is its values' type.
+// observed describes an instrument that each scrape reads by a callback. N is the type of its values.
 type observed[N int64 | float64] struct {
-	of func(metric.Meter) (metric.Observable, error)
+	build func(metric.Meter) (metric.Observable, error)
 }
 
-func (o *observed[N]) create(m metric.Meter) (metric.Observable, error) { return o.of(m) }
+func (o *observed[N]) create(m metric.Meter) (metric.Observable, error) { return o.build(m) }
 
-// creator is an observed instrument with values in any type.
+// creator is an observed instrument with values of any type.
 type creator interface {
 	create(m metric.Meter) (metric.Observable, error)
 }
 
-// The kinds. A gauge, a count and a level have integer values, and a level's values may be added up over all servers. A figure is a float gauge, and
+// The kinds. A gauge, a count and a level have integer values. The values of a level may be added up over all servers. A figure is a float gauge, and
 // a sum is a float counter.
 var (
 	gauge  = kindOf[int64](metric.Meter.Int64ObservableGauge)
@@ -55,7 +55,7 @@ var (
 	sum    = kindOf[float64](metric.Meter.Float64ObservableCounter)
 )
 
-// kindOf returns the constructor for one kind. P is the type that its options have. All such types accept a unit and a description.
+// kindOf returns the constructor for one kind. P is the type of its options; every such type accepts a unit and a description.
 func kindOf[N int64 | float64, P any, O metric.Observable](create func(metric.Meter, string, ...P) (O, error)) func(name, unit, text string) *observed[N] {
 	return func(name, unit, text string) *observed[N] {
 		return &observed[N]{func(m metric.Meter) (metric.Observable, error) {
@@ -71,13 +71,13 @@ type collection struct {
 }
 
 // put sets a value with its labels, for an instrument that watch has created.
-func put[N int64 | float64](s collection, of *observed[N], value N, labels ...attribute.KeyValue) {
-	with := metric.WithAttributes(labels...)
-	switch to := s.made[of].(type) {
+func put[N int64 | float64](s collection, instrument *observed[N], value N, labels ...attribute.KeyValue) {
+	options := metric.WithAttributes(labels...)
+	switch to := s.made[instrument].(type) {
 	case metric.Int64Observable:
-		s.to.ObserveInt64(to, int64(value), with)
+		s.to.ObserveInt64(to, int64(value), options)
 	case metric.Float64Observable:
-		s.to.ObserveFloat64(to, float64(value), with)
+		s.to.ObserveFloat64(to, float64(value), options)
 	}
 }
 
@@ -103,12 +103,12 @@ func (m *Metrics) watch(what string, read func(s collection), instruments ...cre
 // newInstruments creates the instruments that events update.
 func newInstruments(meter metric.Meter) (instruments, error) {
 	var errs []error
-	counter := func(a about) metric.Int64Counter {
+	counter := func(a description) metric.Int64Counter {
 		v, err := meter.Int64Counter(a.name, metric.WithUnit(a.unit), metric.WithDescription(a.text))
 		errs = append(errs, err)
 		return v
 	}
-	histogram := func(a about, buckets []float64) metric.Float64Histogram {
+	histogram := func(a description, buckets []float64) metric.Float64Histogram {
 		v, err := meter.Float64Histogram(a.name, metric.WithUnit(a.unit), metric.WithDescription(a.text), metric.WithExplicitBucketBoundaries(buckets...))
 		errs = append(errs, err)
 		return v

@@ -22,12 +22,12 @@ type Jobs struct {
 	last    map[string]time.Time
 }
 
-// WatchJobs registers two metrics for each job: its interval and when it last succeeded. Before the first success, the second metric has the time
-// now. intervals has each job's interval by its name. Call WatchJobs once.
-func (m *Metrics) WatchJobs(intervals map[string]time.Duration, now time.Time) (*Jobs, error) {
+// WatchJobs registers two metrics for each job: its interval and the time of its last success. Until the first success, the second metric has the
+// time start. intervals has the interval of each job by its name. Call WatchJobs once.
+func (m *Metrics) WatchJobs(intervals map[string]time.Duration, start time.Time) (*Jobs, error) {
 	j := &Jobs{metrics: m, last: map[string]time.Time{}}
 	for job := range intervals {
-		j.last[job] = now
+		j.last[job] = start
 	}
 	return j, m.watch("the background jobs", func(s collection) {
 		j.mu.Lock()

@@ -10,14 +10,14 @@ import (
 type Load struct {
 	InFlight    int64                     // requests in progress
 	MaxInFlight int64                     // limit on InFlight; 0: no limit
-	AtTheDoor   int64                     // requests that wait for a slot
+	WaitForSlot int64                     // requests that wait for a slot
 	Waiting     int64                     // claims and releases in their pools' queues
 	Longest     int64                     // the longest pool queue's length
 	Oldest      time.Duration             // the oldest undelivered webhook message's age
 	Followers   int64                     // the feed's followers
 	Followed    int64                     // projects with followers
 	Alerts      map[ipam.AlertAbout]int64 // this region's alerts, by subject
-	AlertsLate  time.Duration             // longest delay with which an alert rule is evaluated
+	AlertsLate  time.Duration             // longest delay of the evaluation of an alert rule
 	Shed        map[string]int64          // refused requests since the start, by reason
 }
 
@@ -27,7 +27,7 @@ func (m *Metrics) WatchLoad(read func() Load) error {
 		now := read()
 		put(s, ofInFlight, now.InFlight)
 		put(s, ofMaxInFlight, now.MaxInFlight)
-		put(s, ofAtTheDoor, now.AtTheDoor)
+		put(s, ofWaitForSlot, now.WaitForSlot)
 		put(s, ofQueue, now.Waiting)
 		put(s, ofLongest, now.Longest)
 		put(s, ofOldest, now.Oldest.Seconds())
@@ -40,5 +40,5 @@ func (m *Metrics) WatchLoad(read func() Load) error {
 		for reason, n := range now.Shed {
 			put(s, ofShed, n, labelReason.String(reason))
 		}
-	}, ofInFlight, ofMaxInFlight, ofAtTheDoor, ofQueue, ofLongest, ofOldest, ofFollowers, ofFollowed, ofAlerts, ofAlertsLate, ofShed)
+	}, ofInFlight, ofMaxInFlight, ofWaitForSlot, ofQueue, ofLongest, ofOldest, ofFollowers, ofFollowed, ofAlerts, ofAlertsLate, ofShed)
 }

@@ -7,7 +7,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// LogHandler adds a request's trace id and span id to its log lines. A line that already has them stays as it is.
+// LogHandler adds a request's trace id and span id to its log lines. It does not change a line that already has them.
 func LogHandler(next slog.Handler) slog.Handler { return traced{next} }
 
 type traced struct{ slog.Handler }
@@ -15,7 +15,7 @@ type traced struct{ slog.Handler }
 // Handle implements slog.Handler.
 func (h traced) Handle(ctx context.Context, line slog.Record) error {
 	at := trace.SpanContextFromContext(ctx)
-	if !at.IsValid() || writes(line, logTrace) {
+	if !at.IsValid() || hasAttr(line, logTrace) {
 		return h.Handler.Handle(ctx, line)
 	}
 	line = line.Clone()
@@ -29,7 +29,7 @@ func (h traced) WithAttrs(attrs []slog.Attr) slog.Handler { return traced{h.Hand
 // WithGroup implements slog.Handler.
 func (h traced) WithGroup(name string) slog.Handler { return traced{h.Handler.WithGroup(name)} }
 
-func writes(line slog.Record, key string) (found bool) {
+func hasAttr(line slog.Record, key string) (found bool) {
 	line.Attrs(func(a slog.Attr) bool {
 		found = a.Key == key
 		return !found

@@ -27,10 +27,10 @@ const (
 	serviceName = "carve"
 	// meterName names the meter for all instruments and the tracer for all spans.
 	meterName = "github.com/carve-ipam/carve"
-	// maxSeries limits an instrument's label combinations. Further combinations count in one series whose only label is otel_metric_overflow. So the
-	// sum over all series stays correct, and the memory is limited, whatever the labels contain.
+	// maxSeries limits an instrument's label combinations. All further combinations share one series, whose only label is otel_metric_overflow. So
+	// the sum over all series stays correct, and the memory is limited, whatever the labels contain.
 	maxSeries = 5000
-	// maxScrapes limits how many responses Handler sends at the same time.
+	// maxScrapes limits the responses that Handler sends at the same time.
 	maxScrapes = 4
 )
 
@@ -81,7 +81,7 @@ func New(ctx context.Context, o Options) (*Metrics, error) {
 	if o.NoScrape && len(readers) == 0 {
 		return Off()
 	}
-	about, err := o.about(ctx)
+	about, err := o.serviceResource(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -103,9 +103,9 @@ func New(ctx context.Context, o Options) (*Metrics, error) {
 		})
 	}
 	provider := sdk.NewMeterProvider(options...)
-	m, err := measure(provider)
+	m, err := newMetrics(provider)
 	if err == nil {
-		err = m.build(o)
+		err = m.watchBuild(o)
 	}
 	if err != nil {
 		return nil, errors.Join(err, provider.Shutdown(ctx))
@@ -137,8 +137,8 @@ func (o Options) metricReaders(ctx context.Context, results *outcomes) ([]sdk.Re
 	return out, nil
 }
 
-// about returns the resource that describes the service in every export.
-func (o Options) about(ctx context.Context) (*resource.Resource, error) {
+// serviceResource returns the resource that describes the service in every export.
+func (o Options) serviceResource(ctx context.Context) (*resource.Resource, error) {
 	about, err := resource.New(ctx, resource.WithTelemetrySDK(),
 		resource.WithAttributes(semconv.ServiceName(serviceName), semconv.ServiceVersion(o.Version)), resource.WithFromEnv())
 	if err != nil {
@@ -148,10 +148,10 @@ func (o Options) about(ctx context.Context) (*resource.Resource, error) {
 }
 
 // Off returns Metrics that record nothing and have no Handler.
-func Off() (*Metrics, error) { return measure(noop.NewMeterProvider()) }
+func Off() (*Metrics, error) { return newMetrics(noop.NewMeterProvider()) }
 
-// measure creates a provider's instruments.
-func measure(provider metric.MeterProvider) (*Metrics, error) {
+// newMetrics returns Metrics with a provider's instruments.
+func newMetrics(provider metric.MeterProvider) (*Metrics, error) {
 	meter := provider.Meter(meterName)
 	i, err := newInstruments(meter)
 	if err != nil {
@@ -163,15 +163,15 @@ func measure(provider metric.MeterProvider) (*Metrics, error) {
 	}, nil
 }
 
-// build registers the metric with this build's version.
-func (m *Metrics) build(o Options) error {
+// watchBuild registers the metric with this build's version.
+func (m *Metrics) watchBuild(o Options) error {
 	return m.watch("the build", func(s collection) {
 		put(s, ofBuild, 1, labelVersion.String(o.Version), labelCommit.String(o.Commit), labelGo.String(runtime.Version()))
 	}, ofBuild)
 }
 
-// Handler serves all metrics in Prometheus' text format. If a scraper asks for OpenMetrics, it serves that, with exemplars. Handler is nil if the
-// metrics are off or NoScrape is set.
+// Handler serves all metrics in Prometheus' text format, or in OpenMetrics with exemplars if a scraper asks for that format. It is nil if the metrics
+// are off or NoScrape is set.
 func (m *Metrics) Handler() http.Handler { return m.handler }
 
 // Shutdown stops recording and exports the remaining metrics until ctx ends. Later events are not recorded.

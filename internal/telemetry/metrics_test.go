@@ -19,7 +19,7 @@ import (
 func measured(t *testing.T, options ...sdk.Option) (m *Metrics, read func(name string) metricdata.Metrics) {
 	t.Helper()
 	reader := sdk.NewManualReader()
-	m, err := measure(sdk.NewMeterProvider(append(options, sdk.WithReader(reader))...))
+	m, err := newMetrics(sdk.NewMeterProvider(append(options, sdk.WithReader(reader))...))
 	require.NoError(t, err)
 	return m, func(name string) metricdata.Metrics {
 		t.Helper()
@@ -70,23 +70,23 @@ func TestManyClassesOfOneTenantDoNotHideOthers(t *testing.T) {
 	n := newNames(maxClasses)
 	let := 0
 	for i := range 1100 {
-		if n.bounded(fmt.Sprintf("greedy/class-%d", i)) != otherNames {
+		if n.admit(fmt.Sprintf("greedy/class-%d", i)) != otherNames {
 			let++
 		}
 	}
 	require.Positive(t, let)
-	require.LessOrEqual(t, let, maxClasses/shareOfRoom+1)
+	require.LessOrEqual(t, let, maxClasses/projectShare+1)
 	for i := range 100 {
 		for j := range 4 {
 			name := fmt.Sprintf("team-%d/class-%d", i, j)
-			require.Equal(t, name, n.bounded(name))
+			require.Equal(t, name, n.admit(name))
 		}
 	}
 	for i := range 300 {
 		name := fmt.Sprintf("%s/class-%d", ipam.PlatformProject, i)
-		require.Equal(t, name, n.bounded(name), "only the platform's admins make those")
+		require.Equal(t, name, n.admit(name), "only the platform's admins make those")
 	}
-	require.Equal(t, "greedy/class-0", n.bounded("greedy/class-0"), "one that is known goes on")
+	require.Equal(t, "greedy/class-0", n.admit("greedy/class-0"), "one that is known goes on")
 }
 
 func TestClassesBeyondTheLimitAreCountedTogether(t *testing.T) {
@@ -122,7 +122,7 @@ func TestClassLimitHoldsUnderConcurrency(t *testing.T) {
 	for g := range let {
 		running.Go(func() {
 			for i := range 10 * limit {
-				let[g] = append(let[g], n.bounded(fmt.Sprintf("%d-%d/class", g, i)))
+				let[g] = append(let[g], n.admit(fmt.Sprintf("%d-%d/class", g, i)))
 			}
 		})
 	}

@@ -10,23 +10,23 @@ import (
 // This file names all metrics, spans and attributes: Carve's own names and those from OpenTelemetry's conventions. docs/telemetry.md explains them,
 // and a test compares the page with this file.
 
-// about describes an instrument that events update: name, unit and description.
-type about struct{ name, unit, text string }
+// description describes an instrument that events update: name, unit and description.
+type description struct{ name, unit, text string }
 
 // Instruments that events update.
 var (
-	ofClaims   = about{"carve.claims", "", "Claims requested, by class and outcome: bound, or the code of the refusal."}
-	ofGroups   = about{"carve.group.size", "", "Claims and releases per transaction on a pool."}
-	ofAttempts = about{"carve.tx.attempts", "", "Attempts at transactions and reads, by end and SQLSTATE of the failure."}
-	ofRequests = about{httpconv.ServerRequestDuration{}.Name(), httpconv.ServerRequestDuration{}.Unit(), httpconv.ServerRequestDuration{}.Description()}
-	ofLoans    = about{"carve.loans", "", "Attempts to move blocks between regions, by direction and outcome."}
-	ofEnded    = about{"carve.consumers.ended", "", "Consumers that ended, by reason: Ended by a caller, or Expired."}
-	ofHeld     = about{"carve.realms.held", "", "Mass expiries of a realm's consumers, for which Carve ended no consumer without a confirmation."}
-	ofTried    = about{"carve.webhook.deliveries", "", "Attempts to deliver to webhooks, by outcome."}
-	ofGaveUp   = about{"carve.webhook.dead_letters", "", "Deliveries to webhooks that Carve gave up."}
-	ofRuns     = about{"carve.job.runs", "", "Runs of background jobs, by outcome."}
-	ofJobTimes = about{"carve.job.duration", "s", "Duration of the runs of background jobs."}
-	ofExports  = about{"carve.telemetry.exports", "", "OTLP batches of traces and metrics, by outcome."}
+	ofClaims   = description{"carve.claims", "", "Claims requested, by class and outcome: bound, or the code of the refusal."}
+	ofGroups   = description{"carve.group.size", "", "Claims and releases per transaction on a pool."}
+	ofAttempts = description{"carve.tx.attempts", "", "Attempts at transactions and reads, by end and SQLSTATE of the failure."}
+	ofRequests = description{httpconv.ServerRequestDuration{}.Name(), httpconv.ServerRequestDuration{}.Unit(), httpconv.ServerRequestDuration{}.Description()}
+	ofLoans    = description{"carve.loans", "", "Attempts to move blocks between regions, by direction and outcome."}
+	ofEnded    = description{"carve.consumers.ended", "", "Consumers that ended, by reason: Ended by a caller, or Expired."}
+	ofHeld     = description{"carve.realms.held", "", "Mass expiries of a realm's consumers, for which Carve ended no consumer without a confirmation."}
+	ofTried    = description{"carve.webhook.deliveries", "", "Attempts to deliver to webhooks, by outcome."}
+	ofGaveUp   = description{"carve.webhook.dead_letters", "", "Deliveries to webhooks that Carve gave up."}
+	ofRuns     = description{"carve.job.runs", "", "Runs of background jobs, by outcome."}
+	ofJobTimes = description{"carve.job.duration", "s", "Duration of the runs of background jobs."}
+	ofExports  = description{"carve.telemetry.exports", "", "OTLP batches of traces and metrics, by outcome."}
 )
 
 // Instruments that each scrape reads by a callback, by kind; see kindOf.
@@ -38,7 +38,7 @@ var (
 	ofWaited         = sum("carve.db.wait", "s", "Total time of the waits for a connection to the database.")
 	ofInFlight       = gauge("carve.requests.in_flight", "", "Running requests.")
 	ofMaxInFlight    = gauge("carve.requests.in_flight.max", "", "Limit on running requests; 0 without a limit.")
-	ofAtTheDoor      = gauge("carve.requests.waiting", "", "Requests that wait to be admitted or refused.")
+	ofWaitForSlot    = gauge("carve.requests.waiting", "", "Requests that wait to be admitted or refused.")
 	ofShed           = count("carve.requests.shed", "", "Requests refused for overload, by reason.")
 	ofClients        = gauge("carve.client.connections", "", "Open connections from clients, by listener.")
 	ofMaxClients     = gauge("carve.client.connections.max", "", "Limit on connections from clients, by listener.")

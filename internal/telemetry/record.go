@@ -10,20 +10,20 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// bound is the outcome if a claim received a block.
-const bound = "bound"
+// outcomeBound is the outcome of a claim that received a block.
+const outcomeBound = "bound"
 
 // ClaimDecided counts a claim. class is project/name, or "" if the claim has no class. refusal is the error code, or "" for a claim that received a
 // block.
 func (m *Metrics) ClaimDecided(ctx context.Context, class string, refusal ipam.Code) {
 	outcome := string(refusal)
 	if outcome == "" {
-		outcome = bound
+		outcome = outcomeBound
 	}
-	add(ctx, m.claims, 1, labelClass.String(m.classes.bounded(class)), labelOutcome.String(outcome))
+	add(ctx, m.claims, 1, labelClass.String(m.classes.admit(class)), labelOutcome.String(outcome))
 }
 
-// GroupRan records how many requests one transaction served.
+// GroupRan records the number of requests that one transaction served.
 func (m *Metrics) GroupRan(ctx context.Context, members int) { m.groups.Record(ctx, int64(members)) }
 
 // LoanMoved counts a finished attempt to move a block between regions.
@@ -44,7 +44,7 @@ func (m *Metrics) WebhookTried(ctx context.Context, outcome string) {
 	add(ctx, m.tried, 1, labelOutcome.String(outcome))
 }
 
-// WebhookGaveUp counts a webhook delivery that the server gave up.
+// WebhookGaveUp counts a webhook delivery that the server does not retry any more.
 func (m *Metrics) WebhookGaveUp(ctx context.Context) { m.gaveUp.Add(ctx, 1) }
 
 // AttemptEnded counts one attempt at a transaction or read. sqlState is "" if the database reported no error.
@@ -55,7 +55,7 @@ func (m *Metrics) AttemptEnded(ctx context.Context, op, end, sqlState string) {
 // RequestServed records a response and its duration. route is the path's template, or "" for an unknown path. operation is the operationId, or ""
 // outside the contract.
 func (m *Metrics) RequestServed(ctx context.Context, method, route, operation string, status int, took time.Duration) {
-	m.requests.Record(ctx, took.Seconds(), m.served.of(responseKey{knownMethod(method), route, operation, status})...)
+	m.requests.Record(ctx, took.Seconds(), m.served.options(responseKey{knownMethod(method), route, operation, status})...)
 }
 
 // knownMethod limits the label to the known methods, as the conventions require. Otherwise a caller could invent values.

@@ -15,13 +15,13 @@ type responseKey struct {
 }
 
 // responseAttributes caches label sets for responses. Without the cache, a label set would cost more than the count itself, because it is sorted and
-// copied several times. The cache has a few hundred entries at most, because this build fixes all values.
+// copied several times. The cache has a few hundred entries at most, because all values are fixed in this build.
 type responseAttributes struct {
-	kept sync.Map // from responseKey to []metric.RecordOption
+	cache sync.Map // from responseKey to []metric.RecordOption
 }
 
-func (k *responseAttributes) of(a responseKey) []metric.RecordOption {
-	if options, ok := k.kept.Load(a); ok {
+func (k *responseAttributes) options(a responseKey) []metric.RecordOption {
+	if options, ok := k.cache.Load(a); ok {
 		options, _ := options.([]metric.RecordOption)
 		return options
 	}
@@ -29,6 +29,6 @@ func (k *responseAttributes) of(a responseKey) []metric.RecordOption {
 		semconv.HTTPRequestMethodKey.String(a.method), semconv.HTTPRoute(a.route), semconv.HTTPResponseStatusCode(a.status),
 		labelOperation.String(a.operation),
 	))}
-	k.kept.Store(a, options)
+	k.cache.Store(a, options)
 	return options
 }

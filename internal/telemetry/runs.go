@@ -14,14 +14,14 @@ import (
 )
 
 // Jobs that run every second usually find no work. A sampled run's trace is kept only if the run did work, failed or was slow. Otherwise each idle
-// server would export eight spans a second, and more for each multi-region pool. Whether a run did work is known only at its end, so its spans are
-// buffered until then.
+// server would export eight spans a second, and more for each multi-region pool. The type runs buffers the spans of a run until its end, because only
+// then it is known whether the run did work.
 const (
 	slowRun = time.Second // a run that takes at least this long is kept even if it did no work
 	maxHeld = 512         // limit on buffered spans in one run; a run with more spans is kept, because it has done work
 )
 
-// Run is the result when a background job has run once.
+// Run is the result of one run of a background job.
 type Run struct {
 	Done    int64 // processed items, such as blocks, rows or pools
 	Took    time.Duration
@@ -43,7 +43,7 @@ func (r Run) outcome() string {
 	}
 }
 
-// JobBegan starts the trace for one run. The run and JobEnded get the returned context.
+// JobBegan starts the trace for one run. Pass the returned context to the run and to JobEnded.
 func (t *Traces) JobBegan(ctx context.Context, task string) context.Context {
 	ctx, span := t.tracer.Start(ctx, spanJob+task, inside, trace.WithNewRoot(), trace.WithAttributes(attrTask.String(task)))
 	if !span.IsRecording() {

@@ -38,7 +38,7 @@ func (t *Traces) UseCaseEnded(ctx context.Context, code string) {
 	span.End()
 }
 
-// ClaimDecided adds a claim's result to its span. A text that is not known is "", and a length that is not known is -1.
+// ClaimDecided adds a claim's result to its span. An unknown class or pool is "", and an unknown length is -1.
 func (t *Traces) ClaimDecided(ctx context.Context, class, pool string, prefixLength int, outcome string) {
 	span := trace.SpanFromContext(ctx)
 	if !span.IsRecording() {
@@ -56,8 +56,8 @@ func (t *Traces) ClaimDecided(ctx context.Context, class, pool string, prefixLen
 	}
 }
 
-// served lists the sampled requests that one transaction on a pool serves. The transaction's context contains it.
-type served struct {
+// servedRequests lists the sampled requests that one transaction on a pool serves. The transaction's context contains it.
+type servedRequests struct {
 	tally
 	members []*tally
 }
@@ -65,10 +65,10 @@ type served struct {
 type servedKey struct{}
 
 // GroupBegan starts the span for a transaction that serves several queued requests. The span belongs to the first sampled request's trace. It has
-// links to the other requests' spans, and these have links to it. waited is the time that each request has spent in the queue.
+// links to the spans of the other requests, and these spans have links to it. waited is the time that each request has spent in the queue.
 func (t *Traces) GroupBegan(ctx context.Context, pool string, members []context.Context, waited []time.Duration) context.Context {
 	var followed []trace.Span
-	group := &served{}
+	group := &servedRequests{}
 	for i, m := range members {
 		span := trace.SpanFromContext(m)
 		if !span.IsRecording() {
@@ -97,7 +97,7 @@ func (t *Traces) GroupBegan(ctx context.Context, pool string, members []context.
 
 // GroupEnded ends the span that GroupBegan has started, if there is one.
 func (t *Traces) GroupEnded(ctx context.Context) {
-	group, ok := ctx.Value(servedKey{}).(*served)
+	group, ok := ctx.Value(servedKey{}).(*servedRequests)
 	if !ok {
 		return
 	}
@@ -119,7 +119,7 @@ func (t *Traces) AttemptBegan(ctx context.Context, op string, number int, read b
 	return ctx
 }
 
-// failures has the ends that count as errors.
+// failures contains the values of end that count as errors.
 var failures = map[string]bool{"again": true, "unknown": true, "panicked": true}
 
 // AttemptEnded ends the span that AttemptBegan has started.
@@ -138,8 +138,8 @@ func (t *Traces) AttemptEnded(ctx context.Context, end, sqlState string) {
 // lengthOfSQLState distinguishes an SQLSTATE, which has five characters, from the words for other failures.
 const lengthOfSQLState = 5
 
-// StatementRan makes a statement's span. The span has the statement's name, but neither its text nor its values. pipelined is how many statements
-// were sent together. failure is "" or the SQLSTATE. If the database returned no SQLSTATE, it is a word for the failure.
+// StatementRan makes a statement's span. The span has the statement's name, but neither its text nor its values. pipelined is the number of
+// statements that were sent together. failure is "" after a success, otherwise the SQLSTATE, or a word for a failure without an SQLSTATE.
 func (t *Traces) StatementRan(ctx context.Context, name string, from, to time.Time, rows int64, pipelined int, failure string) {
 	attributes := make([]attribute.KeyValue, 0, 6)
 	attributes = append(attributes, t.database, attrStatement.String(name), attrRows.Int64(rows))

@@ -16,11 +16,11 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Traces makes spans for requests and background jobs, for their waits and for their statements. Make it with NewTraces, and call Shutdown at the
+// Traces makes spans for requests and background jobs, for their waits and for their statements. Create it with NewTraces, and call Shutdown at the
 // end. It is safe for concurrent use.
 //
-// Each traced package declares the interface that it needs, and passes on the returned context. A request that is not sampled allocates nothing.
-// Callers check Follows first, or the methods return the context unchanged.
+// Each traced package declares the interface that it needs, and passes on the returned context. A request that is not sampled allocates nothing,
+// because callers check Follows first, or the methods return the context unchanged.
 type Traces struct {
 	tracer   trace.Tracer
 	runs     *runs
@@ -29,7 +29,7 @@ type Traces struct {
 	shutdown func(context.Context) error
 }
 
-// NewTraces returns Traces. If no exporter is configured, it returns nil. m counts the exports.
+// NewTraces returns Traces. If no exporter is configured, it returns nil. The metrics m count the exports.
 func NewTraces(ctx context.Context, o Options, m *Metrics) (*Traces, error) {
 	o.complete()
 	if disabled(o.Env) {
@@ -39,11 +39,11 @@ func NewTraces(ctx context.Context, o Options, m *Metrics) (*Traces, error) {
 	if err != nil || len(ways) == 0 {
 		return nil, err
 	}
-	accepted, err := accepts(o.Env)
+	accepted, err := acceptsTraces(o.Env)
 	if err := errors.Join(err, checkSampler(o.Env)); err != nil {
 		return nil, err
 	}
-	about, err := o.about(ctx)
+	about, err := o.serviceResource(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -68,7 +68,7 @@ var (
 	admin    = permission{Admin, inProject}
 )
 
-// permissions is the whole policy. If the policy has no entry for an action, the action is refused to every caller.
+// permissions is the whole policy. If the policy has no entry for an action, the server refuses the action to every caller.
 var permissions = map[Action]permission{
 	ProjectsList:     {reach: anywhere}, // returns only projects that the caller may see
 	ProjectsCreate:   {Admin, inPlatform},
@@ -110,9 +110,9 @@ var permissions = map[Action]permission{
 	Search:           {reach: anywhere}, // finds only resources that the caller may see
 }
 
-// Lasting reports whether an action's effect outlives the caller's rights. Such an action gives rights to others or to the caller's other identity,
-// or it sends the project's data somewhere. For such an action, authentication does not use the caches. Otherwise a caller could use a right that was
-// just revoked to get it back.
+// Lasting reports whether an action's effect outlives the caller's rights. Such an action gives rights to others or to another identity of the
+// caller, or it sends the project's data to another system. For such an action, authentication does not use the caches. Otherwise a caller could use
+// a right that was just revoked to get it back.
 func (a Action) Lasting() bool {
 	switch a {
 	case KeysWrite, MembersWrite, GrantsWrite, QuotasWrite, ProjectsCreate, ProjectsDelete, WebhooksWrite:

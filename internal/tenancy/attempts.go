@@ -7,7 +7,8 @@ import "context"
 type Attempts interface {
 	// Check returns an *ipam.Error with code rate_limited if no attempt is left. It uses up no attempt.
 	Check() error
-	// Reserve does the same as Check, and also reserves an attempt until the authentication's result is known. Only a failure uses it up.
+	// Reserve does the same as Check, and also reserves an attempt until the authentication's result is known. Only a failed authentication uses up
+	// the attempt.
 	Reserve() error
 }
 

@@ -25,7 +25,7 @@ func Authorize(ctx context.Context, action Action, project string) (Pass, error)
 	return Pass{Principal: p, Project: project, action: action}, nil
 }
 
-// Pass permits a caller to do one action in a project, which is known only by its name. The permission is valid only if the caller's role belongs to
+// Pass permits a caller to do one action in a project, of which only the name is known. The permission is valid only if the caller's role belongs to
 // the project that has the name now. After a project is deleted, another tenant may create a project with the same name. A role in the first project
 // gives no role in the second.
 type Pass struct {
@@ -38,7 +38,7 @@ type Pass struct {
 // CheckProject checks the Pass against the project that a use case has found. It returns the error that Authorize would have returned for that
 // project. Every use case calls it, and then continues with the project's id.
 func (p Pass) CheckProject(project ipam.ProjectKey) error {
-	return decide(p.Principal, p.action, project.Name, p.RoleInThe(project))
+	return decide(p.Principal, p.action, project.Name, p.RoleByID(project))
 }
 
 // decide checks whether a caller with a role in the project may do an action.

@@ -8,10 +8,10 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Limits on a Keyring's caches: an entry's maximum age, and how many keys and subjects they hold.
+// Limits on a Keyring's caches: the maximum age of an entry, and the maximum number of keys and of subjects.
 const (
-	knownFor  = 5 * time.Second
-	knownSize = 16384
+	cacheTTL  = 5 * time.Second
+	cacheSize = 16384
 )
 
 // Keyring authenticates API keys and reads members' roles. Its cached data is at most five seconds old. So a revoked key and a removed member lose
@@ -42,8 +42,8 @@ func NewKeyring(store KeyStore, clock func() time.Time) *Keyring {
 	}
 	return &Keyring{
 		store: store, clock: clock,
-		keys:    newTTLCache[keyFacts](ticks, knownFor, knownSize),
-		members: newTTLCache[map[string]Held](ticks, knownFor, knownSize),
+		keys:    newTTLCache[keyFacts](ticks, cacheTTL, cacheSize),
+		members: newTTLCache[map[string]Held](ticks, cacheTTL, cacheSize),
 	}
 }
 
@@ -64,7 +64,7 @@ func (k *Keyring) authenticate(ctx context.Context, token string) (id ipam.ID, f
 	if err != nil {
 		return id, keyFacts{}, err
 	}
-	matches, now := same(hash, facts, found), k.clock()
+	matches, now := sameHash(hash, facts, found), k.clock()
 	switch {
 	case !found:
 		return id, keyFacts{}, NotValid("names an API key that does not exist")
@@ -77,8 +77,8 @@ func (k *Keyring) authenticate(ctx context.Context, token string) (id ipam.ID, f
 	return id, facts, nil
 }
 
-// held returns the caller for a key that was authenticated earlier, for a console session. found is false if the key was deleted or has expired.
-func (k *Keyring) held(ctx context.Context, id ipam.ID) (who Principal, found bool, err error) {
+// callerOf returns the caller for a key that was authenticated earlier, for a console session. found is false if the key was deleted or has expired.
+func (k *Keyring) callerOf(ctx context.Context, id ipam.ID) (who Principal, found bool, err error) {
 	facts, found, err := k.keys.get(ctx, string(id[:]), unlimited{}.Reserve, func(ctx context.Context) (keyFacts, bool, error) {
 		return k.load(ctx, id)
 	})
@@ -93,12 +93,12 @@ func (k *Keyring) held(ctx context.Context, id ipam.ID) (who Principal, found bo
 // facts returns a key's cached state, or reads it from the database.
 func (k *Keyring) facts(ctx context.Context, id ipam.ID, name string, hash []byte) (facts keyFacts, found bool, err error) {
 	if !skipsCache(ctx) { // get checks this too; checked here to avoid the preparations for a look-up
-		if facts, found, known := k.keys.fresh(name); known {
+		if facts, found, known := k.keys.fromCache(name); known {
 			return facts, found, nil
 		}
 	}
 	admit := AttemptsOf(ctx).Reserve
-	if last, ok := k.keys.last(name); same(hash, last, ok) {
+	if last, ok := k.keys.lastFound(name); sameHash(hash, last, ok) {
 		admit = unlimited{}.Reserve // the token was valid recently, so this is no guess
 	}
 	return k.keys.get(ctx, name, admit, func(ctx context.Context) (keyFacts, bool, error) {
@@ -106,8 +106,8 @@ func (k *Keyring) facts(ctx context.Context, id ipam.ID, name string, hash []byt
 	})
 }
 
-// same compares a secret's hash with a key's. It takes the same time if the key does not exist.
-func same(hash []byte, facts keyFacts, found bool) bool {
+// sameHash compares the hash of a secret with the hash of a key. It takes the same time if the key does not exist.
+func sameHash(hash []byte, facts keyFacts, found bool) bool {
 	stored := dummyHash
 	if found {
 		stored = facts.key.Hash
@@ -115,10 +115,10 @@ func same(hash []byte, facts keyFacts, found bool) bool {
 	return subtle.ConstantTimeCompare(hash, stored) == 1 && found
 }
 
-// NotValid returns the error for invalid credentials. All such errors look the same to the caller. why is only for the log, and must not contain the
-// credentials.
-func NotValid(why string) error {
-	return ipam.Errorf(ipam.CodeUnauthenticated, "The credentials in the header Authorization are not valid.").WithCause(reason(why))
+// NotValid returns the error for invalid credentials. All such errors look the same to the caller. cause is only for the log, and must not contain
+// the credentials.
+func NotValid(cause string) error {
+	return ipam.Errorf(ipam.CodeUnauthenticated, "The credentials in the header Authorization are not valid.").WithCause(reason(cause))
 }
 
 type reason string
@@ -147,7 +147,7 @@ func (k *Keyring) MemberRoles(ctx context.Context, subject string) (map[string]H
 	return roles, err
 }
 
-// Flush writes the times at which keys were last used, in one call, and returns how many. If the write fails, the times stay for the next call.
+// Flush writes the times at which keys were last used, in one call, and returns their number. If the write fails, the times stay for the next call.
 func (k *Keyring) Flush(ctx context.Context) (written int64, err error) {
 	return k.used.flush(ctx, k.store.KeysUsed)
 }

@@ -13,7 +13,7 @@ type KeyStore interface {
 	KeyByID(ctx context.Context, id ipam.ID) (key ipam.APIKey, ok bool, err error)
 	// MemberRoles returns a subject's roles, by project name.
 	MemberRoles(ctx context.Context, subject string) (map[string]Held, error)
-	// KeysUsed records when keys were last used. It never replaces a time by an earlier one, and ignores deleted keys.
+	// KeysUsed records when keys were last used. It never replaces a time with an earlier one, and ignores deleted keys.
 	KeysUsed(ctx context.Context, used map[ipam.ID]time.Time) error
 	// Now returns the database's time, which all servers share. It sends no request to the database.
 	Now() time.Time

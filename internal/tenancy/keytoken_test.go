@@ -108,8 +108,8 @@ func FuzzParseToken(f *testing.F) {
 			return
 		}
 		require.Len(t, s, 91)
-		again, same, ok := tenancy.ParseToken(s)
-		require.True(t, ok && again == id && same == secret)
+		again, sameHash, ok := tenancy.ParseToken(s)
+		require.True(t, ok && again == id && sameHash == secret)
 		require.Equal(t, "carve_"+strings.ReplaceAll(id.String(), "-", "")+"_", s[:39])
 	})
 }

@@ -4,7 +4,7 @@ import "context"
 
 type withoutCacheKey struct{}
 
-// WithoutCache makes authenticators read the caller's key and roles from the database and not from their caches.
+// WithoutCache makes authenticators read the caller's key and roles from the database instead of from their caches.
 func WithoutCache(ctx context.Context) context.Context {
 	return context.WithValue(ctx, withoutCacheKey{}, true)
 }
@@ -16,7 +16,7 @@ func skipsCache(ctx context.Context) bool {
 
 type unrecordedKey struct{}
 
-// WithoutRecord prevents that a refused request is recorded in the audit trail. It is for a caller with too many such records.
+// WithoutRecord prevents the audit trail from recording a refused request. It is for a caller that already has too many such records.
 func WithoutRecord(ctx context.Context) context.Context {
 	return context.WithValue(ctx, unrecordedKey{}, true)
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Principal is an authenticated caller with its current roles. An authenticator makes it once for each request. Later steps need no look-up about the
-// caller.
+// Principal is an authenticated caller with its current roles. An authenticator makes it once for each request, so that later steps need no look-up
+// about the caller.
 type Principal struct {
 	Subject string  // name in createdBy and in the audit trail
 	Method  string  // authentication method: "dev", "api-key", "oidc"
@@ -32,7 +32,7 @@ func (p Principal) PlatformAdmin() bool {
 	return p.Roles[ipam.PlatformProject] == Admin || p.Held[ipam.PlatformProject].Role == Admin
 }
 
-// RoleIn returns the role that the caller may have in a project with this name, or "". Meanwhile another project may have the name, so only RoleInThe
+// RoleIn returns the role that the caller may have in a project with this name, or "". Another project may have the name by now, so only RoleByID
 // decides.
 func (p Principal) RoleIn(project string) Role {
 	if p.PlatformAdmin() {
@@ -41,8 +41,8 @@ func (p Principal) RoleIn(project string) Role {
 	return Larger(p.Roles[project], p.Held[project].Role)
 }
 
-// RoleInThe returns the caller's role in a project that a use case has found, or "".
-func (p Principal) RoleInThe(project ipam.ProjectKey) Role {
+// RoleByID returns the caller's role in a project that a use case has found, or "".
+func (p Principal) RoleByID(project ipam.ProjectKey) Role {
 	if p.PlatformAdmin() {
 		return Admin
 	}
@@ -59,7 +59,7 @@ func (p Principal) Projects() []string {
 	return slices.Compact(names)
 }
 
-// System returns the service itself as a caller. The audit trail has this name for the service's actions at its start and in the background.
+// System returns the service itself as a caller. The audit trail uses this name for the service's own actions, at its start and in the background.
 func System() Principal {
 	return Principal{Subject: "system", Method: "system", Roles: map[string]Role{ipam.PlatformProject: Admin}}
 }

@@ -7,7 +7,8 @@ import (
 )
 
 // RequestContext is one request's context, with the facts that the server finds while it processes the request. It replaces the nested contexts from
-// WithOrigin, WithAttempts, WithoutCache and WithPrincipal. Each would allocate another context and, over HTTP, copy the request again.
+// WithOrigin, WithAttempts, WithoutCache and WithPrincipal. Each of these functions would allocate another context and, over HTTP, copy the request
+// again.
 //
 // Only the goroutine that serves the request writes it, and only before other goroutines may read it.
 type RequestContext struct {
@@ -27,8 +28,10 @@ func NewRequestContext(ctx context.Context, o Origin) RequestContext {
 	return RequestContext{Context: ctx, origin: o}
 }
 
-// SetAttempts acts like WithAttempts. If now is true, it also acts like WithoutCache.
-func (v *RequestContext) SetAttempts(a Attempts, now bool) { v.attempts, v.skipCache = a, now }
+// SetAttempts acts like WithAttempts. If skipCache is true, it also acts like WithoutCache.
+func (v *RequestContext) SetAttempts(a Attempts, skipCache bool) {
+	v.attempts, v.skipCache = a, skipCache
+}
 
 // SetPrincipal acts like WithPrincipal. It also clears the attempts, because they are only for the authentication.
 func (v *RequestContext) SetPrincipal(p Principal) {

@@ -20,9 +20,9 @@ func Roles() []Role { return []Role{Viewer, Consumer, Provider, Admin} }
 // Valid reports whether r is a role.
 func (r Role) Valid() bool { return rank[r] > 0 }
 
-// Includes reports whether r permits everything that least permits. It is false if either is not a role.
-func (r Role) Includes(least Role) bool {
-	return rank[r] > 0 && rank[least] > 0 && rank[r] >= rank[least]
+// Includes reports whether r permits everything that other permits. It is false if r or other is not a role.
+func (r Role) Includes(other Role) bool {
+	return rank[r] > 0 && rank[other] > 0 && rank[r] >= rank[other]
 }
 
 // Larger returns the higher of two roles.

@@ -57,7 +57,7 @@ func (b *book) SessionsUsed(_ context.Context, used map[string]time.Time) error 
 // standing implements Issuers. Only one version of the rules is valid.
 type standing ipam.ID
 
-func (s standing) Stands(issuer string, rules ipam.ID) bool {
+func (s standing) IsCurrent(issuer string, rules ipam.ID) bool {
 	return issuer == "https://corp.example" && rules == ipam.ID(s)
 }
 
@@ -66,7 +66,7 @@ func admitAll(string) error { return nil }
 func sessions() (*tenancy.Sessions, *book, *vault, *hands) {
 	k, v, h := keyring()
 	b := &book{rows: map[string]ipam.Session{}}
-	return tenancy.NewSessions(b, tenancy.SessionWays{Keys: k, Members: k, Issuers: standing{1}}, h.now), b, v, h
+	return tenancy.NewSessions(b, tenancy.SignInMethods{Keys: k, Members: k, Issuers: standing{1}}, h.now), b, v, h
 }
 
 func ended(t *testing.T, err error) {
@@ -103,7 +103,7 @@ func TestSessionEndsWithItsKeyOrProof(t *testing.T) {
 	t.Parallel()
 	s, _, v, h := sessions()
 	_, key := v.make("acme", "ci", tenancy.Viewer, h.now().Add(time.Hour))
-	of := func(begun tenancy.Begun, err error) tenancy.Begun {
+	of := func(begun tenancy.StartedSession, err error) tenancy.StartedSession {
 		require.NoError(t, err)
 		return begun
 	}
@@ -111,13 +111,13 @@ func TestSessionEndsWithItsKeyOrProof(t *testing.T) {
 	byToken := of(s.BeginWithProof(t.Context(), tenancy.Proof{Subject: "corp:alice", Issuer: "https://corp.example", Rules: ipam.ID{1}, Expires: h.now().Add(time.Hour)}, admitAll))
 	long := of(s.BeginWithProof(t.Context(), tenancy.Proof{Subject: "corp:alice", Issuer: "https://corp.example", Rules: ipam.ID{1}, Expires: h.now().Add(100 * time.Hour)}, admitAll))
 	require.Equal(t, h.now().Add(12*time.Hour), long.Expires)
-	for _, begun := range []tenancy.Begun{byKey, byToken} {
+	for _, begun := range []tenancy.StartedSession{byKey, byToken} {
 		require.Equal(t, h.now().Add(time.Hour), begun.Expires)
 		_, err := s.Authenticate(t.Context(), begun.Token)
 		require.NoError(t, err)
 	}
 	h.pass(time.Hour)
-	for _, begun := range []tenancy.Begun{byKey, byToken} {
+	for _, begun := range []tenancy.StartedSession{byKey, byToken} {
 		_, err := s.Authenticate(t.Context(), begun.Token)
 		ended(t, err)
 	}
@@ -156,7 +156,7 @@ func TestSessionEndedOnAnotherServerExpiresWithinFiveSeconds(t *testing.T) {
 	t.Parallel()
 	here, b, v, h := sessions()
 	k := tenancy.NewKeyring(v, h.now)
-	there := tenancy.NewSessions(b, tenancy.SessionWays{Keys: k, Members: k}, h.now)
+	there := tenancy.NewSessions(b, tenancy.SignInMethods{Keys: k, Members: k}, h.now)
 	_, key := v.make("acme", "ci", tenancy.Viewer, time.Time{})
 	begun, err := here.BeginWithKey(t.Context(), key, admitAll)
 	require.NoError(t, err)
@@ -189,7 +189,7 @@ func TestIssuerSessionKeepsItsRolesUntilTheRulesChange(t *testing.T) {
 	require.Equal(t, tenancy.Principal{
 		Subject: "corp:alice", Method: "oidc", Roles: map[string]tenancy.Role{"labs": tenancy.Viewer}, Held: held("acme", tenancy.Admin),
 	}, who)
-	for name, ways := range map[string]tenancy.SessionWays{"OtherRules": {Issuers: standing{2}}, "NoIssuers": {}} {
+	for name, ways := range map[string]tenancy.SignInMethods{"OtherRules": {Issuers: standing{2}}, "NoIssuers": {}} {
 		_, err := tenancy.NewSessions(b, ways, h.now).Authenticate(t.Context(), begun.Token)
 		ended(t, err)
 		require.Error(t, err, name)
@@ -209,7 +209,7 @@ func TestMalformedSessionTokenIsRefusedWithoutALookup(t *testing.T) {
 		require.NoError(t, s.End(t.Context(), token))
 	}
 	require.Equal(t, before, b.lookups)
-	closed := tenancy.NewSessions(b, tenancy.SessionWays{}, nil)
+	closed := tenancy.NewSessions(b, tenancy.SignInMethods{}, nil)
 	_, err = closed.BeginWithKey(t.Context(), key, admitAll)
 	require.True(t, ipam.IsCode(err, ipam.CodeUnauthenticated))
 	_, err = closed.Authenticate(t.Context(), begun.Token)

@@ -34,8 +34,8 @@ func newTTLCache[V any](clock func() time.Time, ttl time.Duration, size int) *tt
 	return r
 }
 
-// last returns the last value that was found for a key, even if it is too old for fresh.
-func (r *ttlCache[V]) last(key string) (V, bool) {
+// lastFound returns the last value that was found for a key, even if it has expired.
+func (r *ttlCache[V]) lastFound(key string) (V, bool) {
 	got, ok := r.found.Get(key)
 	return got.value, ok
 }
@@ -46,23 +46,23 @@ func (r *ttlCache[V]) markMissing(key string) {
 	r.missing.Add(key, r.clock())
 }
 
-// get returns the cached value, or looks it up. At most one look-up for a key runs at a time, and concurrent callers wait for its result. Since other
-// callers may wait, a look-up continues after the request that started it has ended.
+// get returns the cached value, or looks it up. At most one look-up for a key runs at a time, and concurrent callers wait for its result. A look-up
+// continues after the end of the request that started it, because other callers may wait for the result.
 //
-// The request that starts a look-up calls admit once before it. A context from WithoutCache always starts a separate look-up.
+// The request that starts a look-up first calls admit, once. A context from WithoutCache always starts a separate look-up.
 func (r *ttlCache[V]) get(ctx context.Context, key string, admit func() error, load loader[V]) (value V, found bool, err error) {
 	if skipsCache(ctx) {
 		got, err := r.read(ctx, key, admit, load)
 		return got.value, got.found, err
 	}
 	for {
-		if value, found, known := r.fresh(key); known {
+		if value, found, known := r.fromCache(key); known {
 			return value, found, nil
 		}
 		mine := false
 		flight := r.flights.DoChan(key, func() (any, error) {
 			mine = true
-			if value, found, known := r.fresh(key); known { // another request has looked it up meanwhile
+			if value, found, known := r.fromCache(key); known { // another request has looked it up meanwhile
 				return lookupResult[V]{value, found}, nil
 			}
 			return r.read(ctx, key, admit, load)
@@ -112,8 +112,8 @@ func (r *ttlCache[V]) read(ctx context.Context, key string, admit func() error, 
 	return lookupResult[V]{value, found}, nil
 }
 
-// fresh returns the cached result for a key. known is false if there is no result or it is too old.
-func (r *ttlCache[V]) fresh(key string) (value V, found, known bool) {
+// fromCache returns the cached result for a key. known is false if there is no result or it is too old.
+func (r *ttlCache[V]) fromCache(key string) (value V, found, known bool) {
 	now := r.clock()
 	if got, ok := r.found.Get(key); ok && now.Sub(got.at) < r.ttl {
 		return got.value, true, true

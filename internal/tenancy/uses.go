@@ -6,21 +6,21 @@ import (
 	"time"
 )
 
-// lastUses collects when things, such as keys, were last used. Until the next flush it keeps the times in memory, so that a use costs no database
-// write.
+// lastUses collects the times at which keys or sessions were last used. It keeps the times in memory until the next flush, so that a use causes no
+// database write.
 type lastUses[K comparable] struct {
 	mu sync.Mutex
 	at map[K]time.Time
 }
 
-func (u *lastUses[K]) note(thing K, at time.Time) {
+func (u *lastUses[K]) note(key K, at time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.at == nil {
 		u.at = map[K]time.Time{}
 	}
-	if at.After(u.at[thing]) {
-		u.at[thing] = at
+	if at.After(u.at[key]) {
+		u.at[key] = at
 	}
 }
 
@@ -34,8 +34,8 @@ func (u *lastUses[K]) flush(ctx context.Context, write func(context.Context, map
 		return 0, nil
 	}
 	if err := write(ctx, at); err != nil {
-		for thing, when := range at {
-			u.note(thing, when)
+		for key, when := range at {
+			u.note(key, when)
 		}
 		return 0, err
 	}

@@ -25,7 +25,7 @@ type Work struct {
 const (
 	readCost  = 10
 	writeCost = 20
-	ownCost   = 100 // takes 1.4 to 2.9 ms, but its COMMIT waits for the disk meanwhile, so a caller sends fewer of them
+	ownCost   = 100 // takes 1.4 to 2.9 ms and waits for the disk in COMMIT, so a caller sends fewer of them
 	dryCost   = 250 // takes 1.4 to 2.4 ms
 	blockCost = 10
 	kibCost   = 30
@@ -47,13 +47,13 @@ func RowWork(rows, bytes int) Work { return Work{Rows: max(rows, bytes/1024)} }
 
 // Budget limits the cost of requests, for a caller and for a project.
 type Budget interface {
-	// Charge takes the cost of work before it is done. If the budget is too low, it takes nothing and returns an *ipam.Error with code rate_limited.
-	// Work that costs more than a full budget may begin when the budget is full.
+	// Charge takes the cost of work before the work is done. If the budget is too low, it takes nothing and returns an *ipam.Error with code
+	// rate_limited. Work that costs more than a full budget may begin when the budget is full.
 	Charge(w Work) error
-	// Add takes the cost of work after it is done. It never refuses. Instead the next request must wait until the budget has recovered.
+	// Add takes the cost of work after the work is done. It never refuses. Instead, the next request must wait until the budget has recovered.
 	Add(w Work)
-	// Recheck returns rate_limited if other requests have used up the budget while this request waited for a slot. Only the first call checks, because
-	// a later debt may be the request's own.
+	// Recheck returns rate_limited if other requests have used up the budget while this request waited for a slot. Only the first call checks,
+	// because this request may itself have caused a later debt.
 	Recheck() error
 	// Debt returns the time until the budget is no longer used up, or 0.
 	Debt() time.Duration
@@ -61,7 +61,7 @@ type Budget interface {
 	// there is no memory, Reserve waits some seconds. After that it returns an *ipam.Error with code rate_limited, or unavailable if other callers hold
 	// the memory.
 	//
-	// keep reduces the reservation to the given number of bytes. The caller must finally call it with 0.
+	// keep reduces the reservation to a number of bytes. The caller must finally call it with 0.
 	Reserve(ctx context.Context, bytes int) (keep func(bytes int), err error)
 }
 

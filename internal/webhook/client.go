@@ -68,7 +68,7 @@ func (c *Client) Send(ctx context.Context, d Delivery) Outcome {
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.limit)
 	defer cancel()
-	request, err := signed(ctx, d)
+	request, err := signedRequest(ctx, d)
 	if err != nil {
 		return Outcome{Reason: Unreachable}
 	}
@@ -84,8 +84,8 @@ func (c *Client) Send(ctx context.Context, d Delivery) Outcome {
 	return outcomeOf(response, d.At)
 }
 
-// untrusted wraps a failed TLS handshake's error, so that reasonOf recognizes it.
-type untrusted struct{ error }
+// handshakeError wraps a failed TLS handshake's error, so that reasonOf recognizes it.
+type handshakeError struct{ error }
 
 // dialTLS connects with TLS. It has its own timeout, because the transport may continue a dial after the request has ended.
 func (c *Client) dialTLS(ctx context.Context, network, address string) (net.Conn, error) {
@@ -105,13 +105,13 @@ func (c *Client) dialTLS(ctx context.Context, network, address string) (net.Conn
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, untrusted{err}
+		return nil, handshakeError{err}
 	}
 	return secured, nil
 }
 
 func reasonOf(err error) string {
-	if _, ok := errors.AsType[untrusted](err); ok {
+	if _, ok := errors.AsType[handshakeError](err); ok {
 		return TLS
 	}
 	if failed, ok := errors.AsType[net.Error](err); ok && failed.Timeout() || errors.Is(err, context.Canceled) {

@@ -10,6 +10,6 @@
 //
 // # Information in an outcome
 //
-// An Outcome contains no text from a resolver or a receiver. If a name has no address or a forbidden address, the outcome is the same. So a caller
-// cannot find out which internal names exist.
+// An Outcome contains no text from a resolver or a receiver. The outcome is the same for a name without an address and for a name with a forbidden
+// address, so that a caller cannot find out which internal names exist.
 package webhook

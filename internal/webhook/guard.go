@@ -19,7 +19,7 @@ func (n Networks) contain(address netip.Addr) bool {
 
 var errRefused = errors.New("webhooks may not be delivered to this address")
 
-// guard decides to which addresses the client may connect. An address is public unless IANA's registries reserve it for a special purpose.
+// guard decides which addresses the client may connect to. An address is public unless IANA's registries reserve it for a special purpose.
 type guard struct {
 	allowed Networks
 	public  *ssrf.Guardian // nil: only the allowed networks

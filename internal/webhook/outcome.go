@@ -30,7 +30,7 @@ type Outcome struct {
 // Delivered reports whether the receiver has accepted the delivery.
 func (o Outcome) Delivered() bool { return o.Status/100 == 2 }
 
-// outcomeOf returns a response's outcome. sent is when the delivery was sent.
+// outcomeOf returns a response's outcome. sent is the time of the delivery.
 func outcomeOf(response *http.Response, sent time.Time) Outcome {
 	o := Outcome{Status: response.StatusCode}
 	switch o.Status / 100 {

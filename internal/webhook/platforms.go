@@ -3,7 +3,7 @@ package webhook
 import "net/netip"
 
 // platforms are addresses that clouds serve only inside their networks, although IANA's registries list them as public. The list need not contain
-// link-local, private and shared networks, such as 169.254.169.254, 100.100.100.200 and fd00:ec2::254. The guard refuses those in any case.
+// link-local, private and shared networks, such as 169.254.169.254, 100.100.100.200 and fd00:ec2::254. The guard refuses these networks in any case.
 var platforms = Networks{
 	// Azure: agent, DNS, health probes and DHCP of the platform. "The public IP address 168.63.129.16 is used in all regions and all national clouds."
 	// https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16

@@ -9,8 +9,8 @@ import (
 	webhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
-// signed returns the request for a delivery, with the signature that Standard Webhooks defines.
-func signed(ctx context.Context, d Delivery) (*http.Request, error) {
+// signedRequest returns the request for a delivery, with the signature that Standard Webhooks defines.
+func signedRequest(ctx context.Context, d Delivery) (*http.Request, error) {
 	key, err := webhooks.NewWebhook(d.Secret)
 	if err != nil {
 		return nil, err

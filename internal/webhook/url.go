@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	place      = "/spec/url"
-	longestURL = 2048 // bytes
-	longest    = 253  // characters in a name: RFC 1035, 2.3.4
+	urlField    = "/spec/url"
+	longestURL  = 2048 // bytes
+	longestName = 253  // characters in a name: RFC 1035, 2.3.4
 )
 
 // nameShape matches a host name whose last label is not a number in any notation. Resolvers would treat names such as 127.1 and 0x7f000001 as
@@ -25,20 +25,20 @@ var nameShape = regexp.MustCompile(`^([A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9
 // connects.
 func CheckURL(raw string, allowed Networks) error {
 	if len(raw) > longestURL {
-		return ipam.Invalid(place, "must have at most %d bytes; it has %d.", longestURL, len(raw))
+		return ipam.Invalid(urlField, "must have at most %d bytes; it has %d.", longestURL, len(raw))
 	}
 	u, err := url.Parse(raw)
 	switch {
 	case err != nil || u.Opaque != "" || u.Hostname() == "":
-		return ipam.Invalid(place, "must be an absolute URL, such as https://hooks.example.com/carve.")
+		return ipam.Invalid(urlField, "must be an absolute URL, such as https://hooks.example.com/carve.")
 	case u.Scheme == "http" && len(allowed) == 0:
-		return ipam.Invalid(place, "must begin with https://; http is for private networks that the operator allows, and this server allows none.")
+		return ipam.Invalid(urlField, "must begin with https://; http is for private networks that the operator allows, and this server allows none.")
 	case u.Scheme != "https" && u.Scheme != "http":
-		return ipam.Invalid(place, "must begin with https://.")
+		return ipam.Invalid(urlField, "must begin with https://.")
 	case u.User != nil:
-		return ipam.Invalid(place, "must not have a user or a password; a receiver verifies the signature of a delivery instead.")
+		return ipam.Invalid(urlField, "must not have a user or a password; a receiver verifies the signature of a delivery instead.")
 	case strings.Contains(raw, "#"):
-		return ipam.Invalid(place, "must not have a fragment (#).")
+		return ipam.Invalid(urlField, "must not have a fragment (#).")
 	}
 	if err := checkPort(u); err != nil {
 		return err
@@ -67,7 +67,7 @@ func checkPort(u *url.URL) error {
 	}
 	port, err := strconv.ParseUint(u.Port(), 10, 16)
 	if usual := port == 443 || port == 80 && u.Scheme == "http"; err != nil || !usual && port < 1024 {
-		return ipam.Invalid(place, "must have port 443, a port from 1024 to 65535, or port 80 with http.")
+		return ipam.Invalid(urlField, "must have port 443, a port from 1024 to 65535, or port 80 with http.")
 	}
 	return nil
 }
@@ -76,8 +76,8 @@ func checkHost(u *url.URL, allowed Networks) error {
 	host := u.Hostname()
 	address, err := netip.ParseAddr(host)
 	if err != nil {
-		if len(host) > longest || !nameShape.MatchString(host) {
-			return ipam.Invalid(place, "must have a host name of ASCII letters, digits and -, or an IP address.")
+		if len(host) > longestName || !nameShape.MatchString(host) {
+			return ipam.Invalid(urlField, "must have a host name of ASCII letters, digits and -, or an IP address.")
 		}
 		return nil
 	}
@@ -86,7 +86,7 @@ func checkHost(u *url.URL, allowed Networks) error {
 		guard = guardPlain(allowed)
 	}
 	if guard.check(address) != nil {
-		return ipam.Invalid(place, "must have a public address and https, or an address in a network that the server's operator allows.")
+		return ipam.Invalid(urlField, "must have a public address and https, or an address in a network that the server's operator allows.")
 	}
 	return nil
 }

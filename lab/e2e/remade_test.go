@@ -32,7 +32,7 @@ func unforgetting(t testing.TB, dsn string) (addr string) {
 	keyring := tenancy.NewKeyring(store, func() time.Time { return start })
 	server := httptest.NewServer(api.New(api.Config{
 		Service: alloc.New(store, alloc.Options{Region: region}), RequestTimeout: time.Minute,
-		Authenticator: auth.Ways{Keys: keyring, OIDC: memberships{keyring}},
+		Authenticator: auth.Combined{Keys: keyring, OIDC: memberships{keyring}},
 	}))
 	t.Cleanup(server.Close)
 	at, err := url.Parse(server.URL)

@@ -182,7 +182,7 @@ func listNamed(ctx context.Context, read storage.Reader, who tenancy.Principal, 
 		return nil, nil
 	}
 	found, err := read.ProjectListNamed(ctx, names)
-	found = slices.DeleteFunc(found, func(p ipam.Project) bool { return who.RoleInThe(storage.Key(p)) == "" })
+	found = slices.DeleteFunc(found, func(p ipam.Project) bool { return who.RoleByID(storage.Key(p)) == "" })
 	return found[:min(n, len(found))], err
 }
 

@@ -35,7 +35,7 @@ func (s *Searches) scope(ctx context.Context, who tenancy.Principal, text string
 	case !in.allProjects && len(names) > 0:
 		in.projects, err = s.Store.ProjectListNamed(ctx, names)
 	}
-	in.projects = slices.DeleteFunc(in.projects, func(p ipam.Project) bool { return who.RoleInThe(storage.Key(p)) == "" })
+	in.projects = slices.DeleteFunc(in.projects, func(p ipam.Project) bool { return who.RoleByID(storage.Key(p)) == "" })
 	if len(in.projects) > maxProjects {
 		in.projects, in.truncated = in.projects[:maxProjects], true
 	}

@@ -17,11 +17,11 @@ const HeaderConsole = "X-Carve-Console"
 // passedOn are the headers that reveal a proxy.
 var passedOn = []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Proto", "X-Real-Ip", "Via"}
 
-// CookieOf returns the full name that a console cookie has in responses to a request, and whether the cookie is for TLS alone. The cookie is for TLS
-// alone, unless a browser requests its own machine over plain HTTP. A cookie for TLS has the prefix __Host-. Neither another host nor an attacker who
-// can change plain HTTP can set a cookie with this prefix.
+// CookieOf returns the full name that a console cookie has in responses to a request, and whether browsers send the cookie only over TLS. They do,
+// unless the browser has requested its own machine over plain HTTP. A cookie for TLS has the prefix __Host-, so that neither another host nor an
+// attacker who can change plain HTTP can set it.
 func CookieOf(r *http.Request, name string) (full string, secure bool) {
-	if r.TLS != nil || !local(r.Host) || isPassedOn(r.Header) {
+	if r.TLS != nil || !isLocal(r.Host) || isPassedOn(r.Header) {
 		return "__Host-" + name, true
 	}
 	return name, false
@@ -39,9 +39,9 @@ func isPassedOn(h http.Header) bool {
 // SessionCookie is the cookie with the console session.
 const SessionCookie = "carve-session"
 
-// FromConsole returns an error if the console did not send the request. Such a request lacks the console's header, or comes from a page with another
+// CheckConsole returns an error if the console did not send the request: the request lacks the console's header, or comes from a page of another
 // origin.
-func FromConsole(r *http.Request) error {
+func CheckConsole(r *http.Request) error {
 	if r.Header.Get(HeaderConsole) != "1" {
 		return ipam.Errorf(ipam.CodePermissionDenied, "Only the console may send this request: the header %s is missing.", HeaderConsole)
 	}
@@ -51,8 +51,8 @@ func FromConsole(r *http.Request) error {
 	return nil
 }
 
-// sameOrigin returns false if the browser reports that a page with another origin sent the request. It compares hosts. It compares schemes only if
-// the server itself ends TLS. Behind a proxy, the server does not know whether the browser used TLS.
+// sameOrigin returns false if the browser reports that a page of another origin sent the request. It always compares hosts. It compares schemes only
+// if the server itself ends TLS, because behind a proxy the server does not know whether the browser used TLS.
 func sameOrigin(r *http.Request) bool {
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" {
 		return false
@@ -71,21 +71,21 @@ func SessionOf(r *http.Request) string {
 	if r.Header.Get(HeaderConsole) != "1" {
 		return ""
 	}
-	return Held(r)
+	return SessionToEnd(r)
 }
 
-// Held returns the console session in a request, even without the console's header. Use it only to end the session.
-func Held(r *http.Request) string {
+// SessionToEnd returns the console session in a request, even without the console's header. Use the result only to end the session.
+func SessionToEnd(r *http.Request) string {
 	name, _ := CookieOf(r, SessionCookie)
 	given := r.CookiesNamed(name)
-	if len(given) != 1 { // with two cookies, the server cannot know which one is its own
+	if len(given) != 1 { // if there are two cookies, the server cannot know which one it has set
 		return ""
 	}
 	return given[0].Value
 }
 
-// Credentials returns the text that identifies a caller before authentication, or "" if there are no credentials. The header's spelling makes no
-// difference. All malformed tokens count as one caller.
+// Credentials returns a text that identifies a caller before authentication, or "" if the request has no credentials. The spelling of the header
+// makes no difference. All malformed tokens count as one caller.
 func Credentials(r *http.Request) string {
 	switch token, given := bearer(r.Header); {
 	case token != "":

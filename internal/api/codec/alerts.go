@@ -40,7 +40,7 @@ func AlertRuleOf(r ipam.AlertRule) gen.AlertRule {
 // PatchAlertRule applies a JSON merge patch to an alert rule.
 func PatchAlertRule(patch []byte) func(ipam.AlertRule) (ipam.AlertRule, error) {
 	return func(was ipam.AlertRule) (ipam.AlertRule, error) {
-		wire, err := patched(AlertRuleOf(was), patch, writableAlertRule, func(r *gen.AlertRule) { r.Status = gen.AlertRuleStatus{} })
+		wire, err := applyPatch(AlertRuleOf(was), patch, writableAlertRule, func(r *gen.AlertRule) { r.Status = gen.AlertRuleStatus{} })
 		if err != nil {
 			return was, err
 		}

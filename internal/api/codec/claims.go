@@ -25,7 +25,7 @@ func NewClaims(project string, b gen.ClaimBatchCreate) ([]ipam.Claim, error) {
 	for i, wire := range b.Claims {
 		var err error
 		if claims[i], err = NewClaim(project, wire); err != nil {
-			return nil, within("/claims/"+strconv.Itoa(i), err)
+			return nil, prefixPointers("/claims/"+strconv.Itoa(i), err)
 		}
 	}
 	return claims, nil
@@ -126,15 +126,15 @@ func ClaimOf(c ipam.Claim) gen.IPClaim {
 	return claim
 }
 
-// within prefixes an error's pointers with a position in the body, such as one claim in a batch.
-func within(in string, err error) error {
+// prefixPointers puts a prefix before an error's pointers, such as the position of a claim in a batch.
+func prefixPointers(prefix string, err error) error {
 	e, ok := errors.AsType[*ipam.Error](err)
 	if !ok || e.Code != ipam.CodeInvalidArgument {
 		return err
 	}
 	fields := slices.Clone(e.Fields)
 	for i := range fields {
-		fields[i].Pointer = in + fields[i].Pointer
+		fields[i].Pointer = prefix + fields[i].Pointer
 	}
 	return refuse.Invalid(fields)
 }

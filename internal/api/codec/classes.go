@@ -107,8 +107,8 @@ func count(s string) *big.Int {
 	return new(big.Int)
 }
 
-// classReady returns the condition Ready: whether any pool lists the class. The server does not record when this changed, so the condition has the
-// class's creation time.
+// classReady returns the condition Ready, which is true if a pool lists the class. The server does not record when the condition changed, so its time
+// is the creation of the class.
 func classReady(c ipam.Class) gen.Condition {
 	ready := gen.Condition{Type: "Ready", LastTransitionTime: c.CreatedAt}
 	ready.Status, ready.Reason = gen.ConditionStatusTrue, "Backed"

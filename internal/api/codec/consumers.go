@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// ConsumerRef returns a reference to a consumer. If a request names no realm, it is the default realm.
+// ConsumerRef returns a reference to a consumer. If the request names no realm, the reference is to the default realm.
 func ConsumerRef(realm, uid string) ipam.ConsumerRef {
 	return ipam.ConsumerRef{Realm: cmp.Or(realm, ipam.DefaultRealm), UID: uid}
 }
@@ -39,10 +39,10 @@ func Renewals(b gen.ConsumerRenewal) consumers.Renewals {
 
 // RenewedOf converts the result into its wire form.
 func RenewedOf(r consumers.Renewed) gen.ConsumerRenewed {
-	return gen.ConsumerRenewed{Renewed: listed(r.Renewed), Ended: listed(r.Ended), Unknown: listed(r.Unknown)}
+	return gen.ConsumerRenewed{Renewed: notNil(r.Renewed), Ended: notNil(r.Ended), Unknown: notNil(r.Unknown)}
 }
 
-func listed(all []string) []string {
+func notNil(all []string) []string {
 	if all == nil {
 		return []string{}
 	}

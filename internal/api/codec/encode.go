@@ -13,12 +13,12 @@ import (
 	"github.com/carve-ipam/carve/internal/api/gen"
 )
 
-// jsonType is every response's Content-Type. All responses can share the slice, because code may replace a header's values but never writes to them.
+// jsonType is every response's Content-Type. All responses share the slice, because code may replace a header's values but never writes to them.
 var jsonType = []string{"application/json"}
 
-// jsonText writes the same JSON as encoding/json, byte for byte, but without reflection. It serves the most frequent responses, which contain claims.
-// A list has up to a hundred claims by default. TestHandWrittenEncodingMatchesTheLibrary compares each hand-written type with encoding/json. It fails
-// if the contract has a field that this code lacks.
+// jsonText writes the same JSON as encoding/json, byte for byte, but without reflection. It encodes the most frequent responses, which contain
+// claims; by default, a list has up to a hundred. TestHandWrittenEncodingMatchesTheLibrary compares each hand-written type with encoding/json. It
+// fails if the contract has a field that this code lacks.
 type jsonText struct {
 	b   []byte
 	err error // the first value that JSON cannot express
@@ -27,8 +27,8 @@ type jsonText struct {
 // open begins an object or array.
 func (w *jsonText) open(bracket byte) { w.b = append(w.b, bracket) }
 
-// shut ends an object or array. If there is a comma after the last entry, the bracket replaces it.
-func (w *jsonText) shut(bracket byte) {
+// close ends an object or array. If there is a comma after the last entry, the bracket replaces it.
+func (w *jsonText) close(bracket byte) {
 	if last := len(w.b) - 1; w.b[last] == ',' {
 		w.b[last] = bracket
 	} else {
@@ -52,11 +52,11 @@ func (w *jsonText) member(name string) {
 
 func (w *jsonText) text(name, value string) {
 	w.name(name)
-	w.quoted(value)
+	w.quote(value)
 }
 
-// some writes a text unless it is empty.
-func (w *jsonText) some(name, value string) {
+// optionalText writes a member with a text, unless the text is empty.
+func (w *jsonText) optionalText(name, value string) {
 	if value != "" {
 		w.text(name, value)
 	}
@@ -68,7 +68,7 @@ func (w *jsonText) integer(name string, value int64) {
 	w.comma()
 }
 
-func (w *jsonText) moment(name string, at time.Time) {
+func (w *jsonText) timestamp(name string, at time.Time) {
 	w.name(name)
 	w.b = append(w.b, '"')
 	b, err := at.AppendText(w.b)
@@ -80,38 +80,38 @@ func (w *jsonText) moment(name string, at time.Time) {
 	w.b = append(w.b, '"', ',')
 }
 
-// texts writes a map with texts, sorted by key, unless it is empty.
-func (w *jsonText) texts(name string, values map[string]string) {
+// textMap writes a map of texts, sorted by key, unless the map is empty.
+func (w *jsonText) textMap(name string, values map[string]string) {
 	if len(values) == 0 {
 		return
 	}
 	w.member(name)
 	for _, key := range slices.Sorted(maps.Keys(values)) {
-		w.quoted(key)
+		w.quote(key)
 		w.b[len(w.b)-1] = ':' // replaces the comma
-		w.quoted(values[key])
+		w.quote(values[key])
 	}
-	w.shut('}')
+	w.close('}')
 }
 
-// quoted writes a string. If the string has characters to escape or characters outside ASCII, encoding/json encodes it.
-func (w *jsonText) quoted(s string) {
+// quote writes a string. If the string has characters to escape or characters outside ASCII, encoding/json encodes it.
+func (w *jsonText) quote(s string) {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
-			w.encoded(s)
+			w.encode(s)
 			return
 		}
 	}
 	w.b = append(append(append(w.b, '"'), s...), '"', ',')
 }
 
-// rare writes a member that few claims have. encoding/json encodes it.
-func (w *jsonText) rare(name string, value any) {
+// encodedMember writes a member that encoding/json encodes. It is for members that few claims have.
+func (w *jsonText) encodedMember(name string, value any) {
 	w.name(name)
-	w.encoded(value)
+	w.encode(value)
 }
 
-func (w *jsonText) encoded(value any) {
+func (w *jsonText) encode(value any) {
 	raw, err := json.Marshal(value)
 	if err != nil {
 		w.err = err
@@ -121,8 +121,8 @@ func (w *jsonText) encoded(value any) {
 }
 
 const (
-	smallAnswer = 2048      // net/http sets Content-Length itself up to this size
-	keptAnswer  = 256 << 10 // the largest buffer that the pool keeps
+	implicitLength = 2048      // net/http sets Content-Length itself up to this size
+	maxPooled      = 256 << 10 // the largest buffer that the pool keeps
 )
 
 var answers = sync.Pool{New: func() any { return &jsonText{b: make([]byte, 0, 1024)} }}
@@ -139,7 +139,7 @@ func Answer(w http.ResponseWriter, status int, body any) error {
 	t, _ := answers.Get().(*jsonText)
 	t.b, t.err = t.b[:0], nil
 	defer func() {
-		if cap(t.b) <= keptAnswer {
+		if cap(t.b) <= maxPooled {
 			answers.Put(t)
 		}
 	}()
@@ -149,7 +149,7 @@ func Answer(w http.ResponseWriter, status int, body any) error {
 	}
 	h := w.Header()
 	h["Content-Type"] = jsonType
-	if len(t.b) > smallAnswer {
+	if len(t.b) > implicitLength {
 		h["Content-Length"] = []string{strconv.Itoa(len(t.b))}
 	}
 	w.WriteHeader(status)
@@ -164,14 +164,14 @@ func (w *jsonText) write(body any) {
 		w.claim(body)
 	case *Page[gen.IPClaim]:
 		w.open('{')
-		w.some("changesCursor", body.ChangesCursor)
+		w.optionalText("changesCursor", body.ChangesCursor)
 		w.claims("items", body.Items)
-		w.some("nextCursor", body.NextCursor)
-		w.shut('}')
+		w.optionalText("nextCursor", body.NextCursor)
+		w.close('}')
 	case *gen.ClaimBatch:
 		w.open('{')
 		w.claims("claims", body.Claims)
-		w.shut('}')
+		w.close('}')
 	default:
 		b := bytes.NewBuffer(w.b)
 		w.err = json.NewEncoder(b).Encode(body)

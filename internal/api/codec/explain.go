@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// ExplanationOf converts an explanation into its wire form. spec is the claim's.
+// ExplanationOf converts an explanation into its wire form. spec is the spec of the claim.
 func ExplanationOf(spec ipam.ClaimSpec, x claims.Explanation) gen.ClaimExplanation {
 	out := gen.ClaimExplanation{Steps: Each(x.Steps, StepOf), Remedies: Each(x.Remedies, func(r claims.Remedy) gen.Remedy { return gen.Remedy(r) })}
 	if c := x.Claim; c != nil {

@@ -56,7 +56,7 @@ func resolvedRefOf(r ipam.Ref) gen.ResolvedRef {
 	return gen.ResolvedRef{Project: r.Project, Name: r.Name}
 }
 
-// optionalRefOf returns nil if the name is empty. Then the reference is absent, or the caller may not know the name.
+// optionalRefOf returns nil if the name is empty. In this case, the reference is absent, or the caller may not know the name.
 func optionalRefOf(r ipam.Ref) *gen.ResolvedRef {
 	if r.Name == "" {
 		return nil
@@ -80,11 +80,11 @@ func allocated(message string, since time.Time) []gen.Condition {
 	}}
 }
 
-// Each converts a list, item by item.
-func Each[D, W any](items []D, one func(D) W) []W {
+// Each converts each item of a list.
+func Each[D, W any](items []D, convert func(D) W) []W {
 	out := make([]W, len(items))
 	for i, item := range items {
-		out[i] = one(item)
+		out[i] = convert(item)
 	}
 	return out
 }

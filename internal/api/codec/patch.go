@@ -30,16 +30,16 @@ var (
 	writableClaim = append([]string{"/spec/reclaimPolicy"}, writableMeta...)
 )
 
-// patched applies a merge patch (RFC 7396) to a resource in its wire form and returns the result. The result differs from current in writable fields
-// alone. A client may read the whole resource, edit it and send it back. So a patch may contain fields that are not writable, with their current
-// values.
+// applyPatch applies a merge patch (RFC 7396) to a resource in its wire form and returns the result. The result differs from current only in writable
+// fields. A client may read the whole resource, edit it and send it back, so a patch may contain the current values of fields that are not writable.
 //
-// patched returns invalid_argument for an unknown field or a wrong type, and immutable_field if the patch changes a field that is not writable. The
-// functions in passing remove values that change all the time, so that patched does not compare them. A use case may run patched several times.
-func patched[W any](current W, patch []byte, writable []string, passing ...func(*W)) (W, error) {
+// applyPatch returns invalid_argument for an unknown field or a wrong type, and immutable_field if the patch changes a field that is not writable.
+// The functions in clearVolatile remove values that change all the time, so that applyPatch does not compare them. A use case may call applyPatch
+// several times.
+func applyPatch[W any](current W, patch []byte, writable []string, clearVolatile ...func(*W)) (W, error) {
 	var next W
-	for _, away := range passing {
-		away(&current)
+	for _, reset := range clearVolatile {
+		reset(&current)
 	}
 	before, err := json.Marshal(current)
 	if err != nil {
@@ -48,7 +48,7 @@ func patched[W any](current W, patch []byte, writable []string, passing ...func(
 	// If a patch sets an unknown field to null, the merge removes the field. A check of the result would not find it.
 	var named W
 	if err := jsonv2.Unmarshal(patch, &named, jsonv2.RejectUnknownMembers(true)); errors.Is(err, jsonv2.ErrUnknownName) {
-		return next, notThatResource(err)
+		return next, wrongField(err)
 	}
 	merged, err := jsonpatch.MergePatch(before, patch)
 	if err != nil {
@@ -56,10 +56,10 @@ func patched[W any](current W, patch []byte, writable []string, passing ...func(
 	}
 	// encoding/json would accept {"Visibility": …} for visibility, and would not report the wrong case.
 	if err := jsonv2.Unmarshal(merged, &next, jsonv2.RejectUnknownMembers(true)); err != nil {
-		return next, notThatResource(err)
+		return next, wrongField(err)
 	}
-	for _, away := range passing {
-		away(&next)
+	for _, reset := range clearVolatile {
+		reset(&next)
 	}
 	after, err := json.Marshal(next)
 	if err != nil {
@@ -69,7 +69,7 @@ func patched[W any](current W, patch []byte, writable []string, passing ...func(
 	if err != nil {
 		return next, notPatchable(err)
 	}
-	return next, immutable(changed, writable)
+	return next, checkImmutable(changed, writable)
 }
 
 // Mentions reports whether a patch has a member at its top level.
@@ -87,8 +87,8 @@ func notPatchable(cause error) error {
 	return ipam.Errorf(ipam.CodeInternal, "The patch cannot be applied.").WithCause(cause)
 }
 
-// notThatResource returns an error that points to the field that does not fit the resource.
-func notThatResource(err error) error {
+// wrongField returns an error that points to the field that does not fit the resource.
+func wrongField(err error) error {
 	e, ok := errors.AsType[*jsonv2.SemanticError](err)
 	if !ok {
 		return notPatchable(err)
@@ -100,11 +100,11 @@ func notThatResource(err error) error {
 	return refuse.At(pointer, "is of the wrong type.")
 }
 
-// immutable returns an error if a changed field is not writable.
-func immutable(changed, writable []string) error {
+// checkImmutable returns an error if a changed field is not writable.
+func checkImmutable(changed, writable []string) error {
 	var fields []ipam.Field
 	for _, pointer := range changed {
-		if !under(pointer, writable) {
+		if !isUnder(pointer, writable) {
 			fields = append(fields, ipam.Field{Pointer: refuse.Clip(pointer), Detail: immutableSentence(pointer)})
 		}
 	}
@@ -127,7 +127,7 @@ func immutableSentence(pointer string) string {
 	return "is set by the server; leave it out or send it unchanged."
 }
 
-func under(pointer string, places []string) bool {
+func isUnder(pointer string, places []string) bool {
 	for _, p := range places {
 		if pointer == p || strings.HasPrefix(pointer, p+"/") {
 			return true

@@ -7,12 +7,12 @@ import (
 )
 
 // The functions below return the mutate function for a patch. The mutate function converts the stored resource into its wire form, because the patch
-// uses the API's field names. It applies the patch, and copies the writable fields back into the resource.
+// uses the API's field names. It then applies the patch, and copies the writable fields back into the resource.
 
 // PatchProject applies a JSON merge patch to a project.
 func PatchProject(patch []byte) func(ipam.Project) (ipam.Project, error) {
 	return func(was ipam.Project) (ipam.Project, error) {
-		wire, err := patched(ProjectOf(was), patch, writableText)
+		wire, err := applyPatch(ProjectOf(was), patch, writableText)
 		if err != nil {
 			return was, err
 		}
@@ -26,7 +26,7 @@ func PatchProject(patch []byte) func(ipam.Project) (ipam.Project, error) {
 // PatchSpace applies a JSON merge patch to a space.
 func PatchSpace(patch []byte) func(ipam.Space) (ipam.Space, error) {
 	return func(was ipam.Space) (ipam.Space, error) {
-		wire, err := patched(SpaceOf(was), patch, writableText)
+		wire, err := applyPatch(SpaceOf(was), patch, writableText)
 		if err != nil {
 			return was, err
 		}
@@ -37,13 +37,13 @@ func PatchSpace(patch []byte) func(ipam.Space) (ipam.Space, error) {
 	}
 }
 
-// PatchPool applies a JSON merge patch to a pool. A patch may contain the pool's status, and PatchPool compares this status with the pool in the
-// parameter read, which has the free blocks that the caller could read a moment ago. The use case passes the pool without free blocks.
-func PatchPool(patch []byte, read ipam.Pool) func(ipam.Pool) (ipam.Pool, error) {
+// PatchPool applies a JSON merge patch to a pool. A patch may contain the pool's status. PatchPool compares this status with observed, the pool with
+// the free blocks that the caller could read a moment ago, because the use case passes the pool without free blocks.
+func PatchPool(patch []byte, observed ipam.Pool) func(ipam.Pool) (ipam.Pool, error) {
 	return func(was ipam.Pool) (ipam.Pool, error) {
 		seen := was
-		seen.Stock, seen.Regional = read.Stock, read.Regional
-		wire, err := patched(PoolOf(seen, time.Time{}), patch, writablePool, withoutRunways)
+		seen.Stock, seen.Regional = observed.Stock, observed.Regional
+		wire, err := applyPatch(PoolOf(seen, time.Time{}), patch, writablePool, withoutRunways)
 		if err != nil {
 			return was, err
 		}
@@ -66,7 +66,7 @@ func PatchClass(patch []byte, status ipam.ClassStatus) func(ipam.Class) (ipam.Cl
 	return func(was ipam.Class) (ipam.Class, error) {
 		seen := was
 		seen.Status = status
-		wire, err := patched(ClassOf(seen), patch, writableClass)
+		wire, err := applyPatch(ClassOf(seen), patch, writableClass)
 		if err != nil {
 			return was, err
 		}
@@ -80,7 +80,7 @@ func PatchClass(patch []byte, status ipam.ClassStatus) func(ipam.Class) (ipam.Cl
 // PatchClaim applies a JSON merge patch to a claim.
 func PatchClaim(patch []byte) func(ipam.Claim) (ipam.Claim, error) {
 	return func(was ipam.Claim) (ipam.Claim, error) {
-		wire, err := patched(ClaimOf(was), patch, writableClaim)
+		wire, err := applyPatch(ClaimOf(was), patch, writableClaim)
 		if err != nil {
 			return was, err
 		}

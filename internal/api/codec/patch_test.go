@@ -296,7 +296,7 @@ func TestMergePatchFollowsTheRFC(t *testing.T) {
 	} {
 		var current map[string]any
 		require.NoError(t, json.Unmarshal([]byte(c[0]), &current))
-		got, err := patched(current, []byte(c[1]), []string{"/a", "/b"})
+		got, err := applyPatch(current, []byte(c[1]), []string{"/a", "/b"})
 		require.NoError(t, err)
 		back, err := json.Marshal(got)
 		require.NoError(t, err)

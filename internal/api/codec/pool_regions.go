@@ -44,8 +44,8 @@ func regionCapacity(total *big.Int, stock ipam.Stock, width int) gen.RegionCapac
 	}
 }
 
-// withoutRunways removes the runways (the time until a region has no free addresses) from a pool. They change all the time, so patched cannot compare
-// them.
+// withoutRunways removes the runways (the time until a region has no free addresses) from a pool. They change all the time, so applyPatch cannot
+// compare them.
 func withoutRunways(p *gen.IPPool) {
 	for i := range p.Status.Regions {
 		p.Status.Regions[i].Runway = ""

@@ -46,7 +46,8 @@ func origin(p ipam.Pool) string {
 }
 
 // capacity divides a pool's addresses. Addresses that are neither free nor reserved nor cooling down count as allocated. While a pool is being
-// patched, its spec and its blocks may come from different moments. Even then the sum equals the total, and no part is negative.
+// patched, its spec and its blocks may have been read at different moments. Even then, the sum of the parts equals the total, and no part is
+// negative.
 func capacity(total, available, reserved, cooling *big.Int) gen.Capacity {
 	held := new(big.Int).Sub(total, available)
 	taken := func(n *big.Int) string {

@@ -57,15 +57,15 @@ func PoolSpec(project string, s gen.IPPoolSpec) (ipam.PoolSpec, error) {
 	return spec, nil
 }
 
-func reservation(in string, r gen.Reservation) (out ipam.Reservation, err error) {
+func reservation(pointer string, r gen.Reservation) (out ipam.Reservation, err error) {
 	out = ipam.Reservation{First: r.First, Last: r.Last, Reason: r.Reason}
-	if out.CIDR, err = Block(in+"/cidr", r.CIDR); err != nil {
+	if out.CIDR, err = Block(pointer+"/cidr", r.CIDR); err != nil {
 		return out, err
 	}
-	if out.From, err = Address(in+"/from", r.From); err != nil {
+	if out.From, err = Address(pointer+"/from", r.From); err != nil {
 		return out, err
 	}
-	out.To, err = Address(in+"/to", r.To)
+	out.To, err = Address(pointer+"/to", r.To)
 	return out, err
 }
 

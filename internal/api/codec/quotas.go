@@ -44,7 +44,7 @@ func QuotaOf(q ipam.Quota) gen.Quota {
 		Status: gen.QuotaStatus{
 			Owner:     gen.QuotaOwner(q.Owner),
 			Used:      gen.QuotaUsed{Addresses: used.Addresses.String(), Claims: used.Claims, Pools: used.Pools},
-			Available: gen.QuotaAvailable{Claims: left(limits.Claims, used.Claims), Pools: left(limits.Pools, used.Pools)},
+			Available: gen.QuotaAvailable{Claims: unused(limits.Claims, used.Claims), Pools: unused(limits.Pools, used.Pools)},
 		},
 	}
 	if limits.Addresses != nil {
@@ -65,8 +65,8 @@ func quotaScopeOf(s ipam.QuotaScope) *gen.QuotaScope {
 	return &gen.QuotaScope{PoolRef: refOf(s.Pool), ClassRef: refOf(s.Class), IPFamily: gen.IPFamily(s.Family)}
 }
 
-// left returns a limit's unused part, or nil without a limit.
-func left(limit *int64, used int64) *int64 {
+// unused returns a limit's unused part, or nil without a limit.
+func unused(limit *int64, used int64) *int64 {
 	if limit == nil {
 		return nil
 	}

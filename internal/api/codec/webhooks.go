@@ -66,7 +66,7 @@ func DeliveryOf(d ipam.Delivery) gen.WebhookDelivery {
 // PatchWebhook applies a JSON merge patch to a webhook.
 func PatchWebhook(patch []byte) func(ipam.Webhook) (ipam.Webhook, error) {
 	return func(was ipam.Webhook) (ipam.Webhook, error) {
-		wire, err := patched(WebhookOf(was), patch, writableText)
+		wire, err := applyPatch(WebhookOf(was), patch, writableText)
 		if err != nil {
 			return was, err
 		}

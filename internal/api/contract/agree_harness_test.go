@@ -60,19 +60,19 @@ func pairs(t *testing.T, loosen func(*openapi3.T)) []pair {
 	doc, err := gen.GetSpec()
 	require.NoError(t, err)
 	loosen(doc)
-	k, err := arrange(doc)
+	k, err := newContract(doc)
 	require.NoError(t, err)
-	plain, err := gen.GetSpec()
+	resolve, err := gen.GetSpec()
 	require.NoError(t, err)
-	plain.Security, plain.Servers = nil, nil
+	resolve.Security, resolve.Servers = nil, nil
 	var all []pair
-	for path, item := range plain.Paths.Map() {
+	for path, item := range resolve.Paths.Map() {
 		for method, op := range item.Operations() {
 			op.Security = nil
 			echoPath := strings.NewReplacer("{", ":", "}", "").Replace(path)
 			all = append(all, pair{
 				op: k.Methods(echoPath)[method], path: echoPath,
-				route: &routers.Route{Spec: plain, Path: path, PathItem: item, Method: method, Operation: op},
+				route: &routers.Route{Spec: resolve, Path: path, PathItem: item, Method: method, Operation: op},
 			})
 		}
 	}

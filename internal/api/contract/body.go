@@ -28,7 +28,7 @@ const (
 // beyond a limit.
 //
 // It returns an error for a body that two parsers could read differently, or that the database cannot store. Such a body is not exactly one JSON
-// value in UTF-8. Or it contains a duplicate name, U+0000, a whole number with a fraction or an exponent, or nesting or numbers beyond the limits.
+// value in UTF-8, or it contains a duplicate name, U+0000, a whole number with a fraction or an exponent, or nesting or numbers beyond the limits.
 func (k *Contract) checkBody(s *openapi3.Schema, data []byte) ([]ipam.Field, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, refuse.At("", "is empty; this operation needs a JSON object.")
@@ -60,10 +60,10 @@ type walk struct {
 	contract *Contract
 	fields   []ipam.Field
 	tokens   int
-	text     []byte // the last string, unquoted, or the last number as it is spelled
+	text     []byte // the last string, unquoted, or the characters of the last number
 }
 
-// next reads a token and checks it, apart from the schema.
+// next reads a token and makes all checks that do not depend on the schema.
 func (w *walk) next() (jsontext.Kind, error) {
 	if w.tokens++; w.tokens > maxTokens {
 		return 0, refuse.At("", "has more than %d values, names and brackets; send less in one request.", maxTokens)
@@ -73,7 +73,7 @@ func (w *walk) next() (jsontext.Kind, error) {
 	case jsontext.KindBeginObject, jsontext.KindBeginArray, jsontext.KindEndObject, jsontext.KindEndArray:
 		_, err := w.ReadToken()
 		if err == nil && w.StackDepth() > maxDepth {
-			err = w.strict("is nested more than %d levels deep.", maxDepth)
+			err = w.faultHere("is nested more than %d levels deep.", maxDepth)
 		}
 		return kind, err
 	default:
@@ -91,31 +91,31 @@ func (w *walk) next() (jsontext.Kind, error) {
 			}
 		}
 		if bytes.IndexByte(w.text, 0) >= 0 {
-			return kind, w.strict("contains U+0000, which cannot be stored.")
+			return kind, w.faultHere("contains U+0000, which cannot be stored.")
 		}
 	case jsontext.KindNumber:
 		if len(w.text) > maxNumber {
-			return kind, w.strict("is a number of more than %d characters.", maxNumber)
+			return kind, w.faultHere("is a number of more than %d characters.", maxNumber)
 		}
 		f, err := strconv.ParseFloat(string(w.text), 64)
 		switch {
 		case err != nil:
-			return kind, w.strict("is a number out of range.")
+			return kind, w.faultHere("is a number out of range.")
 		case bytes.ContainsAny(w.text, ".eE") && f == math.Trunc(f):
 			// A validator would accept 24.0 as an integer, and a decoder would not.
-			return kind, w.strict("must be written as a plain integer, without a fraction or an exponent.")
+			return kind, w.faultHere("must be written as a plain integer, without a fraction or an exponent.")
 		}
 	default:
 	}
 	return kind, nil
 }
 
-// strict returns the error for a fault at the last token.
-func (w *walk) strict(format string, args ...any) error {
+// faultHere returns the error for a fault at the last token.
+func (w *walk) faultHere(format string, args ...any) error {
 	return refuse.At(string(w.StackPointer()), format, args...)
 }
 
-// add records a fault at the last token. It returns errEnough if this fault is the last one.
+// add records a fault at the last token. It returns errEnough if the walk has then found enough faults.
 func (w *walk) add(fault string) error { return w.addAt(w.StackPointer(), fault) }
 
 func (w *walk) addAt(pointer jsontext.Pointer, fault string) error {
@@ -136,7 +136,7 @@ func (w *walk) value(s *openapi3.Schema) error {
 		if err := w.add(fault); err != nil {
 			return err
 		}
-		s = everything
+		s = anyValue
 	}
 	switch kind {
 	case jsontext.KindBeginObject:
@@ -156,7 +156,7 @@ func (w *walk) array(s *openapi3.Schema) error {
 		if s.MaxItems != nil && count == *s.MaxItems {
 			return errors.Join(w.addAt(w.StackPointer().Parent(), entriesFault(s, count+1)), errEnough)
 		}
-		if err := w.value(plain(s.Items)); err != nil {
+		if err := w.value(resolve(s.Items)); err != nil {
 			return err
 		}
 		if s.UniqueItems {
@@ -205,7 +205,7 @@ func (w *walk) object(s *openapi3.Schema) error {
 				return err
 			}
 		}
-		if err := w.value(plain(member)); err != nil {
+		if err := w.value(resolve(member)); err != nil {
 			return err
 		}
 	}

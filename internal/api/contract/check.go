@@ -13,7 +13,7 @@ import (
 )
 
 // Check checks a request to the operation and its body. It returns invalid_argument with all faults, up to refuse.MaxFields. If the body is not
-// strict JSON, it returns that fault alone. Check keeps the body for Binder.
+// strict JSON, it returns only this fault. It keeps the body for Binder.
 func (op *Operation) Check(c echo.Context, body []byte) error {
 	var faults []ipam.Field
 	if op.body != nil {

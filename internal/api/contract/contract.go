@@ -23,7 +23,7 @@ import (
 // that echo's router has found.
 type Contract struct {
 	paths    map[string]map[string]*Operation // by path in echo's spelling, then by method
-	patterns sync.Map                         // each pattern by its regular expression
+	patterns sync.Map                         // patterns by regular expression
 	written  []string                         // metadata names that only the server writes
 }
 
@@ -47,11 +47,12 @@ var Load = sync.OnceValues(func() (*Contract, error) {
 	if err != nil {
 		return nil, err
 	}
-	return arrange(doc)
+	return newContract(doc)
 })
 
-// arrange indexes a document. It refuses an operation without a permission. Otherwise a forgotten permission would open the operation to everybody.
-func arrange(doc *openapi3.T) (*Contract, error) {
+// newContract indexes a document. It refuses an operation without a permission, because a forgotten permission would otherwise open the operation to
+// everybody.
+func newContract(doc *openapi3.T) (*Contract, error) {
 	k := &Contract{paths: map[string]map[string]*Operation{}}
 	k.explain(doc)
 	for path, item := range doc.Paths.Map() {
@@ -72,7 +73,7 @@ func arrange(doc *openapi3.T) (*Contract, error) {
 			o.Stale = o.parameters.GetByInAndName(openapi3.ParameterInQuery, ParamConsistency) != nil
 			if op.RequestBody != nil {
 				for mediaType, content := range op.RequestBody.Value.Content {
-					o.MediaType, o.body = mediaType, plain(content.Schema)
+					o.MediaType, o.body = mediaType, resolve(content.Schema)
 				}
 			}
 			methods[method] = o
@@ -119,7 +120,7 @@ func Allowed(methods map[string]*Operation) string {
 // Methods returns a path's operations by method, or nil for an unknown path. path is the route as echo writes it, with :name for a parameter.
 func (k *Contract) Methods(path string) map[string]*Operation { return k.paths[path] }
 
-// CoversReads reports whether the operation is a read that returns an entity tag.
-func (op *Operation) CoversReads() bool {
+// ReadsWithTag reports whether the operation is a read that returns an entity tag.
+func (op *Operation) ReadsWithTag() bool {
 	return op.method == http.MethodGet && op.takes(IfNoneMatch)
 }

@@ -46,7 +46,7 @@ func TestContractWithoutAPermissionIsRefused(t *testing.T) {
 			doc, err := gen.GetSpec()
 			require.NoError(t, err)
 			tc.damage(doc.Paths.Value("/v1/projects/{project}/claims").Post)
-			_, err = arrange(doc)
+			_, err = newContract(doc)
 			require.ErrorContains(t, err, tc.wrong)
 			require.ErrorContains(t, err, "POST /v1/projects/{project}/claims")
 		})

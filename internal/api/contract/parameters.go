@@ -23,7 +23,7 @@ func (op *Operation) checkParameters(c echo.Context) ([]ipam.Field, error) {
 	if err != nil {
 		return nil, refuse.Invalid([]ipam.Field{{Pointer: "query", Detail: "is not a query string: write it as name=value&name=value, percent-encoded."}})
 	}
-	fields := op.unconditional(r.Header)
+	fields := op.unsupportedConditions(r.Header)
 	for _, ref := range op.parameters {
 		p := ref.Value
 		var values []string
@@ -33,7 +33,7 @@ func (op *Operation) checkParameters(c echo.Context) ([]ipam.Field, error) {
 		case openapi3.ParameterInQuery:
 			values = query[p.Name]
 		case openapi3.ParameterInHeader:
-			values = joined(r.Header, http.CanonicalHeaderKey(p.Name))
+			values = headerValues(r.Header, http.CanonicalHeaderKey(p.Name))
 		}
 		if fault := op.contract.parameterFault(p, values); fault != "" {
 			fields = append(fields, ipam.Field{Pointer: p.In + ":" + p.Name, Detail: fault})
@@ -44,15 +44,15 @@ func (op *Operation) checkParameters(c echo.Context) ([]ipam.Field, error) {
 		case !utf8.ValidString(name):
 			fields = append(fields, ipam.Field{Pointer: "query", Detail: "has a name that is not valid UTF-8."})
 		case op.parameters.GetByInAndName(openapi3.ParameterInQuery, name) == nil:
-			fields = append(fields, ipam.Field{Pointer: "query:" + refuse.Clip(name), Detail: "is not a parameter of this operation" + op.known()})
+			fields = append(fields, ipam.Field{Pointer: "query:" + refuse.Clip(name), Detail: "is not a parameter of this operation" + op.parameterList()})
 		}
 	}
 	slices.SortFunc(fields, func(x, y ipam.Field) int { return strings.Compare(x.Pointer, y.Pointer) })
 	return fields, nil
 }
 
-// joined returns a header's values. It joins repeated preconditions, because a precondition is a list and may have several headers.
-func joined(h http.Header, name string) []string {
+// headerValues returns a header's values. It joins repeated preconditions, because a precondition is a list, which may be split into several headers.
+func headerValues(h http.Header, name string) []string {
 	if len(h[name]) > 1 && (name == IfMatch || name == IfNoneMatch) {
 		h.Set(name, strings.Join(h[name], ", "))
 	}
@@ -61,7 +61,7 @@ func joined(h http.Header, name string) []string {
 
 // parameterFault returns the error text for a parameter's values, or "".
 func (k *Contract) parameterFault(p *openapi3.Parameter, values []string) string {
-	s := plain(p.Schema)
+	s := resolve(p.Schema)
 	switch {
 	case len(values) == 0 && p.Required:
 		return "is required."
@@ -77,7 +77,7 @@ func (k *Contract) parameterFault(p *openapi3.Parameter, values []string) string
 			return fault
 		}
 		for _, item := range items {
-			if fault := k.fault(plain(s.Items), jsontext.KindString, []byte(item)); fault != "" {
+			if fault := k.fault(resolve(s.Items), jsontext.KindString, []byte(item)); fault != "" {
 				return fault
 			}
 		}
@@ -93,8 +93,8 @@ func (k *Contract) parameterFault(p *openapi3.Parameter, values []string) string
 	return k.fault(s, kind, []byte(values[0]))
 }
 
-// known lists the operation's query parameters, to end a sentence.
-func (op *Operation) known() string {
+// parameterList returns the end of a sentence, which lists the operation's query parameters.
+func (op *Operation) parameterList() string {
 	var names []string
 	for _, p := range op.parameters {
 		if p.Value.In == openapi3.ParameterInQuery {

@@ -6,7 +6,7 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// JSON is the media type in requests and responses, except patches and problem documents.
+// JSON is the media type of requests and responses, except patches and problem documents.
 const JSON = "application/json"
 
 // ParamConsistency is the query parameter with which a read allows stale data.
@@ -25,8 +25,8 @@ func PathParam(c echo.Context, name string) string {
 // plainParam unescapes a path parameter in the same way as the generated handlers.
 func plainParam(c echo.Context, value string) string {
 	if c.Request().URL.RawPath != "" {
-		if plain, err := url.PathUnescape(value); err == nil {
-			return plain
+		if resolve, err := url.PathUnescape(value); err == nil {
+			return resolve
 		}
 	}
 	return value

@@ -15,10 +15,10 @@ const (
 	IfNoneMatch = "If-None-Match"
 )
 
-// unconditional returns an error for each precondition in a request that the operation does not support. The server refuses these preconditions,
-// because the caller relies on them. The exception is If-None-Match in a read, which is only an optimization. A read without an entity tag ignores it
-// and returns the whole response.
-func (op *Operation) unconditional(h http.Header) []ipam.Field {
+// unsupportedConditions returns an error for each precondition that the operation does not support. The server refuses such a precondition, because
+// the caller relies on it. The exception is If-None-Match in a read, which is only an optimization: a read without an entity tag ignores it and
+// returns the whole response.
+func (op *Operation) unsupportedConditions(h http.Header) []ipam.Field {
 	var fields []ipam.Field
 	for _, name := range []string{IfMatch, IfNoneMatch} {
 		if len(h[name]) > 0 && !op.takes(name) && (op.method != http.MethodGet || name != IfNoneMatch) {

@@ -16,27 +16,27 @@ import (
 	"github.com/carve-ipam/carve/internal/api/refuse"
 )
 
-// everything is the schema that allows everything.
-var everything = &openapi3.Schema{}
+// anyValue is the schema that allows every value.
+var anyValue = &openapi3.Schema{}
 
-// plain returns a schema without its references. A schema with allOf has one part and no other keyword, because code generators need this form for a
+// resolve returns the schema behind a reference. A schema with allOf has one part and no other keyword, because code generators need this form for a
 // reference with a description. plain returns everything for a nil reference.
-func plain(ref *openapi3.SchemaRef) *openapi3.Schema {
+func resolve(ref *openapi3.SchemaRef) *openapi3.Schema {
 	switch {
 	case ref == nil:
-		return everything
+		return anyValue
 	case len(ref.Value.AllOf) == 1:
-		return plain(ref.Value.AllOf[0])
+		return resolve(ref.Value.AllOf[0])
 	default:
 		return ref.Value
 	}
 }
 
-// fault returns the error text for a value, or "" for a valid one. It does not look into objects and arrays. text is a string's value, or a number as
-// it is spelled.
+// fault returns the error text for a value, or "" for a valid one. It does not look into objects and arrays. text is the value of a string, or the
+// characters of a number.
 func (k *Contract) fault(s *openapi3.Schema, kind jsontext.Kind, text []byte) string {
 	switch {
-	case s == everything, kind == jsontext.KindNull && s.Nullable:
+	case s == anyValue, kind == jsontext.KindNull && s.Nullable:
 		return ""
 	case kind == jsontext.KindNull:
 		return "must not be null; leave it out or give it a value."
@@ -46,11 +46,11 @@ func (k *Contract) fault(s *openapi3.Schema, kind jsontext.Kind, text []byte) st
 		}
 		return choices(s.Enum)
 	case s.Type.Is(openapi3.TypeObject):
-		return unless(kind == jsontext.KindBeginObject, "must be an object.")
+		return faultUnless(kind == jsontext.KindBeginObject, "must be an object.")
 	case s.Type.Is(openapi3.TypeArray):
-		return unless(kind == jsontext.KindBeginArray, "must be an array.")
+		return faultUnless(kind == jsontext.KindBeginArray, "must be an array.")
 	case s.Type.Is(openapi3.TypeBoolean):
-		return unless(kind == jsontext.KindTrue || kind == jsontext.KindFalse, "must be true or false.")
+		return faultUnless(kind == jsontext.KindTrue || kind == jsontext.KindFalse, "must be true or false.")
 	case s.Type.Is(openapi3.TypeInteger):
 		return integerFault(s, kind, text)
 	case kind != jsontext.KindString:
@@ -89,8 +89,8 @@ func (k *Contract) textFault(s *openapi3.Schema, text []byte) string {
 	return ""
 }
 
-// isMoment reports whether a text that matches the pattern for times is a valid time. The text may be 31 February, have the zone +99:99, or be in the
-// year 0000, which some zones cannot express.
+// isMoment reports whether a text that matches the pattern for times is a valid time. Some texts match the pattern and are not valid times: 31
+// February, the zone +99:99, and the year 0000, which some zones cannot express.
 func isMoment(text []byte) bool {
 	var t time.Time
 	err := t.UnmarshalText(text)
@@ -113,8 +113,8 @@ func entriesFault(s *openapi3.Schema, n uint64) string {
 	return ""
 }
 
-// unless returns "" if valid is true, and otherwise the fault.
-func unless(valid bool, fault string) string {
+// faultUnless returns "" if valid is true, and fault otherwise.
+func faultUnless(valid bool, fault string) string {
 	if valid {
 		return ""
 	}
@@ -139,7 +139,7 @@ func choices(enum []any) string {
 type pattern struct {
 	re       *regexp.Regexp
 	sentence func(text string) string // the error text for a text that does not match
-	explains bool                     // whether the sentence explains the length too: a UUID's limits help no caller
+	explains bool                     // whether the sentence replaces the one about the length; for a UUID, for example, the length limits help no caller
 }
 
 // pattern returns a regular expression with its error text. It compiles the expression once.

@@ -57,7 +57,7 @@ func (k *Contract) explain(doc *openapi3.T) {
 // unknownSentence returns the error text for an unknown member in the object at pointer. If responses have this member, the text explains that the
 // server sets it. Otherwise the text suggests the closest known name and lists all known names.
 func (k *Contract) unknownSentence(pointer, name string, s *openapi3.Schema) string {
-	if k.served(pointer, name) {
+	if k.isServerSet(pointer, name) {
 		return "is set by the server; leave it out."
 	}
 	names := slices.Sorted(maps.Keys(s.Properties))
@@ -71,9 +71,9 @@ func (k *Contract) unknownSentence(pointer, name string, s *openapi3.Schema) str
 	return "is not a field; t" + there
 }
 
-// served reports whether responses have a member that requests must not have. A caller sends such a member if it sends back a resource that it has
-// read.
-func (k *Contract) served(pointer, name string) bool {
+// isServerSet reports whether responses have a member that requests must not have. A caller sends such a member when it sends back a resource that it
+// has read.
+func (k *Contract) isServerSet(pointer, name string) bool {
 	inBatch := strings.HasPrefix(pointer, "/claims/") && strings.Count(pointer, "/") == 2
 	switch {
 	case pointer == "" || inBatch:

@@ -74,7 +74,7 @@ func (t *Attempts) Failed(h http.Header, err error) error {
 	return err
 }
 
-// network returns the text that identifies a client for the limit. That is the IPv4 address or the IPv6 /64, because an IPv6 host can choose any
+// network returns the text that identifies a client for the limit: the IPv4 address, or the /64 of an IPv6 address. An IPv6 host can choose any
 // address in its /64.
 func network(address string) string {
 	a, err := netip.ParseAddr(address)

@@ -13,8 +13,8 @@ import (
 )
 
 // InFlight limits concurrent requests. A request that finds no slot waits a moment for one before it is refused. The wait does not let the server
-// serve more requests. It slows down clients that repeat refused requests at once. To read a request and to refuse it costs work. Under several times
-// the capacity, the server does little else. A nil InFlight has no limit.
+// serve more requests. It slows down clients that repeat refused requests at once. When the load is several times the capacity, the server would
+// otherwise do little but read and refuse requests. A nil InFlight has no limit.
 type InFlight struct {
 	slots chan struct{} // one element for each request with a slot
 	share int           // slots that one caller may have
@@ -34,7 +34,7 @@ type Load struct {
 	Now, Max int64 // requests with a slot, and their limit
 	Waiting  int64 // requests that wait for a slot or for their refusal
 	Full     int64 // requests refused because all slots were taken, since the start
-	Greedy   int64 // requests refused because their caller had its share, since the start
+	Greedy   int64 // requests refused because their caller had used its share, since the start
 }
 
 // logEvery is the minimum interval between log lines about refused requests.
@@ -46,17 +46,17 @@ var (
 	errCallerLimit = ipam.Errorf(ipam.CodeRateLimited, "Too many requests at once: this caller uses half of the server's limit already. Nothing was changed; repeat the request when Retry-After has passed.")
 )
 
-// maxWaiting limits the waiting requests. A waiting request needs only its connection, some 20 kB, which exists anyway.
+// maxWaiting limits the waiting requests. A waiting request needs only its connection, which has some 20 kB and exists in any case.
 const maxWaiting = 16384
 
-// NewInFlight allows limit concurrent requests. One caller may have half. A request without a slot waits for at most the duration wait. If limit is
-// 0, NewInFlight returns nil, which has no limit.
-func NewInFlight(limit int, wait time.Duration) *InFlight {
+// NewInFlight returns an InFlight. limit is the number of concurrent requests, and one caller may have half of them. maxWait is the longest time that
+// a request waits for a slot. If limit is 0, NewInFlight returns nil, which has no limit.
+func NewInFlight(limit int, maxWait time.Duration) *InFlight {
 	if limit <= 0 {
 		return nil
 	}
 	return &InFlight{
-		slots: make(chan struct{}, limit), share: max(1, limit/2), wait: wait, seed: maphash.MakeSeed(), held: map[uint64]int{}, logLimit: rate.Sometimes{Interval: logEvery},
+		slots: make(chan struct{}, limit), share: max(1, limit/2), wait: maxWait, seed: maphash.MakeSeed(), held: map[uint64]int{}, logLimit: rate.Sometimes{Interval: logEvery},
 	}
 }
 
@@ -70,9 +70,9 @@ func (f *InFlight) Load() Load {
 
 // Enter takes a slot and returns leave, which returns the slot. If there is no slot, it returns the error for the caller.
 //
-// Enter identifies a caller by the credentials in the request, even if they are not valid. Validation would cost the work that the limit saves.
-// Without a caller's credentials, no other client can use up the caller's share. A request without credentials counts for no caller: the
-// authentication soon refuses it, unless the server is in development mode.
+// Enter identifies a caller by the credentials in the request, even if they are not valid. Validation would cost the work that the limit saves. Only
+// a client that knows a caller's credentials can use the caller's share. A request without credentials counts for no caller, because authentication
+// soon refuses it, unless the server is in development mode.
 func (f *InFlight) Enter(ctx context.Context, credentials string) (leave func(), refused *ipam.Error) {
 	if credentials == "" {
 		if !f.enterSlot(ctx) {
@@ -93,8 +93,8 @@ func (f *InFlight) Enter(ctx context.Context, credentials string) (leave func(),
 	return func() { <-f.slots; f.leaveAs(caller) }, nil
 }
 
-// Throttled calls the function at most once in logEvery, so that refused requests do not fill the log.
-func (f *InFlight) Throttled(tell func()) { f.logLimit.Do(tell) }
+// LimitLog calls write at most once in logEvery, so that refused requests do not fill the log.
+func (f *InFlight) LimitLog(write func()) { f.logLimit.Do(write) }
 
 // enterSlot takes a slot. If there is none, it waits for one.
 func (f *InFlight) enterSlot(ctx context.Context) bool {
@@ -110,24 +110,24 @@ func (f *InFlight) enterSlot(ctx context.Context) bool {
 	return false
 }
 
-// await waits until the channel has room, the time is up or the caller disconnects. If too many requests already wait, it returns at once.
-func (f *InFlight) await(ctx context.Context, room chan<- struct{}) bool {
+// await waits until slots accepts an element, the time is up or the caller disconnects. If too many requests already wait, it returns false at once.
+func (f *InFlight) await(ctx context.Context, slots chan<- struct{}) bool {
 	defer f.waiting.Add(-1)
 	if f.waiting.Add(1) > maxWaiting || f.wait <= 0 {
 		return false
 	}
-	over := time.NewTimer(f.wait)
-	defer over.Stop()
+	timer := time.NewTimer(f.wait)
+	defer timer.Stop()
 	select {
-	case room <- struct{}{}:
+	case slots <- struct{}{}:
 		return true
-	case <-over.C:
+	case <-timer.C:
 	case <-ctx.Done():
 	}
 	return false
 }
 
-// enterAs counts one more request for a caller. It returns false if the caller already has its share.
+// enterAs counts one more request for a caller. It returns false if the caller has already used its share.
 func (f *InFlight) enterAs(caller uint64) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -11,9 +11,9 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// answersHold limits the responses that the server holds at the same time, in bytes of JSON. The process needs several times as much memory, for
-// rows, objects and text.
-const answersHold = 64 << 20
+// responseMemory limits the JSON of all responses that the server holds at the same time, in bytes. The process needs several times as much memory
+// for rows, objects and text.
+const responseMemory = 64 << 20
 
 // One project's callers may use a quarter, and one caller may use an eighth.
 const (
@@ -24,15 +24,15 @@ const (
 // memoryWait is the time for which a request waits for memory before it is refused.
 const memoryWait = 5 * time.Second
 
-// Memory limits the bytes in all responses that the server holds. A response counts from before its rows are read until the client has received it. A
-// slow client keeps its own responses' memory, but at most its share. A nil Memory has no limit.
+// Memory limits the bytes in all responses that the server holds. A response counts from the moment before its rows are read until the client has
+// received it. A slow client occupies only the memory of its own responses, at most its share. A nil Memory has no limit.
 type Memory struct {
 	limit int64
 	whole *semaphore.Weighted
 	held  atomic.Int64
 
 	mu     sync.Mutex
-	shares map[string]*memoryShare // shares by caller and by project; an entry exists while a request uses it
+	shares map[string]*memoryShare // shares by caller and by project; an entry exists only while a request uses it
 }
 
 type memoryShare struct {
@@ -55,9 +55,10 @@ var (
 )
 
 // Reserve reserves bytes for a response to a caller, at most the caller's share. If project is not "", it also reserves the bytes in the project's
-// share. Reserve takes the shares before the common memory. So a request that waits for its project's share holds no memory that others could use.
+// share. Reserve takes the shares before the common memory, so that a request that waits for its project's share holds no memory that other projects
+// could use.
 //
-// keep reduces the reservation to the given number of bytes.
+// keep reduces the reservation to a number of bytes.
 func (m *Memory) Reserve(ctx context.Context, caller, project string, bytes int) (keep func(bytes int), err error) {
 	if m == nil {
 		return func(int) {}, nil
@@ -109,20 +110,20 @@ func (m *Memory) Reserve(ctx context.Context, caller, project string, bytes int)
 }
 
 // share returns the memory for one caller or project. It creates the entry for the first request that uses it. drop ends the use.
-func (m *Memory) share(of string, limit int64) (free *semaphore.Weighted, drop func()) {
+func (m *Memory) share(key string, limit int64) (free *semaphore.Weighted, drop func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s := m.shares[of]
+	s := m.shares[key]
 	if s == nil {
 		s = &memoryShare{free: semaphore.NewWeighted(limit)}
-		m.shares[of] = s
+		m.shares[key] = s
 	}
 	s.users++
 	return s.free, func() {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		if s.users--; s.users == 0 {
-			delete(m.shares, of)
+			delete(m.shares, key)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-// Package limits limits requests by their rate, cost, number and memory, for each caller. An error contains the time after which the caller may
+// Package limits limits requests by their rate, cost, number and memory, for each caller. Each error contains the time after which the caller may
 // retry.
 package limits
 
@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ratelimit"
 )
 
-// Limits are the rate limits. A nil limiter has no limit.
+// Limits are the rate limits. A nil field has no limit.
 type Limits struct {
 	Reads     *ratelimit.Limiter // by caller
 	Writes    *ratelimit.Limiter // by caller
@@ -43,7 +43,7 @@ func (r Rates) Limits(clock func() time.Time) Limits {
 		Work:      ratelimit.New("work", r.Work, seldom),
 		Project:   ratelimit.New(projectPolicy, r.Project, seldom),
 		Refusals:  ratelimit.New("refusals", (r.Writes+19)/20, often), // a twentieth: 10 records for 200 writes a second
-		Memory:    NewMemory(answersHold),
+		Memory:    NewMemory(responseMemory),
 	}
 }
 

@@ -15,14 +15,14 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// Around describes the paths outside the contract that depend on the server's configuration.
-type Around struct {
+// OptionalPaths selects the paths outside the contract that exist only in some configurations.
+type OptionalPaths struct {
 	Console      bool
 	Metrics      bool
 	MetricsLocal bool // metrics are only for callers on this machine
 }
 
-// front is the response at /: the list with the server's paths. It omits the build's version, because the version needs credentials.
+// front is the response at /, which lists the server's paths. It omits the version, because only callers with credentials may read the version.
 type front struct {
 	Name     string `json:"name"`
 	Console  string `json:"console,omitempty"`
@@ -41,28 +41,28 @@ var frontText string
 //go:embed front.css
 var frontStyle string
 
-// Front serves the list with the server's paths, as a page to browsers and as JSON to other clients. It needs no credentials.
-func Front(there Around) echo.HandlerFunc {
+// Front serves the list of the server's paths, as a page to browsers and as JSON to other clients. It needs no credentials.
+func Front(optional OptionalPaths) echo.HandlerFunc {
 	var page bytes.Buffer
 	if err := template.Must(template.New("front").Parse(frontText)).Execute(&page, struct {
-		Around
+		OptionalPaths
 		Style template.CSS
-	}{there, template.CSS(frontStyle)}); err != nil { //nolint:gosec // a constant in this package
+	}{optional, template.CSS(frontStyle)}); err != nil { //nolint:gosec // a constant in this package
 		panic(fmt.Sprintf("api: front page: %v", err))
 	}
-	where := front{
+	paths := front{
 		Name: "Carve", Contract: "/openapi.yaml", Docs: "/docs/", Problems: "/problems", Version: "/v1/version", Health: "/healthz", Ready: "/readyz",
 	}
-	if there.Console {
-		where.Console = "/console/"
+	if optional.Console {
+		paths.Console = "/console/"
 	}
-	if there.Metrics {
-		where.Metrics = "/metrics"
+	if optional.Metrics {
+		paths.Metrics = "/metrics"
 	}
 	return func(c echo.Context) error {
-		varies(c)
+		setVary(c)
 		if !forBrowser(c) {
-			return c.JSON(http.StatusOK, where)
+			return c.JSON(http.StatusOK, paths)
 		}
 		c.Response().Header().Set("Content-Security-Policy", policy())
 		return c.HTMLBlob(http.StatusOK, page.Bytes())
@@ -115,8 +115,8 @@ func forBrowser(c echo.Context) bool {
 	return strings.Contains(c.Request().Header.Get("Accept"), "text/html")
 }
 
-// varies marks a response that depends on the Accept header and on the build.
-func varies(c echo.Context) {
+// setVary sets the headers of a response that depends on the Accept header and on the build.
+func setVary(c echo.Context) {
 	h := c.Response().Header()
 	h.Set("Cache-Control", "no-cache")
 	h.Set("Vary", "Accept")

@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/docs/problems"
 )
 
-// problemPage renders a page as HTML. From Markdown, the pages use only headings and paragraphs.
+// problemPage renders a page as HTML. The Markdown of these pages has only headings and paragraphs.
 var problemPage = template.Must(template.New("problem").Parse(htmlHead + `<p><a href="/problems">All problems</a></p>
 {{range .Content.Blocks}}{{if eq .Kind "h1"}}<h1>{{.Text}}</h1>
 {{else if eq .Kind "h2"}}<h2>{{.Text}}</h2>
@@ -26,7 +26,7 @@ func Problem(c echo.Context) error {
 	if !ok {
 		return echo.ErrNotFound
 	}
-	varies(c)
+	setVary(c)
 	if !forBrowser(c) {
 		return c.Blob(http.StatusOK, mimeMarkdown, []byte(text))
 	}
@@ -61,7 +61,7 @@ var problemIndex = template.Must(template.New("problems").Parse(htmlHead + `<p><
 // Problems lists all codes' pages: HTML to a browser, Markdown to other clients.
 func Problems(c echo.Context) error {
 	all := problems.All()
-	varies(c)
+	setVary(c)
 	if forBrowser(c) {
 		return showHTML(c, problemIndex, "Problems", all)
 	}

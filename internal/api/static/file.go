@@ -21,8 +21,8 @@ var types = map[string]string{
 	"": "text/plain; charset=utf-8", // LICENSE, NOTICE
 }
 
-// smallest is the minimum size for compression, in bytes.
-const smallest = 1024
+// minCompressed is the minimum size of a compressed file, in bytes.
+const minCompressed = 1024
 
 // File is a file in the binary. It changes only with the binary.
 type File struct {
@@ -44,7 +44,7 @@ func New(name, caching string, body []byte) *File {
 
 // Compressed lets the server send the file with gzip to clients that accept it, and returns the file. Small files and images stay uncompressed.
 func (f *File) Compressed() *File {
-	if text := strings.HasPrefix(f.kind, "text/") || strings.HasPrefix(f.kind, "application/") || f.kind == types[".svg"]; text && len(f.body) >= smallest {
+	if text := strings.HasPrefix(f.kind, "text/") || strings.HasPrefix(f.kind, "application/") || f.kind == types[".svg"]; text && len(f.body) >= minCompressed {
 		f.compressed = sync.OnceValue(func() []byte { return compress(f.body) })
 	}
 	return f
@@ -74,10 +74,10 @@ func (f *File) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
 }
 
-// accepts reports whether a browser accepts gzip. All browsers do. If a client adds a quality value to gzip, it gets the uncompressed file.
+// accepts reports whether a client accepts gzip, as all browsers do. A client that adds a quality value to gzip receives the uncompressed file.
 func accepts(h http.Header) bool {
-	for each := range strings.SplitSeq(h.Get("Accept-Encoding"), ",") {
-		if strings.EqualFold(strings.TrimSpace(each), "gzip") {
+	for coding := range strings.SplitSeq(h.Get("Accept-Encoding"), ",") {
+		if strings.EqualFold(strings.TrimSpace(coding), "gzip") {
 			return true
 		}
 	}

@@ -14,8 +14,8 @@ import (
 // base is the directory for the PostgreSQL clusters of this user's test processes. If TMPDIR is set, the directory is below it. Otherwise it is in
 // memory, or below /tmp if there is not enough memory.
 //
-// A process holds the lock of base shared while it makes a directory, because the new directory has no lock yet. A process that removes the
-// directories of killed processes holds the lock of base exclusively.
+// A process holds a shared lock on base while it makes a directory, because the new directory has no lock yet. A process that removes the directories
+// of killed processes holds an exclusive lock on base.
 type base struct {
 	dir  string
 	lock *os.File
@@ -63,8 +63,8 @@ func (b *base) sweep() {
 	}
 }
 
-// newDir makes a directory and calls use, which must lock the directory itself.
-func (b *base) newDir(use func(dir string) error) error {
+// newDir makes a directory and calls callback, which must lock the directory itself.
+func (b *base) newDir(callback func(dir string) error) error {
 	if err := b.flock(syscall.LOCK_SH); err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (b *base) newDir(use func(dir string) error) error {
 	if err != nil {
 		return err
 	}
-	if err := use(dir); err != nil {
+	if err := callback(dir); err != nil {
 		return errors.Join(err, os.RemoveAll(dir))
 	}
 	return nil

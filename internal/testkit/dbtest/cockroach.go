@@ -53,7 +53,7 @@ func (c *cockroach) create(ctx context.Context, name, kind string) (string, erro
 	if left, ok := c.reuse(name, kind); ok {
 		return left.dsn, nil
 	}
-	dsn, err := at(c.url, name)
+	dsn, err := dsnOf(c.url, name)
 	if err != nil {
 		return "", err
 	}
@@ -68,7 +68,7 @@ func (c *cockroach) create(ctx context.Context, name, kind string) (string, erro
 
 func (c *cockroach) readTemplate(ctx context.Context, t *template[schemaCopy]) (schema schemaCopy, err error) {
 	name := "carve_template_" + strings.ToLower(rand.Text())
-	dsn, err := at(c.url, name)
+	dsn, err := dsnOf(c.url, name)
 	if err != nil {
 		return schema, err
 	}
@@ -82,8 +82,8 @@ func (c *cockroach) readTemplate(ctx context.Context, t *template[schemaCopy]) (
 	return readSchema(ctx, dsn)
 }
 
-// drop empties a database for a later test if its schema is unchanged, and otherwise discards it. It works in the background. A database in several
-// regions takes a minute to make, so drop waits there: the next test then finds the emptied database.
+// drop empties a database for a later test if its schema is unchanged, and otherwise discards it. It works in the background, except for a database
+// in several regions. Such a database takes a minute to make, so drop waits, and the next test then finds the emptied database.
 func (c *cockroach) drop(ctx context.Context, name string) error {
 	ctx = context.WithoutCancel(ctx)
 	c.mu.Lock()
@@ -102,7 +102,7 @@ func (c *cockroach) drop(ctx context.Context, name string) error {
 	return nil
 }
 
-// discard drops a database. It stays visible until the job that removes its ranges has begun, which takes seconds.
+// discard drops a database. The database stays visible until the job that removes its ranges has begun, which takes seconds.
 func (c *cockroach) discard(ctx context.Context, name string) {
 	c.mu.Lock()
 	if was, ok := c.made[name]; ok {

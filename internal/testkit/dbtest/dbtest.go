@@ -23,8 +23,8 @@ const (
 
 // Config describes the databases of a package's tests.
 type Config struct {
-	// Migrate brings an empty database to the current schema. It must have closed
-	// its connections when it returns. Nil leaves databases empty.
+	// Migrate brings an empty database to the current schema. It must close its connections before it returns. If Migrate is nil, the databases are
+	// empty.
 	Migrate func(ctx context.Context, dsn string) error
 	// Kinds has a Migrate for databases of other kinds, by the name of the kind.
 	Kinds map[string]func(ctx context.Context, dsn string) error
@@ -119,8 +119,8 @@ func NewOf(t testing.TB, kind string) (dsn string) {
 	return dsn
 }
 
-// NeedsRegions skips a test of several regions on a CockroachDB with one region. PostgreSQL accepts any region name, and CockroachDB only the regions
-// of its nodes.
+// NeedsRegions skips a test of several regions on a CockroachDB with one region. PostgreSQL accepts any region name, but CockroachDB accepts only the
+// regions of its nodes.
 func NeedsRegions(t testing.TB) {
 	t.Helper()
 	if Engine() == devdb.Cockroach && os.Getenv(EnvURLs) == "" {

@@ -35,7 +35,7 @@ func Empty(t testing.TB) string {
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		_, err := admin.Exec(context.Background(), "DROP DATABASE "+name)
-		require.NoError(t, err, "whoever migrates closes its connections")
+		require.NoError(t, err, "a migration must close its connections")
 	})
 	u, err := url.Parse(dsn)
 	require.NoError(t, err)
@@ -43,15 +43,15 @@ func Empty(t testing.TB) string {
 	return u.String()
 }
 
-// Cluster makes an empty database on a cluster with several regions. at has a DSN for each region, through a node in that region. regions has the
+// Cluster makes an empty database on a cluster with several regions. dsns has a DSN for each region, through a node in that region. regions has the
 // regions in the order of CRDB_URLS.
-func Cluster(t testing.TB) (regions []string, at map[string]string) {
+func Cluster(t testing.TB) (regions []string, dsns map[string]string) {
 	t.Helper()
 	if os.Getenv(EnvURLs) == "" {
 		t.Skip("about a CockroachDB cluster of several regions: make test-crdb-cluster")
 	}
 	name := "carve_test_cluster_" + strings.ToLower(rand.Text())
-	at = map[string]string{}
+	dsns = map[string]string{}
 	var admin *pgx.Conn
 	for one := range strings.SplitSeq(os.Getenv(EnvURLs), ",") {
 		region, address, found := strings.Cut(one, "=")
@@ -62,7 +62,7 @@ func Cluster(t testing.TB) (regions []string, at map[string]string) {
 		u, err := url.Parse(address)
 		require.NoError(t, err)
 		u.Path = "/" + name
-		regions, at[region] = append(regions, region), u.String()
+		regions, dsns[region] = append(regions, region), u.String()
 	}
 	_, err := admin.Exec(t.Context(), "CREATE DATABASE "+name)
 	require.NoError(t, err)
@@ -70,7 +70,7 @@ func Cluster(t testing.TB) (regions []string, at map[string]string) {
 		_, err := admin.Exec(context.Background(), "DROP DATABASE "+name+" CASCADE")
 		require.NoError(t, err)
 	})
-	return regions, at
+	return regions, dsns
 }
 
 // Gateway returns the DSN of a database through a node in the region. If the cluster lists no node for the region, it returns dsn.

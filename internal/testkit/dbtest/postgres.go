@@ -50,7 +50,7 @@ func (p *postgres) makeTemplate(ctx context.Context, t *template[string]) (strin
 	if err := p.execute(ctx, "CREATE DATABASE "+name); err != nil {
 		return "", err
 	}
-	dsn, err := at(p.db.DSN(), name)
+	dsn, err := dsnOf(p.db.DSN(), name)
 	if err != nil {
 		return "", err
 	}
@@ -69,7 +69,7 @@ func (p *postgres) create(ctx context.Context, name, kind string) (string, error
 	if err := p.execute(ctx, "CREATE DATABASE "+name+" TEMPLATE "+template+" STRATEGY FILE_COPY"); err != nil {
 		return "", err
 	}
-	return at(p.db.DSN(), name)
+	return dsnOf(p.db.DSN(), name)
 }
 
 func (p *postgres) drop(ctx context.Context, name string) error {

@@ -76,11 +76,12 @@ func (s *Secure) start(t testing.TB, bin, sockets string, run func(name string, 
 		"-c listen_addresses=localhost -c port=%d -c unix_socket_directories=%s -c ssl=on -c ssl_ca_file=clients.crt -c fsync=off", s.port, sockets), "start")
 }
 
-// runner returns two functions. run runs a program as a user that can start PostgreSQL and write in the folder. own gives a file to that user.
-func runner(t testing.TB, folder string) (run func(name string, args ...string), own func(path string)) {
+// runner returns two functions. run runs a program as a user that can start PostgreSQL and write in the folder. chown makes this user the owner of a
+// file.
+func runner(t testing.TB, folder string) (run func(name string, args ...string), chown func(path string)) {
 	t.Helper()
 	var as *syscall.SysProcAttr
-	own = func(string) {}
+	chown = func(string) {}
 	if os.Geteuid() == 0 {
 		u, err := user.Lookup("postgres")
 		if err != nil {
@@ -92,16 +93,16 @@ func runner(t testing.TB, folder string) (run func(name string, args ...string),
 		gid, err := strconv.ParseUint(u.Gid, 10, 32)
 		require.NoError(t, err)
 		as = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
-		own = func(path string) { require.NoError(t, os.Chown(path, int(uid), int(gid))) } //nolint:gosec // G115: they have 32 bits
-		own(folder)
+		chown = func(path string) { require.NoError(t, os.Chown(path, int(uid), int(gid))) } //nolint:gosec // G115: they have 32 bits
+		chown(folder)
 	}
 	return func(name string, args ...string) {
 		t.Helper()
-		cmd := exec.CommandContext(context.WithoutCancel(t.Context()), name, args...) //nolint:gosec // G204: PostgreSQL's; without the test's end, because a cleanup is one of those
+		cmd := exec.CommandContext(context.WithoutCancel(t.Context()), name, args...) //nolint:gosec // G204: a program of PostgreSQL; the context must not end with the test, because a cleanup also runs programs
 		cmd.SysProcAttr, cmd.Dir, cmd.Env = as, "/", []string{"LC_ALL=C.UTF-8", "PATH=" + os.Getenv("PATH")}
 		out, err := cmd.Output() // pg_ctl -l redirects the output of the server, so the server keeps no pipe open
 		require.NoError(t, err, "%s: %s", name, out)
-	}, own
+	}, chown
 }
 
 // programsOfPostgres returns the folder with PostgreSQL's programs.
@@ -114,7 +115,7 @@ func programsOfPostgres(t testing.TB) string {
 		found = append(found, filepath.Dir(path))
 	}
 	for _, dir := range found {
-		if _, err := os.Stat(filepath.Join(dir, "pg_ctl")); dir != "" && err == nil { //nolint:gosec // G703: where a developer says
+		if _, err := os.Stat(filepath.Join(dir, "pg_ctl")); dir != "" && err == nil { //nolint:gosec // G703: the developer chooses the folder
 			return dir
 		}
 	}

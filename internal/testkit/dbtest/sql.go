@@ -23,8 +23,8 @@ func execute(ctx context.Context, dsn string, statements ...string) error {
 	return nil
 }
 
-// at returns the DSN of another database on the same server.
-func at(dsn, database string) (string, error) {
+// dsnOf returns the DSN of another database on the same server.
+func dsnOf(dsn, database string) (string, error) {
 	u, err := url.Parse(dsn)
 	if err != nil {
 		return "", err

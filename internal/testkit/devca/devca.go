@@ -27,7 +27,7 @@ type Leaf struct {
 	NotAfter time.Time // zero: an hour from now
 }
 
-// skew is the time by which a certificate's validity begins before its creation, for slow clocks.
+// skew is the time from the start of a certificate's validity to its creation, for machines with slow clocks.
 const skew = time.Hour
 
 const day = 24 * time.Hour

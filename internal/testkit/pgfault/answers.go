@@ -9,7 +9,7 @@ import (
 // relayAnswers reads the server's messages, applies the rules, and sends the results to the client. When the server has ended its side, it closes the
 // client's side and returns.
 func (s *session) relayAnswers() {
-	defer func() { _ = s.client.Close() }() // closing twice is harmless
+	defer func() { _ = s.client.Close() }() // it may already be closed
 	for {
 		msg, err := s.fe.Receive()
 		if err != nil {
@@ -28,10 +28,10 @@ func (s *session) relayAnswers() {
 		return
 	}
 	s.mu.Lock()
-	words := s.lastWords
+	words := s.finalError
 	s.mu.Unlock()
 	if words != nil {
-		s.tell(words)
+		s.toClient(words)
 	}
 	s.flushAnswers()
 }
@@ -43,11 +43,11 @@ func (s *session) answer(msg pgproto3.BackendMessage) bool {
 	case *pgproto3.NoticeResponse:
 		// A ROLLBACK in place of COMMIT may cause a warning about a statement that the client never sent.
 		if s.fault == nil && (head == nil || !head.action.withholds()) {
-			s.tell(m)
+			s.toClient(m)
 		}
 		return true
 	case *pgproto3.ParameterStatus, *pgproto3.NotificationResponse:
-		s.tell(m)
+		s.toClient(m)
 		return true
 	}
 	if head != nil && !head.reached {
@@ -58,7 +58,7 @@ func (s *session) answer(msg pgproto3.BackendMessage) bool {
 	}
 	switch {
 	case head == nil:
-		s.tell(msg)
+		s.toClient(msg)
 		return true
 	case s.fault != nil:
 		s.withhold(head, msg)
@@ -96,14 +96,14 @@ func (s *session) ready(msg *pgproto3.ReadyForQuery) bool {
 		case fault.Answer == Nothing:
 			return false
 		case fault.Answer == Fatal:
-			s.tell(fault.error())
+			s.toClient(fault.error())
 			s.flushAnswers()
 			return false
 		case !s.errorSent:
-			s.tell(fault.error())
+			s.toClient(fault.error())
 		}
 	}
-	s.tell(msg)
+	s.toClient(msg)
 	return true
 }
 
@@ -112,12 +112,12 @@ func (s *session) ready(msg *pgproto3.ReadyForQuery) bool {
 func (s *session) withhold(head *step, msg pgproto3.BackendMessage) {
 	switch msg.(type) {
 	case *pgproto3.CopyInResponse, *pgproto3.CopyBothResponse: // the server now waits for the client
-		s.tell(msg)
+		s.toClient(msg)
 		return
 	}
 	_, failed := msg.(*pgproto3.ErrorResponse)
 	if s.fault.Answer == Error && !s.errorSent && head.kind == stepExecute && (failed || head.endedBy(msg)) {
-		s.tell(s.fault.error())
+		s.toClient(s.fault.error())
 		s.errorSent = true
 	}
 }
@@ -143,7 +143,7 @@ func (s *session) show(head *step, msg pgproto3.BackendMessage) {
 			return
 		}
 	}
-	s.tell(msg)
+	s.toClient(msg)
 }
 
 // noRows sets the count at the end of a command tag to zero: "SELECT 3", "INSERT 0 1".

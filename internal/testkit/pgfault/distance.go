@@ -8,20 +8,20 @@ import (
 
 // Distances holds the round-trip times from a proxy's region to other regions. They can change during use.
 type Distances struct {
-	mu  sync.Mutex
-	far map[string]time.Duration
+	mu        sync.Mutex
+	distances map[string]time.Duration
 }
 
 // NewDistances returns the given distances. A region that is not in the map has no delay.
-func NewDistances(far map[string]time.Duration) *Distances {
-	return &Distances{far: maps.Clone(far)}
+func NewDistances(distances map[string]time.Duration) *Distances {
+	return &Distances{distances: maps.Clone(distances)}
 }
 
-// Set replaces all distances, for statements that have not been decided yet.
-func (d *Distances) Set(far map[string]time.Duration) {
+// Set replaces all distances. The new distances apply to statements for which the proxy has not chosen an action yet.
+func (d *Distances) Set(distances map[string]time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.far = maps.Clone(far)
+	d.distances = maps.Clone(distances)
 }
 
 // Latency delays statements to another region. These are the statements that contain the region's name as a value (Event.Says), and the COMMIT of a
@@ -38,10 +38,10 @@ func (d *Distances) Latency() Fault {
 			}
 			return Action{}
 		case Commit:
-			far = max(gone[e.Conn], d.of(e))
+			far = max(gone[e.Conn], d.longest(e))
 			delete(gone, e.Conn)
 		default:
-			far = d.of(e)
+			far = d.longest(e)
 			if e.InTx && far > gone[e.Conn] {
 				gone[e.Conn] = far
 			}
@@ -53,10 +53,10 @@ func (d *Distances) Latency() Fault {
 	}
 }
 
-func (d *Distances) of(e Event) (far time.Duration) {
+func (d *Distances) longest(e Event) (far time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for region, way := range d.far {
+	for region, way := range d.distances {
 		if way > far && e.Says(region) {
 			far = way
 		}

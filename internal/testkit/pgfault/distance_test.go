@@ -107,7 +107,7 @@ func TestParametersAreDecodedAsText(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, tc.want, texts(tc.raw))
+			require.Equal(t, tc.want, stringsIn(tc.raw))
 		})
 	}
 }

@@ -63,7 +63,7 @@ func (p *Proxy) DSN() string { return p.dsn }
 func (p *Proxy) SetRules(rules ...Rule) { p.rules.set(rules) }
 
 // Injected returns the number of injections of each fault, by name. The name is the name of the fault's constructor. For SQLState and ConnectRefused
-// the argument follows, as in "SQLState 53200". It does not count a fault after the point at which its pipeline failed.
+// the argument follows, as in "SQLState 53200". It does not count a fault for a statement after the point at which its pipeline failed.
 func (p *Proxy) Injected() map[string]int {
 	p.rules.mu.Lock()
 	defer p.rules.mu.Unlock()

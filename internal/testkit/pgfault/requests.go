@@ -78,9 +78,9 @@ func (s *session) query(text string) bool {
 	answer := &step{kind: stepQuery, action: a}
 	switch {
 	case a.Drop && a.Answer == Error:
-		text = inPlaceOf(st)
+		text = substituteFor(st)
 	case a.Answer == Empty && e.InTx:
-		text, answer.wrapped = undone(text)
+		text, answer.wrapped = withUndo(text)
 	}
 	s.send(&pgproto3.Query{String: text}, answer)
 	return s.flushRequests()
@@ -112,7 +112,7 @@ func (s *session) execute(m *pgproto3.Execute) bool {
 	s.skipping = a.Answer == Error
 	switch {
 	case a.Drop && a.Answer == Error:
-		s.executeInPlaceOf(st, a)
+		s.executeSubstitute(st, a)
 	case a.Answer == Empty && e.InTx:
 		s.executeUndone(m, a)
 	default:
@@ -134,8 +134,8 @@ func (s *session) event(kind Kind, st *statement, extended bool) Event {
 	}
 }
 
-// admit gets the rules' action for an event and applies the part that concerns the request. That part is a delay, a hold, a partition, or the end of
-// the connection. If the connection ends, it returns false.
+// admit gets the rules' action for an event and applies the part that concerns the request: a delay, a hold, a partition, or the end of the
+// connection. If the connection ends, it returns false.
 func (s *session) admit(e Event) (Action, bool) {
 	a := s.p.rules.decide(e)
 	s.delay = max(s.delay, a.Delay)
@@ -146,7 +146,7 @@ func (s *session) admit(e Event) (Action, bool) {
 		s.p.Partition()
 	}
 	if a.refuses() && a.Answer == Fatal {
-		s.sayAtEnd(a.error())
+		s.setFinalError(a.error())
 	}
 	if a.refuses() || a.Cut == CutBefore {
 		s.p.rules.count(a.Name)

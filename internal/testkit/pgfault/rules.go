@@ -39,7 +39,7 @@ func (s *ruleSet) set(rules []Rule) {
 }
 
 // decide calls the faults in order and combines their delays and holds. It stops after the first fault with another effect, so that later faults with
-// a count (Nth, First) do not count this event. It counts delays and holds. Other faults count when they take effect.
+// a count (Nth, First) do not count this event. decide counts delays and holds. Other faults are counted when they take effect.
 func (s *ruleSet) decide(e Event) Action {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -23,11 +23,11 @@ type session struct {
 	cancelled chan struct{} // closed when the server has received a cancel request for this session
 	ended     chan struct{} // closed when the server has ended its side
 
-	mu        sync.Mutex
-	pid       uint32
-	key       []byte
-	once      sync.Once               // closes cancelled
-	lastWords *pgproto3.ErrorResponse // error for the client after the end of the server's side
+	mu         sync.Mutex
+	pid        uint32
+	key        []byte
+	once       sync.Once               // closes cancelled
+	finalError *pgproto3.ErrorResponse // error for the client after the end of the server's side
 
 	requestState
 	answerState
@@ -72,10 +72,10 @@ func (a Action) error() *pgproto3.ErrorResponse {
 	}
 }
 
-func (s *session) sayAtEnd(words *pgproto3.ErrorResponse) {
+func (s *session) setFinalError(words *pgproto3.ErrorResponse) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.lastWords = words
+	s.finalError = words
 }
 
 // matches reports whether a cancel request is for this session.
@@ -103,7 +103,7 @@ func (s *session) flushAnswers() bool {
 	return s.p.link.wait(s.p.ctx.Done()) && s.be.Flush() == nil
 }
 
-func (s *session) tell(msg pgproto3.BackendMessage) {
+func (s *session) toClient(msg pgproto3.BackendMessage) {
 	s.be.Send(msg)
 	s.unsent = true
 }

@@ -42,8 +42,8 @@ func asksForEncryption(msg pgproto3.FrontendMessage) bool {
 // start takes a session through start-up and authentication and relays it until its end.
 func (s *session) start(m *pgproto3.StartupMessage) {
 	if _, ok := s.admit(s.event(Connect, &statement{}, false)); !ok {
-		if s.lastWords != nil {
-			s.tell(s.lastWords)
+		if s.finalError != nil {
+			s.toClient(s.finalError)
 			s.flushAnswers()
 		}
 		return
@@ -130,12 +130,12 @@ func (s *session) refuse(code string, err error) {
 	if errors.Is(err, errRefused) {
 		return
 	}
-	s.tell(Action{Answer: Fatal, Code: code, Message: err.Error()}.error())
+	s.toClient(Action{Answer: Fatal, Code: code, Message: err.Error()}.error())
 	s.flushAnswers()
 }
 
-// cancel delivers a cancel request. The server closes its connection after it has acted on the request. Only then does the proxy close the client's
-// connection, so the client can wait for the cancellation.
+// cancel delivers a cancel request. The server closes its connection after it has acted on the request. The proxy closes the client's connection only
+// after that, so that the client can wait for the cancellation.
 func (p *Proxy) cancel(m *pgproto3.CancelRequest) {
 	if !p.link.wait(p.ctx.Done()) {
 		return

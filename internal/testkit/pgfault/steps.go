@@ -27,8 +27,8 @@ type step struct {
 	hidden  bool // the proxy's own request; the client sees only a failure of it
 	reached bool // the server has begun its response
 
-	// The proxy can put the statements of a simple query between savepoint statements. In that case wrapped is the number of the client's statements,
-	// else 0. The client sees only the results of its statements. done is the number of all results so far.
+	// The proxy can put the statements of a simple query between savepoint statements. In that case, wrapped is the number of the client's
+	// statements, and otherwise 0. The client sees only the results of its statements. done is the number of all results so far.
 	wrapped int
 	done    int
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// tables lists the relations a statement names after FROM, JOIN, INTO, UPDATE, USING or TABLE, without functions and without the statement's own
+// tables lists the relations that a statement names after FROM, JOIN, INTO, UPDATE, USING or TABLE, without functions and without the statement's own
 // CTEs. It looks only at words and does not parse the grammar. Use it only to select statements.
 func tables(tokens []token) []string {
 	ctes := cteNames(tokens)
@@ -14,7 +14,7 @@ func tables(tokens []token) []string {
 		if !introducesTable(tokens, i) {
 			continue
 		}
-		for _, name := range listed(tokens, i) {
+		for _, name := range relationsAfter(tokens, i) {
 			if !slices.Contains(ctes, name) && !slices.Contains(out, name) {
 				out = append(out, name)
 			}
@@ -36,9 +36,9 @@ func introducesTable(tokens []token, i int) bool {
 	return false
 }
 
-// listed reads the relations after the word at i: "from a, b x, unnest(c) as d, (select …) e" lists a and b. The caller reads
+// relationsAfter reads the relations after the word at i: "from a, b x, unnest(c) as d, (select …) e" lists a and b. The caller reads
 // the contents of parentheses later.
-func listed(tokens []token, i int) []string {
+func relationsAfter(tokens []token, i int) []string {
 	into := tokens[i].is("into")
 	var out []string
 	for {

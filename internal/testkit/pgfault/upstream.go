@@ -18,8 +18,8 @@ type upstream struct {
 	network, address string
 }
 
-// resolve parses a DSN like pgx, with environment and service file, and takes its first address without TLS, because the
-// proxy must read the traffic.
+// resolve parses a DSN like pgx, including environment variables and the service file. It takes the first address without TLS, because the proxy must
+// read the traffic.
 func resolve(dsn string) (upstream, error) {
 	config, err := pgconn.ParseConfig(dsn)
 	if err != nil {

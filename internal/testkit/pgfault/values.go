@@ -25,8 +25,8 @@ type portal struct {
 	bound []string
 }
 
-// maxValue is the maximum size of a parameter that the proxy keeps, in bytes. The names that rules look for are short, so large documents need no
-// copy.
+// maxValue is the maximum size of a parameter that the proxy keeps, in bytes. Rules look only for short names, so the proxy need not copy large
+// documents.
 const maxValue = 1 << 10
 
 func (s *session) bind(m *pgproto3.Bind) {
@@ -38,15 +38,15 @@ func (s *session) bind(m *pgproto3.Bind) {
 	p := &portal{statement: st}
 	for _, raw := range m.Parameters {
 		if len(raw) > 0 && len(raw) <= maxValue {
-			p.bound = append(p.bound, texts(raw)...)
+			p.bound = append(p.bound, stringsIn(raw)...)
 		}
 	}
 	s.portals[m.DestinationPortal] = p
 }
 
-// texts returns the texts in a parameter. The parameter is a text, or an array of texts in either format. Its type is unknown here, so a number also
-// becomes a text, but no rule looks for such a text.
-func texts(raw []byte) []string {
+// stringsIn returns the texts in a parameter. A parameter is a text, or an array of texts in either format. Its type is unknown here, so a number
+// also becomes a text, but no rule looks for such a text.
+func stringsIn(raw []byte) []string {
 	if array, ok := binaryArray(raw); ok {
 		return array
 	}
@@ -68,7 +68,7 @@ func elements(text string) []string {
 }
 
 // binaryArray reads an array of one dimension in binary format. The header has the number of dimensions, flags, type, length and lower bound, with 4
-// bytes each. Then each element follows after its length.
+// bytes each. Each element then follows, after its length.
 func binaryArray(raw []byte) ([]string, bool) {
 	const head = 20
 	if len(raw) < head || binary.BigEndian.Uint32(raw) != 1 || binary.BigEndian.Uint32(raw[4:]) > 1 {

@@ -1,6 +1,6 @@
-// Package pgscript is a loopback server that imitates CockroachDB's side of the PostgreSQL wire protocol. A script defines its responses. It holds no
-// data. Tests use it to check a client's statements and their order, and the client's reaction to responses that a real database gives once in a
-// thousand times.
+// Package pgscript is a loopback server that imitates CockroachDB's side of the PostgreSQL wire protocol. A script defines its responses. The server
+// holds no data. Tests use it to check a client's statements and their order, and the client's reaction to responses that a real database gives once
+// in a thousand times.
 //
 //	server, err := pgscript.Start(ctx, pgscript.Script{Answer: func(s pgscript.Statement) pgscript.Reply {
 //		if s.SQL == "RELEASE SAVEPOINT cockroach_restart" && s.Nth == 1 {

@@ -143,33 +143,33 @@ const Version = "CockroachDB CCL v25.4.1 (x86_64-pc-linux-gnu, built 2026/01/12 
 
 var comment = regexp.MustCompile(`(?m)--.*$`)
 
-// plain returns a statement without comments and with one space between words.
-func plain(sql string) string {
+// normalize returns a statement without comments and with one space between words.
+func normalize(sql string) string {
 	return strings.TrimRight(strings.Join(strings.Fields(comment.ReplaceAllString(sql, "")), " "), "; ")
 }
 
-// note records a statement and returns the script's reply, or an error with the SQLSTATE refused if that is not empty.
-func (s *Server) note(one Statement, refused string) Reply {
+// note records a statement and returns the script's reply. If sqlState is not empty, the reply is an error with this SQLSTATE.
+func (s *Server) note(statement Statement, sqlState string) Reply {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if one.SQL == askClock && refused == "" {
+	if statement.SQL == askClock && sqlState == "" {
 		return Reply{Rows: [][]any{{time.Now()}}}
 	}
-	if one.SQL == askCompatible && refused == "" {
+	if statement.SQL == askCompatible && sqlState == "" {
 		return Reply{}
 	}
-	s.said = append(s.said, Line{one.Conn, one.SQL})
-	s.times[one.SQL]++
-	one.Nth = s.times[one.SQL]
-	if refused != "" {
-		return Reply{Code: refused}
+	s.said = append(s.said, Line{statement.Conn, statement.SQL})
+	s.times[statement.SQL]++
+	statement.Nth = s.times[statement.SQL]
+	if sqlState != "" {
+		return Reply{Code: sqlState}
 	}
 	if s.script.Answer != nil {
-		if r := s.script.Answer(one); !r.empty() {
+		if r := s.script.Answer(statement); !r.empty() {
 			return r
 		}
 	}
-	if one.SQL == askVersion {
+	if statement.SQL == askVersion {
 		return Reply{Rows: [][]any{{Version}}}
 	}
 	return Reply{}

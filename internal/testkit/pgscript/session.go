@@ -16,8 +16,8 @@ const askVersion = "SELECT version()"
 
 // Statements that a store sends in the background at any time. Said never contains them.
 var (
-	askClock      = plain(query.Get("clock_read"))
-	askCompatible = plain(query.Get("compatibility_get"))
+	askClock      = normalize(query.Get("clock_read"))
+	askCompatible = normalize(query.Get("compatibility_get"))
 )
 
 // session is one connection after its greeting.
@@ -84,7 +84,7 @@ func (s *session) ready() error {
 }
 
 func (s *session) simple(text string) error {
-	sql := plain(text)
+	sql := normalize(text)
 	if sql == "" {
 		s.backend.Send(&pgproto3.EmptyQueryResponse{})
 		return nil
@@ -95,7 +95,7 @@ func (s *session) simple(text string) error {
 func (s *session) extended(m pgproto3.FrontendMessage) error {
 	switch m := m.(type) {
 	case *pgproto3.Parse:
-		s.prepared[m.Name] = plain(m.Query)
+		s.prepared[m.Name] = normalize(m.Query)
 		s.backend.Send(&pgproto3.ParseComplete{})
 	case *pgproto3.Describe:
 		if m.ObjectType == 'S' {
@@ -160,7 +160,7 @@ func (s *session) run(p portal, describe bool) error {
 	if strings.EqualFold(verb(sql), "rollback") || strings.EqualFold(verb(sql), "release") || strings.EqualFold(verb(sql), "savepoint") {
 		known = strings.ToLower(sql)
 	}
-	r := s.server.note(Statement{Conn: s.number, SQL: sql, Args: p.args, Settings: s.settings}, s.tx.refuses(known))
+	r := s.server.note(Statement{Conn: s.number, SQL: sql, Args: p.args, Settings: s.settings}, s.tx.refusal(known))
 	switch {
 	case r.Cut:
 		return errCut

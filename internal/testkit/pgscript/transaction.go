@@ -27,8 +27,8 @@ const (
 	rollbackTo = "rollback to savepoint cockroach_restart"
 )
 
-// refuses returns the SQLSTATE with which the current state refuses a statement, or "" if the statement can run.
-func (t *transaction) refuses(sql string) string {
+// refusal returns the SQLSTATE with which the current state refuses a statement, or "" if the statement can run.
+func (t *transaction) refusal(sql string) string {
 	ends := verb(sql) == "commit" || sql == "rollback"
 	switch {
 	case t.state == committed && !ends:

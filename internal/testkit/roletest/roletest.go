@@ -111,7 +111,7 @@ func Code(t *testing.T, c *pgx.Conn, sql string, args ...any) string {
 // Unique returns a name that no other test uses.
 func Unique(prefix string) string { return prefix + strings.ToLower(rand.Text()[:10]) }
 
-// Prefix begins the names of the roles in every database of dbtest.New.
+// Prefix is the prefix of the role names in every database of dbtest.New.
 const Prefix = "carve_test"
 
 var serversUser sync.Once

@@ -41,12 +41,12 @@ func (p *Pair) Sessions(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// await calls yes until it returns true.
-func (*Pair) await(ctx context.Context, what string, yes func() (bool, error)) error {
+// await calls condition until it returns true.
+func (*Pair) await(ctx context.Context, what string, condition func() (bool, error)) error {
 	again := time.NewTicker(10 * time.Millisecond)
 	defer again.Stop()
 	for {
-		ok, err := yes()
+		ok, err := condition()
 		if ok || err != nil {
 			return err
 		}

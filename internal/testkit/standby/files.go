@@ -45,7 +45,7 @@ func copyCluster(from, to string) error {
 		if err != nil {
 			return err
 		}
-		return giveAs(target, info)
+		return copyOwner(target, info)
 	})
 }
 
@@ -63,8 +63,8 @@ func copyFile(from, to string, mode fs.FileMode) (err error) {
 	return errors.Join(err, out.Close())
 }
 
-// giveAs gives a file the owner of another one, if this process runs as root.
-func giveAs(path string, like fs.FileInfo) error {
+// copyOwner gives a file the owner of another file, if this process runs as root.
+func copyOwner(path string, like fs.FileInfo) error {
 	owner, ok := like.Sys().(*syscall.Stat_t)
 	if !ok || os.Geteuid() != 0 {
 		return nil
@@ -96,7 +96,7 @@ func follow(dir string, primary string) error {
 	if err := os.WriteFile(signal, nil, 0o600); err != nil {
 		return err
 	}
-	return giveAs(signal, like)
+	return copyOwner(signal, like)
 }
 
 // postmaster returns the id of the process that serves a data directory.

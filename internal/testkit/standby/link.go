@@ -27,14 +27,14 @@ func newLink(ctx context.Context, primaryDSN string) (*link, error) {
 	life, stop := context.WithCancel(context.WithoutCancel(ctx))
 	k := &link{listener: l, stop: stop, stopped: life.Done(), flowing: make(chan struct{})}
 	close(k.flowing)
-	k.to(primaryDSN)
+	k.setPrimary(primaryDSN)
 	k.wg.Go(func() { k.accept(life) })
 	return k, nil
 }
 
 func (k *link) address() string { return k.listener.Addr().String() }
 
-func (k *link) to(primaryDSN string) {
+func (k *link) setPrimary(primaryDSN string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.socket = filepath.Join(socketDir(primaryDSN), ".s.PGSQL.5432")
@@ -119,7 +119,7 @@ func (k *link) carry(from, to net.Conn) {
 	buffer := make([]byte, 64<<10)
 	for {
 		n, err := from.Read(buffer)
-		if n > 0 && k.pass() { // during a stall the bytes that were read wait here
+		if n > 0 && k.pass() { // during a stall, the bytes that were read wait here
 			if _, err := to.Write(buffer[:n]); err != nil {
 				return
 			}

@@ -78,7 +78,7 @@ func Start(ctx context.Context, o Options) (_ *Pair, err error) {
 		return p, err
 	}
 	p.primaryDSN = p.primary.DSN()
-	p.link.to(p.primaryDSN)
+	p.link.setPrimary(p.primaryDSN)
 	if p.standby, err = devdb.Start(ctx, p.config("standby")); err != nil {
 		return p, err
 	}

@@ -26,8 +26,8 @@ func (s *suite) alert(r ipam.AlertRule, subject string) ipam.Alert {
 	}
 }
 
-// alerted writes changes of alert rules and alerts to the store.
-func (s *suite) alerted(ch storage.AlertChanges) { s.write(storage.Changes{AlertChanges: ch}) }
+// writeAlerts writes changes of alert rules and alerts to the store.
+func (s *suite) writeAlerts(ch storage.AlertChanges) { s.write(storage.Changes{AlertChanges: ch}) }
 
 var alerts = map[string]func(*suite){
 	"AllFieldsRoundTrip": func(s *suite) {
@@ -36,19 +36,19 @@ var alerts = map[string]func(*suite){
 		bare.Labels, bare.Annotations, bare.After, bare.CheckedAt = nil, nil, "", time.Time{}
 		bare.Spec = ipam.AlertRuleSpec{About: ipam.AboutQuotas, Percent: 1}
 		for _, r := range []ipam.AlertRule{full, bare} {
-			s.alerted(storage.AlertChanges{AlertRuleInsert: &r})
+			s.writeAlerts(storage.AlertChanges{AlertRuleInsert: &r})
 			reads(s, r)(s.Store.AlertRuleGet(s.ctx, e.key, r.Name))
 		}
 		now := full
 		now.Epoch, now.Revision, now.DueAt, now.After, now.CheckedAt, now.Spec.Percent = ipam.NewID(), ipam.NewID(), born, "", born.Add(time.Minute), 90
-		s.alerted(storage.AlertChanges{AlertRuleUpdate: &storage.AlertRuleUpdate{Was: full.Epoch, Now: now}})
+		s.writeAlerts(storage.AlertChanges{AlertRuleUpdate: &storage.AlertRuleUpdate{Was: full.Epoch, Now: now}})
 		reads(s, now)(s.Store.AlertRuleGet(s.ctx, e.key, full.Name))
 	},
 	"RulesOfAProjectAreListedByNameInPages": func(s *suite) {
 		e := s.estate()
 		for _, name := range names {
 			for _, r := range []ipam.AlertRule{s.alertRule(e.project, name), s.alertRule(e.other, name+"x")} {
-				s.alerted(storage.AlertChanges{AlertRuleInsert: &r})
+				s.writeAlerts(storage.AlertChanges{AlertRuleInsert: &r})
 			}
 		}
 		inPages(s, "", func(after string, limit int) ([]ipam.AlertRule, error) {
@@ -60,7 +60,7 @@ var alerts = map[string]func(*suite){
 		late, later, next := s.alertRule(e.project, "late"), s.alertRule(e.project, "later"), s.alertRule(e.project, "next")
 		late.DueAt, later.DueAt = born.Add(-time.Hour), born
 		for _, r := range []ipam.AlertRule{later, late, next} {
-			s.alerted(storage.AlertChanges{AlertRuleInsert: &r})
+			s.writeAlerts(storage.AlertChanges{AlertRuleInsert: &r})
 		}
 		found, err := s.Store.AlertRulesDue(s.ctx, born, 10)
 		require.NoError(s, err)
@@ -71,8 +71,8 @@ var alerts = map[string]func(*suite){
 		e := s.estate()
 		one, two := s.alertRule(e.project, "one"), s.alertRule(e.project, "two")
 		a, b, c := s.alert(one, "a"), s.alert(one, "b"), s.alert(two, "a")
-		s.alerted(storage.AlertChanges{AlertRuleInsert: &one, AlertBegin: []ipam.Alert{b, a}})
-		s.alerted(storage.AlertChanges{AlertRuleInsert: &two, AlertBegin: []ipam.Alert{c}})
+		s.writeAlerts(storage.AlertChanges{AlertRuleInsert: &one, AlertBegin: []ipam.Alert{b, a}})
+		s.writeAlerts(storage.AlertChanges{AlertRuleInsert: &two, AlertBegin: []ipam.Alert{c}})
 		place := func(a ipam.Alert) storage.AlertRef { return storage.AlertRef{Rule: a.Rule, Subject: a.Subject} }
 		inPages(s, storage.AlertRef{}, func(after storage.AlertRef, limit int) ([]ipam.Alert, error) {
 			return s.Store.AlertList(s.ctx, e.key, after, limit)
@@ -90,11 +90,11 @@ var alerts = map[string]func(*suite){
 		require.NoError(s, err)
 		require.EqualValues(s, 2, got.Alerts)
 
-		s.alerted(storage.AlertChanges{AlertEnd: []ipam.Alert{a}})
+		s.writeAlerts(storage.AlertChanges{AlertEnd: []ipam.Alert{a}})
 		list, err = s.Store.AlertsOf(s.ctx, one)
 		require.NoError(s, err)
 		require.Equal(s, []ipam.Alert{b}, list)
-		s.alerted(storage.AlertChanges{AlertRuleDelete: &one})
+		s.writeAlerts(storage.AlertChanges{AlertRuleDelete: &one})
 		list, err = s.Store.AlertList(s.ctx, e.key, storage.AlertRef{}, 10)
 		require.NoError(s, err)
 		require.Equal(s, []ipam.Alert{c}, list)

@@ -47,7 +47,7 @@ var claims = map[string]func(*suite){
 	"UpdateReplacesMutableFields": func(s *suite) {
 		w := s.world()
 		now := w.claim
-		now.Metadata = changed(now.Metadata)
+		now.Metadata = updated(now.Metadata)
 		now.Spec.ReclaimPolicy, now.Spec.OwnerRef, now.ReclaimPolicy = ipam.ReclaimDelete, nil, ipam.ReclaimDelete
 		s.write(storage.Changes{ClaimUpdate: &storage.ClaimUpdate{Was: w.claim.Revision, Now: now}})
 		reads(s, now)(s.Store.ClaimGet(s.ctx, w.key, now.Name))

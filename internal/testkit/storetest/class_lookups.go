@@ -7,7 +7,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// classLookups test which class a name selects in a project, and which pools back the class.
+// classLookups contains the tests that check which class a name selects in a project, and which pools list the class.
 var classLookups = map[string]func(*suite){
 	"ListIsOwnThenSharedPlatformClassesByName": func(s *suite) {
 		m := s.market()
@@ -204,7 +204,7 @@ var classLookups = map[string]func(*suite){
 
 func second(_ any, err error) error { return err }
 
-// slim returns a pool as look-ups of a class return it: without reservations, labels and texts.
+// slim returns a pool in the form that look-ups of a class return: without reservations, labels and texts.
 func slim(p ipam.Pool) ipam.Pool {
 	p.Labels, p.Annotations, p.Spec.Reservations, p.Spec.Description = nil, nil, nil, ""
 	return p

@@ -91,7 +91,7 @@ var classes = map[string]func(*suite){
 		c := s.class(w.project, "fast")
 		s.insertClasses(c)
 		now := c
-		now.Metadata = changed(now.Metadata)
+		now.Metadata = updated(now.Metadata)
 		now.Spec.IsDefault, now.Spec.Visibility, now.Spec.Strategy = true, ipam.VisibilityConsumer, ""
 		s.write(storage.Changes{ClassChanges: storage.ClassChanges{ClassUpdate: []storage.ClassUpdate{{Was: c.Revision, Now: now}}}})
 		reads(s, now)(s.Store.ClassGet(s.ctx, w.key, c.Name))
@@ -122,14 +122,14 @@ var classes = map[string]func(*suite){
 		theirs := s.class(m.platform, "own")
 		theirs.Spec.IsDefault = true
 		s.insertClasses(first, six, theirs)
-		s.unchanged(func() {
+		s.changesNothing(func() {
 			for _, c := range []ipam.Class{same, second} {
-				err := s.try(storage.Changes{ClassChanges: storage.ClassChanges{ClassInsert: &c}})
+				err := s.tryWrite(storage.Changes{ClassChanges: storage.ClassChanges{ClassInsert: &c}})
 				require.True(s, ipam.IsCode(err, ipam.CodeAlreadyExists), "%s: %v", c.Name, err)
 			}
 			now := m.owned
 			now.Spec.IsDefault = true
-			err := s.try(storage.Changes{ClassChanges: storage.ClassChanges{ClassUpdate: []storage.ClassUpdate{{Was: now.Revision, Now: now}}}})
+			err := s.tryWrite(storage.Changes{ClassChanges: storage.ClassChanges{ClassUpdate: []storage.ClassUpdate{{Was: now.Revision, Now: now}}}})
 			require.True(s, ipam.IsCode(err, ipam.CodeAlreadyExists), "%v", err)
 		})
 	},

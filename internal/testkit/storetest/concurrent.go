@@ -12,8 +12,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// concurrent tests pairs of transactions that both read before either writes. The first commits in between, so the second
-// must run again and see the first one's changes. Barriers decide the order, so no test depends on timing.
+// concurrent contains the tests of pairs of transactions that both read before either writes. The first commits before the second writes, so the
+// second must run again and see the changes of the first. Barriers decide the order, so no test depends on timing.
 var concurrent = map[string]func(*suite){
 	// Two adjacent blocks could merge into one free block. Each of two transactions releases one of them, and has seen the other block as held. If
 	// both committed as planned, the two free blocks would not merge. They write different rows, so only SERIALIZABLE detects this.
@@ -87,14 +87,14 @@ var concurrent = map[string]func(*suite){
 	// Both transactions saw the name as free. The second gets a Conflict, at once or in its second attempt.
 	"NameIsTakenOnce": func(s *suite) {
 		w := s.world()
-		named := func(ctx context.Context, tx storage.Tx, read func()) error {
+		withoutProjectName := func(ctx context.Context, tx storage.Tx, read func()) error {
 			if _, err := tx.ClaimGet(ctx, w.key, "wanted"); err != nil && !ipam.IsCode(err, ipam.CodeNotFound) {
 				return err
 			}
 			read()
 			return tx.Write(ctx, storage.Changes{ClaimInsert: []ipam.Claim{s.claim(w.project, w.v4, "wanted", "10.0.0.128/32")}})
 		}
-		_, first, second := s.race(named, named)
+		_, first, second := s.race(withoutProjectName, withoutProjectName)
 		require.NoError(s, first)
 		var conflict *storage.Conflict
 		require.ErrorAs(s, second, &conflict)
@@ -150,7 +150,7 @@ func (s *suite) race(first, second func(ctx context.Context, tx storage.Tx, read
 	await := func(c <-chan struct{}) {
 		select {
 		case <-c:
-		case <-s.ctx.Done(): // one of them has failed before its read
+		case <-s.ctx.Done(): // a transaction has failed before its read
 		}
 	}
 	var tries int

@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// conflicts test writes whose names, keys or claims contradict the stored rows.
+// conflicts contains the tests of writes whose names, keys or claims contradict the stored rows.
 var conflicts = map[string]func(*suite){
 	"NamesExactlyTheExistingClaims": func(s *suite) {
 		w := s.world()
@@ -57,7 +57,7 @@ var conflicts = map[string]func(*suite){
 		s.conflict(storage.Changes{ClaimInsert: claims, StoredResponses: []storage.StoredResponse{s.storedResponse(w.project, "key-2")}},
 			storage.Conflict{ClaimRefs: []storage.NameRef{{ProjectID: w.project.UID, Name: "first"}}})
 	},
-	// Two requests of one group may use the same name. The Conflict prevents that both are reported as created.
+	// Two requests of one group may use the same name. The Conflict prevents both from being reported as created.
 	"DuplicateNameInOneWriteIsAConflict": func(s *suite) {
 		w := s.world()
 		a, b := s.claim(w.project, w.v4, "twin", "10.0.0.128/32"), s.claim(w.project, w.v4, "twin", "10.0.0.129/32")
@@ -100,7 +100,7 @@ var conflicts = map[string]func(*suite){
 		s.conflict(storage.Changes{ClaimDelete: []ipam.Claim{w.claim, w.claim}},
 			storage.Conflict{ClaimRefs: []storage.NameRef{{ProjectID: w.project.UID, Name: "first"}}})
 	},
-	// A retry must learn that its key is used, even if its name or block is taken by the first attempt.
+	// A retry must receive the error that its key is in use, even if the first attempt has also taken its name or block.
 	"UsedKeyPrecedesATakenName": func(s *suite) {
 		w := s.world()
 		key := storage.Conflict{IdempotencyKeys: []storage.NameRef{{ProjectID: w.project.UID, Name: "key-1"}}}
@@ -114,8 +114,8 @@ var conflicts = map[string]func(*suite){
 		w := s.world()
 		p, sp, pool := s.project("blue"), s.space(w.project, "default"), s.root(w.space, "four", "10.7.0.0/24")
 		for _, ch := range []storage.Changes{{ProjectInsert: &p}, {SpaceInsert: []ipam.Space{sp}}, {PoolInsert: []ipam.Pool{pool}}} {
-			s.unchanged(func() {
-				err := s.try(ch)
+			s.changesNothing(func() {
+				err := s.tryWrite(ch)
 				require.True(s, ipam.IsCode(err, ipam.CodeAlreadyExists), "%v", err)
 				require.Equal(s, "/metadata/name", pointer(s, err))
 			})
@@ -129,8 +129,8 @@ var conflicts = map[string]func(*suite){
 		orphan := s.root(w.space, "orphan", "10.7.0.0/24")
 		orphan.ProjectID = nowhere.UID
 		for _, ch := range []storage.Changes{{SpaceInsert: []ipam.Space{sp}}, {PoolInsert: []ipam.Pool{pool}}, {PoolInsert: []ipam.Pool{orphan}}} {
-			s.unchanged(func() {
-				err := s.try(ch)
+			s.changesNothing(func() {
+				err := s.tryWrite(ch)
 				require.True(s, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
 			})
 		}
@@ -147,9 +147,9 @@ var conflicts = map[string]func(*suite){
 // conflict checks that a write of the changes fails, names exactly these rows, and stores nothing.
 func (s *suite) conflict(ch storage.Changes, want storage.Conflict) {
 	s.Helper()
-	s.unchanged(func() {
+	s.changesNothing(func() {
 		var got *storage.Conflict
-		require.ErrorAs(s, s.try(ch), &got)
+		require.ErrorAs(s, s.tryWrite(ch), &got)
 		require.ElementsMatch(s, want.ClaimRefs, unique(got.ClaimRefs))
 		require.ElementsMatch(s, want.IdempotencyKeys, unique(got.IdempotencyKeys))
 	})

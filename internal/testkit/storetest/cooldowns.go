@@ -83,10 +83,10 @@ var cooldowns = map[string]func(*suite){
 		require.Equal(s, now, got)
 		_, err = s.Store.ClaimGet(s.ctx, w.key, w.claim.Name)
 		require.True(s, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
-		s.unchanged(func() {
+		s.changesNothing(func() {
 			without := now
 			without.CoolUntil = time.Time{}
-			err := s.try(storage.Changes{AllocationUpdate: &storage.AllocationUpdate{Was: now.Revision, Now: without}})
+			err := s.tryWrite(storage.Changes{AllocationUpdate: &storage.AllocationUpdate{Was: now.Revision, Now: without}})
 			require.True(s, ipam.IsCode(err, ipam.CodeInternal), "without an end it would never: %v", err)
 		})
 	},

@@ -172,7 +172,7 @@ var free = map[string]func(*suite){
 }
 
 // scans compares random scans of a random free list with their contract. A scan may return more blocks than requested. It must not omit any of the
-// first blocks, and must not return a block that is not free.
+// first blocks, and it must return only free blocks.
 func (s *suite) scans(container string, seed uint64) {
 	s.Helper()
 	w := s.world()

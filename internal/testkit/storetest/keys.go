@@ -50,8 +50,8 @@ var keys = map[string]func(*suite){
 		theirs := s.key(e.other, e.secret.Name)
 		s.write(storage.Changes{AccessChanges: storage.AccessChanges{KeyInsert: &theirs}})
 		again := s.key(e.project, e.secret.Name)
-		s.unchanged(func() {
-			err := s.try(storage.Changes{AccessChanges: storage.AccessChanges{KeyInsert: &again}})
+		s.changesNothing(func() {
+			err := s.tryWrite(storage.Changes{AccessChanges: storage.AccessChanges{KeyInsert: &again}})
 			require.True(s, ipam.IsCode(err, ipam.CodeAlreadyExists), "%v", err)
 			require.Equal(s, "/metadata/name", pointer(s, err))
 		})
@@ -87,7 +87,7 @@ var keys = map[string]func(*suite){
 				require.Equal(s, k, got, "nothing else is different, the revision neither")
 			}
 		}
-		s.unchanged(func() { require.NoError(s, s.Keys.KeysUsed(s.ctx, nil)) })
+		s.changesNothing(func() { require.NoError(s, s.Keys.KeysUsed(s.ctx, nil)) })
 	},
 	"ManyKeyUsesAreWrittenInOneStatement": func(s *suite) {
 		e := s.estate()

@@ -23,7 +23,7 @@ var members = map[string]func(*suite){
 	"UpdateReplacesTheRole": func(s *suite) {
 		e := s.estate()
 		now := e.member
-		now.Metadata = changed(now.Metadata)
+		now.Metadata = updated(now.Metadata)
 		now.Labels, now.Spec.Role = nil, "viewer"
 		s.write(storage.Changes{AccessChanges: storage.AccessChanges{MemberUpdate: &storage.MemberUpdate{Was: e.member.Revision, Now: now}}})
 		reads(s, now)(s.Store.MemberGet(s.ctx, e.key, now.Name))

@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// names are sorted by their bytes, like in every engine: a dash before digits, and digits before letters. A database with another collation would
-// sort some of these names differently.
+// names are sorted by their bytes, as in every engine: a dash before digits, and digits before letters. A database with another collation would sort
+// some of these names differently.
 var names = []string{"0", "a", "a-b", "a0", "aa", "ab", "b", "b-a", "z"}
 
 // inPages reads a list in pages of every size and checks that it returns each row once, in order. Each page continues after

@@ -55,7 +55,7 @@ var pools = map[string]func(*suite){
 	"UpdateReplacesMutableFields": func(s *suite) {
 		w := s.world()
 		now := w.v4
-		now.Metadata = changed(now.Metadata)
+		now.Metadata = updated(now.Metadata)
 		now.Spec.Visibility, now.Spec.Description = ipam.VisibilityPlatform, ""
 		now.Spec.Allocation = ipam.Allocating{Strategy: ipam.Random, MaxPrefixLength: new(30)}
 		now.Spec.Reservations = nil

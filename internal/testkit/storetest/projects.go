@@ -27,7 +27,7 @@ var projects = map[string]func(*suite){
 		p := s.project("blue")
 		s.write(storage.Changes{ProjectInsert: &p})
 		now := p
-		now.Metadata = changed(p.Metadata)
+		now.Metadata = updated(p.Metadata)
 		now.Spec = ipam.ProjectSpec{DisplayName: "Another", Description: ""}
 		s.write(storage.Changes{ProjectUpdate: &storage.ProjectUpdate{Was: p.Revision, Now: now}})
 		reads(s, now)(s.Store.ProjectGet(s.ctx, "blue"))
@@ -80,7 +80,7 @@ var projects = map[string]func(*suite){
 	},
 	"NonemptyProjectIsInUse": func(s *suite) {
 		w := s.world()
-		s.unchanged(func() {
+		s.changesNothing(func() {
 			err := s.Store.InTx(s.ctx, "project_delete", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
 				return tx.Write(ctx, storage.Changes{ProjectDelete: &w.project})
 			})
@@ -102,7 +102,7 @@ var spaces = map[string]func(*suite){
 	"UpdateReplacesMutableFields": func(s *suite) {
 		w := s.world()
 		now := w.space
-		now.Metadata = changed(w.space.Metadata)
+		now.Metadata = updated(w.space.Metadata)
 		now.Spec.Description = "another"
 		s.write(storage.Changes{SpaceUpdate: &storage.SpaceUpdate{Was: w.space.Revision, Now: now}})
 		reads(s, now)(s.Store.SpaceGet(s.ctx, w.key, "default"))
@@ -120,8 +120,8 @@ var spaces = map[string]func(*suite){
 	},
 }
 
-// changed returns metadata after an update in which every mutable field has changed.
-func changed(m ipam.Metadata) ipam.Metadata {
+// updated returns metadata after an update in which every mutable field has changed.
+func updated(m ipam.Metadata) ipam.Metadata {
 	m.Labels, m.Annotations = map[string]string{"new": "1"}, nil
 	m.Generation++
 	m.Revision = ipam.NewID()

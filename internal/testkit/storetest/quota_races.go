@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// quotaRaces test pairs of transactions on the shards of one quota.
+// quotaRaces contains the tests of pairs of transactions on the shards of one quota.
 var quotaRaces = map[string]func(*suite){
 	// Each transaction uses its own shard, so they do not conflict.
 	"TakesFromTwoShardsDoNotConflict": func(s *suite) {
@@ -26,7 +26,7 @@ var quotaRaces = map[string]func(*suite){
 		s.firstThenSecond(e.take(s, 3), e.take(s, 3))
 		e.claimsTaken(s, 2)
 	},
-	// All shards together have room for one more claim, and both transactions see this. They write different shards, so only SERIALIZABLE detects the
+	// All shards together allow one more claim, and both transactions see this. They write different shards, so only SERIALIZABLE detects the
 	// conflict.
 	"RestOfAllShardsIsTakenOnce": func(s *suite) {
 		e := s.estate()
@@ -48,7 +48,7 @@ var quotaRaces = map[string]func(*suite){
 		require.Same(s, errNoRoom, second, "nothing is left in the shard")
 		require.Equal(s, 2, attempts)
 	},
-	// A quota counts the held blocks while a transaction that saw no quota adds another one.
+	// A quota counts the held blocks while a transaction that saw no quota adds another block.
 	"QuotaCountsAConcurrentClaim": func(s *suite) {
 		e := s.estate()
 		s.write(storage.Changes{QuotaChanges: storage.QuotaChanges{QuotaDelete: &e.quota}})

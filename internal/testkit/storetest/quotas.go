@@ -29,7 +29,7 @@ var quotas = map[string]func(*suite){
 	"UpdateReplacesMutableFields": func(s *suite) {
 		e := s.estate()
 		now := e.quota
-		now.Metadata = changed(now.Metadata)
+		now.Metadata = updated(now.Metadata)
 		now.Labels, now.Overdrawn = nil, false
 		now.Spec = ipam.QuotaSpec{Scope: ipam.QuotaScope{Family: ipam.IPv6}, Limits: ipam.QuotaLimits{Addresses: big.NewInt(1)}, Description: ""}
 		s.write(storage.Changes{QuotaChanges: storage.QuotaChanges{QuotaUpdate: &storage.QuotaUpdate{WasRevision: e.quota.Revision, Now: now}}})
@@ -99,11 +99,11 @@ var quotas = map[string]func(*suite){
 			} {
 				got, err := s.Store.QuotaParts(s.ctx, c.projects, n)
 				require.NoError(s, err)
-				require.ElementsMatch(s, c.want, named(got))
+				require.ElementsMatch(s, c.want, withoutProjectName(got))
 				require.NoError(s, s.Store.InTx(s.ctx, "storetest_read", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
 					facts, err := tx.GroupRead(ctx, e.c4, freespace.Reads{}, storage.GroupQuery{Projects: c.projects, Shard: n, Consumers: []string{"red"}})
 					require.NoError(s, err)
-					require.ElementsMatch(s, c.want, named(facts.Quotas))
+					require.ElementsMatch(s, c.want, withoutProjectName(facts.Quotas))
 					require.Equal(s, map[string]bool{"red": true}, facts.Granted)
 					return err
 				}))
@@ -161,15 +161,15 @@ var quotas = map[string]func(*suite){
 	},
 }
 
-// named removes the project's name, which QuotaParts does not return.
-func named(parts []storage.QuotaPart) []storage.QuotaPart {
+// withoutProjectName removes the project's name, which QuotaParts does not return.
+func withoutProjectName(parts []storage.QuotaPart) []storage.QuotaPart {
 	for i := range parts {
 		parts[i].Quota.Project = ""
 	}
 	return parts
 }
 
-// usages test the counts of a project's holdings.
+// usages contains the tests of the counts of a project's holdings.
 var usages = map[string]func(*suite){
 	"CountsClaimsRetainedBlocksAndPoolsWithinAScope": func(s *suite) {
 		e := s.estate()

@@ -63,9 +63,9 @@ var storedResponses = map[string]func(*suite){
 		next := w.storedResponse
 		next.CreatedAt = w.storedResponse.ExpiresAt.Add(-time.Microsecond)
 		next.Body = []byte("another")
-		s.unchanged(func() {
+		s.changesNothing(func() {
 			var conflict *storage.Conflict
-			require.ErrorAs(s, s.try(storage.Changes{StoredResponses: []storage.StoredResponse{next}}), &conflict)
+			require.ErrorAs(s, s.tryWrite(storage.Changes{StoredResponses: []storage.StoredResponse{next}}), &conflict)
 			require.Equal(s, &storage.Conflict{IdempotencyKeys: []storage.NameRef{{ProjectID: w.project.UID, Name: "key-1"}}}, conflict)
 		})
 	},

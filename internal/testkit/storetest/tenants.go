@@ -98,7 +98,7 @@ func (s *suite) staleRunsAgain(plans map[string]storage.Changes) {
 	for name, plan := range plans {
 		plan.StoredResponses = append(plan.StoredResponses, s.storedResponse(ipam.Project{}, "beside"))
 		var seen []int
-		s.unchanged(func() {
+		s.changesNothing(func() {
 			err := s.Store.InTx(s.ctx, "storetest_write", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
 				if seen = append(seen, tx.Attempt()); tx.Attempt() > 0 {
 					return nil // the second attempt has nothing to write

@@ -58,13 +58,13 @@ var events = map[string]func(*suite){
 		w := s.world()
 		e := s.event(w.project, born)
 		s.write(storage.Changes{Events: []ipam.Event{e}})
-		s.unchanged(func() {
-			err := s.try(storage.Changes{Events: []ipam.Event{s.event(w.project, born), e}})
+		s.changesNothing(func() {
+			err := s.tryWrite(storage.Changes{Events: []ipam.Event{s.event(w.project, born), e}})
 			require.True(s, ipam.IsCode(err, ipam.CodeInternal), "%v", err)
 			gone := w.claim
 			gone.Revision = ipam.NewID()
 			var conflict *storage.Conflict
-			require.ErrorAs(s, s.try(storage.Changes{ClaimDelete: []ipam.Claim{gone}, Events: []ipam.Event{s.event(w.project, born)}}), &conflict, "no effect, no event")
+			require.ErrorAs(s, s.tryWrite(storage.Changes{ClaimDelete: []ipam.Claim{gone}, Events: []ipam.Event{s.event(w.project, born)}}), &conflict, "no effect, no event")
 		})
 	},
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// transactions test the three ways in which a transaction can end, and the dry run.
+// transactions contains the tests of the three ways in which a transaction can end, and the dry run.
 var transactions = map[string]func(*suite){
 	"ClosureErrorIsReturnedAndNothingIsWritten": func(s *suite) {
 		w := s.world()
@@ -22,7 +22,7 @@ var transactions = map[string]func(*suite){
 			"any other error": errors.New("of the use case's own"),
 		} {
 			for run, do := range s.bothRuns() {
-				s.unchanged(func() {
+				s.changesNothing(func() {
 					runs := 0
 					err := do(s.ctx, "storetest_refuse", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
 						runs++
@@ -51,7 +51,7 @@ var transactions = map[string]func(*suite){
 	},
 	"DryRunWritesNothing": func(s *suite) {
 		w := s.world()
-		s.unchanged(func() {
+		s.changesNothing(func() {
 			require.NoError(s, s.Store.DryRun(s.ctx, "storetest_dry", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
 				if err := tx.Write(ctx, w.anything(s)); err != nil {
 					return err
@@ -117,7 +117,7 @@ var transactions = map[string]func(*suite){
 		late, cancel := context.WithDeadline(s.ctx, time.Unix(0, 0))
 		s.Cleanup(cancel)
 		gone, leave := context.WithCancel(s.ctx)
-		s.unchanged(func() {
+		s.changesNothing(func() {
 			for _, do := range s.bothRuns() {
 				err := do(late, "storetest_late", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error { return tx.Write(ctx, w.anything(s)) })
 				require.True(s, ipam.IsCode(err, ipam.CodeDeadline), "%v", err)

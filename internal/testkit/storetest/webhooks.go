@@ -29,8 +29,10 @@ func (s *suite) delivery(w ipam.Webhook) ipam.Delivery {
 	}
 }
 
-// webhooked writes changes of webhooks and deliveries.
-func (s *suite) webhooked(ch storage.WebhookChanges) { s.write(storage.Changes{WebhookChanges: ch}) }
+// writeWebhooks writes changes of webhooks and deliveries.
+func (s *suite) writeWebhooks(ch storage.WebhookChanges) {
+	s.write(storage.Changes{WebhookChanges: ch})
+}
 
 var webhooks = map[string]func(*suite){
 	"AllFieldsRoundTrip": func(s *suite) {
@@ -39,19 +41,19 @@ var webhooks = map[string]func(*suite){
 		bare.Labels, bare.Annotations, bare.DueAt, bare.Lease, bare.Stopped = nil, nil, time.Time{}, ipam.ID{}, ""
 		bare.Spec, bare.Progress = ipam.WebhookSpec{URL: "https://receiver.example"}, ipam.WebhookProgress{Cursor: "c"}
 		for _, w := range []ipam.Webhook{full, bare} {
-			s.webhooked(storage.WebhookChanges{WebhookInsert: &w})
+			s.writeWebhooks(storage.WebhookChanges{WebhookInsert: &w})
 			reads(s, w)(s.Store.WebhookGet(s.ctx, e.key, w.Name))
 		}
 		now := full
 		now.Epoch, now.Revision, now.Progress.Cursor, now.Spec.URL, now.Stopped = ipam.NewID(), ipam.NewID(), "next", "https://elsewhere.example", ""
-		s.webhooked(storage.WebhookChanges{WebhookUpdate: &storage.WebhookUpdate{Was: full.Epoch, Now: now}})
+		s.writeWebhooks(storage.WebhookChanges{WebhookUpdate: &storage.WebhookUpdate{Was: full.Epoch, Now: now}})
 		reads(s, now)(s.Store.WebhookGet(s.ctx, e.key, full.Name))
 	},
 	"ListOfAProjectIsByNameInPages": func(s *suite) {
 		e := s.estate()
 		for _, name := range names {
 			for _, w := range []ipam.Webhook{s.webhook(e.project, name), s.webhook(e.other, name+"x")} {
-				s.webhooked(storage.WebhookChanges{WebhookInsert: &w})
+				s.writeWebhooks(storage.WebhookChanges{WebhookInsert: &w})
 			}
 		}
 		inPages(s, "", func(after string, limit int) ([]ipam.Webhook, error) {
@@ -63,7 +65,7 @@ var webhooks = map[string]func(*suite){
 		late, later, parked := s.webhook(e.project, "late"), s.webhook(e.project, "later"), s.webhook(e.project, "parked")
 		late.DueAt, later.DueAt, parked.DueAt = born.Add(-time.Hour), born, time.Time{}
 		for _, w := range []ipam.Webhook{later, late, parked} {
-			s.webhooked(storage.WebhookChanges{WebhookInsert: &w})
+			s.writeWebhooks(storage.WebhookChanges{WebhookInsert: &w})
 		}
 		due := func() (names []string) {
 			found, err := s.Store.WebhooksDue(s.ctx, born, 10)
@@ -74,7 +76,7 @@ var webhooks = map[string]func(*suite){
 			return names
 		}
 		require.Equal(s, []string{"late", "later"}, due())
-		s.webhooked(storage.WebhookChanges{WebhookKeep: &storage.Keeping{Region: s.Region, Lease: late.Lease, IDs: []ipam.ID{late.UID, later.UID}, Until: born.Add(time.Hour)}})
+		s.writeWebhooks(storage.WebhookChanges{WebhookKeep: &storage.Keeping{Region: s.Region, Lease: late.Lease, IDs: []ipam.ID{late.UID, later.UID}, Until: born.Add(time.Hour)}})
 		require.Equal(s, []string{"later"}, due(), "which is another server's")
 	},
 	"DeliveriesRoundTripAndAreDeletedWithTheirWebhook": func(s *suite) {
@@ -82,8 +84,8 @@ var webhooks = map[string]func(*suite){
 		w := s.webhook(e.project, "hook")
 		dead, waiting := s.delivery(w), s.delivery(w)
 		waiting.DeadAt, waiting.Retry, waiting.Error, waiting.BeganAt = time.Time{}, false, nil, born.Add(-time.Hour)
-		s.webhooked(storage.WebhookChanges{WebhookInsert: &w, DeliveryInsert: &dead})
-		s.webhooked(storage.WebhookChanges{DeliveryInsert: &waiting})
+		s.writeWebhooks(storage.WebhookChanges{WebhookInsert: &w, DeliveryInsert: &dead})
+		s.writeWebhooks(storage.WebhookChanges{DeliveryInsert: &waiting})
 		for _, d := range []ipam.Delivery{dead, waiting} {
 			reads(s, d)(s.Store.DeliveryGet(s.ctx, w, d.ID))
 		}
@@ -95,7 +97,7 @@ var webhooks = map[string]func(*suite){
 		}
 		require.Equal(s, dead, next(), "what is to be sent once more comes first")
 		dead.Retry = false
-		s.webhooked(storage.WebhookChanges{DeliveryUpdate: &dead})
+		s.writeWebhooks(storage.WebhookChanges{DeliveryUpdate: &dead})
 		require.Equal(s, waiting, next())
 		list, err := s.Store.DeliveryList(s.ctx, w, ipam.ID{}, 10)
 		require.NoError(s, err)
@@ -106,7 +108,7 @@ var webhooks = map[string]func(*suite){
 		got, err := s.Store.WebhookGet(s.ctx, e.key, w.Name)
 		require.NoError(s, err)
 		require.EqualValues(s, 1, got.DeadLetters)
-		s.webhooked(storage.WebhookChanges{WebhookDelete: &w})
+		s.writeWebhooks(storage.WebhookChanges{WebhookDelete: &w})
 		_, found, err := s.Store.DeliveryNext(s.ctx, w)
 		require.NoError(s, err)
 		require.False(s, found)

@@ -69,14 +69,14 @@ func remove(c storage.Container, blocks ...string) storage.FreeChange {
 	return f
 }
 
-// try writes changes in their own transaction.
-func (s *suite) try(ch storage.Changes) error {
+// tryWrite writes changes in their own transaction.
+func (s *suite) tryWrite(ch storage.Changes) error {
 	return s.Store.InTx(s.ctx, "storetest_write", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error { return tx.Write(ctx, ch) })
 }
 
 func (s *suite) write(ch storage.Changes) {
 	s.Helper()
-	require.NoError(s, s.try(ch))
+	require.NoError(s, s.tryWrite(ch))
 }
 
 // reads checks that a read returns this value.
@@ -88,18 +88,18 @@ func reads[T any](s *suite, want T) func(got T, err error) {
 	}
 }
 
-// unchanged runs do and checks that it changes no row of any table.
-func (s *suite) unchanged(do func()) {
+// changesNothing runs action and checks that it changes no row of any table.
+func (s *suite) changesNothing(action func()) {
 	s.Helper()
 	before := s.Dump(s)
 	require.NotEmpty(s, before)
-	do()
+	action()
 	require.Equal(s, before, s.Dump(s), "not a row is different")
 }
 
 // everyFieldHasAValue checks that each field has a value in one of the samples, because a round trip proves nothing about a zero field. If a domain
-// type gets a new field, the check fails until a sample has a value for it. apart lists the fields that are not stored.
-func everyFieldHasAValue[T any](t testing.TB, samples []T, apart ...string) {
+// type gets a new field, the check fails until a sample has a value for it. notStored lists the fields that are not stored.
+func everyFieldHasAValue[T any](t testing.TB, samples []T, notStored ...string) {
 	t.Helper()
 	set := map[string]bool{}
 	var walk func(path string, v reflect.Value)
@@ -126,7 +126,7 @@ func everyFieldHasAValue[T any](t testing.TB, samples []T, apart ...string) {
 	for _, sample := range samples {
 		walk("", reflect.ValueOf(sample))
 	}
-	for _, path := range apart {
+	for _, path := range notStored {
 		_, known := set[path]
 		require.True(t, known, "%s is no field", path)
 		delete(set, path)

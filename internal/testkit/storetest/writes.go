@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// writes test plans for which the stored state has changed since a transaction made them.
+// writes contains the tests of plans for which the stored state has changed since a transaction made them.
 var writes = map[string]func(*suite){
 	"StalePlanWritesNothingAndIsRetried": func(s *suite) {
 		w := s.worldWithKept()
@@ -29,7 +29,7 @@ var writes = map[string]func(*suite){
 	"RefusedWriteWritesNothing": func(s *suite) {
 		w := s.worldWithKept()
 		for name, plan := range w.stale() {
-			s.unchanged(func() {
+			s.changesNothing(func() {
 				// The plan has an outdated part and a valid part.
 				plan.Free = append(plan.Free, insert(w.c4, "10.0.0.0/32"))
 				plan.StoredResponses = append(plan.StoredResponses, s.storedResponse(w.project, "other"))
@@ -47,7 +47,7 @@ var writes = map[string]func(*suite){
 	"AlwaysStalePlanEndsAsContention": func(s *suite) {
 		w := s.world()
 		runs := 0
-		s.unchanged(func() {
+		s.changesNothing(func() {
 			err := s.Store.InTx(s.ctx, "storetest_write", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
 				require.Equal(s, runs, tx.Attempt())
 				runs++
@@ -63,10 +63,10 @@ var writes = map[string]func(*suite){
 		w := s.world()
 		// The last statement of the last kind fails.
 		good, bad := s.claim(w.project, w.v4, "good", "10.0.0.128/32"), s.claim(w.project, w.v4, "bad", "10.0.0.129/32")
-		bad.AllocationID = w.held.ID // ids are random: taken means a bug
+		bad.AllocationID = w.held.ID // ids are random, so an id that is in use means a bug
 		sp := s.space(w.project, "lab")
-		s.unchanged(func() {
-			err := s.try(storage.Changes{
+		s.changesNothing(func() {
+			err := s.tryWrite(storage.Changes{
 				Free:        []storage.FreeChange{remove(w.c4, "10.0.0.128/25"), insert(w.c6, "2001:db8::/128")},
 				SpaceInsert: []ipam.Space{sp}, PoolDelete: &w.v6,
 				ClaimInsert:     []ipam.Claim{good, bad},
@@ -97,7 +97,7 @@ var writes = map[string]func(*suite){
 	},
 	"EmptyChangesWriteNothing": func(s *suite) {
 		w := s.world()
-		s.unchanged(func() { s.write(storage.Changes{Free: []storage.FreeChange{{Container: w.c4}}}) })
+		s.changesNothing(func() { s.write(storage.Changes{Free: []storage.FreeChange{{Container: w.c4}}}) })
 	},
 	"ManyBlocksAreInsertedInOneWrite": func(s *suite) {
 		w := s.world()

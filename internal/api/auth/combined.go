@@ -11,8 +11,8 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Authenticator authenticates callers. It returns an *ipam.Error with code unauthenticated if the credentials are missing or not valid. The server
-// calls it once for each request to an operation that needs credentials.
+// Authenticator authenticates callers. If the credentials are missing or not valid, it returns an *ipam.Error with the code unauthenticated. The
+// server calls it once for each request to an operation that needs credentials.
 type Authenticator interface {
 	Authenticate(r *http.Request) (tenancy.Principal, error)
 }
@@ -27,14 +27,14 @@ type Tokens interface {
 	Authenticate(ctx context.Context, token string) (tenancy.Principal, error)
 }
 
-// Ways combines several authenticators. Each kind of token goes to exactly one authenticator. A nil field disables its kind.
-type Ways struct {
+// Combined combines several authenticators. It passes each kind of credentials to exactly one of them. A nil field disables its kind.
+type Combined struct {
 	Keys Tokens // tokens with keyPrefix
 	OIDC Tokens // all other tokens
 	// Sessions authenticates console sessions, for requests without the header Authorization.
 	Sessions Tokens
-	// Dev accepts requests without credentials. If a request has credentials that are not valid, Ways returns their error and does not use Dev, because
-	// the caller asked for another identity.
+	// Dev accepts requests without credentials. If a request has credentials that are not valid, Combined returns their error and does not use Dev,
+	// because the caller wants another identity than dev.
 	Dev Authenticator
 }
 
@@ -42,7 +42,7 @@ type Ways struct {
 const keyPrefix = "carve_"
 
 // Authenticate implements Authenticator.
-func (w Ways) Authenticate(r *http.Request) (who tenancy.Principal, err error) {
+func (w Combined) Authenticate(r *http.Request) (who tenancy.Principal, err error) {
 	token, given := bearer(r.Header)
 	isKey := strings.HasPrefix(token, keyPrefix)
 	session := ""
@@ -58,7 +58,7 @@ func (w Ways) Authenticate(r *http.Request) (who tenancy.Principal, err error) {
 		return w.Keys.Authenticate(r.Context(), token)
 	case w.OIDC != nil && token != "" && !isKey:
 		return w.OIDC.Authenticate(r.Context(), token)
-	case w.Dev != nil && !reads(r) && !sameOrigin(r): // without this check, such a page could act as "dev"
+	case w.Dev != nil && !isRead(r) && !sameOrigin(r): // without this check, such a page could act as "dev"
 		return who, ipam.Errorf(ipam.CodeUnauthenticated, "A page of another origin cannot change anything without credentials; send the request from a page of this server.")
 	case w.Dev != nil:
 		return w.Dev.Authenticate(r)
@@ -71,13 +71,13 @@ func (w Ways) Authenticate(r *http.Request) (who tenancy.Principal, err error) {
 }
 
 // Announce implements Announcer.
-func (w Ways) Announce(h http.Header) {
+func (w Combined) Announce(h http.Header) {
 	if dev, ok := w.Dev.(Announcer); ok {
 		dev.Announce(h)
 	}
 }
 
-func reads(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
+func isRead(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
 
 // bearer reads the header Authorization (RFC 6750, section 2.1). given reports whether the header exists. token is "" unless the header is exactly
 // one bearer token.

@@ -19,21 +19,21 @@ const (
 	socketPathName = "run.path"
 )
 
-// home is an open data directory whose server lock this process holds.
+// directory is an open data directory whose server lock this process holds.
 //
 // All access to its content uses an os.Root, so that a symbolic link from the directory's less privileged owner cannot lead a root server outside.
-type home struct {
+type directory struct {
 	dir  string // absolute
 	root *os.Root
 
 	server *os.File // server.lock, locked
-	engine *os.File // engine.lock; nil after only the database holds it
+	engine *os.File // engine.lock; nil once only the database holds it
 
 	account account // user that the database runs as; set by the engine
 }
 
-// openHome creates the directory if necessary and takes its server lock.
-func openHome(dir string) (*home, error) {
+// openDirectory creates the directory if necessary and takes its server lock.
+func openDirectory(dir string) (*directory, error) {
 	if dir == "" {
 		return nil, errors.New("no data directory was given")
 	}
@@ -44,25 +44,25 @@ func openHome(dir string) (*home, error) {
 	if err := os.MkdirAll(abs, 0o700); err != nil {
 		return nil, err
 	}
-	return lockHome(abs)
+	return lockDirectory(abs)
 }
 
-// lockHome takes an existing directory's server lock.
-func lockHome(abs string) (*home, error) {
+// lockDirectory takes an existing directory's server lock.
+func lockDirectory(abs string) (*directory, error) {
 	root, err := os.OpenRoot(abs)
 	if err != nil {
 		return nil, err
 	}
-	h := &home{dir: abs, root: root}
+	h := &directory{dir: abs, root: root}
 	if err := h.claimServer(); err != nil {
 		return nil, errors.Join(err, h.close())
 	}
 	return h, nil
 }
 
-// close releases the directory. It unlocks server.lock and does not only close the file. A child process that starts at this moment still has a copy
-// of every descriptor, and a copy of this one would keep the lock.
-func (h *home) close() error {
+// close releases the directory. It unlocks server.lock before it closes the file: a child process that starts at this moment still has a copy of
+// every descriptor, and the copy would keep the lock.
+func (h *directory) close() error {
 	h.handOver()
 	var errs []error
 	if h.server != nil {
@@ -73,7 +73,7 @@ func (h *home) close() error {
 }
 
 // exists reports whether a name exists. It follows no symbolic link.
-func (h *home) exists(name string) (bool, error) {
+func (h *directory) exists(name string) (bool, error) {
 	_, err := h.root.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -82,15 +82,15 @@ func (h *home) exists(name string) (bool, error) {
 }
 
 // mkdir creates a private directory for the database's user.
-func (h *home) mkdir(name string) error {
+func (h *directory) mkdir(name string) error {
 	if err := h.root.Mkdir(name, 0o700); err != nil {
 		return err
 	}
-	return h.give(name)
+	return h.chown(name)
 }
 
-// give changes the owner to the database's user if that is not this process's own.
-func (h *home) give(name string) error {
+// chown makes the database's user the owner of a name, if this is another user than the process's own.
+func (h *directory) chown(name string) error {
 	if !h.account.switched {
 		return nil
 	}
@@ -98,7 +98,7 @@ func (h *home) give(name string) error {
 }
 
 // sync makes the names in the directory durable. PostgreSQL does so for its cluster's content, but not for the cluster's own name.
-func (h *home) sync() error {
+func (h *directory) sync() error {
 	dir, err := h.root.Open(".")
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func (h *home) sync() error {
 const logLimit = 16 << 20
 
 // openLog opens a log for appending. It keeps one older log.
-func (h *home) openLog(name string) (*os.File, error) {
+func (h *directory) openLog(name string) (*os.File, error) {
 	if fi, err := h.root.Lstat(name); err == nil && fi.Size() > logLimit {
 		if err := h.root.Rename(name, name+".1"); err != nil {
 			return nil, err
@@ -121,22 +121,22 @@ func (h *home) openLog(name string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := h.give(name); err != nil {
+	if err := h.chown(name); err != nil {
 		f.Close()
 		return nil, err
 	}
 	return f, nil
 }
 
-// tail returns the text after position from in a log, at most the last 2 KiB.
-func tail(f *os.File, from int64) string {
+// tail returns the text in a log after the offset start, at most the last 2 KiB.
+func tail(f *os.File, start int64) string {
 	const limit = 2 << 10
 	end, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
 		return fmt.Sprintf("(the log cannot be read: %v)", err)
 	}
-	from = max(from, end-limit)
-	text := make([]byte, max(0, end-from))
-	n, _ := f.ReadAt(text, from)
+	start = max(start, end-limit)
+	text := make([]byte, max(0, end-start))
+	n, _ := f.ReadAt(text, start)
 	return string(text[:n])
 }

@@ -9,16 +9,16 @@ import (
 	"github.com/carve-ipam/carve/internal/guard"
 )
 
-// door is an HTTP server with its listener and the limit on its connections.
-type door struct {
+// endpoint is an HTTP server with its listener and its limit on connections.
+type endpoint struct {
 	name     string // in metrics
 	server   *http.Server
 	clients  *guard.Clients
 	listener net.Listener // nil before open
 }
 
-// open listens at an address. serve must follow: until then, clients connect and wait.
-func (d *door) open(ctx context.Context, address string) error {
+// open listens at an address. Call serve next, because clients can already connect and wait.
+func (d *endpoint) open(ctx context.Context, address string) error {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
 		return err
@@ -32,7 +32,7 @@ func (d *door) open(ctx context.Context, address string) error {
 }
 
 // serve serves requests until the server is closed, by HTTPS if the server has a TLS configuration. Then it returns nil.
-func (d *door) serve() (err error) {
+func (d *endpoint) serve() (err error) {
 	if d.server.TLSConfig != nil {
 		err = d.server.ServeTLS(d.listener, "", "")
 	} else {
@@ -45,7 +45,7 @@ func (d *door) serve() (err error) {
 }
 
 // close closes the server and the listener without waiting for requests.
-func (d *door) close() error {
+func (d *endpoint) close() error {
 	err := d.server.Close()
 	if d.listener == nil {
 		return err
@@ -57,7 +57,7 @@ func (d *door) close() error {
 }
 
 // address returns the listener's address, or "" before open.
-func (d *door) address() string {
+func (d *endpoint) address() string {
 	if d == nil || d.listener == nil {
 		return ""
 	}

@@ -25,10 +25,10 @@ func (k taker) Authenticate(_ context.Context, token string) (tenancy.Principal,
 func TestEachTokenGoesToItsAuthenticator(t *testing.T) {
 	t.Parallel()
 	keys, oidc := taker{"keys", "carve_good"}, taker{"oidc", "a.b.c"}
-	all := Ways{Keys: keys, OIDC: oidc}
-	dev := Ways{Keys: keys, OIDC: oidc, Dev: Dev{}}
+	all := Combined{Keys: keys, OIDC: oidc}
+	dev := Combined{Keys: keys, OIDC: oidc, Dev: Dev{}}
 	for name, tc := range map[string]struct {
-		ways    Ways
+		ways    Combined
 		header  []string
 		subject string // "" means that the request is refused
 	}{
@@ -37,8 +37,8 @@ func TestEachTokenGoesToItsAuthenticator(t *testing.T) {
 		"SchemeInAnyCase":             {all, []string{"bEARER carve_good"}, "keys"},
 		"MoreSpaces":                  {all, []string{"Bearer   carve_good "}, "keys"},
 		"RefusesAnotherKey":           {all, []string{"Bearer carve_bad"}, ""},
-		"RefusesAKeyWithoutKeys":      {Ways{OIDC: taker{"oidc", "carve_good"}}, []string{"Bearer carve_good"}, ""},
-		"RefusesATokenWithoutIssuers": {Ways{Keys: taker{"keys", "a.b.c"}}, []string{"Bearer a.b.c"}, ""},
+		"RefusesAKeyWithoutKeys":      {Combined{OIDC: taker{"oidc", "carve_good"}}, []string{"Bearer carve_good"}, ""},
+		"RefusesATokenWithoutIssuers": {Combined{Keys: taker{"keys", "a.b.c"}}, []string{"Bearer a.b.c"}, ""},
 		"RefusesNothing":              {all, nil, ""},
 		"RefusesAnEmptyHeader":        {all, []string{""}, ""},
 		"RefusesAnEmptyToken":         {all, []string{"Bearer "}, ""},
@@ -46,12 +46,12 @@ func TestEachTokenGoesToItsAuthenticator(t *testing.T) {
 		"RefusesNoScheme":             {all, []string{"carve_good"}, ""},
 		"RefusesTwoTokens":            {all, []string{"Bearer carve_good a.b.c"}, ""},
 		"RefusesTwoHeaders":           {all, []string{"Bearer carve_good", "Bearer carve_good"}, ""},
-		"RefusesWithoutAnyWay":        {Ways{}, []string{"Bearer carve_good"}, ""},
+		"RefusesWithoutAnyWay":        {Combined{}, []string{"Bearer carve_good"}, ""},
 		"DevTakesNoCredentials":       {dev, nil, "dev"},
 		"DevTakesOtherSchemes":        {dev, []string{"Basic x"}, "dev"},
 		"DevUsesTheKeyringForKeys":    {dev, []string{"Bearer carve_good"}, "keys"},
 		"DevRefusesABadKey":           {dev, []string{"Bearer carve_bad"}, ""},
-		"DevAloneTakesAll":            {Ways{Dev: Dev{}}, []string{"Bearer carve_bad"}, "dev"},
+		"DevAloneTakesAll":            {Combined{Dev: Dev{}}, []string{"Bearer carve_bad"}, "dev"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -90,7 +90,7 @@ func TestDevelopmentModeRefusesCrossOriginWrites(t *testing.T) {
 		if tc.header[0] != "" {
 			r.Header.Set(tc.header[0], tc.header[1])
 		}
-		_, err := Ways{Dev: Dev{}}.Authenticate(r)
+		_, err := Combined{Dev: Dev{}}.Authenticate(r)
 		require.Equal(t, tc.taken, err == nil, tc)
 	}
 }
@@ -98,8 +98,8 @@ func TestDevelopmentModeRefusesCrossOriginWrites(t *testing.T) {
 func TestOnlyDevelopmentModeIsAnnounced(t *testing.T) {
 	t.Parallel()
 	h := http.Header{}
-	Ways{Keys: taker{}}.Announce(h)
+	Combined{Keys: taker{}}.Announce(h)
 	require.Empty(t, h)
-	Ways{Keys: taker{}, Dev: Dev{}}.Announce(h)
+	Combined{Keys: taker{}, Dev: Dev{}}.Announce(h)
 	require.NotEmpty(t, h.Get("Carve-Auth"))
 }
