@@ -27,7 +27,7 @@ type cacheFill struct {
 
 // ahead extends the planned reads of a pool's free blocks, so that the cache gets more blocks than this transaction needs. It returns wanted=false if
 // the cache does not accept the pool.
-func (l *cacheFill) ahead(c storage.Container, reads freespace.Reads) (_ freespace.Reads, wanted bool) {
+func (l *cacheFill) extendReads(c storage.Container, reads freespace.Reads) (_ freespace.Reads, wanted bool) {
 	if !l.memory.MayCache(lookup.FenceKeyOf(c)) {
 		return reads, false
 	}
@@ -42,7 +42,7 @@ func (l *cacheFill) ahead(c storage.Container, reads freespace.Reads) (_ freespa
 }
 
 // of returns the projects whose version rows the transaction reads together with a group of claims.
-func (l *cacheFill) of(q storage.GroupQuery) []ipam.ID {
+func (l *cacheFill) projectsToRead(q storage.GroupQuery) []ipam.ID {
 	ids := q.Projects
 	if platform := l.memory.Platform(); len(q.Classes) > 0 && !platform.IsZero() {
 		ids = append(slices.Clip(ids), platform)
@@ -55,7 +55,7 @@ func (l *cacheFill) of(q storage.GroupQuery) []ipam.ID {
 }
 
 // read collects the facts that were read for a group of claims.
-func (l *cacheFill) read(c storage.Container, reads freespace.Reads, q storage.GroupQuery, facts storage.GroupFacts, fence lookup.Fence) {
+func (l *cacheFill) addRead(c storage.Container, reads freespace.Reads, q storage.GroupQuery, facts storage.GroupFacts, fence lookup.Fence) {
 	free := freespace.NewFreeListCache(c.Block)
 	free.Fill(reads, facts.Free)
 	granted := make(map[string]bool, len(q.Consumers))
@@ -83,7 +83,7 @@ func (l *cacheFill) read(c storage.Container, reads freespace.Reads, q storage.G
 }
 
 // wrote collects the transaction's changes. They reach the cache only if the transaction commits.
-func (l *cacheFill) wrote(ch storage.Changes, statements *write.Statements) {
+func (l *cacheFill) addChanges(ch storage.Changes, statements *write.Statements) {
 	l.free, l.moved = append(l.free, ch.Free...), append(l.moved, statements.Moved...)
 	if n := statements.Naming; n != nil {
 		for id, regions := range n.Placed {
@@ -96,7 +96,7 @@ func (l *cacheFill) wrote(ch storage.Changes, statements *write.Statements) {
 }
 
 // committed puts the collected facts into the cache, after the commit.
-func (l *cacheFill) committed(t *tx) {
+func (l *cacheFill) publish(t *tx) {
 	for _, at := range l.moved {
 		if l.pools[at] == nil {
 			l.memory.Remove(at)

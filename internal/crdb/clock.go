@@ -40,7 +40,7 @@ func (c *storeClock) Now() time.Time {
 const maxClockError = 2 * time.Millisecond
 
 // exact reports whether the estimate's error is below maxClockError.
-func (c *storeClock) exact() bool {
+func (c *storeClock) isExact() bool {
 	now := c.local()
 	return c.At(now).Sub(c.Clock.Earliest(now)) < maxClockError
 }

@@ -25,12 +25,12 @@ const rollbackLimit = 2 * time.Second
 
 // conn is a connection that runs one transaction. It sends BEGIN together with the first statement, which saves a round trip.
 type conn struct {
-	pool    *pgxpool.Conn
-	writers *dial.Writers
-	begun   bool
-	locks   *lockSet        // nil: the transaction is SERIALIZABLE
-	at      time.Time       // the database's time when the transaction got its last lock; zero: it has no lock yet
-	left    <-chan struct{} // set when the caller stopped waiting for a COMMIT, and closed when the server responds to that COMMIT; nil: no such COMMIT
+	pool          *pgxpool.Conn
+	writers       *dial.Writers
+	begun         bool
+	locks         *lockSet        // nil: the transaction is SERIALIZABLE
+	at            time.Time       // the database's time when the transaction got its last lock; zero: it has no lock yet
+	pendingCommit <-chan struct{} // set when the caller stopped waiting for a COMMIT, and closed when the server responds to that COMMIT; nil: no such COMMIT
 }
 
 // preamble returns the statements that must run before the next one: BEGIN, and the locks requested since the last statement. Each lock is a separate
@@ -45,16 +45,16 @@ func (c *conn) preamble() *pgx.Batch {
 		b.Queue(beginLocking)
 	}
 	if c.locks != nil {
-		keys, alone := c.locks.take()
+		keys, exclusive := c.locks.take()
 		if c.locks.noWait && len(keys) > 0 {
-			b.Queue(lockAtOnce, keys, alone)
+			b.Queue(lockAtOnce, keys, exclusive)
 			return b
 		}
 		c.locks.requested = keys
 		for i, key := range keys { // usually two keys; one statement for all keys is slower
 			switch {
-			case alone[i]:
-				b.Queue(lockAlone, key)
+			case exclusive[i]:
+				b.Queue(lockExclusive, key)
 			case len(c.locks.tryShared) > 0: // with storage.Locks.TryShared, all shared locks are in tryShared, and the transaction waits for none
 				b.Queue(lockIdle, key)
 			default:
@@ -151,11 +151,11 @@ func (c *conn) commit(ctx context.Context) error {
 // runCommit runs sql, the statement that commits.
 func (c *conn) runCommit(ctx context.Context, sql string) error {
 	tag, err := c.pool.Exec(ctx, sql)
-	return committed(tag, err)
+	return commitError(tag, err)
 }
 
 // committed returns a COMMIT's error, or nil if the transaction is committed.
-func committed(tag pgconn.CommandTag, err error) error {
+func commitError(tag pgconn.CommandTag, err error) error {
 	switch {
 	case err != nil:
 		return outcome.AtCommit(err)
@@ -171,7 +171,7 @@ func (c *conn) runWhole(ctx context.Context, statements *write.Statements, many 
 	b := c.preamble()
 	n := b.Len()
 	if many && c.locks == nil {
-		statements.Before(waitBriefly)
+		statements.Prepend(waitBriefly)
 	}
 	statements.QueueInto(b)
 	b.Queue("commit")
@@ -188,7 +188,7 @@ func (c *conn) runWhole(ctx context.Context, statements *write.Statements, many 
 			_ = results.Close()
 			return outcome.BeforeCommit(err)
 		}
-		err = committed(results.Exec())
+		err = commitError(results.Exec())
 		if closing := results.Close(); err == nil && closing != nil {
 			err = outcome.AtCommit(closing)
 		}
@@ -201,13 +201,13 @@ func (c *conn) runWhole(ctx context.Context, statements *write.Statements, many 
 // dial.Writers).
 func (c *conn) awaitCommit(ctx context.Context, commit func(context.Context) error) error {
 	link := dial.LinkOf(c.pool.Conn())
-	link.Decide()
+	link.BeginCommit()
 	result, done := make(chan error, 1), make(chan struct{})
 	go func() {
 		defer close(done)
 		err := commit(context.WithoutCancel(ctx))
 		if !outcome.IsUnknown(err) {
-			if w := link.Decided(); w != nil && err == nil {
+			if w := link.EndCommit(); w != nil && err == nil {
 				err = outcome.Unknown(fmt.Errorf("the server warned: %s", w.Message))
 			}
 		}
@@ -219,31 +219,31 @@ func (c *conn) awaitCommit(ctx context.Context, commit func(context.Context) err
 		return err
 	case <-ctx.Done():
 	}
-	c.left = done
-	c.writers.LeaveAlone(link)
+	c.pendingCommit = done
+	c.writers.Abandon(link)
 	return outcome.Unknown(ctx.Err())
 }
 
 // release returns the connection to its pool and then calls place, which frees the connection's slot for a writer. If a COMMIT is still in flight on
 // the connection, release waits for its response in the background first.
-func (c *conn) release(place func()) {
-	if c.left == nil {
+func (c *conn) release(freeSlot func()) {
+	if c.pendingCommit == nil {
 		c.pool.Release()
-		place()
+		freeSlot()
 		return
 	}
 	link := dial.LinkOf(c.pool.Conn())
 	go func() {
-		<-c.left
+		<-c.pendingCommit
 		c.writers.CommitEnded(link)
 		c.pool.Release()
-		place()
+		freeSlot()
 	}()
 }
 
 // rollback rolls the transaction back, within rollbackLimit. If that fails, the pool discards the connection.
 func (c *conn) rollback(ctx context.Context) {
-	if !c.begun || c.left != nil || c.pool.Conn().IsClosed() {
+	if !c.begun || c.pendingCommit != nil || c.pool.Conn().IsClosed() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackLimit)

@@ -31,18 +31,18 @@ const maxDurableReads = 8
 //  3. If it does, Durably runs look again in a transaction. This transaction's COMMIT proves that the second read's rows are durable.
 //
 // If the connection is lost, Durably starts again.
-func (s *Store) Durably(ctx context.Context, look storage.ReadBack) error {
+func (s *Store) Durably(ctx context.Context, readBack storage.ReadBack) error {
 	if ask, _ := s.engine.durable(); ask == "" {
-		_, err := look(ctx)
+		_, err := readBack(ctx)
 		return err
 	}
 	for n := 1; ; n++ {
-		waits, err := s.readOnce(ctx, look)
+		waits, err := s.readOnce(ctx, readBack)
 		if err != nil || !waits {
 			return err
 		}
 		err = s.transact(ctx, "durable_write", storage.Locks{}, false, func(ctx context.Context, t storage.Tx) error {
-			returned, err := look(withReads(ctx, inTransaction(t.(*tx).conn))) //nolint:errcheck,forcetypeassert // transact passes a *tx
+			returned, err := readBack(withReads(ctx, inTransaction(t.(*tx).conn))) //nolint:errcheck,forcetypeassert // transact passes a *tx
 			if err != nil || !returned {
 				return err
 			}
@@ -56,15 +56,15 @@ func (s *Store) Durably(ctx context.Context, look storage.ReadBack) error {
 
 // readOnce runs look on one connection. If look found data, readOnce asks on the same connection whether a COMMIT waits for other servers, and
 // returns the reply in the result waits.
-func (s *Store) readOnce(ctx context.Context, look storage.ReadBack) (waits bool, err error) {
+func (s *Store) readOnce(ctx context.Context, readBack storage.ReadBack) (waits bool, err error) {
 	ask, _ := s.engine.durable()
 	for range maxDurableReads {
 		one := &oneConnection{store: s}
 		ctx := withReads(ctx, one.read)
 		var returned bool
-		if returned, err = look(ctx); err == nil && returned {
+		if returned, err = readBack(ctx); err == nil && returned {
 			err = s.read(ctx, "durable_ask", func(q lookup.Querier) (err error) {
-				waits, err = asked(ctx, q, ask)
+				waits, err = queryBool(ctx, q, ask)
 				return err
 			})
 		}
@@ -76,7 +76,7 @@ func (s *Store) readOnce(ctx context.Context, look storage.ReadBack) (waits bool
 	return false, outcome.Deadline(nil)
 }
 
-func asked(ctx context.Context, q lookup.Querier, ask string) (bool, error) {
+func queryBool(ctx context.Context, q lookup.Querier, ask string) (bool, error) {
 	rows, err := q.Query(ctx, ask)
 	if err != nil {
 		return false, err
@@ -93,7 +93,7 @@ func (t *tx) Confirm(ctx context.Context) error {
 	if ask == "" {
 		return nil
 	}
-	if waits, err := asked(ctx, t.conn, ask); err != nil || !waits {
+	if waits, err := queryBool(ctx, t.conn, ask); err != nil || !waits {
 		return err
 	}
 	b := &pgx.Batch{}
@@ -102,21 +102,21 @@ func (t *tx) Confirm(ctx context.Context) error {
 }
 
 // reads runs a context's reads on one certain connection, instead of on any free connection.
-type reads func(ctx context.Context, op string, fn func(lookup.Querier) error) error
+type readRunner func(ctx context.Context, op string, fn func(lookup.Querier) error) error
 
 type readsKey struct{}
 
-func withReads(ctx context.Context, r reads) context.Context {
+func withReads(ctx context.Context, r readRunner) context.Context {
 	return context.WithValue(ctx, readsKey{}, r)
 }
 
-func readsOf(ctx context.Context) (reads, bool) {
-	r, ok := ctx.Value(readsKey{}).(reads)
+func readsOf(ctx context.Context) (readRunner, bool) {
+	r, ok := ctx.Value(readsKey{}).(readRunner)
 	return r, ok
 }
 
 // inTransaction returns a function that runs reads on a transaction's connection. If a read fails, the attempt ends.
-func inTransaction(c *conn) reads {
+func inTransaction(c *conn) readRunner {
 	var mu sync.Mutex // a use case may read in parallel
 	return func(_ context.Context, _ string, fn func(lookup.Querier) error) error {
 		mu.Lock()

@@ -16,7 +16,7 @@ type engine interface {
 	// attempt runs one transaction on a connection: begin, fn, commit (or roll back when dry).
 	attempt(ctx context.Context, c *conn, dry bool, fn func(ctx context.Context) error) error
 	// locks reports whether a transaction that names its dependencies locks them. Otherwise every transaction is SERIALIZABLE.
-	locks() bool
+	usesLocks() bool
 	// byKeys reports whether a statement must name several rows by single keys. It is true if the engine's plan for an array of keys may also read
 	// the rows between them.
 	byKeys() bool
@@ -25,15 +25,15 @@ type engine interface {
 	durable() (ask, write string)
 	// behind returns two statements. The first begins a transaction for stale reads, and the second asks for the time of its data. moment scans the
 	// second result.
-	behind() (begin, ask string)
+	staleRead() (begin, ask string)
 	moment(row pgx.Row) (time.Time, error)
 	// feed returns three statements. The first reads the current position in the commit order. The second reads the events after a position. The
 	// third makes PostgreSQL flush its log.
 	//
 	// since returns a lower bound for the time at which a transaction began, for every transaction at or after the position of now. known contains
 	// earlier readings.
-	feed() (place, rows, ending string)
-	since(known []feedSeen, now feedSeen) time.Time
+	feed() (position, rows, flush string)
+	beganAfter(earlier []feedSeen, current feedSeen) time.Time
 }
 
 // engines maps each database product to its engine.

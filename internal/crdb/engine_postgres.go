@@ -24,7 +24,7 @@ func (postgres) settings() map[string]string {
 }
 
 // locks returns true. PostgreSQL's predicate locks cover whole index pages, and small unrelated containers share pages.
-func (postgres) locks() bool { return true }
+func (postgres) usesLocks() bool { return true }
 
 // byKeys returns false. PostgreSQL looks up each row by its key, whatever its statistics are. So one plan serves all array lengths.
 func (postgres) byKeys() bool { return false }

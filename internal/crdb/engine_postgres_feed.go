@@ -45,22 +45,22 @@ LIMIT $5`
 	feedEndingPostgres = "SELECT pg_current_xact_id()::text"
 )
 
-func (postgres) feed() (place, rows, ending string) {
+func (postgres) feed() (position, rows, flush string) {
 	return feedPlacePostgres, feedRowsPostgres, feedEndingPostgres
 }
 
 // since returns the latest known time before the oldest running transaction of now began. If a number was not assigned yet at a known time, its
 // transaction began after that time.
-func (postgres) since(known []feedSeen, now feedSeen) time.Time {
-	oldest, err := strconv.ParseUint(now.oldest, 10, 64)
+func (postgres) beganAfter(earlier []feedSeen, current feedSeen) time.Time {
+	oldest, err := strconv.ParseUint(current.oldest, 10, 64)
 	if err != nil {
 		return time.Time{}
 	}
-	since := now.at.Add(-longestTransaction)
-	if len(known) > 0 {
-		since = known[0].at.Add(-longestTransaction)
+	since := current.at.Add(-longestTransaction)
+	if len(earlier) > 0 {
+		since = earlier[0].at.Add(-longestTransaction)
 	}
-	for _, k := range append(known, now) {
+	for _, k := range append(earlier, current) {
 		if next, err := strconv.ParseUint(k.next, 10, 64); err == nil && next <= oldest {
 			since = k.at
 		}

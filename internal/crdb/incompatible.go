@@ -33,11 +33,11 @@ func (s *Store) checkCompatible(ctx context.Context) error {
 
 // mayChange returns an error if the database does not allow this program any more.
 func (s *Store) mayChange() error {
-	why := s.WhyTooOld()
-	if why == nil {
+	reason := s.WhyTooOld()
+	if reason == nil {
 		return nil
 	}
-	e := ipam.Errorf(ipam.CodeUnavailable, "This server is too old for its database and stops. Nothing was changed; repeat the request, and another server will serve it.").Because(why)
+	e := ipam.Errorf(ipam.CodeUnavailable, "This server is too old for its database and stops. Nothing was changed; repeat the request, and another server will serve it.").Because(reason)
 	e.RetryAfter = clockEvery
 	return e
 }

@@ -18,9 +18,9 @@ import (
 //   - If two ids have the same key, their transactions wait for each other without need. That does no other harm.
 //   - A lock returns the time at which it was granted. So the changes under a lock have a later time than its earlier owners' changes.
 const (
-	beginLocking = "begin isolation level read committed read write"
-	lockAlone    = "SELECT pg_advisory_xact_lock($1), clock_timestamp()"
-	lockShared   = "SELECT pg_advisory_xact_lock_shared($1), clock_timestamp()"
+	beginLocking  = "begin isolation level read committed read write"
+	lockExclusive = "SELECT pg_advisory_xact_lock($1), clock_timestamp()"
+	lockShared    = "SELECT pg_advisory_xact_lock_shared($1), clock_timestamp()"
 
 	// lockIdle gets a shared lock without waiting. If another transaction holds the lock exclusively, it divides by zero (SQLSTATE 22012).
 	lockIdle = "SELECT 1 / pg_try_advisory_xact_lock_shared($1)::INT, clock_timestamp()"
@@ -53,23 +53,23 @@ func newLockSet(l storage.Locks) *lockSet {
 	return s
 }
 
-func (s *lockSet) want(alone bool, ids ...ipam.ID) {
+func (s *lockSet) want(exclusive bool, ids ...ipam.ID) {
 	for _, id := range ids {
 		k := lockKey(id)
-		if was, held := s.held[k]; !held || (alone && !was) {
-			s.held[k], s.next[k] = alone, alone
+		if was, held := s.held[k]; !held || (exclusive && !was) {
+			s.held[k], s.next[k] = exclusive, exclusive
 		}
 	}
 }
 
 // take returns the keys to lock now, sorted. All transactions use this order. So transactions that request all their locks at once never deadlock.
-func (s *lockSet) take() (keys []int64, alone []bool) {
+func (s *lockSet) take() (keys []int64, exclusive []bool) {
 	keys = slices.Sorted(maps.Keys(s.next))
 	for _, k := range keys {
-		alone = append(alone, s.next[k])
+		exclusive = append(exclusive, s.next[k])
 	}
 	clear(s.next)
-	return keys, alone
+	return keys, exclusive
 }
 
 // busyError returns *storage.LockBusy if another transaction holds a lock in tryShared exclusively, and otherwise nil.
@@ -94,7 +94,7 @@ func (c *conn) lock(ids ...ipam.ID) {
 
 // holdsAll returns an error if a transaction under locks changes free blocks in a container without its lock. A new container needs no lock. Such a
 // change is a bug that no other check detects.
-func (c *conn) holdsAll(ch storage.Changes) error {
+func (c *conn) checkLocks(ch storage.Changes) error {
 	if c.locks == nil {
 		return nil
 	}

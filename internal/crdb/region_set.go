@@ -130,14 +130,14 @@ func (s *Store) recordRegion(ctx context.Context, project ipam.ID, region string
 			return err
 		}
 		defer release()
-		if s.engine.locks() {
+		if s.engine.usesLocks() {
 			cn.locks = newLockSet(storage.Locks{Exclusive: []ipam.ID{project}})
 		}
 		err = s.engine.attempt(ctx, cn, false, func(ctx context.Context) error {
-			if _, err := cn.affected(ctx, "fence_move", project, ipam.NewID()); err != nil { // transactions that did not see the new region must fail, so the project's version changes
+			if _, err := cn.execCount(ctx, "fence_move", project, ipam.NewID()); err != nil { // transactions that did not see the new region must fail, so the project's version changes
 				return err
 			}
-			_, err := cn.affected(ctx, "project_region_insert", project, region)
+			_, err := cn.execCount(ctx, "project_region_insert", project, region)
 			return err
 		})
 		if outcome.IsUnknown(err) { // the record is idempotent, so a retry is safe

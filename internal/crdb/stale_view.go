@@ -73,7 +73,7 @@ func (f *staleView) readOnly(ctx context.Context, op string, fn func(context.Con
 		at, err = s.beginStale(ctx, c)
 		return err
 	}
-	err := s.readOnly(ctx, op, s.stale, s.shares.behind, begin, fn)
+	err := s.readOnly(ctx, op, s.stale, s.shares.stale, begin, fn)
 	if err == nil {
 		f.at.Note(at)
 	}
@@ -81,7 +81,7 @@ func (f *staleView) readOnly(ctx context.Context, op string, fn func(context.Con
 }
 
 func (s *Store) beginStale(ctx context.Context, c *pgxpool.Conn) (at time.Time, err error) {
-	begin, ask := s.engine.behind()
+	begin, ask := s.engine.staleRead()
 	b := &pgx.Batch{}
 	b.Queue(begin)
 	b.Queue(ask)

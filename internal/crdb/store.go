@@ -92,7 +92,7 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 	renewed := dial.NewRenewal(dsn, o.URLFile, cfg.ConnConfig, o.Log)
 	cfg.BeforeConnect = func(ctx context.Context, c *pgx.ConnConfig) error {
 		dial.NewLink(c)
-		return renewed.Before(ctx, c)
+		return renewed.BeforeConnect(ctx, c)
 	}
 	cfg.AfterConnect = func(_ context.Context, c *pgx.Conn) error {
 		rows.RegisterCodecs(c.TypeMap())

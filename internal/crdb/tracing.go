@@ -140,12 +140,12 @@ func nameOf(sql string) string {
 
 var statementNames = func() map[string]string {
 	names := map[string]string{
-		beginStatement: "begin", beginLocking: "begin", lockAlone: "lock_alone", lockShared: "lock_shared", lockIdle: "lock_idle", lockAtOnce: "lock_at_once", "commit": "commit", "rollback": "rollback",
+		beginStatement: "begin", beginLocking: "begin", lockExclusive: "lock_alone", lockShared: "lock_shared", lockIdle: "lock_idle", lockAtOnce: "lock_at_once", "commit": "commit", "rollback": "rollback",
 		// cockroach-go sends these on CockroachDB.
 		"SAVEPOINT cockroach_restart": "savepoint", "RELEASE SAVEPOINT cockroach_restart": "release", "ROLLBACK TO SAVEPOINT cockroach_restart": "rollback_to_savepoint",
 	}
 	for _, e := range engines {
-		begin, ask := e.behind()
+		begin, ask := e.staleRead()
 		names[begin], names[ask] = "begin", "moment"
 	}
 	return names

@@ -29,14 +29,14 @@ func (t *tx) Write(ctx context.Context, ch storage.Changes) error {
 	if err != nil || statements.Empty() {
 		return err
 	}
-	if err := t.conn.holdsAll(ch); err != nil {
+	if err := t.conn.checkLocks(ch); err != nil {
 		return err
 	}
 	statements.Begin(t.missingFences())
 	if err := statements.Send(ctx, t.conn); err != nil {
 		return err
 	}
-	t.fill.wrote(ch, statements)
+	t.fill.addChanges(ch, statements)
 	if err := t.placeConsumers(ctx, ch.ConsumerInsert); err != nil {
 		return err
 	}

@@ -58,8 +58,8 @@ func Writable(cfg *pgx.ConnConfig) error {
 }
 
 // validates reports whether the driver checks new connections with the function by. The driver keeps only the function, and not the URL's keyword.
-func validates(cfg *pgx.ConnConfig, by pgconn.ValidateConnectFunc) bool {
-	return cfg.ValidateConnect != nil && reflect.ValueOf(cfg.ValidateConnect).Pointer() == reflect.ValueOf(by).Pointer()
+func validates(cfg *pgx.ConnConfig, check pgconn.ValidateConnectFunc) bool {
+	return cfg.ValidateConnect != nil && reflect.ValueOf(cfg.ValidateConnect).Pointer() == reflect.ValueOf(check).Pointer()
 }
 
 // severalHosts reports whether the URL names more than one server. The driver repeats a server when it tries TLS first and plain text next, so

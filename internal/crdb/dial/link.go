@@ -104,7 +104,7 @@ func (l *Link) noticed(_ *pgconn.PgConn, n *pgconn.Notice) {
 }
 
 // Decide records that a COMMIT is about to be sent.
-func (l *Link) Decide() {
+func (l *Link) BeginCommit() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.deciding, l.warning = true, nil
@@ -112,7 +112,7 @@ func (l *Link) Decide() {
 
 // Decided records that the COMMIT has a reply. It returns the warning that the server sent, or nil. PostgreSQL sends a warning with a successful
 // COMMIT if another session has cancelled its wait for the standby.
-func (l *Link) Decided() *pgconn.Notice {
+func (l *Link) EndCommit() *pgconn.Notice {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.deciding = false

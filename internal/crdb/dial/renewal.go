@@ -35,7 +35,7 @@ func NewRenewal(dsn, file string, start *pgx.ConnConfig, log *slog.Logger) *Rene
 
 // Before is a BeforeConnect function for pgxpool. If the files are unusable, for example during a renewal, it logs a warning and uses the last usable
 // credentials.
-func (r *Renewal) Before(ctx context.Context, c *pgx.ConnConfig) error {
+func (r *Renewal) BeforeConnect(ctx context.Context, c *pgx.ConnConfig) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	next, err := r.read()

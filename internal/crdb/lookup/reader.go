@@ -42,7 +42,7 @@ func New(region string, places Regions, run Run, byKeys bool) Reader {
 }
 
 // one reads a single row. If there is no row, it returns missing's error.
-func one[T any](ctx context.Context, r Reader, name string, scan pgx.RowToFunc[T], missing func() error, args ...any) (T, error) {
+func readOne[T any](ctx context.Context, r Reader, name string, scan pgx.RowToFunc[T], missing func() error, args ...any) (T, error) {
 	var out T
 	err := r.run(ctx, name, func(q Querier) error {
 		rows, err := q.Query(ctx, query.Get(name), args...)
@@ -88,7 +88,7 @@ func firstOrZero[T any](ctx context.Context, r Reader, name string, scan pgx.Row
 
 // exactlyOne reads the row of a statement that always returns one, such as a count.
 func exactlyOne[T any](ctx context.Context, r Reader, name string, scan pgx.RowToFunc[T], args ...any) (T, error) {
-	return one(ctx, r, name, scan, func() error { return fmt.Errorf("the statement %s returned no row", name) }, args...)
+	return readOne(ctx, r, name, scan, func() error { return fmt.Errorf("the statement %s returned no row", name) }, args...)
 }
 
 // NotFound returns a function that returns a not_found error with this message.

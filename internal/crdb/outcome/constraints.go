@@ -51,9 +51,9 @@ var bugs = []string{
 }
 
 // add adds constraints with the same error.
-func add(to map[string]func() *ipam.Error, say func() *ipam.Error, names ...string) map[string]func() *ipam.Error {
+func add(to map[string]func() *ipam.Error, makeError func() *ipam.Error, names ...string) map[string]func() *ipam.Error {
 	for _, name := range names {
-		to[name] = say
+		to[name] = makeError
 	}
 	return to
 }
@@ -93,8 +93,8 @@ func databaseError(op string, pg *pgconn.PgError) error {
 		if pg.Code == foreignKeyViolation && (op == "project_delete" || op == "space_delete") {
 			return ipam.Errorf(ipam.CodeInUse, "The resource is still in use and was not deleted. Delete the objects that use it first.").Because(pg)
 		}
-		if say, ok := constraints[pg.ConstraintName]; ok {
-			return say().Because(pg)
+		if makeError, ok := constraints[pg.ConstraintName]; ok {
+			return makeError().Because(pg)
 		}
 	}
 	return ipam.Errorf(ipam.CodeInternal, "The database refused the operation.").Because(pg)

@@ -160,7 +160,7 @@ func classifyState(code string) Ending {
 }
 
 // whyNot returns the reason why the database does not serve requests, as a sentence for callers.
-func whyNot(err error) string {
+func unavailableReason(err error) string {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok {
 		return "The database cannot be reached."

@@ -52,7 +52,7 @@ func (s shape) keys() int {
 func (s shape) varies(c Column) bool { return s == many || s == alike && c.varies }
 
 // named returns a statement's name in this shape.
-func (s shape) named(name string) string {
+func (s shape) statementName(name string) string {
 	if s == many {
 		return name
 	}
@@ -66,7 +66,7 @@ const checked = "_sure"
 //
 // A transaction that is sent together with its COMMIT needs this form. There the program cannot read a result and stop before the COMMIT, so the
 // statement itself must fail.
-func failing(text string) string {
+func checkedText(text string) string {
 	last := parameters(text)
 	body := len(text) - len(strings.TrimLeft(text, "\n"))
 	for line := range strings.Lines(text[body:]) {
@@ -75,7 +75,7 @@ func failing(text string) string {
 		}
 		body += len(line)
 	}
-	remarks, statement := text[:body], answering(strings.TrimRight(text[body:], "\n"))
+	remarks, statement := text[:body], returningRows(strings.TrimRight(text[body:], "\n"))
 	return remarks + strings.NewReplacer("{{statement}}", statement, "{{want}}", fmt.Sprintf("$%d", last+1)).Replace(checkedForm)
 }
 
@@ -89,7 +89,7 @@ func parameters(text string) (last int) {
 }
 
 // answering returns a form of the statement that returns one row for each changed row. The surrounding statement counts these rows.
-func answering(statement string) string {
+func returningRows(statement string) string {
 	if strings.Contains(statement, "\nRETURNING ") {
 		return statement
 	}
@@ -171,10 +171,10 @@ func expand(name, text string) (map[string]statement, error) {
 			lines = append(lines, line)
 		}
 		made.text = strings.Join(lines, "")
-		all[s.named(name)] = made
+		all[s.statementName(name)] = made
 		if surely {
-			made.text = failing(made.text)
-			all[s.named(name)+checked] = made
+			made.text = checkedText(made.text)
+			all[s.statementName(name)+checked] = made
 		}
 	}
 	return all, nil

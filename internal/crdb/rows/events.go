@@ -51,7 +51,7 @@ func PackEvents(events []ipam.Event) (packed []EventRow) {
 			n++
 		}
 		for run := events[:n]; len(run) > 0; {
-			r := p.first(run)
+			r := p.packRow(run)
 			packed, run = append(packed, r), run[r.Count:]
 		}
 		events = events[n:]
@@ -67,7 +67,7 @@ func follows(e, last *ipam.Event) bool {
 type packer struct{ text, packed []byte }
 
 // first returns a row with the first events, as many as fit.
-func (p *packer) first(events []ipam.Event) EventRow {
+func (p *packer) packRow(events []ipam.Event) EventRow {
 	first := &events[0]
 	for limit := usualText; ; limit /= 2 {
 		text := binary.AppendVarint(slices.Grow(p.text[:0], min(300*len(events), limit+limit/4)), first.At.Sub(first.ID.Time().Truncate(time.Millisecond)).Microseconds())

@@ -27,7 +27,7 @@ type numberTo struct{ at **big.Int }
 
 // ScanNumeric implements pgtype.NumericScanner.
 func (n numberTo) ScanNumeric(v pgtype.Numeric) (err error) {
-	*n.at, err = whole(v)
+	*n.at, err = wholeNumber(v)
 	return err
 }
 
@@ -41,7 +41,7 @@ func nullableNumber[R any](name string, at func(*R) **big.Int) column[R] {
 }
 
 // whole converts a stored number exactly. NULL becomes nil, and a number with a fraction is an error.
-func whole(n pgtype.Numeric) (*big.Int, error) {
+func wholeNumber(n pgtype.Numeric) (*big.Int, error) {
 	if !n.Valid {
 		return nil, nil //nolint:nilnil // NULL: there is no number
 	}

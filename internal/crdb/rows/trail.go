@@ -10,7 +10,7 @@ import (
 
 // Events maps the audit trail's rows. A row that is read lacks its project.
 var Events = kindOf(table[EventRow]{
-	written(id("project_id", func(r *EventRow) *ipam.ID { return &r.ProjectID })),
+	writeOnly(id("project_id", func(r *EventRow) *ipam.ID { return &r.ProjectID })),
 	id("id", func(r *EventRow) *ipam.ID { return &r.ID }),
 	plain("count", func(r *EventRow) *int16 { return &r.Count }),
 	raw("events", func(r *EventRow) *[]byte { return &r.Events }),
@@ -42,7 +42,7 @@ func (r *holdRow) readPhase() {
 // Holds maps block history to rows. A record that is read lacks its project.
 var Holds = kindOf(slices.Concat(
 	table[holdRow]{
-		written(id("project_id", func(r *holdRow) *ipam.ID { return &r.ProjectID })),
+		writeOnly(id("project_id", func(r *holdRow) *ipam.ID { return &r.ProjectID })),
 		id("id", func(r *holdRow) *ipam.ID { return &r.ID }),
 		moment("until", func(r *holdRow) *time.Time { return &r.Until }),
 		moment("since", func(r *holdRow) *time.Time { return &r.Since }),

@@ -26,7 +26,7 @@ type privilege struct{ table, name string }
 func (p privilege) String() string { return p.name + " on " + p.table }
 
 // needs returns a role's privileges, by table and in the order of Tables.
-func (r Role) needs() (out []privilege) {
+func (r Role) requiredPrivileges() (out []privilege) {
 	for _, t := range Tables() {
 		granted := map[Role]string{ServerRole: t.Server, RetentionRole: t.Retention, ReaderRole: t.Reader}[r]
 		for name := range strings.SplitSeq(granted, ", ") {

@@ -88,8 +88,8 @@ func Migrate(ctx context.Context, dsn string, o MigrateOptions) error {
 	if err := o.planRoles(ctx, c); err != nil {
 		return err
 	}
-	maps.Copy(cfg.RuntimeParams, eng.migrating())
-	return o.leased(ctx, cfg, func() error {
+	maps.Copy(cfg.RuntimeParams, eng.migrationSettings())
+	return o.withLease(ctx, cfg, func() error {
 		steps, err := plan() // checked again, because another process may have changed the database since
 		if err != nil {
 			return err
@@ -98,14 +98,14 @@ func Migrate(ctx context.Context, dsn string, o MigrateOptions) error {
 		if err != nil {
 			return err
 		}
-		if err := begin(ctx, c); err != nil {
+		if err := insertVersionZero(ctx, c); err != nil {
 			return err
 		}
 		locked, err := o.unlock(ctx, eng, c, cfg)
 		if err != nil {
 			return err
 		}
-		files, err := o.numbered(ctx, eng, cfg)
+		files, err := o.applyFiles(ctx, eng, cfg)
 		if err != nil {
 			return err
 		}
@@ -132,7 +132,7 @@ func Migrate(ctx context.Context, dsn string, o MigrateOptions) error {
 }
 
 // numbered applies the missing migration files and returns their number.
-func (o MigrateOptions) numbered(ctx context.Context, eng engine, cfg *pgx.ConnConfig) (done int, err error) {
+func (o MigrateOptions) applyFiles(ctx context.Context, eng engine, cfg *pgx.ConnConfig) (done int, err error) {
 	p, closeDB, err := provider(cfg, eng.files(len(o.Regions)))
 	if err != nil {
 		return 0, err
@@ -158,13 +158,13 @@ func Check(ctx context.Context, dsn string) error {
 	if err != nil {
 		return err
 	}
-	if err := mayWork(ctx, cfg); err != nil {
+	if err := checkTooOld(ctx, cfg); err != nil {
 		return err
 	}
 	is, err := pending(ctx, cfg)
 	switch {
 	case denied(err):
-		return mayNotLook(ctx, cfg)
+		return unreadableReason(ctx, cfg)
 	case is:
 		return ErrBehind
 	}
@@ -172,7 +172,7 @@ func Check(ctx context.Context, dsn string) error {
 }
 
 // mayWork runs CheckCompatible on its own connection. It returns only ErrTooOld. The next check reports all other errors.
-func mayWork(ctx context.Context, cfg *pgx.ConnConfig) error {
+func checkTooOld(ctx context.Context, cfg *pgx.ConnConfig) error {
 	c, err := pgx.ConnectConfig(ctx, cfg.Copy())
 	if err != nil {
 		return nil
@@ -197,7 +197,7 @@ const (
 // Returning the lease is a write, and a write waits for a synchronous standby. So if work finds that an earlier process has made a change already,
 // this change is durable, too, when Migrate reports it. The lease is a row in a table, because a table works on both engines. On CockroachDB,
 // advisory locks do not exist or do nothing.
-func (o MigrateOptions) leased(ctx context.Context, cfg *pgx.ConnConfig, work func() error) (err error) {
+func (o MigrateOptions) withLease(ctx context.Context, cfg *pgx.ConnConfig, work func() error) (err error) {
 	db := stdlib.OpenDB(*cfg)
 	defer func() { _ = db.Close() }()
 	locker, err := lock.NewPostgresTableLocker(lock.WithTableLockTimeout(lockPoll, lockPolls), lock.WithTableUnlockTimeout(lockPoll, unlockPolls))
@@ -205,7 +205,7 @@ func (o MigrateOptions) leased(ctx context.Context, cfg *pgx.ConnConfig, work fu
 		return err
 	}
 	const wait = "the lease of another migration that runs now; if it was killed, its lease ends within 30 s"
-	if err := o.waiting(wait, func() error { return locker.Lock(ctx, db) }); err != nil {
+	if err := o.reportWait(wait, func() error { return locker.Lock(ctx, db) }); err != nil {
 		return fmt.Errorf("cannot get the lease for the migration: %w", err)
 	}
 	defer func() { err = errors.Join(err, unlock(ctx, locker, db)) }()

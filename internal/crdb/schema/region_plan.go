@@ -18,7 +18,7 @@ import (
 type ddl struct{ sql, message string }
 
 // standing describes a database's current regions.
-type standing struct {
+type regionState struct {
 	database string
 	there    []string // the regions that the engine itself knows, in its order
 	order    []string // the order in which the regions were added, as far as it is known; the first is the primary one
@@ -57,14 +57,14 @@ func planRegions(ctx context.Context, eng engine, c *pgx.Conn, o MigrateOptions)
 	if err != nil {
 		return nil, err
 	}
-	now, err := eng.standing(ctx, c)
+	now, err := eng.readRegions(ctx, c)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the database's regions: %w", err)
 	}
 	if len(written) > 0 {
 		now.order = namesOf(written)
 	}
-	if err := now.allows(o.Regions); err != nil {
+	if err := now.checkRegions(o.Regions); err != nil {
 		return nil, err
 	}
 	return eng.regionSteps(now, o)
@@ -72,7 +72,7 @@ func planRegions(ctx context.Context, eng engine, c *pgx.Conn, o MigrateOptions)
 
 // allows returns an error for a list that removes or reorders existing regions. The order must never change, because it decides into which databases
 // a backup can be restored.
-func (s standing) allows(want []string) error {
+func (s regionState) checkRegions(want []string) error {
 	if len(s.order) == 0 {
 		return nil
 	}

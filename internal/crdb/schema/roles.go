@@ -78,7 +78,7 @@ func (st roleState) problems(o RoleOptions) (out []string) {
 }
 
 // makes returns the statements that create the missing roles.
-func (st roleState) makes(eng engine) (steps []ddl) {
+func (st roleState) createSteps(eng engine) (steps []ddl) {
 	for _, r := range roles {
 		if n := r.Name(st.prefix); !st.there[n] {
 			steps = append(steps, ddl{eng.createRole(n), "the role " + n + " was created"})
@@ -88,7 +88,7 @@ func (st roleState) makes(eng engine) (steps []ddl) {
 }
 
 // gives returns the statements after which each role has exactly its privileges.
-func (st roleState) gives(o RoleOptions) (steps []ddl) {
+func (st roleState) grantSteps(o RoleOptions) (steps []ddl) {
 	for _, r := range roles {
 		n := r.Name(st.prefix)
 		if !st.reach[n][0] {
@@ -98,7 +98,7 @@ func (st roleState) gives(o RoleOptions) (steps []ddl) {
 			steps = append(steps, ddl{"GRANT USAGE ON SCHEMA " + name(st.schema) + " TO " + name(n), n + ": USAGE on the schema " + st.schema})
 		}
 		need := map[privilege]bool{}
-		for _, p := range r.needs() {
+		for _, p := range r.requiredPrivileges() {
 			need[p] = true
 		}
 		for _, s := range byPrivileges(without(st.granted[n], need)) {
@@ -156,7 +156,7 @@ func byPrivileges(all map[privilege]bool) (out []sharing) {
 	}
 	with := map[string][]string{}
 	for table, names := range of {
-		slices.SortFunc(names, func(a, b string) int { return place(a) - place(b) })
+		slices.SortFunc(names, func(a, b string) int { return privilegeRank(a) - privilegeRank(b) })
 		with[strings.Join(names, ", ")] = append(with[strings.Join(names, ", ")], table)
 	}
 	for privileges, tables := range with {
@@ -168,7 +168,7 @@ func byPrivileges(all map[privilege]bool) (out []sharing) {
 }
 
 // place returns a privilege's position in a sorted list. Privileges that Carve does not use come last.
-func place(privilege string) int {
+func privilegeRank(privilege string) int {
 	known := []string{"SELECT", "INSERT", "UPDATE", "DELETE"}
 	if i := slices.Index(known, privilege); i >= 0 {
 		return i

@@ -31,7 +31,7 @@ func (w *Statements) classDelete(ch storage.ClassChanges) {
 }
 
 // backing inserts the rows that connect a pool to its classes. A class finds its pools by these rows.
-func (w *Statements) backing(p ipam.Pool) {
+func (w *Statements) insertPoolClasses(p ipam.Pool) {
 	n := len(p.Classes)
 	if n == 0 {
 		return
@@ -45,7 +45,7 @@ func (w *Statements) backing(p ipam.Pool) {
 
 // classEpochs gives each project with changed classes a new class epoch, which is a version for its classes. All servers then discard the project's
 // cached classes and the pools behind those classes.
-func (w *Statements) classEpochs(ch storage.Changes) {
+func (w *Statements) changeClassEpochs(ch storage.Changes) {
 	for _, id := range slices.SortedFunc(maps.Keys(classesChanged(ch)), rows.CompareIDs) { // sorted in all transactions, so that two do not deadlock
 		w.hit("class_epoch_move", 1, id, ipam.NewID())
 	}

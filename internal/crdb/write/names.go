@@ -81,7 +81,7 @@ func (w *Statements) newNames(region string, claims []*ipam.Claim) {
 }
 
 // placed queues a query for the new claims' projects and their regions. A claim in a deleted project is a conflict.
-func (w *Statements) placed(claims []ipam.Claim) {
+func (w *Statements) readRegions(claims []ipam.Claim) {
 	if len(claims) == 0 {
 		return
 	}
@@ -135,10 +135,10 @@ func (n *Naming) Regions() (all []string) {
 
 // Elsewhere returns the claims whose names must be looked up in other regions. If a name was generated in the region own, and the claim is there, it
 // needs no lookup: the name contains a letter for that region.
-func (n *Naming) Elsewhere(own string) (ask []ipam.Claim) {
+func (n *Naming) Elsewhere(ownRegion string) (ask []ipam.Claim) {
 	for i := range n.claims {
 		c := &n.claims[i]
-		if c.GeneratedIn != 0 && c.Region == own {
+		if c.GeneratedIn != 0 && c.Region == ownRegion {
 			continue
 		}
 		regions := n.Placed[c.ProjectID]

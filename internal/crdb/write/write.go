@@ -27,15 +27,15 @@ const UniqueViolation = "23505"
 // everywhere lists all regions. byKeys is true for an engine whose plan for an array of keys may read the rows between them.
 func Plan(region string, everywhere []string, ch storage.Changes, fences lookup.Fences, byKeys bool) (*Statements, error) {
 	w := &Statements{batch: &pgx.Batch{}, region: region, several: len(everywhere) > 1, byKeys: byKeys}
-	w.storedResponses(ch.StoredResponses) // first, so that a repeated request finds its stored response before its own names
-	w.fences(ch, fences, everywhere)
-	w.deletes(ch)
-	w.updates(ch)
-	w.inserts(ch)
-	w.consumers(ch.ConsumerChanges)
-	w.webhooks(ch.WebhookChanges)
-	w.alerts(ch.AlertChanges)
-	w.classEpochs(ch) // last, because this locks the project's row, for which other transactions wait
+	w.insertStoredResponses(ch.StoredResponses) // first, so that a repeated request finds its stored response before its own names
+	w.writeFences(ch, fences, everywhere)
+	w.queueDeletes(ch)
+	w.queueUpdates(ch)
+	w.queueInserts(ch)
+	w.changeConsumers(ch.ConsumerChanges)
+	w.changeWebhooks(ch.WebhookChanges)
+	w.changeAlerts(ch.AlertChanges)
+	w.changeClassEpochs(ch) // last, because this locks the project's row, for which other transactions wait
 	return w, w.err
 }
 
@@ -138,7 +138,7 @@ func hitRow[V any](w *Statements, name string, kind rows.Kind[V], v V, args ...a
 func hitRows[V any](w *Statements, name string, kind rows.Kind[V], list []V, args ...any) {
 	if w.byKeys && len(list) > 1 && query.HasKeys(name) {
 		for part := range slices.Chunk(list, query.MostKeys) {
-			form, takes := query.ByKeys(name, len(part))
+			form, takes := query.KeyedForm(name, len(part))
 			columns, err := kind.Keys(form, part, takes)
 			w.err = errors.Join(w.err, err)
 			w.hit(form, len(part), slices.Concat(args, columns)...)
@@ -151,13 +151,13 @@ func hitRows[V any](w *Statements, name string, kind rows.Kind[V], list []V, arg
 }
 
 // any queues a statement without a check on the row count.
-func (w *Statements) any(name string, args ...any) {
-	w.err = errors.Join(w.err, w.refused(name))
+func (w *Statements) unchecked(name string, args ...any) {
+	w.err = errors.Join(w.err, w.refusal(name))
 	w.queue(name, succeeds, args...)
 }
 
 // orElse changes the last statement's check. If that check would return ErrStale, it calls missed instead.
-func (w *Statements) orElse(missed func(*storage.Conflict)) {
+func (w *Statements) onStale(missed func(*storage.Conflict)) {
 	hit := w.checks[len(w.checks)-1]
 	w.checks[len(w.checks)-1] = func(results pgx.BatchResults, conflict *storage.Conflict) error {
 		err := hit(results, conflict)
