@@ -25,8 +25,8 @@ type cacheFill struct {
 	moved    []lookup.FenceKey
 }
 
-// ahead extends the planned reads of a pool's free blocks, so that the cache gets more blocks than this transaction needs. It returns wanted=false if
-// the cache does not accept the pool.
+// extendReads extends the planned reads of a pool's free blocks, so that the cache gets more blocks than this transaction needs. It returns
+// wanted=false if the cache does not accept the pool.
 func (l *cacheFill) extendReads(c storage.Container, reads freespace.Reads) (_ freespace.Reads, wanted bool) {
 	if !l.memory.MayCache(lookup.FenceKeyOf(c)) {
 		return reads, false
@@ -41,7 +41,7 @@ func (l *cacheFill) extendReads(c storage.Container, reads freespace.Reads) (_ f
 	}
 }
 
-// of returns the projects whose version rows the transaction reads together with a group of claims.
+// projectsToRead returns the projects whose version rows the transaction reads together with a group of claims.
 func (l *cacheFill) projectsToRead(q storage.GroupQuery) []ipam.ID {
 	ids := q.Projects
 	if platform := l.memory.Platform(); len(q.Classes) > 0 && !platform.IsZero() {
@@ -54,7 +54,7 @@ func (l *cacheFill) projectsToRead(q storage.GroupQuery) []ipam.ID {
 	return ids
 }
 
-// read collects the facts that were read for a group of claims.
+// addRead collects the facts that were read for a group of claims.
 func (l *cacheFill) addRead(c storage.Container, reads freespace.Reads, q storage.GroupQuery, facts storage.GroupFacts, fence lookup.Fence) {
 	free := freespace.NewFreeListCache(c.Block)
 	free.Fill(reads, facts.Free)
@@ -82,7 +82,7 @@ func (l *cacheFill) addRead(c storage.Container, reads freespace.Reads, q storag
 	l.platform = facts.Platform
 }
 
-// wrote collects the transaction's changes. They reach the cache only if the transaction commits.
+// addChanges collects the transaction's changes. They reach the cache only if the transaction commits.
 func (l *cacheFill) addChanges(ch storage.Changes, statements *write.Statements) {
 	l.free, l.moved = append(l.free, ch.Free...), append(l.moved, statements.Moved...)
 	if n := statements.Naming; n != nil {
@@ -95,7 +95,7 @@ func (l *cacheFill) addChanges(ch storage.Changes, statements *write.Statements)
 	}
 }
 
-// committed puts the collected facts into the cache, after the commit.
+// publish puts the collected facts into the cache. It runs after the commit.
 func (l *cacheFill) publish(t *tx) {
 	for _, at := range l.moved {
 		if l.pools[at] == nil {

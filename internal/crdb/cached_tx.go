@@ -96,7 +96,7 @@ func (s *Store) InOneRoundTrip(
 	return t.failure(s.conflictOf(ctx, err), end)
 }
 
-// failed returns the error for a transaction that did not commit. It returns a conflict about names or keys unchanged, because the requests must get
+// failure returns the error for a transaction that did not commit. It returns a conflict about names or keys unchanged, because the requests must get
 // it. Any other error becomes storage.ErrCacheMiss, and the caller then uses InTx.
 func (t *cachedTx) failure(conflict error, end outcome.Ending) error {
 	switch c, is := storage.AsConflict(conflict); {
@@ -126,7 +126,7 @@ func (t *cachedTx) cachedFacts() write.CachedFacts {
 	return r
 }
 
-// committed updates the cache with the transaction's changes.
+// updateCache updates the cache with the transaction's changes.
 func (t *cachedTx) updateCache(fences lookup.Fences) {
 	for _, f := range t.changes.Free {
 		t.pools[lookup.FenceKeyOf(f.Container)].Free.Apply(f.Delete, f.Insert)
@@ -269,7 +269,7 @@ func (t *cachedTx) Now() time.Time {
 // Attempt implements storage.Tx.
 func (t *cachedTx) Attempt() int { return 0 }
 
-// Taken implements storage.Tx. A use case calls it before it refuses a request because of cached facts.
+// Taken implements storage.Tx. A use case calls Taken before the use case refuses a request because of cached facts.
 //
 // So Taken also reads the current versions for all used pools and projects. If they equal the cached versions, all cached facts were current at that
 // moment, and the refusal is correct. For a pool in several regions that check is not enough, so Taken returns storage.ErrCacheMiss.

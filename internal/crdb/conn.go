@@ -33,8 +33,8 @@ type conn struct {
 	pendingCommit <-chan struct{} // set when the caller stopped waiting for a COMMIT, and closed when the server responds to that COMMIT; nil: no such COMMIT
 }
 
-// preamble returns the statements that must run before the next one: BEGIN, and the locks requested since the last statement. Each lock is a separate
-// statement before the caller's statement. So the caller's statement gets a snapshot that is taken after the lock.
+// preamble returns the statements that must run before the next statement: BEGIN, and the locks requested since the last statement. Each lock is a
+// separate statement before the caller's statement. So the caller's statement gets a snapshot that is taken after the lock.
 func (c *conn) preamble() *pgx.Batch {
 	b := &pgx.Batch{}
 	switch {
@@ -83,7 +83,7 @@ func (c *conn) begin(ctx context.Context) error {
 	return errors.Join(err, results.Close())
 }
 
-// readPreamble reads the results for preamble's n statements.
+// readPreamble reads the results of preamble's n statements.
 func (c *conn) readPreamble(results pgx.BatchResults, n int) error {
 	if !c.begun {
 		c.begun = true // if BEGIN fails, every later statement fails too, and a rollback does no harm
@@ -123,7 +123,7 @@ func (c *conn) Exec(ctx context.Context, sql string, args ...any) (pgconn.Comman
 	return c.pool.Exec(ctx, sql, args...)
 }
 
-// SendBatch implements lookup.Querier. In the same round trip, it sends BEGIN and the requested locks before b.
+// SendBatch implements lookup.Querier. It sends BEGIN and the requested locks before b, in the same round trip.
 func (c *conn) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
 	with := c.preamble()
 	n := with.Len()
@@ -154,7 +154,7 @@ func (c *conn) runCommit(ctx context.Context, sql string) error {
 	return commitError(tag, err)
 }
 
-// committed returns a COMMIT's error, or nil if the transaction is committed.
+// commitError returns a COMMIT's error, or nil if the transaction is committed.
 func commitError(tag pgconn.CommandTag, err error) error {
 	switch {
 	case err != nil:
@@ -166,7 +166,7 @@ func commitError(tag pgconn.CommandTag, err error) error {
 }
 
 // runWhole sends a complete transaction in one round trip: BEGIN, locks, statements and COMMIT. Each statement fails if it does not change exactly
-// the rows that it names. After a failure the server skips all later statements, and so also COMMIT.
+// the rows that it names. After a failure the server skips all later statements, including COMMIT.
 func (c *conn) runWhole(ctx context.Context, statements *write.Statements, many bool) error {
 	b := c.preamble()
 	n := b.Len()
@@ -224,8 +224,8 @@ func (c *conn) awaitCommit(ctx context.Context, commit func(context.Context) err
 	return outcome.Unknown(ctx.Err())
 }
 
-// release returns the connection to its pool and then calls place, which frees the connection's slot for a writer. If a COMMIT is still in flight on
-// the connection, release waits for its response in the background first.
+// release returns the connection to its pool and then calls freeSlot, which frees the connection's slot for a writer. If a COMMIT is still in flight
+// on the connection, release first waits for the response in the background.
 func (c *conn) release(freeSlot func()) {
 	if c.pendingCommit == nil {
 		c.pool.Release()

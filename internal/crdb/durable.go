@@ -20,15 +20,15 @@ const maxDurableReads = 8
 //
 // A row is durable if a failover cannot lose it. The proof is a later COMMIT on the same connection that a standby acknowledges. A connection is a
 // session with one server process that has not restarted. So the rows that the session read are in this server's log, before that COMMIT's record. A
-// COMMIT on another connection proves nothing, because a failover may lie in between. The new primary would acknowledge its own commits even if it
-// does not have the old primary's rows.
+// COMMIT on another connection proves nothing, because a failover may have happened in between. The new primary would acknowledge its own commits
+// even if it does not have the old primary's rows.
 //
 // So Durably has these steps:
 //
-//  1. It runs look with all reads on one connection.
+//  1. It runs readBack with all reads on one connection.
 //  2. It asks on the same connection whether the server waits for standbys. If it does not, every visible row is as durable as it will become, and
 //     Durably is done.
-//  3. If it does, Durably runs look again in a transaction. This transaction's COMMIT proves that the second read's rows are durable.
+//  3. If it does, Durably runs readBack again in a transaction. This transaction's COMMIT proves that the second read's rows are durable.
 //
 // If the connection is lost, Durably starts again.
 func (s *Store) Durably(ctx context.Context, readBack storage.ReadBack) error {
@@ -54,8 +54,8 @@ func (s *Store) Durably(ctx context.Context, readBack storage.ReadBack) error {
 	}
 }
 
-// readOnce runs look on one connection. If look found data, readOnce asks on the same connection whether a COMMIT waits for other servers, and
-// returns the reply in the result waits.
+// readOnce runs the function readBack on one connection. If readBack found data, readOnce asks on the same connection whether a COMMIT waits for
+// other servers, and returns the reply.
 func (s *Store) readOnce(ctx context.Context, readBack storage.ReadBack) (waits bool, err error) {
 	ask, _ := s.engine.durable()
 	for range maxDurableReads {
@@ -101,7 +101,7 @@ func (t *tx) Confirm(ctx context.Context) error {
 	return t.conn.SendBatch(ctx, b).Close()
 }
 
-// reads runs a context's reads on one certain connection, instead of on any free connection.
+// readRunner runs a context's reads on one fixed connection, instead of on any free connection.
 type readRunner func(ctx context.Context, op string, fn func(lookup.Querier) error) error
 
 type readsKey struct{}
@@ -125,7 +125,7 @@ func inTransaction(c *conn) readRunner {
 	}
 }
 
-// oneConnection runs reads on one connection. If that connection closes, it takes another one and counts it in used.
+// oneConnection runs reads on one connection. If that connection closes, oneConnection takes another connection. used counts the connections.
 type oneConnection struct {
 	store *Store
 

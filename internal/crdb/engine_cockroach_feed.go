@@ -27,7 +27,7 @@ func (cockroach) feed() (position, rows, flush string) {
 	return feedPlaceCockroach, feedRowsCockroach, ""
 }
 
-// since returns the earliest time at which a running transaction can have begun.
+// beganAfter returns the earliest time at which a running transaction can have begun.
 func (cockroach) beganAfter(_ []feedSeen, current feedSeen) time.Time {
 	return current.at.Add(-longestTransaction)
 }

@@ -14,18 +14,20 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// ExpireStoredResponses deletes up to limit stored responses that expired before now. It uses its own transaction, and returns their number.
+// ExpireStoredResponses deletes up to limit stored responses that expired before now. It uses its own transaction, and returns the number of deleted
+// responses.
 func (s *Store) ExpireStoredResponses(ctx context.Context, now time.Time, limit int) (int64, error) {
 	return s.runAlone(ctx, "answer_expire", s.region, now, limit)
 }
 
-// ForgetConsumers deletes up to limit tombstones of consumers that ended before a time. It uses its own transaction, and returns their number.
+// ForgetConsumers deletes up to limit tombstones of consumers that ended before cutoff. It uses its own transaction, and returns the number of
+// deleted tombstones.
 func (s *Store) ForgetConsumers(ctx context.Context, cutoff time.Time, limit int) (int64, error) {
 	return s.runAlone(ctx, "consumer_forget", s.region, cutoff, limit)
 }
 
-// ExpireDeliveries deletes the webhook deliveries that Carve gave up before a time, because all their attempts failed. It uses its own transaction,
-// and returns their number.
+// ExpireDeliveries deletes the webhook deliveries that Carve gave up before cutoff because all attempts had failed. It uses its own transaction, and
+// returns the number of deleted deliveries.
 func (s *Store) ExpireDeliveries(ctx context.Context, cutoff time.Time) (int64, error) {
 	return s.runAlone(ctx, "delivery_expire", s.region, cutoff)
 }
@@ -99,7 +101,7 @@ func (s *Store) runAlone(ctx context.Context, name string, args ...any) (n int64
 	return n, err
 }
 
-// affected runs a statement and returns the number of affected rows.
+// execCount runs a statement and returns the number of affected rows.
 func (c *conn) execCount(ctx context.Context, name string, args ...any) (int64, error) {
 	tag, err := c.Exec(ctx, query.Get(name), args...)
 	return tag.RowsAffected(), err

@@ -15,7 +15,7 @@ import (
 // projectsAtOnce is the number of projects that one read returns.
 const projectsAtOnce = 200
 
-// ExpireEvents deletes all events in the store's region that are older than a time, and returns their number. Each region's servers expire only their
+// ExpireEvents deletes all events in the store's region that are older than cutoff, and returns their number. Each region's servers expire only their
 // region's rows. ExpireEvents works project by project, with up to limit rows in each transaction. After a failure the events deleted so far stay
 // deleted, and the next call continues.
 func (s *Store) ExpireEvents(ctx context.Context, cutoff time.Time, limit int) (int64, error) {
@@ -28,7 +28,7 @@ func (s *Store) ExpireEvents(ctx context.Context, cutoff time.Time, limit int) (
 	})
 }
 
-// ExpireHistory deletes from the history in the store's region all records that ended before a time. A record shows which claim or pool held a block,
+// ExpireHistory deletes from the history in the store's region all records that ended before cutoff. A record shows which claim or pool held a block,
 // and when. ExpireHistory works like ExpireEvents.
 func (s *Store) ExpireHistory(ctx context.Context, cutoff time.Time, limit int) (int64, error) {
 	return s.expireOfProjects(ctx, "history_oldest", cutoff, func(ctx context.Context, project ipam.ID) (total int64, err error) {
@@ -41,7 +41,7 @@ func (s *Store) ExpireHistory(ctx context.Context, cutoff time.Time, limit int) 
 	})
 }
 
-// expireOfProjects calls expire for each project that has expired rows. oldest names the statement that finds these projects.
+// expireOfProjects calls expire for each project that has expired rows. statement is the name of the statement that finds these projects.
 func (s *Store) expireOfProjects(ctx context.Context, statement string, cutoff any, expire func(ctx context.Context, project ipam.ID) (int64, error)) (int64, error) {
 	var total int64
 	for after := ""; ; {
@@ -75,7 +75,7 @@ func (s *Store) In(region string) *Store {
 	return &other
 }
 
-// expireTrail deletes one project's events with ids below a limit. It returns their number.
+// expireTrail deletes one project's events with ids before endID. It returns their number.
 func (s *Store) expireTrail(ctx context.Context, project, endID ipam.ID, limit int) (int64, error) {
 	var total int64
 	for {

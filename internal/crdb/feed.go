@@ -23,7 +23,7 @@ const (
 	stateMaxAge = 5 * time.Second // the cached position's maximum age
 	feedSeenMax = 64
 	logWait     = 20 * time.Millisecond // pause before the next read, while PostgreSQL flushes its log
-	flushEvery  = 10                    // number of such reads between two requests to flush the log
+	flushEvery  = 10                    // number of reads with such a pause between two requests to flush the log
 )
 
 // feedSeen describes the transactions at one moment. oldest is the oldest running transaction, and next is the first transaction that has not begun.
@@ -40,7 +40,7 @@ type feedClock struct {
 	mu   sync.Mutex
 	seen []feedSeen // earlier moments, the oldest first
 	mark storage.FeedState
-	read time.Time // by the process's own clock; zero: never
+	read time.Time // time of the last reading, by the process's own clock; zero: no reading yet
 
 	durable      string   // each transaction before this position survives a crash; "": no such position is known
 	secret       string   // the database's secret for which durable is valid
@@ -72,7 +72,7 @@ func (f *feedClock) last(now time.Time) (storage.FeedState, bool) {
 // errNoFeed means that the feed's row does not exist, because no client has asked this database for changes yet.
 var errNoFeed = errors.New("the database has no row for the feed")
 
-// FeedRead implements storage.Store. It reads the position first and the rows afterwards. So the page lacks no row before that position.
+// FeedRead implements storage.Store. It reads the position first and the rows afterwards. So no row before that position is missing from the page.
 func (s *Store) FeedRead(ctx context.Context, project storage.ProjectKey, from storage.FeedPosition, after ipam.ID, limit int) (storage.FeedPage, error) {
 	page, err := s.feedRead(ctx, project, from, after, limit)
 	if !errors.Is(err, errNoFeed) {
@@ -118,7 +118,8 @@ func (s *Store) forceFlush(ctx context.Context) error {
 	})
 }
 
-// feedReadOnce reads one page. It returns lasts=false while no position is known that survives a crash. This happens only soon after the store opens.
+// feedReadOnce reads one page. It returns isDurable=false while no position that survives a crash is known. This happens only soon after the store
+// opens.
 func (s *Store) feedReadOnce(
 	ctx context.Context, project storage.ProjectKey, from storage.FeedPosition, after ipam.ID, limit int,
 ) (page storage.FeedPage, isDurable bool, err error) {
@@ -162,8 +163,8 @@ func feedRowOf(project storage.ProjectKey) pgx.RowToFunc[storage.FeedRow] {
 	}
 }
 
-// observe records the moment now. It returns the last known position, no later than now, that survives a crash. It returns lasts=false if no such
-// position is known.
+// observe records the moment in current. It returns the last known position, no later than current, that survives a crash. It returns isDurable=false
+// if no such position is known.
 func (f *feedClock) observe(e engine, current feedSeen, page storage.FeedPage, asked time.Time) (position storage.FeedPosition, isDurable bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -187,8 +188,8 @@ func (f *feedClock) observe(e engine, current feedSeen, page storage.FeedPage, a
 	return mark.FeedPosition, true
 }
 
-// durableUntil returns the last known position, no later than now, that survives a crash. A row in page was committed, so the log on disk contains
-// it.
+// durableUntil returns the last known position, no later than current, that survives a crash. A row in page was committed, so the log on disk
+// contains it.
 func (f *feedClock) durableUntil(current feedSeen, page storage.FeedPage) (commit string, known bool) {
 	if f.secret != page.Now.Secret {
 		f.secret, f.durable, f.pendingFlush = page.Now.Secret, "", feedSeen{}

@@ -54,7 +54,7 @@ func (s *Store) readOnly(
 	})
 }
 
-// endReading ends a transaction within rollbackLimit. The parameter how is the statement. If that fails, the pool discards the connection.
+// endReading ends a transaction with a statement, within rollbackLimit. If the statement fails, the pool discards the connection.
 func endReading(ctx context.Context, c *pgxpool.Conn, statement string) {
 	if c.Conn().IsClosed() {
 		return

@@ -15,16 +15,16 @@ type projectShares struct {
 	stale    *locks.FairSemaphore // stale reads, which have their own connections
 }
 
-// patience limits one project's waiting requests. A request beyond it is refused.
+// maxWaiting limits one project's waiting requests. Further requests are refused.
 const maxWaiting = 256
 
 // newProjectShares divides the connections:
 //
 //   - All transactions together use at most half of them, because a transaction may wait for locks. One project's transactions use at most a quarter.
 //   - Reads may use all connections. One project's reads use at most half of them.
-//   - Stale reads have their own connections. One project's stale reads use at most half of those.
+//   - Stale reads have their own connections. One project's stale reads use at most half of these connections.
 //
-// Claims in one round trip (InOneRoundTrip) wait for no lock, and take no share.
+// Claims in one round trip (InOneRoundTrip) wait for no lock, and need no slot in a share.
 func newProjectShares(connections, followers int) projectShares {
 	return projectShares{
 		changing: locks.NewFairSemaphore(part(connections, 2), part(connections, 4), maxWaiting),

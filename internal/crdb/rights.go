@@ -65,12 +65,13 @@ func Rights(ctx context.Context, dsn string) ([]Right, error) {
 type Revival struct {
 	Revoked    []Right // keys, members and grants that were revoked and are valid again
 	Lowered    []Right // members with a larger role than before; Detail is the smaller role that they had
-	OfProjects []Right // keys, members and grants in deleted projects that are back, too
+	OfProjects []Right // keys, members and grants in projects that were deleted and are back, too
 	Quotas     []Right // quotas that are back or have their old limits again
 	Unset      []Right // quotas that the restored database lacks
 }
 
-// Compare finds the rights that a restore changed. was contains the rights in the replaced database, and now the rights in the restored one.
+// Compare finds the rights that a restore changed. before contains the rights in the replaced database, and after contains the rights in the restored
+// database.
 func Compare(before, after []Right) (r Revival) {
 	beforeByID, afterIDs := map[ipam.ID]Right{}, map[ipam.ID]bool{}
 	for _, one := range before {

@@ -93,7 +93,7 @@ func (s *Store) conflictOf(ctx context.Context, err error) error {
 	return err
 }
 
-// whichNames finds the claim names that prevented a transaction. The transaction is rolled back already, so the other owner may have released the
+// whichNames finds the claim names that made a transaction fail. The transaction is rolled back already, so the other owner may have released the
 // name since. Then whichNames returns ErrStale, and the transaction is retried.
 func (s *Store) whichNames(ctx context.Context, t *write.NamesTaken) error {
 	c, err := s.pool.Acquire(ctx)
@@ -160,8 +160,8 @@ func (s *Store) whichKeys(ctx context.Context, t *write.KeysTaken) error {
 	return write.ErrStale
 }
 
-// acquire takes a connection for a transaction. A transaction that writes first takes a slot for a writer. With dry, the transaction writes nothing
-// and needs no slot.
+// acquire takes a connection for a transaction. A transaction that writes first takes a slot for a writer. If dry is true, the transaction writes
+// nothing and needs no slot.
 func (s *Store) acquire(ctx context.Context, dry bool) (_ *conn, release func(), err error) {
 	freeSlot := func() {}
 	if !dry {
@@ -204,7 +204,7 @@ func (s *Store) readNow(ctx context.Context, op string, fn func(lookup.Querier) 
 	})
 }
 
-// repeat runs attempts until one commits, is refused or has an unknown outcome. It also ends when no further attempt is allowed. With read, no
+// repeat runs attempts until one commits, is refused or has an unknown outcome. It also ends when no further attempt is allowed. If read is true, no
 // attempt changes anything.
 func (s *Store) repeat(ctx context.Context, op string, read bool, attempt func(context.Context) error) error {
 	for n := 0; ; n++ {
@@ -231,7 +231,7 @@ func (s *Store) repeat(ctx context.Context, op string, read bool, attempt func(c
 	}
 }
 
-// unknown logs a COMMIT that had no definite reply, and returns the error for the caller.
+// outcomeUnknown logs a COMMIT that had no definite reply, and returns the error for the caller.
 func (s *Store) outcomeUnknown(ctx context.Context, op string, n int, state string, err error) error {
 	s.log.WarnContext(ctx, "outcome of a commit is unknown", "op", op, "attempt", n, "sqlstate", state, "error", err)
 	return ipam.Errorf(ipam.CodeOutcomeUnknown, "The database did not confirm whether the change was made.").Because(err)

@@ -47,8 +47,8 @@ func (s *Store) stalePool(at *storage.Moment) *staleView {
 	return f
 }
 
-// read runs fn like Store.read, but in a read-only transaction and at a time that the engine chooses. It records that time in the field at. The read
-// sees every commit before that time.
+// read runs fn like Store.read, but in a read-only transaction and at a time that the engine chooses. It records that time in f.at. The read sees
+// every commit before that time.
 func (f *staleView) read(ctx context.Context, op string, fn func(lookup.Querier) error) error {
 	err := f.readOnly(ctx, op, func(_ context.Context, q lookup.Querier) error { return fn(q) })
 	if beforeSchema(err) {

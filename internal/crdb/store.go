@@ -39,7 +39,7 @@ type Store struct {
 	feed   *feedClock
 	shares projectShares
 
-	allowed context.Context         // ends when the database does not allow this program any more; its cause is the reason
+	allowed context.Context         // ends when this program may no longer use the database; its cause is the reason
 	forbid  context.CancelCauseFunc // ends allowed
 	stop    func()                  // stops the background work and waits for it
 }

@@ -33,7 +33,7 @@ func (t *tx) GroupRead(ctx context.Context, pool storage.Container, reads freesp
 	return facts, err
 }
 
-// changed completes the facts about a pool whose revision is not the cached one.
+// refreshPool completes the facts about a pool whose revision differs from the cached revision.
 func (t *tx) refreshPool(ctx context.Context, pool storage.Container, q storage.GroupQuery, facts storage.GroupFacts) (_ storage.GroupFacts, err error) {
 	if facts.Pool, err = t.PoolGetByID(ctx, pool.ID); err != nil {
 		return facts, err

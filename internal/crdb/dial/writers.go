@@ -21,12 +21,12 @@ type Writers struct {
 	closed    bool
 }
 
-// NewWriters returns the slots for a pool with this number of connections.
+// NewWriters returns a Writers for a pool with this number of connections.
 func NewWriters(connections int32) *Writers {
 	return &Writers{slots: make(chan struct{}, connections-connections/4), abandoned: map[*Link]struct{}{}}
 }
 
-// Enter waits for a slot. If abandoned COMMITs use all slots, no slot will soon be free. Then Enter fails at once.
+// Enter waits for a slot. If abandoned COMMITs use all slots, no slot will be free soon, so Enter fails at once.
 func (w *Writers) Enter(ctx context.Context) error {
 	select {
 	case w.slots <- struct{}{}:
@@ -49,14 +49,14 @@ func (w *Writers) Enter(ctx context.Context) error {
 // Leave frees a slot.
 func (w *Writers) Leave() { <-w.slots }
 
-// leftAlone returns the number of COMMITs in flight whose callers have returned.
+// countAbandoned returns the number of COMMITs in flight whose callers have returned.
 func (w *Writers) countAbandoned() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.abandoned)
 }
 
-// LeaveAlone records that a COMMIT's caller has returned before the server's reply.
+// Abandon records that a COMMIT's caller has returned before the server's reply.
 func (w *Writers) Abandon(l *Link) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

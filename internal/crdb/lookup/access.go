@@ -70,7 +70,7 @@ func (r Reader) Granted(ctx context.Context, of storage.GrantSubject, consumer s
 	return len(found) > 0, err
 }
 
-// consumers returns the names under which a grant can include a project: the projects' own names, and the name that stands for all projects.
+// consumerNames returns the names under which a grant can include a project: the projects' own names, and the name that stands for all projects.
 func consumerNames(projects ...string) []string {
 	return slices.Concat(projects, []string{ipam.Everybody})
 }

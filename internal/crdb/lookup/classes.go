@@ -53,7 +53,7 @@ func (r Reader) ClassUse(ctx context.Context, class ipam.ID) (storage.ClassUse, 
 	}, class)
 }
 
-// queueClass adds the queries for a claim's class and for the pools that back the class.
+// queueClass adds the queries for a claim's class and for the pools that list the class.
 func queueClass(b *pgx.Batch, project storage.ProjectKey, q storage.ClassQuery) {
 	id, name := project.ID, project.Name
 	b.Queue(query.Get("class_epochs"), []string{name, ipam.PlatformProject}) // the class epochs (versions) are read first, so the other facts are never older than their epochs; the cache would keep older facts

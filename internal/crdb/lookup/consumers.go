@@ -52,8 +52,8 @@ func (r Reader) ConsumerList(ctx context.Context, project storage.ProjectKey, re
 	return listEverywhere(ctx, r, "consumer_list", scan, regions, byName, limit, project.ID, realm, after, limit)
 }
 
-// ConsumersDue implements storage.Reader. It skips consumers whose time to live is above the limit in by.MaxTTL. It does this here and not in SQL,
-// because there the database would read on until it had found enough other consumers.
+// ConsumersDue implements storage.Reader. It skips consumers whose time to live is above the limit in by.MaxTTL. It skips them in Go and not in SQL,
+// because with an SQL condition the database would read on until it had found enough other consumers.
 func (r Reader) ConsumersDue(ctx context.Context, by storage.Expiry, from time.Time) (realms []storage.RealmKey, next time.Time, err error) {
 	found, err := List(ctx, r, "consumer_due", scanExpired, r.region, from, by.Before, maxDue)
 	seen := make(map[storage.RealmKey]bool)

@@ -15,7 +15,7 @@ func byName[T interface{ Meta() ipam.Metadata }](a, b T) int {
 	return cmp.Compare(a.Meta().Name, b.Meta().Name)
 }
 
-// everywhere reads one page from several regions in one round trip. It runs the statement once for each region, with the region as the first
+// listEverywhere reads one page from several regions in one round trip. It runs the statement once for each region, with the region as the first
 // argument. Then it sorts the rows with order and returns the first limit rows. A single statement for all regions would be slower, because
 // CockroachDB would read all rows of each region.
 func listEverywhere[T any](

@@ -31,7 +31,7 @@ type Fence struct {
 // Fences maps keys to the version rows that were read.
 type Fences map[FenceKey]Fence
 
-// Read adds the version rows with the keys in places to f.
+// Read reads the version rows with these keys and adds them to f.
 func (f Fences) Read(ctx context.Context, db Querier, keys []FenceKey) error {
 	return f.collect(db.Query(ctx, query.Get("fence_list"), fenceArgs(keys)...))
 }
@@ -69,7 +69,7 @@ func fenceArgs(keys []FenceKey) []any {
 	return []any{regions, ids}
 }
 
-// fences reads the version rows with the keys in places, in one snapshot.
+// fences reads the version rows with these keys, in one snapshot.
 func (r Reader) fences(ctx context.Context, keys []FenceKey) (Fences, error) {
 	var found Fences
 	err := r.run(ctx, "fence_list", func(q Querier) error {
@@ -111,7 +111,7 @@ func (r Reader) RoomByRegion(ctx context.Context, ask []storage.RoomQuery) (map[
 	return room, err
 }
 
-// withRoom calls the function tell for each container and region that has a free block large enough for the query.
+// eachWithRoom calls visit for each container and region that has a free block large enough for the query.
 func (r Reader) eachWithRoom(ctx context.Context, ask []storage.RoomQuery, visit func(FenceKey)) error {
 	keys := make([]FenceKey, len(ask))
 	for i, q := range ask {

@@ -70,7 +70,7 @@ func (r Reader) FreeCover(ctx context.Context, pool ipam.Pool, within netip.Pref
 // than its limit.
 const fewFree = 64
 
-// apart splits sizes into sizes with few free blocks and sizes with many. A size that is not in stock counts as one with few.
+// splitSizes splits sizes into sizes with few free blocks and sizes with many free blocks. A size that is not in stock counts as a size with few.
 func splitSizes(sizes []int16, width int, stock ipam.Stock) (few, many []int16) {
 	for _, size := range sizes {
 		if stock.Free[width-int(size)] > fewFree {

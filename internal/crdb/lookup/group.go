@@ -14,8 +14,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Group reads the facts on which a group of claims and releases depends. It adds the version rows for the pool and the projects to fences. In
-// facts.Pool it returns q.Pool with the current revision.
+// Group reads the facts on which a group of claims and releases depends. It adds the version rows for the pool and the projects to fences. facts.Pool
+// is q.Pool with the current revision.
 func Group(
 	ctx context.Context, db Querier, region string, pool storage.Container, reads freespace.Reads, stock ipam.Stock, q storage.GroupQuery, projects []ipam.ID, fences Fences,
 ) (facts storage.GroupFacts, err error) {
@@ -80,7 +80,7 @@ func groupFacts(results pgx.BatchResults, n int, region string, pool storage.Con
 		return err
 	}
 	// The pool's rows in the region must not be used in two cases. Either the pool has no share in the region, or the rows and the loan record come
-	// from different times, as after a restore.
+	// from different times, which can happen after a restore.
 	found, err := ReadRows(results, scanEpochs)
 	facts.Fenced = err == nil && (len(found) == 0 || found[0].record != found[0].there)
 	return err
@@ -123,7 +123,7 @@ func scanPoolState(row pgx.CollectableRow) (s poolState, err error) {
 	return s, err
 }
 
-// ForEach reads all rows from a batch's next result. It scans each row into the variables in to, and then calls the function do.
+// ForEach reads all rows from a batch's next result. It scans each row into the variables in to, and then calls visit.
 func ForEach(results pgx.BatchResults, to []any, visit func()) error {
 	records, err := results.Query()
 	if err != nil {
@@ -133,7 +133,7 @@ func ForEach(results pgx.BatchResults, to []any, visit func()) error {
 	return err
 }
 
-// Rest reads all rows from a batch's next result.
+// ReadRows reads all rows from a batch's next result.
 func ReadRows[T any](results pgx.BatchResults, scan pgx.RowToFunc[T]) ([]T, error) {
 	records, err := results.Query()
 	if err != nil {

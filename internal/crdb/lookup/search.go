@@ -12,11 +12,11 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// behind returns a text that sorts after every text with this prefix and before every greater text.
+// prefixEnd returns a text that sorts after every text with this prefix and before every greater text.
 func prefixEnd(text string) string { return text + "\U0010FFFF" }
 
-// each runs one statement for each argument list, all in one round trip. A single statement for all lists would be slower, because CockroachDB would
-// read every row with the prefix.
+// runEach runs one statement for each argument list, all in one round trip. A single statement for all lists would be slower, because CockroachDB
+// would read every row with the prefix.
 func runEach[T any](ctx context.Context, r Reader, name string, scan pgx.RowToFunc[T], asks [][]any) (found []T, err error) {
 	if len(asks) == 0 {
 		return nil, nil

@@ -14,8 +14,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Taken reports which claim names and which idempotency keys are in use. In one round trip it sends a statement for the names, for the keys and for
-// the names' projects. Its last statement reads the version rows with the keys in places, and Taken adds them to fences.
+// Taken reports which claim names and which idempotency keys are in use. It sends one batch with a statement for the names, one for the keys and one
+// for the names' projects. The last statement in the batch reads the version rows with the keys in fenceKeys, and Taken adds these rows to fences.
 func Taken(
 	ctx context.Context, db Querier, region string, claims, keys []storage.NameRef, fenceKeys []FenceKey, fences Fences,
 ) (taken, used map[storage.NameRef]bool, err error) {

@@ -37,7 +37,7 @@ func (r Reader) EventList(ctx context.Context, project storage.ProjectKey, from,
 	if before.IsZero() {
 		before = LastID
 	}
-	first := from.Numbered(from.Time(), 0) // the first event's id in the row that contains from
+	first := from.Numbered(from.Time(), 0) // the id of the first event in the row that contains the event from
 	newestFirst := func(a, b []ipam.Event) int { return rows.CompareIDs(b[0].ID, a[0].ID) }
 	found, err := listEverywhere(ctx, r, "event_list", eventsIn(project), r.regions.Everywhere(), newestFirst, limit+1, // one row more than limit, because before may exclude the newest row's events
 		project.ID, first, before, limit)

@@ -30,7 +30,7 @@ var constraints = add(add(map[string]func() *ipam.Error{
 	"webhooks_pkey":    exists("A webhook of this name exists already in the project."),
 }, meanwhile, slices.Concat(outdatedKeys, outdatedReferences, []string{"holds_name_key", "idempotency_keys_pkey"})...), bug, bugs...)
 
-// A transaction that was planned from old data violates these unique and foreign keys: see outOfDate. If a region is newer than a quota, the first
+// A transaction that was planned from old data can violate these unique and foreign keys: see outOfDate. If a region is newer than a quota, the first
 // claim there creates the quota's shard, so quota_shards_pkey is one of them.
 var (
 	outdatedKeys       = []string{"members_pkey", "members_subject_key", "grants_pkey", "grants_consumer_key", "quotas_pkey", "quota_shards_pkey", "pools_scope_key"}

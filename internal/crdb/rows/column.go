@@ -18,7 +18,7 @@ type column[R any] struct {
 	same  func([]R) bool // false if two rows have different values, or may have
 }
 
-// newColumn returns a column. The function at returns the scan target, and written returns the value to write.
+// newColumn returns a column. target returns the scan target, and valueOf returns the value to write.
 func newColumn[R, T, W any](name string, target func(*R) T, valueOf func(*R) W, equal func(a, b W) bool) column[R] {
 	return column[R]{
 		name:  name,
@@ -109,12 +109,12 @@ func nullableMoment[R any](name string, at func(*R) *time.Time) column[R] {
 	})
 }
 
-// document returns a JSON column. The function at returns the value to read, and doc returns the encoded text to write.
+// document returns a JSON column. target returns the scan target, and doc returns the encoded text to write.
 func document[R, T any](name string, target func(*R) *T, doc func(*R) *string) column[R] {
 	return required(name, target, func(r *R) string { return *doc(r) })
 }
 
-// written returns the same column, but for writing only.
+// writeOnly returns the same column, but for writing only.
 func writeOnly[R any](c column[R]) column[R] {
 	c.to = nil
 	return c
@@ -167,8 +167,8 @@ type labelled[V any] struct {
 	family         int16
 }
 
-// labelledKind returns a Kind. The function of returns an object's metadata, columns are the columns without metadata, and encode sets the row's
-// fields that the database stores in another form; nil: there are none.
+// labelledKind returns a Kind. metadataOf returns an object's metadata, columns contains the columns without metadata, and encode sets the row's
+// fields that the database stores in another form. encode is nil if there are no such fields.
 func labelledKind[V any](metadataOf func(*V) *ipam.Metadata, columns table[labelled[V]], encode func(*labelled[V], *documents)) Kind[V] {
 	meta := func(r *labelled[V]) *ipam.Metadata { return metadataOf(&r.object) }
 	return kindOf(slices.Concat(recordColumns(meta), labelColumns(meta, func(r *labelled[V]) *metadata { return &r.metadata }), columns), func(v V, d *documents) labelled[V] {

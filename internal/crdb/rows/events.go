@@ -66,7 +66,7 @@ func follows(e, last *ipam.Event) bool {
 // packer builds rows and reuses its buffers.
 type packer struct{ text, packed []byte }
 
-// first returns a row with the first events, as many as fit.
+// packRow returns a row with as many of the first events as fit.
 func (p *packer) packRow(events []ipam.Event) EventRow {
 	first := &events[0]
 	for limit := usualText; ; limit /= 2 {
@@ -86,7 +86,7 @@ func (p *packer) packRow(events []ipam.Event) EventRow {
 	}
 }
 
-// appendEvent appends an event. First come the members that differ between a transaction's events. The equal members then follow each other, so the
+// appendEvent appends an event. The members that differ between a transaction's events come first. So the equal members are adjacent, and the
 // compressor finds them with one match.
 func appendEvent(text []byte, e *ipam.Event) []byte {
 	text = appendMember(text, e.RequestID)

@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// If saysNothing ignored a field of the spec, and a spec had only that field, the field would be lost.
+// If isEmptySpec ignored a field of the spec, and a spec had only that field, the field would be lost.
 func TestSpecWithAnyFieldIsStored(t *testing.T) {
 	t.Parallel()
 	require.True(t, isEmptySpec(&ipam.ClaimSpec{}))

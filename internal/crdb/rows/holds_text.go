@@ -91,7 +91,7 @@ func textOfClaim(c *ipam.Claim) *holdText {
 	return t
 }
 
-// saysNothing reports whether a spec is zero. It ignores consumers, which are not stored in the spec.
+// isEmptySpec reports whether a spec is zero. It ignores consumers, which are not stored in the spec.
 func isEmptySpec(s *ipam.ClaimSpec) bool {
 	return s.OwnerRef == nil && s.Scope == nil && s.Alike(&ipam.ClaimSpec{})
 }
@@ -155,7 +155,7 @@ func refOfText(s string) ipam.Ref {
 	return ipam.Ref{Project: project, Name: name}
 }
 
-// microsUnless returns t in microseconds since 1970. It returns 0 if t equals same.
+// microsUnless returns t in microseconds since 1970. It returns 0 if t equals reference.
 func microsUnless(t, reference time.Time) int64 {
 	if t.UnixMicro() == reference.UnixMicro() {
 		return 0

@@ -24,8 +24,8 @@ type Kind[V any] struct {
 	// Arrays returns the statement's best form for these rows: the name and the arguments. For each column, the argument is an array, or one value
 	// for all rows.
 	Arrays func(statement string, list []V) (string, []any, error)
-	// Keys returns the arguments for a statement that lists its rows' keys. takes is the number that the statement lists. If list is shorter, its
-	// last key fills the rest.
+	// Keys returns the arguments for a statement that lists its rows' keys. size is the number of keys that the statement lists. If list is shorter,
+	// its last key is repeated.
 	Keys func(statement string, list []V, size int) ([]any, error)
 }
 
@@ -97,7 +97,7 @@ func (t table[R]) ordered(fields []pgconn.FieldDescription) (*order, error) {
 	return o, nil
 }
 
-// is reports whether a row's columns have this order.
+// matches reports whether a row's columns have this order.
 func (o *order) matches(fields []pgconn.FieldDescription) bool {
 	return o != nil && slices.EqualFunc(fields, o.names, func(f pgconn.FieldDescription, name string) bool { return f.Name == name })
 }
@@ -121,7 +121,7 @@ func (t table[R]) scanner() func(pgx.CollectableRow, *R) error {
 	}
 }
 
-// read returns the columns that are read.
+// readable returns the columns that are read.
 func (t table[R]) readable() table[R] {
 	return slices.DeleteFunc(slices.Clone(t), func(c column[R]) bool { return c.to == nil })
 }
@@ -140,7 +140,7 @@ func (t table[R]) append(args []any, statement string, r *R) []any {
 
 func (t table[R]) column(name string) *column[R] { return &t[t.index(name)] }
 
-// within converts columns for P into columns for R. An R contains a P, and the function of returns this P.
+// within converts columns for P into columns for R. An R contains a P, and partOf returns this P.
 func within[R, P any](part table[P], partOf func(*R) *P) (t table[R]) {
 	for _, c := range part {
 		t = append(t, column[R]{
@@ -150,7 +150,7 @@ func within[R, P any](part table[P], partOf func(*R) *P) (t table[R]) {
 	return t
 }
 
-// asItIs and asRead are for a kind that uses the object type for its rows, too.
+// asItIs and asRead convert nothing. They are for a kind that also uses the object type for its rows.
 func asItIs[V any](v V, _ *documents) V { return v }
 
 func asRead[V any](v *V) (V, error) { return *v, nil }

@@ -40,7 +40,7 @@ func nullableNumber[R any](name string, at func(*R) **big.Int) column[R] {
 	return required(name, func(r *R) *numberTo { return &numberTo{at(r)} }, func(r *R) pgtype.Numeric { return Number(*at(r)) })
 }
 
-// whole converts a stored number exactly. NULL becomes nil, and a number with a fraction is an error.
+// wholeNumber converts a stored number exactly. NULL becomes nil, and a number with a fraction is an error.
 func wholeNumber(n pgtype.Numeric) (*big.Int, error) {
 	if !n.Valid {
 		return nil, nil //nolint:nilnil // NULL: there is no number

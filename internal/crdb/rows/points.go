@@ -57,7 +57,7 @@ func MonthOf(at time.Time) time.Time {
 	return time.Date(year, number, 1, 0, 0, 0, 0, time.UTC)
 }
 
-// Months combines daily records into months. kept selects a day's records to keep.
+// Months combines daily records into months. selectKept selects the records of a day that the month keeps.
 func Months(days []Day, selectKept func([]ipam.UsedAt) []ipam.UsedAt) (m MonthRows) {
 	type month struct {
 		pool   ipam.ID

@@ -22,8 +22,8 @@ type holdRow struct {
 	phase string
 }
 
-// phaseOf returns the text in the column phase: the phase, and after it the reason, if the period ended for a reason. Most rows have no reason and
-// stay short.
+// phaseOf returns the text in the column phase. It consists of the phase and, if the period ended for a reason, that reason. Most rows have no
+// reason, so their text is short.
 func phaseOf(h ipam.Hold) string {
 	if !h.Because.IsSet() {
 		return string(h.Phase)

@@ -42,7 +42,8 @@ func setLocality(table string, l Locality) string {
 
 func name(identifier string) string { return pgx.Identifier{identifier}.Sanitize() }
 
-// enough is the number of regions that a database needs to survive the loss of one. After the loss, a majority of the replicas must remain.
+// minRegions is the number of regions that a database needs to survive the loss of one region. After the loss, a majority of the replicas must
+// remain.
 const minRegions = 3
 
 func (cockroach) readRegions(ctx context.Context, c *pgx.Conn) (s regionState, err error) {

@@ -58,10 +58,10 @@ func (postgres) regionSteps(s regionState, o MigrateOptions) (steps []ddl, err e
 	return steps, nil
 }
 
-// migrating returns nil, because PostgreSQL needs no settings.
+// migrationSettings returns nil, because PostgreSQL needs no settings.
 func (postgres) migrationSettings() map[string]string { return nil }
 
-// locked returns no tables, because PostgreSQL has no schema locks.
+// lockedTables returns no tables, because PostgreSQL has no schema locks.
 func (postgres) lockedTables(context.Context, *pgx.Conn) ([]string, error) { return nil, nil }
 
 // files returns the numbered migration files unchanged.

@@ -23,8 +23,8 @@ const (
 	RegionalByTable Locality = "REGIONAL BY TABLE IN PRIMARY REGION"
 )
 
-// in returns the locality in a database with this number of regions. In a single region, a GLOBAL table has no advantage, and its writes would still
-// wait for clocks. So there it is REGIONAL BY TABLE.
+// localityIn returns the locality in a database with this number of regions. In a single region, a GLOBAL table has no advantage, and its writes
+// would still wait for clocks. So there it is REGIONAL BY TABLE.
 func (t Table) localityIn(regions int) Locality {
 	if t.Locality == Global && regions < 2 {
 		return RegionalByTable
@@ -32,8 +32,8 @@ func (t Table) localityIn(regions int) Locality {
 	return t.Locality
 }
 
-// localitySteps returns the statements that move each table to its locality if the table has another one. The parameter has contains the current
-// localities. A table that the database lacks is skipped.
+// localitySteps returns the statements that move each table to its locality if the table has another one. current contains the current localities. A
+// table that the database lacks is skipped.
 func localitySteps(current map[string]Locality, regions int) (steps []ddl) {
 	for _, t := range Tables() {
 		want := t.localityIn(regions)

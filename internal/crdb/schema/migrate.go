@@ -131,7 +131,7 @@ func Migrate(ctx context.Context, dsn string, o MigrateOptions) error {
 	})
 }
 
-// numbered applies the missing migration files and returns their number.
+// applyFiles applies the missing migration files and returns their number.
 func (o MigrateOptions) applyFiles(ctx context.Context, eng engine, cfg *pgx.ConnConfig) (done int, err error) {
 	p, closeDB, err := provider(cfg, eng.files(len(o.Regions)))
 	if err != nil {
@@ -171,7 +171,7 @@ func Check(ctx context.Context, dsn string) error {
 	return err
 }
 
-// mayWork runs CheckCompatible on its own connection. It returns only ErrTooOld. The next check reports all other errors.
+// checkTooOld runs CheckCompatible on its own connection. It returns only ErrTooOld. The next check reports all other errors.
 func checkTooOld(ctx context.Context, cfg *pgx.ConnConfig) error {
 	c, err := pgx.ConnectConfig(ctx, cfg.Copy())
 	if err != nil {
@@ -184,15 +184,15 @@ func checkTooOld(ctx context.Context, cfg *pgx.ConnConfig) error {
 	return nil
 }
 
-// Times for the lease. Servers that start together wait for the first one, which takes a second. goose's default pause is 5 s, which would make their
-// start much longer.
+// Times for the lease. Servers that start together wait for the first server, which takes a second. goose's default pause is 5 s, which would make
+// their start much longer.
 const (
 	lockPoll    = 250 * time.Millisecond
 	lockPolls   = 1200 // 5 minutes
 	unlockPolls = 20   // 5 seconds; if the database is gone, the lease ends by itself after 30 s
 )
 
-// leased runs work while this process has the lease.
+// withLease runs work while this process has the lease.
 //
 // Returning the lease is a write, and a write waits for a synchronous standby. So if work finds that an earlier process has made a change already,
 // this change is durable, too, when Migrate reports it. The lease is a row in a table, because a table works on both engines. On CockroachDB,
@@ -219,7 +219,8 @@ func unlock(ctx context.Context, locker lock.Locker, db *sql.DB) error {
 	return nil
 }
 
-// provider returns goose for the database, without its own lease. A caller that applies files has Migrate's lease already.
+// provider returns a goose provider for the database. The provider takes no lease of its own, because a caller that applies files already has
+// Migrate's lease.
 func provider(cfg *pgx.ConnConfig, files fs.FS) (*goose.Provider, func(), error) {
 	db := stdlib.OpenDB(*cfg)
 	closeDB := func() { _ = db.Close() }

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// patience is the time after which migrate reports that it waits. It is long enough for a busy database, which can take a second to grant the lease
-// even without another migration.
+// reportAfter is the time after which migrate reports that it waits. It is long enough for a busy database, which can take a second to grant the
+// lease even without another migration.
 const reportAfter = 5 * time.Second
 
-// waiting runs a function that may wait. If it takes longer than patience, waiting reports the wait.
+// reportWait runs a function that may wait. If the function takes longer than reportAfter, reportWait reports what it waits for.
 func (o MigrateOptions) reportWait(what string, run func() error) error {
 	over := make(chan struct{})
 	var saying sync.WaitGroup

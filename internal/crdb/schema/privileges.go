@@ -99,8 +99,8 @@ func CheckUserOn(ctx context.Context, c *pgx.Conn, r Role) (st UserStanding, err
 	return st, nil
 }
 
-// beyond returns the user's privileges that are not on a table, and whether the user owns the tables. If it cannot read them, it adds the error to
-// the list and does not fail. The user has all privileges that it needs, so there is no reason to refuse it.
+// extraPrivileges returns the user's privileges that are not on a table, and whether the user owns the tables. If it cannot read them, it adds the
+// error to the list and does not fail. The user has all privileges that it needs, so there is no reason to refuse it.
 func extraPrivileges(ctx context.Context, eng engine, c *pgx.Conn) (more []string, owns bool) {
 	more, err := eng.otherPrivileges(ctx, c)
 	if err == nil {
@@ -144,8 +144,8 @@ func lacking(user string, r Role, lacks []string) error {
 
 func denied(err error) bool { return dial.IsState(err, insufficientPrivilege) }
 
-// mayNotLook returns the reason why a user could not read the applied migrations. There are two cases. If the table does not exist yet, goose tried
-// to create it and was refused. If the table exists, the user may not read it.
+// unreadableReason returns the reason why a user could not read the applied migrations. There are two cases. If the table does not exist yet, goose
+// tried to create it and was refused. If the table exists, the user may not read it.
 func unreadableReason(ctx context.Context, cfg *pgx.ConnConfig) error {
 	c, err := connectAs(ctx, cfg, ServerRole)
 	if err != nil {

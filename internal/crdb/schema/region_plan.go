@@ -14,10 +14,10 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// ddl is a statement that changes a database, with the message that follows it. If sql is empty, only the message is reported.
+// ddl is a statement that changes a database, and the message that is reported after the statement. If sql is empty, only the message is reported.
 type ddl struct{ sql, message string }
 
-// standing describes a database's current regions.
+// regionState describes a database's current regions.
 type regionState struct {
 	database string
 	there    []string // the regions that the engine itself knows, in its order
@@ -70,8 +70,8 @@ func planRegions(ctx context.Context, eng engine, c *pgx.Conn, o MigrateOptions)
 	return eng.regionSteps(now, o)
 }
 
-// allows returns an error for a list that removes or reorders existing regions. The order must never change, because it decides into which databases
-// a backup can be restored.
+// checkRegions returns an error for a list that removes or reorders existing regions. The order must never change, because it decides into which
+// databases a backup can be restored.
 func (s regionState) checkRegions(want []string) error {
 	if len(s.order) == 0 {
 		return nil

@@ -34,8 +34,8 @@ type RoleOptions struct {
 // strict reports whether incomplete roles are an error.
 func (o RoleOptions) strict() bool { return o.Mode == RolesRequire }
 
-// goodPrefix matches a prefix with which a name may begin on both engines. The characters are allowed in CockroachDB's user names, and few need
-// quotes in PostgreSQL. The length leaves room for the name's end, because PostgreSQL truncates a name after 63 characters.
+// goodPrefix matches a prefix with which a name may begin on both engines. The characters are allowed in CockroachDB's user names, and most of them
+// need no quotes in PostgreSQL. The length leaves room for the name's end, because PostgreSQL truncates a name after 63 characters.
 var goodPrefix = regexp.MustCompile(`^[a-z_][a-z0-9_.-]{0,52}$`)
 
 // roleState describes an installation's roles in a database.
@@ -49,7 +49,7 @@ type roleState struct {
 	members                map[[2]string]bool // pairs: a role, and a user that has it
 }
 
-// problems returns sentences about the steps that the user may not do. If it is empty, the user can try every step.
+// problems returns sentences about the steps that the user may not take. If there are none, the user can try every step.
 func (st roleState) problems(o RoleOptions) (out []string) {
 	if !goodPrefix.MatchString(st.prefix) || strings.HasPrefix(st.prefix, "pg_") {
 		return []string{fmt.Sprintf("%q cannot begin the name of a role: a prefix has 1 to 53 of a-z, 0-9, _, - and ., and begins with a letter or _; set another one with --role-prefix", st.prefix)}
@@ -77,7 +77,7 @@ func (st roleState) problems(o RoleOptions) (out []string) {
 	return out
 }
 
-// makes returns the statements that create the missing roles.
+// createSteps returns the statements that create the missing roles.
 func (st roleState) createSteps(eng engine) (steps []ddl) {
 	for _, r := range roles {
 		if n := r.Name(st.prefix); !st.there[n] {
@@ -87,7 +87,7 @@ func (st roleState) createSteps(eng engine) (steps []ddl) {
 	return steps
 }
 
-// gives returns the statements after which each role has exactly its privileges.
+// grantSteps returns the statements after which each role has exactly its privileges.
 func (st roleState) grantSteps(o RoleOptions) (steps []ddl) {
 	for _, r := range roles {
 		n := r.Name(st.prefix)
@@ -167,7 +167,7 @@ func byPrivileges(all map[privilege]bool) (out []sharing) {
 	return out
 }
 
-// place returns a privilege's position in a sorted list. Privileges that Carve does not use come last.
+// privilegeRank returns a privilege's position in a sorted list. Privileges that Carve does not use come last.
 func privilegeRank(privilege string) int {
 	known := []string{"SELECT", "INSERT", "UPDATE", "DELETE"}
 	if i := slices.Index(known, privilege); i >= 0 {

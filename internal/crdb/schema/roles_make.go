@@ -69,7 +69,7 @@ func (o MigrateOptions) readRoles(ctx context.Context, c *pgx.Conn) (st roleStat
 	return st, err
 }
 
-// eachRow calls the function do for every row in a query's result.
+// eachRow calls visit for every row in a query's result.
 func eachRow(ctx context.Context, c *pgx.Conn, sql string, args, to []any, visit func()) error {
 	rows, err := c.Query(ctx, sql, args...)
 	if err != nil {
@@ -161,7 +161,7 @@ func (o MigrateOptions) takeRoles(ctx context.Context, eng engine, c *pgx.Conn, 
 	return done, nil
 }
 
-// cannot returns an error in strict mode. Otherwise it only reports the problem.
+// incomplete returns an error in strict mode. Otherwise it only reports the problem.
 func (o MigrateOptions) incomplete(reason string, cause error) error {
 	switch {
 	case o.Roles.strict() && cause == nil:
@@ -175,7 +175,7 @@ func (o MigrateOptions) incomplete(reason string, cause error) error {
 	return nil
 }
 
-// leave reports PUBLIC's privileges that the user may not revoke.
+// reportPublic reports PUBLIC's privileges that the user may not revoke.
 func (o MigrateOptions) reportPublic(st roleState, remaining []string) {
 	if len(remaining) == 0 {
 		return

@@ -5,7 +5,7 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/rows"
 )
 
-// alerts changes a rule's row before its alerts, because this row is also the lock on the alerts.
+// changeAlerts changes a rule's row before its alerts, because this row is also the lock on the alerts.
 func (w *Statements) changeAlerts(ch storage.AlertChanges) {
 	if r := ch.AlertRuleDelete; r != nil {
 		w.hit("alert_rule_delete", 1, r.Region, r.ProjectID, r.Name, r.Epoch)

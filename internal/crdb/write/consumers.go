@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// consumers changes consumers in UID order, so that transactions on the same consumers do not deadlock.
+// changeConsumers changes consumers in UID order, so that transactions on the same consumers do not deadlock.
 func (w *Statements) changeConsumers(ch storage.ConsumerChanges) {
 	for _, a := range ch.AttachmentDelete {
 		w.hit("attachment_delete", 1, a.Region, a.ProjectID, a.ClaimID, a.Consumer.Realm, a.Consumer.UID)

@@ -16,8 +16,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// deletes queues all deletes. They run before updates and inserts, so that the same transaction can use the names and blocks that become free. A row
-// is deleted before the rows to which it refers.
+// queueDeletes queues all deletes. They run before updates and inserts, so that the same transaction can use the names and blocks that become free. A
+// row is deleted before the rows to which it refers.
 func (w *Statements) queueDeletes(ch storage.Changes) {
 	for region, list := range claimsByRegion(ch.ClaimDelete) {
 		w.holdDelete(region, keysOf(list, func(c ipam.Claim) rows.HoldKey { return rows.HoldKey{ID: c.AllocationID, Revision: c.Revision} }),
@@ -55,7 +55,7 @@ func (w *Statements) queueDeletes(ch storage.Changes) {
 	}
 }
 
-// free queues one statement for each region, which inserts or deletes free blocks. The function of returns a change's blocks.
+// freeBlocks queues one statement for each region. The statement inserts or deletes free blocks. blocksOf returns the blocks of a change.
 func (w *Statements) freeBlocks(name string, changes []storage.FreeChange, blocksOf func(storage.FreeChange) []netip.Prefix) {
 	for region, list := range inRegions(changes, func(f storage.FreeChange) string { return f.Container.Region }) {
 		var blocks []rows.FreeBlock
@@ -78,9 +78,8 @@ func keysOf[V any](list []V, keyOf func(V) rows.HoldKey) []rows.HoldKey {
 	return keys
 }
 
-// holdDelete deletes rows in holds, the table for held blocks. For each row that has changed since it was read, it calls missing with the row's
-// index.
-// A row that is listed twice also counts as changed the second time, because the statement deletes it once.
+// holdDelete deletes rows in holds, the table for held blocks. For each row that has changed since it was read, it calls onMissing with the row's
+// index. A row that is listed twice counts as changed the second time, because the statement deletes it only once.
 func (w *Statements) holdDelete(region string, keys []rows.HoldKey, onMissing func(*storage.Conflict, int) error) {
 	name, columns, err := rows.HoldKeys.Arrays("hold_delete", keys)
 	w.err = errors.Join(w.err, err)

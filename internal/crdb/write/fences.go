@@ -54,8 +54,8 @@ func fenceChangesOf(ch storage.Changes) fenceChanges {
 	return f
 }
 
-// projects adds each project with changed quotas or classes, because claims depend on them. The platform project is included, because other projects
-// use its classes.
+// addProjects adds each project with changed quotas or classes, because claims depend on them. The platform project is included, because other
+// projects use its classes.
 func (f fenceChanges) addProjects(ch storage.Changes) {
 	for _, q := range []*ipam.Quota{ch.QuotaInsert, ch.QuotaDelete} {
 		if q != nil {
@@ -73,7 +73,7 @@ func (f fenceChanges) addProjects(ch storage.Changes) {
 	}
 }
 
-// blocks adds the differences in the stocks.
+// addBlocks adds the differences in the stocks.
 func (f fenceChanges) addBlocks(ch storage.Changes) {
 	for _, c := range ch.Free {
 		if len(c.Delete)+len(c.Insert) == 0 {
@@ -115,7 +115,7 @@ func count(counts map[int]int64, n int64, blocks ...netip.Prefix) {
 	}
 }
 
-// containers adds new and deleted containers. A container is a pool in a region, or a space's address family.
+// addContainers adds new and deleted containers. A container is a pool in a region, or a space's address family.
 func (f fenceChanges) addContainers(ch storage.Changes) {
 	for _, p := range ch.PoolInsert {
 		all(f.begins, storage.PoolContainer(p))
@@ -137,7 +137,7 @@ func (f fenceChanges) addContainers(ch storage.Changes) {
 	}
 }
 
-// away returns the pool's containers in the listed regions, without its home region.
+// remoteContainers returns the pool's containers in the listed regions, without its home region.
 func remoteContainers(p ipam.Pool, regions []storage.PoolRegionChange) (list []storage.Container) {
 	for _, r := range regions {
 		if r.PoolID == p.UID && r.Now.Region != p.Region {
@@ -153,7 +153,7 @@ func all(places keySet, containers ...storage.Container) {
 	}
 }
 
-// FencesMissing returns the containers whose counts the changes need, and whose version rows are not in known.
+// FencesMissing returns the containers whose counts the changes need, and whose version rows are not in fences.
 func FencesMissing(ch storage.Changes, fences lookup.Fences) (missing []lookup.FenceKey) {
 	f := fenceChangesOf(ch)
 	for at := range f.changed {
@@ -164,8 +164,8 @@ func FencesMissing(ch storage.Changes, fences lookup.Fences) (missing []lookup.F
 	return missing
 }
 
-// fences writes new versions and counts for the changed containers and projects. All transactions use the same order. If a version differs from the
-// one that was read, the transaction was planned from old data and fails.
+// writeFences writes new versions and counts for the changed containers and projects. All transactions use the same order. If a version differs from
+// the version that was read, the transaction was planned from old data and fails.
 func (w *Statements) writeFences(ch storage.Changes, known lookup.Fences, everywhere []string) {
 	f := fenceChangesOf(ch)
 	for _, at := range inOrder(f.ends) {

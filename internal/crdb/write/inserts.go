@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// inserts queues all inserts. They run last. A row is inserted before the rows that refer to it.
+// queueInserts queues all inserts. They run last. A row is inserted before the rows that refer to it.
 func (w *Statements) queueInserts(ch storage.Changes) {
 	if p := ch.ProjectInsert; p != nil {
 		hitRow(w, "project_insert", rows.Projects, *p)
@@ -48,15 +48,15 @@ func (w *Statements) queueInserts(ch storage.Changes) {
 	}
 }
 
-// claims inserts claims in name order, and storedResponses inserts stored responses in key order. So transactions with the same names or keys do not
-// deadlock.
+// insertClaims inserts claims in name order, and insertStoredResponses inserts stored responses in key order. So transactions with the same names or
+// keys do not deadlock.
 func (w *Statements) insertClaims(ch storage.Changes) {
 	if u := ch.ClaimRebind; u != nil {
 		w.checkOwners([]ipam.Claim{u.Now})
 		w.claimUpdate(*u)
 		w.newNames(u.Now.Region, []*ipam.Claim{&u.Now})
 	}
-	if !w.checked { // with checked, the versions prove that the owners exist
+	if !w.checked { // if checked is true, the versions prove that the owners exist
 		w.checkOwners(ch.ClaimInsert)
 	}
 	for region, part := range claimsByRegion(ch.ClaimInsert) {

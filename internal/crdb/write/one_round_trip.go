@@ -27,7 +27,7 @@ type CachedFacts struct {
 	Projects map[ipam.ID]ipam.ID  // the projects' versions
 	Regions  map[ipam.ID][]string // regions in which the projects may have claims
 	Several  []storage.Container  // pools in several regions
-	Classes  bool                 // whether the the projects' versions are also the versions of their classes
+	Classes  bool                 // whether the projects' versions are also the versions of their classes
 }
 
 // OneRoundTrip returns statements for claims and releases that can be sent together with their COMMIT. Each statement fails unless it changes exactly
@@ -123,7 +123,7 @@ func (w *Statements) QueueInto(b *pgx.Batch) {
 	b.QueuedQueries = append(b.QueuedQueries, w.batch.QueuedQueries...)
 }
 
-// Before inserts a statement before the others. Its result is ignored unless it is an error.
+// Prepend inserts a statement before the others. The statement's result is ignored unless it is an error.
 func (w *Statements) Prepend(sql string) {
 	w.batch.QueuedQueries = slices.Insert(w.batch.QueuedQueries, 0, &pgx.QueuedQuery{SQL: sql})
 	w.checks = slices.Insert(w.checks, 0, succeeds)
@@ -140,7 +140,7 @@ func (w *Statements) Take(results pgx.BatchResults) error {
 	return nil
 }
 
-// marked queues a check that a version row has a certain version.
+// checkMark queues a check that a version row has a certain version.
 func (w *Statements) checkMark(at lookup.FenceKey, mark ipam.ID) {
 	w.guard("mark_is", at.Region, at.ID, mark)
 }
@@ -166,7 +166,7 @@ func (w *Statements) hitChecked(name string, want int, args ...any) {
 	w.guard(surely, append(args, want)...)
 }
 
-// refused returns the error for a statement that cannot be sent together with its COMMIT.
+// refusal returns the error for a statement that cannot be sent together with its COMMIT.
 func (w *Statements) refusal(name string) error {
 	if !w.checked {
 		return nil
@@ -174,7 +174,7 @@ func (w *Statements) refusal(name string) error {
 	return fmt.Errorf("%w: %s", ErrNeedsReads, name)
 }
 
-// inserts reports whether a statement adds rows.
+// isInsert reports whether a statement adds rows.
 func isInsert(name string) bool {
 	return strings.HasPrefix(query.Get(name), "INSERT ")
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// owners checks that the new claims' projects and classes still exist. If one does not, its claims are conflicts. One query checks all claims. A
-// foreign key would cost a query for each claim. owners also reads the projects' regions.
+// checkOwners checks that the new claims' projects and classes still exist. If a project or class does not exist, its claims are conflicts. One query
+// checks all claims. A foreign key would cost a query for each claim. checkOwners also reads the projects' regions.
 func (w *Statements) checkOwners(list []ipam.Claim) {
 	w.readRegions(list)
 	class := func(c *ipam.Claim) ipam.ID {
@@ -33,7 +33,7 @@ func (w *Statements) checkOwners(list []ipam.Claim) {
 	}, classes)
 }
 
-// idsOf calls the function of for each new claim, and returns the distinct nonzero ids.
+// idsOf calls idOf for each new claim, and returns the distinct nonzero ids.
 func idsOf(list []ipam.Claim, idOf func(*ipam.Claim) ipam.ID) (ids []ipam.ID) {
 	for i := range list {
 		if id := idOf(&list[i]); !id.IsZero() && !slices.Contains(ids, id) {
@@ -43,7 +43,7 @@ func idsOf(list []ipam.Claim, idOf func(*ipam.Claim) ipam.ID) (ids []ipam.ID) {
 	return ids
 }
 
-// missingIDs calls the function of for each new claim, and returns the claims whose nonzero id does not exist.
+// missingIDs calls idOf for each new claim, and returns the claims whose nonzero id does not exist.
 func missingIDs(list []ipam.Claim, idOf func(*ipam.Claim) ipam.ID, there func(ipam.ID) bool) (refs []storage.NameRef) {
 	for i := range list {
 		if id := idOf(&list[i]); !id.IsZero() && !there(id) {

@@ -5,7 +5,7 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/rows"
 )
 
-// updates queues all updates. Each one fails if the row does not have the revision that was read.
+// queueUpdates queues all updates. Each one fails if the row does not have the revision that was read.
 func (w *Statements) queueUpdates(ch storage.Changes) {
 	if u := ch.ProjectUpdate; u != nil {
 		hitRow(w, "project_update", rows.Projects, u.Now, u.Now.UID, u.Was)

@@ -6,7 +6,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// webhooks changes a webhook's row before its deliveries, because this row is also the lock on the deliveries.
+// changeWebhooks changes a webhook's row before its deliveries, because this row is also the lock on the deliveries.
 func (w *Statements) changeWebhooks(ch storage.WebhookChanges) {
 	if h := ch.WebhookDelete; h != nil {
 		w.hit("webhook_delete", 1, h.Region, h.ProjectID, h.Name, h.Revision)

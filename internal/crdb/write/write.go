@@ -75,7 +75,7 @@ func causedByConflict(err error) bool {
 	return errors.Is(err, ErrStale) || dial.IsState(err, UniqueViolation)
 }
 
-// check compares a statement's result with the expected one.
+// check compares a statement's result with the expected result.
 type check func(results pgx.BatchResults, conflict *storage.Conflict) error
 
 // Statements is a batch of statements, with a check for each one.
@@ -86,10 +86,10 @@ type Statements struct {
 	err    error
 
 	Naming *Naming           // nil: there are no new claims
-	Moved  []lookup.FenceKey // keys; each row has a new version
+	Moved  []lookup.FenceKey // the keys of the version rows that have a new version
 
 	several bool // the database has several regions
-	byKeys  bool // whether to name rows by single keys, if the statement has such a form
+	byKeys  bool // whether to list row keys one by one, if the statement has such a form
 
 	// The fields below are for statements that are sent together with their COMMIT: see OneRoundTrip.
 	checked bool
@@ -97,7 +97,7 @@ type Statements struct {
 	whole   int      // number of statements that merge does not combine any more
 }
 
-// hit queues a statement that must change exactly as many rows as the parameter want. If it does not, the check returns ErrStale.
+// hit queues a statement that must change exactly want rows. If it changes another number of rows, the check returns ErrStale.
 func (w *Statements) hit(name string, want int, args ...any) {
 	if w.checked {
 		w.hitChecked(name, want, args...)
@@ -150,13 +150,13 @@ func hitRows[V any](w *Statements, name string, kind rows.Kind[V], list []V, arg
 	w.hit(name, len(list), append(args, columns...)...)
 }
 
-// any queues a statement without a check on the row count.
+// unchecked queues a statement without a check on the row count.
 func (w *Statements) unchecked(name string, args ...any) {
 	w.err = errors.Join(w.err, w.refusal(name))
 	w.queue(name, succeeds, args...)
 }
 
-// orElse changes the last statement's check. If that check would return ErrStale, it calls missed instead.
+// onStale changes the last statement's check. If that check would return ErrStale, it calls missed instead.
 func (w *Statements) onStale(missed func(*storage.Conflict)) {
 	hit := w.checks[len(w.checks)-1]
 	w.checks[len(w.checks)-1] = func(results pgx.BatchResults, conflict *storage.Conflict) error {
