@@ -25,9 +25,9 @@ type cacheFill struct {
 	moved    []lookup.FenceKey
 }
 
-// ahead extends the planned reads of a pool's free blocks, so that the cache gets more blocks than this transaction needs. It returns wanted=false if
-// the cache does not accept the pool.
-func (l *cacheFill) ahead(c storage.Container, reads freespace.Reads) (_ freespace.Reads, wanted bool) {
+// extendReads extends the planned reads of a pool's free blocks, so that the cache gets more blocks than this transaction needs. It returns
+// wanted=false if the cache does not accept the pool.
+func (l *cacheFill) extendReads(c storage.Container, reads freespace.Reads) (_ freespace.Reads, wanted bool) {
 	if !l.memory.MayCache(lookup.FenceKeyOf(c)) {
 		return reads, false
 	}
@@ -41,8 +41,8 @@ func (l *cacheFill) ahead(c storage.Container, reads freespace.Reads) (_ freespa
 	}
 }
 
-// of returns the projects whose version rows the transaction reads together with a group of claims.
-func (l *cacheFill) of(q storage.GroupQuery) []ipam.ID {
+// projectsToRead returns the projects whose version rows the transaction reads together with a group of claims.
+func (l *cacheFill) projectsToRead(q storage.GroupQuery) []ipam.ID {
 	ids := q.Projects
 	if platform := l.memory.Platform(); len(q.Classes) > 0 && !platform.IsZero() {
 		ids = append(slices.Clip(ids), platform)
@@ -54,8 +54,8 @@ func (l *cacheFill) of(q storage.GroupQuery) []ipam.ID {
 	return ids
 }
 
-// read collects the facts that were read for a group of claims.
-func (l *cacheFill) read(c storage.Container, reads freespace.Reads, q storage.GroupQuery, facts storage.GroupFacts, fence lookup.Fence) {
+// addRead collects the facts that were read for a group of claims.
+func (l *cacheFill) addRead(c storage.Container, reads freespace.Reads, q storage.GroupQuery, facts storage.GroupFacts, fence lookup.Fence) {
 	free := freespace.NewFreeListCache(c.Block)
 	free.Fill(reads, facts.Free)
 	granted := make(map[string]bool, len(q.Consumers))
@@ -82,8 +82,8 @@ func (l *cacheFill) read(c storage.Container, reads freespace.Reads, q storage.G
 	l.platform = facts.Platform
 }
 
-// wrote collects the transaction's changes. They reach the cache only if the transaction commits.
-func (l *cacheFill) wrote(ch storage.Changes, statements *write.Statements) {
+// addChanges collects the transaction's changes. They reach the cache only if the transaction commits.
+func (l *cacheFill) addChanges(ch storage.Changes, statements *write.Statements) {
 	l.free, l.moved = append(l.free, ch.Free...), append(l.moved, statements.Moved...)
 	if n := statements.Naming; n != nil {
 		for id, regions := range n.Placed {
@@ -95,8 +95,8 @@ func (l *cacheFill) wrote(ch storage.Changes, statements *write.Statements) {
 	}
 }
 
-// committed puts the collected facts into the cache, after the commit.
-func (l *cacheFill) committed(t *tx) {
+// publish puts the collected facts into the cache. It runs after the commit.
+func (l *cacheFill) publish(t *tx) {
 	for _, at := range l.moved {
 		if l.pools[at] == nil {
 			l.memory.Remove(at)

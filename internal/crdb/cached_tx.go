@@ -49,7 +49,7 @@ func (s *Store) InOneRoundTrip(
 	if err := s.mayChange(); err != nil {
 		return err
 	}
-	if s.engine.locks() && !s.clock.exact() { // on CockroachDB every transaction uses this estimate, however exact it is
+	if s.engine.usesLocks() && !s.clock.isExact() { // on CockroachDB every transaction uses this estimate, however exact it is
 		return storage.ErrCacheMiss
 	}
 	t := newCachedTx(s)
@@ -75,7 +75,7 @@ func (s *Store) InOneRoundTrip(
 			return err
 		}
 		defer release()
-		if s.engine.locks() {
+		if s.engine.usesLocks() {
 			cn.locks = newLockSet(locks)
 			cn.locks.noWait = true
 		}
@@ -86,19 +86,19 @@ func (s *Store) InOneRoundTrip(
 	})
 	s.watch(Attempt{Op: op, End: end.String(), SQLState: state})
 	if end == outcome.Committed {
-		t.committed(known.Fences)
+		t.updateCache(known.Fences)
 		return nil
 	}
 	if end == outcome.Indeterminate {
 		t.invalidate()
-		return s.unknown(ctx, op, 0, state, err)
+		return s.outcomeUnknown(ctx, op, 0, state, err)
 	}
-	return t.failed(s.conflictOf(ctx, err), end)
+	return t.failure(s.conflictOf(ctx, err), end)
 }
 
-// failed returns the error for a transaction that did not commit. It returns a conflict about names or keys unchanged, because the requests must get
+// failure returns the error for a transaction that did not commit. It returns a conflict about names or keys unchanged, because the requests must get
 // it. Any other error becomes storage.ErrCacheMiss, and the caller then uses InTx.
-func (t *cachedTx) failed(conflict error, end outcome.Ending) error {
+func (t *cachedTx) failure(conflict error, end outcome.Ending) error {
 	switch c, is := storage.AsConflict(conflict); {
 	case is:
 		t.returnPools()
@@ -126,8 +126,8 @@ func (t *cachedTx) cachedFacts() write.CachedFacts {
 	return r
 }
 
-// committed updates the cache with the transaction's changes.
-func (t *cachedTx) committed(fences lookup.Fences) {
+// updateCache updates the cache with the transaction's changes.
+func (t *cachedTx) updateCache(fences lookup.Fences) {
 	for _, f := range t.changes.Free {
 		t.pools[lookup.FenceKeyOf(f.Container)].Free.Apply(f.Delete, f.Insert)
 	}
@@ -254,7 +254,7 @@ func (t *cachedTx) FreeRead(_ context.Context, c storage.Container, reads freesp
 // On PostgreSQL this clock is never later than the database's clock. The next transaction gets its time from the pool's lock, so its time is later.
 // CockroachDB has no such locks. There it is the same clock as for all other transactions.
 func (c *storeClock) forOneRoundTrip(e engine) func() time.Time {
-	if e.locks() {
+	if e.usesLocks() {
 		return c.Earliest
 	}
 	return c.Now
@@ -269,7 +269,7 @@ func (t *cachedTx) Now() time.Time {
 // Attempt implements storage.Tx.
 func (t *cachedTx) Attempt() int { return 0 }
 
-// Taken implements storage.Tx. A use case calls it before it refuses a request because of cached facts.
+// Taken implements storage.Tx. A use case calls Taken before the use case refuses a request because of cached facts.
 //
 // So Taken also reads the current versions for all used pools and projects. If they equal the cached versions, all cached facts were current at that
 // moment, and the refusal is correct. For a pool in several regions that check is not enough, so Taken returns storage.ErrCacheMiss.

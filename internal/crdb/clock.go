@@ -39,8 +39,8 @@ func (c *storeClock) Now() time.Time {
 // larger, transactions take locks.
 const maxClockError = 2 * time.Millisecond
 
-// exact reports whether the estimate's error is below maxClockError.
-func (c *storeClock) exact() bool {
+// isExact reports whether the estimate's error is below maxClockError.
+func (c *storeClock) isExact() bool {
 	now := c.local()
 	return c.At(now).Sub(c.Clock.Earliest(now)) < maxClockError
 }
@@ -80,8 +80,8 @@ func (s *Store) readClock(ctx context.Context) error {
 	return nil
 }
 
-// keepClock reads the database's clock once a second, until the store is closed. It also checks whether the database still allows this program. While
-// the database does not respond, the estimate continues from the last reading.
+// keepClock reads the database's clock once a second, until the store is closed. It also checks whether this program may still use the database.
+// While the database does not respond, the estimate continues from the last reading.
 func (s *Store) keepClock(ctx context.Context) {
 	ticker := time.NewTicker(clockEvery)
 	defer ticker.Stop()

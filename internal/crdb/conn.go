@@ -25,16 +25,16 @@ const rollbackLimit = 2 * time.Second
 
 // conn is a connection that runs one transaction. It sends BEGIN together with the first statement, which saves a round trip.
 type conn struct {
-	pool    *pgxpool.Conn
-	writers *dial.Writers
-	begun   bool
-	locks   *lockSet        // nil: the transaction is SERIALIZABLE
-	at      time.Time       // the database's time when the transaction got its last lock; zero: it has no lock yet
-	left    <-chan struct{} // set when the caller stopped waiting for a COMMIT, and closed when the server responds to that COMMIT; nil: no such COMMIT
+	pool          *pgxpool.Conn
+	writers       *dial.Writers
+	begun         bool
+	locks         *lockSet        // nil: the transaction is SERIALIZABLE
+	at            time.Time       // the database's time when the transaction got its last lock; zero: it has no lock yet
+	pendingCommit <-chan struct{} // set when the caller stopped waiting for a COMMIT, and closed when the server responds to that COMMIT; nil: no such COMMIT
 }
 
-// preamble returns the statements that must run before the next one: BEGIN, and the locks requested since the last statement. Each lock is a separate
-// statement before the caller's statement. So the caller's statement gets a snapshot that is taken after the lock.
+// preamble returns the statements that must run before the next statement: BEGIN, and the locks requested since the last statement. Each lock is a
+// separate statement before the caller's statement. So the caller's statement gets a snapshot that is taken after the lock.
 func (c *conn) preamble() *pgx.Batch {
 	b := &pgx.Batch{}
 	switch {
@@ -45,16 +45,16 @@ func (c *conn) preamble() *pgx.Batch {
 		b.Queue(beginLocking)
 	}
 	if c.locks != nil {
-		keys, alone := c.locks.take()
+		keys, exclusive := c.locks.take()
 		if c.locks.noWait && len(keys) > 0 {
-			b.Queue(lockAtOnce, keys, alone)
+			b.Queue(lockAtOnce, keys, exclusive)
 			return b
 		}
 		c.locks.requested = keys
 		for i, key := range keys { // usually two keys; one statement for all keys is slower
 			switch {
-			case alone[i]:
-				b.Queue(lockAlone, key)
+			case exclusive[i]:
+				b.Queue(lockExclusive, key)
 			case len(c.locks.tryShared) > 0: // with storage.Locks.TryShared, all shared locks are in tryShared, and the transaction waits for none
 				b.Queue(lockIdle, key)
 			default:
@@ -83,7 +83,7 @@ func (c *conn) begin(ctx context.Context) error {
 	return errors.Join(err, results.Close())
 }
 
-// readPreamble reads the results for preamble's n statements.
+// readPreamble reads the results of preamble's n statements.
 func (c *conn) readPreamble(results pgx.BatchResults, n int) error {
 	if !c.begun {
 		c.begun = true // if BEGIN fails, every later statement fails too, and a rollback does no harm
@@ -123,7 +123,7 @@ func (c *conn) Exec(ctx context.Context, sql string, args ...any) (pgconn.Comman
 	return c.pool.Exec(ctx, sql, args...)
 }
 
-// SendBatch implements lookup.Querier. In the same round trip, it sends BEGIN and the requested locks before b.
+// SendBatch implements lookup.Querier. It sends BEGIN and the requested locks before b, in the same round trip.
 func (c *conn) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
 	with := c.preamble()
 	n := with.Len()
@@ -151,11 +151,11 @@ func (c *conn) commit(ctx context.Context) error {
 // runCommit runs sql, the statement that commits.
 func (c *conn) runCommit(ctx context.Context, sql string) error {
 	tag, err := c.pool.Exec(ctx, sql)
-	return committed(tag, err)
+	return commitError(tag, err)
 }
 
-// committed returns a COMMIT's error, or nil if the transaction is committed.
-func committed(tag pgconn.CommandTag, err error) error {
+// commitError returns a COMMIT's error, or nil if the transaction is committed.
+func commitError(tag pgconn.CommandTag, err error) error {
 	switch {
 	case err != nil:
 		return outcome.AtCommit(err)
@@ -166,12 +166,12 @@ func committed(tag pgconn.CommandTag, err error) error {
 }
 
 // runWhole sends a complete transaction in one round trip: BEGIN, locks, statements and COMMIT. Each statement fails if it does not change exactly
-// the rows that it names. After a failure the server skips all later statements, and so also COMMIT.
+// the rows that it names. After a failure the server skips all later statements, including COMMIT.
 func (c *conn) runWhole(ctx context.Context, statements *write.Statements, many bool) error {
 	b := c.preamble()
 	n := b.Len()
 	if many && c.locks == nil {
-		statements.Before(waitBriefly)
+		statements.Prepend(waitBriefly)
 	}
 	statements.QueueInto(b)
 	b.Queue("commit")
@@ -188,7 +188,7 @@ func (c *conn) runWhole(ctx context.Context, statements *write.Statements, many 
 			_ = results.Close()
 			return outcome.BeforeCommit(err)
 		}
-		err = committed(results.Exec())
+		err = commitError(results.Exec())
 		if closing := results.Close(); err == nil && closing != nil {
 			err = outcome.AtCommit(closing)
 		}
@@ -201,13 +201,13 @@ func (c *conn) runWhole(ctx context.Context, statements *write.Statements, many 
 // dial.Writers).
 func (c *conn) awaitCommit(ctx context.Context, commit func(context.Context) error) error {
 	link := dial.LinkOf(c.pool.Conn())
-	link.Decide()
+	link.BeginCommit()
 	result, done := make(chan error, 1), make(chan struct{})
 	go func() {
 		defer close(done)
 		err := commit(context.WithoutCancel(ctx))
 		if !outcome.IsUnknown(err) {
-			if w := link.Decided(); w != nil && err == nil {
+			if w := link.EndCommit(); w != nil && err == nil {
 				err = outcome.Unknown(fmt.Errorf("the server warned: %s", w.Message))
 			}
 		}
@@ -219,31 +219,31 @@ func (c *conn) awaitCommit(ctx context.Context, commit func(context.Context) err
 		return err
 	case <-ctx.Done():
 	}
-	c.left = done
-	c.writers.LeaveAlone(link)
+	c.pendingCommit = done
+	c.writers.Abandon(link)
 	return outcome.Unknown(ctx.Err())
 }
 
-// release returns the connection to its pool and then calls place, which frees the connection's slot for a writer. If a COMMIT is still in flight on
-// the connection, release waits for its response in the background first.
-func (c *conn) release(place func()) {
-	if c.left == nil {
+// release returns the connection to its pool and then calls freeSlot, which frees the connection's slot for a writer. If a COMMIT is still in flight
+// on the connection, release first waits for the response in the background.
+func (c *conn) release(freeSlot func()) {
+	if c.pendingCommit == nil {
 		c.pool.Release()
-		place()
+		freeSlot()
 		return
 	}
 	link := dial.LinkOf(c.pool.Conn())
 	go func() {
-		<-c.left
+		<-c.pendingCommit
 		c.writers.CommitEnded(link)
 		c.pool.Release()
-		place()
+		freeSlot()
 	}()
 }
 
 // rollback rolls the transaction back, within rollbackLimit. If that fails, the pool discards the connection.
 func (c *conn) rollback(ctx context.Context) {
-	if !c.begun || c.left != nil || c.pool.Conn().IsClosed() {
+	if !c.begun || c.pendingCommit != nil || c.pool.Conn().IsClosed() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackLimit)

@@ -12,7 +12,7 @@ type Connections struct {
 	Idle   int64
 	Max    int64
 	Waits  int64         // requests since Open that had to wait for a connection
-	Waited time.Duration // their total time
+	Waited time.Duration // total time of these waits
 }
 
 // Connections returns the totals of both pools.

@@ -6,11 +6,11 @@
 //
 //   - query contains the SQL.
 //   - rows converts values to columns and back.
-//   - lookup reads.
-//   - write writes.
+//   - lookup reads rows.
+//   - write changes rows.
 //   - outcome classifies the results of attempts.
 //   - dial connects to the database.
-//   - schema prepares the database before a server works.
+//   - schema prepares the database before a server uses it.
 //   - audit checks the invariants of the stored rows.
 //
 // # Transactions
@@ -19,8 +19,8 @@
 // which it depends, the transaction is READ COMMITTED and locks those rows (locks.go). The reason: PostgreSQL tracks SERIALIZABLE reads by index
 // page. So transactions on unrelated pools would conflict if their rows share a page.
 //
-// A failed attempt is rolled back, and a retry starts from the beginning. BEGIN and the locks travel with the first reads. So a claim costs three
-// round trips: read, write and commit. Apart from success, an attempt can end in three ways (package outcome):
+// A failed attempt is rolled back, and a retry starts from the beginning. BEGIN and the locks are sent together with the first reads. So a claim
+// costs three round trips: read, write and commit. Apart from success, an attempt can end in three ways (package outcome):
 //
 //   - again: the database reports that nothing happened, and a retry may succeed.
 //   - refused: the use case returned an error, or a retry would give the same error.

@@ -20,29 +20,29 @@ const maxDurableReads = 8
 //
 // A row is durable if a failover cannot lose it. The proof is a later COMMIT on the same connection that a standby acknowledges. A connection is a
 // session with one server process that has not restarted. So the rows that the session read are in this server's log, before that COMMIT's record. A
-// COMMIT on another connection proves nothing, because a failover may lie in between. The new primary would acknowledge its own commits even if it
-// does not have the old primary's rows.
+// COMMIT on another connection proves nothing, because a failover may have happened in between. The new primary would acknowledge its own commits
+// even if it does not have the old primary's rows.
 //
 // So Durably has these steps:
 //
-//  1. It runs look with all reads on one connection.
+//  1. It runs readBack with all reads on one connection.
 //  2. It asks on the same connection whether the server waits for standbys. If it does not, every visible row is as durable as it will become, and
 //     Durably is done.
-//  3. If it does, Durably runs look again in a transaction. This transaction's COMMIT proves that the second read's rows are durable.
+//  3. If it does, Durably runs readBack again in a transaction. This transaction's COMMIT proves that the second read's rows are durable.
 //
 // If the connection is lost, Durably starts again.
-func (s *Store) Durably(ctx context.Context, look storage.ReadBack) error {
+func (s *Store) Durably(ctx context.Context, readBack storage.ReadBack) error {
 	if ask, _ := s.engine.durable(); ask == "" {
-		_, err := look(ctx)
+		_, err := readBack(ctx)
 		return err
 	}
 	for n := 1; ; n++ {
-		waits, err := s.readOnce(ctx, look)
+		waits, err := s.readOnce(ctx, readBack)
 		if err != nil || !waits {
 			return err
 		}
 		err = s.transact(ctx, "durable_write", storage.Locks{}, false, func(ctx context.Context, t storage.Tx) error {
-			returned, err := look(withReads(ctx, inTransaction(t.(*tx).conn))) //nolint:errcheck,forcetypeassert // transact passes a *tx
+			returned, err := readBack(withReads(ctx, inTransaction(t.(*tx).conn))) //nolint:errcheck,forcetypeassert // transact passes a *tx
 			if err != nil || !returned {
 				return err
 			}
@@ -54,17 +54,17 @@ func (s *Store) Durably(ctx context.Context, look storage.ReadBack) error {
 	}
 }
 
-// readOnce runs look on one connection. If look found data, readOnce asks on the same connection whether a COMMIT waits for other servers, and
-// returns the reply in the result waits.
-func (s *Store) readOnce(ctx context.Context, look storage.ReadBack) (waits bool, err error) {
+// readOnce runs the function readBack on one connection. If readBack found data, readOnce asks on the same connection whether a COMMIT waits for
+// other servers, and returns the reply.
+func (s *Store) readOnce(ctx context.Context, readBack storage.ReadBack) (waits bool, err error) {
 	ask, _ := s.engine.durable()
 	for range maxDurableReads {
 		one := &oneConnection{store: s}
 		ctx := withReads(ctx, one.read)
 		var returned bool
-		if returned, err = look(ctx); err == nil && returned {
+		if returned, err = readBack(ctx); err == nil && returned {
 			err = s.read(ctx, "durable_ask", func(q lookup.Querier) (err error) {
-				waits, err = asked(ctx, q, ask)
+				waits, err = queryBool(ctx, q, ask)
 				return err
 			})
 		}
@@ -76,7 +76,7 @@ func (s *Store) readOnce(ctx context.Context, look storage.ReadBack) (waits bool
 	return false, outcome.Deadline(nil)
 }
 
-func asked(ctx context.Context, q lookup.Querier, ask string) (bool, error) {
+func queryBool(ctx context.Context, q lookup.Querier, ask string) (bool, error) {
 	rows, err := q.Query(ctx, ask)
 	if err != nil {
 		return false, err
@@ -93,7 +93,7 @@ func (t *tx) Confirm(ctx context.Context) error {
 	if ask == "" {
 		return nil
 	}
-	if waits, err := asked(ctx, t.conn, ask); err != nil || !waits {
+	if waits, err := queryBool(ctx, t.conn, ask); err != nil || !waits {
 		return err
 	}
 	b := &pgx.Batch{}
@@ -101,22 +101,22 @@ func (t *tx) Confirm(ctx context.Context) error {
 	return t.conn.SendBatch(ctx, b).Close()
 }
 
-// reads runs a context's reads on one certain connection, instead of on any free connection.
-type reads func(ctx context.Context, op string, fn func(lookup.Querier) error) error
+// readRunner runs a context's reads on one fixed connection, instead of on any free connection.
+type readRunner func(ctx context.Context, op string, fn func(lookup.Querier) error) error
 
 type readsKey struct{}
 
-func withReads(ctx context.Context, r reads) context.Context {
+func withReads(ctx context.Context, r readRunner) context.Context {
 	return context.WithValue(ctx, readsKey{}, r)
 }
 
-func readsOf(ctx context.Context) (reads, bool) {
-	r, ok := ctx.Value(readsKey{}).(reads)
+func readsOf(ctx context.Context) (readRunner, bool) {
+	r, ok := ctx.Value(readsKey{}).(readRunner)
 	return r, ok
 }
 
 // inTransaction returns a function that runs reads on a transaction's connection. If a read fails, the attempt ends.
-func inTransaction(c *conn) reads {
+func inTransaction(c *conn) readRunner {
 	var mu sync.Mutex // a use case may read in parallel
 	return func(_ context.Context, _ string, fn func(lookup.Querier) error) error {
 		mu.Lock()
@@ -125,7 +125,7 @@ func inTransaction(c *conn) reads {
 	}
 }
 
-// oneConnection runs reads on one connection. If that connection closes, it takes another one and counts it in used.
+// oneConnection runs reads on one connection. If that connection closes, oneConnection takes another connection. used counts the connections.
 type oneConnection struct {
 	store *Store
 

@@ -15,25 +15,26 @@ type engine interface {
 	settings() map[string]string
 	// attempt runs one transaction on a connection: begin, fn, commit (or roll back when dry).
 	attempt(ctx context.Context, c *conn, dry bool, fn func(ctx context.Context) error) error
-	// locks reports whether a transaction that names its dependencies locks them. Otherwise every transaction is SERIALIZABLE.
-	locks() bool
-	// byKeys reports whether a statement must name several rows by single keys. It is true if the engine's plan for an array of keys may also read
-	// the rows between them.
+	// usesLocks reports whether a transaction locks the rows on which it depends, if the use case names them. Otherwise every transaction is
+	// SERIALIZABLE.
+	usesLocks() bool
+	// byKeys reports whether a statement must list the keys of several rows one by one. It is true if the engine's plan for an array of keys may also
+	// read rows between these keys.
 	byKeys() bool
 	// durable returns a query that shows whether COMMIT waits for other servers, and a statement that makes the next COMMIT wait. Both are empty if
 	// every visible row is durable.
 	durable() (ask, write string)
-	// behind returns two statements. The first begins a transaction for stale reads, and the second asks for the time of its data. moment scans the
-	// second result.
-	behind() (begin, ask string)
+	// staleRead returns two statements. The first begins a transaction for stale reads, and the second asks for the time of its data. moment scans
+	// the second result.
+	staleRead() (begin, ask string)
 	moment(row pgx.Row) (time.Time, error)
 	// feed returns three statements. The first reads the current position in the commit order. The second reads the events after a position. The
 	// third makes PostgreSQL flush its log.
 	//
-	// since returns a lower bound for the time at which a transaction began, for every transaction at or after the position of now. known contains
-	// earlier readings.
-	feed() (place, rows, ending string)
-	since(known []feedSeen, now feedSeen) time.Time
+	// beganAfter returns a lower bound for the time at which any transaction at or after the position in current began. earlier contains earlier
+	// readings.
+	feed() (position, rows, flush string)
+	beganAfter(earlier []feedSeen, current feedSeen) time.Time
 }
 
 // engines maps each database product to its engine.
@@ -45,7 +46,7 @@ var engines = map[dial.Engine]engine{dial.Cockroach: cockroach{}, dial.Postgres:
 // transaction. Such a write is always a bug.
 //
 // The timeouts limit every wait that could last forever. If a server is cut off inside a transaction, its session stays idle and keeps its locks. The
-// idle timeout ends such a session. It is longer than a live server ever pauses inside a transaction.
+// idle timeout ends such a session. It is longer than any pause of a live server inside a transaction.
 func sharedSettings() map[string]string {
 	return map[string]string{
 		"application_name":                    "carve",

@@ -18,8 +18,8 @@ func (cockroach) settings() map[string]string {
 	return s
 }
 
-// locks returns false. CockroachDB does not lock pages, so unrelated transactions do not conflict under SERIALIZABLE.
-func (cockroach) locks() bool { return false }
+// usesLocks returns false. CockroachDB does not lock pages, so unrelated transactions do not conflict under SERIALIZABLE.
+func (cockroach) usesLocks() bool { return false }
 
 // byKeys returns true. For an array of keys, CockroachDB's planner prefers to scan a whole short table. That scan also reads deleted rows until
 // garbage collection, by default for 4 hours.

@@ -17,7 +17,7 @@ const (
 	clockStatement = "SELECT cluster_logical_timestamp()"
 )
 
-func (cockroach) behind() (begin, ask string) { return beginStaleRead, clockStatement }
+func (cockroach) staleRead() (begin, ask string) { return beginStaleRead, clockStatement }
 
 func (cockroach) moment(row pgx.Row) (time.Time, error) {
 	var n pgtype.Numeric

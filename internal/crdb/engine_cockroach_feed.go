@@ -23,9 +23,11 @@ ORDER BY e.id
 LIMIT $5`
 )
 
-func (cockroach) feed() (place, rows, ending string) {
+func (cockroach) feed() (position, rows, flush string) {
 	return feedPlaceCockroach, feedRowsCockroach, ""
 }
 
-// since returns the earliest time at which a running transaction can have begun.
-func (cockroach) since(_ []feedSeen, now feedSeen) time.Time { return now.at.Add(-longestTransaction) }
+// beganAfter returns the earliest time at which a running transaction can have begun.
+func (cockroach) beganAfter(_ []feedSeen, current feedSeen) time.Time {
+	return current.at.Add(-longestTransaction)
+}

@@ -106,7 +106,7 @@ func TestSessionSettingsHaveTimeoutsOnBothEngines(t *testing.T) {
 		require.False(t, strings.HasPrefix(name, "enable_") || strings.HasPrefix(name, "plan_"), "%s: CockroachDB refuses a session for a setting that it does not know", name)
 	}
 	require.Equal(t, "serializable", cockroach{}.settings()["default_transaction_isolation"])
-	require.False(t, cockroach{}.locks(), "whatever a transaction names")
+	require.False(t, cockroach{}.usesLocks(), "whatever a transaction names")
 	mine := postgres{}.settings()
 	mine["statement_timeout"] = "0"
 	require.NotEqual(t, mine, postgres{}.settings(), "nobody shares the map")

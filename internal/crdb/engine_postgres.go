@@ -23,8 +23,8 @@ func (postgres) settings() map[string]string {
 	return s
 }
 
-// locks returns true. PostgreSQL's predicate locks cover whole index pages, and small unrelated containers share pages.
-func (postgres) locks() bool { return true }
+// usesLocks returns true. PostgreSQL's predicate locks cover whole index pages, and small unrelated containers share pages.
+func (postgres) usesLocks() bool { return true }
 
 // byKeys returns false. PostgreSQL looks up each row by its key, whatever its statistics are. So one plan serves all array lengths.
 func (postgres) byKeys() bool { return false }
@@ -43,9 +43,9 @@ func (postgres) attempt(ctx context.Context, c *conn, dry bool, fn func(ctx cont
 	return c.commit(ctx)
 }
 
-// durable returns its two statements because on PostgreSQL a COMMIT can be visible before a synchronous standby has it. This happens if the wait for
-// the standby is cancelled, or if the server restarts during the wait. The second statement is a write, because a transaction that wrote nothing does
-// not wait for the standby. A message in the log is the smallest write.
+// durable returns two statements, because on PostgreSQL a COMMIT can be visible before a synchronous standby has it. This happens if the wait for the
+// standby is cancelled, or if the server restarts during the wait. The second statement is a write, because a transaction that wrote nothing does not
+// wait for the standby. A message in the log is the smallest write.
 func (postgres) durable() (ask, write string) {
 	return `SELECT current_setting('synchronous_standby_names') <> '' AND current_setting('synchronous_commit') NOT IN ('off', 'local')`,
 		`SELECT pg_logical_emit_message(true, 'carve', '')`

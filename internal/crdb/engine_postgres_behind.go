@@ -13,7 +13,7 @@ const (
 	beginTimeStatement = "SELECT now()"
 )
 
-func (postgres) behind() (begin, ask string) { return beginReading, beginTimeStatement }
+func (postgres) staleRead() (begin, ask string) { return beginReading, beginTimeStatement }
 
 func (postgres) moment(row pgx.Row) (at time.Time, err error) {
 	err = row.Scan(&at)

@@ -13,7 +13,8 @@ import (
 //   - After a failover, the promoted standby may assign them again. So the secret that seals a cursor includes the log's timeline, which changes with
 //     a failover.
 //   - After a crash, numbers that the log on disk does not contain may be assigned again. So the query also returns three facts about the log: its
-//     insert position at the read (without the header of an empty page), its flush position, and its last checkpoint, which changes with a crash.
+//     insert position at the time of the read (without the header of an empty page), its flush position, and its last checkpoint, which changes with
+//     a crash.
 const (
 	feedPlacePostgres = `
 SELECT pg_snapshot_xmin(s.now)::text, pg_snapshot_xmax(s.now)::text, now(),
@@ -45,22 +46,22 @@ LIMIT $5`
 	feedEndingPostgres = "SELECT pg_current_xact_id()::text"
 )
 
-func (postgres) feed() (place, rows, ending string) {
+func (postgres) feed() (position, rows, flush string) {
 	return feedPlacePostgres, feedRowsPostgres, feedEndingPostgres
 }
 
-// since returns the latest known time before the oldest running transaction of now began. If a number was not assigned yet at a known time, its
-// transaction began after that time.
-func (postgres) since(known []feedSeen, now feedSeen) time.Time {
-	oldest, err := strconv.ParseUint(now.oldest, 10, 64)
+// beganAfter returns the latest known time before the oldest running transaction in current began. If a number was not yet assigned at a known time,
+// the transaction with this number began after that time.
+func (postgres) beganAfter(earlier []feedSeen, current feedSeen) time.Time {
+	oldest, err := strconv.ParseUint(current.oldest, 10, 64)
 	if err != nil {
 		return time.Time{}
 	}
-	since := now.at.Add(-longestTransaction)
-	if len(known) > 0 {
-		since = known[0].at.Add(-longestTransaction)
+	since := current.at.Add(-longestTransaction)
+	if len(earlier) > 0 {
+		since = earlier[0].at.Add(-longestTransaction)
 	}
-	for _, k := range append(known, now) {
+	for _, k := range append(earlier, current) {
 		if next, err := strconv.ParseUint(k.next, 10, 64); err == nil && next <= oldest {
 			since = k.at
 		}

@@ -14,20 +14,22 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// ExpireStoredResponses deletes up to limit stored responses that expired before now. It uses its own transaction, and returns their number.
+// ExpireStoredResponses deletes up to limit stored responses that expired before now. It uses its own transaction, and returns the number of deleted
+// responses.
 func (s *Store) ExpireStoredResponses(ctx context.Context, now time.Time, limit int) (int64, error) {
 	return s.runAlone(ctx, "answer_expire", s.region, now, limit)
 }
 
-// ForgetConsumers deletes up to limit tombstones of consumers that ended before a time. It uses its own transaction, and returns their number.
-func (s *Store) ForgetConsumers(ctx context.Context, before time.Time, limit int) (int64, error) {
-	return s.runAlone(ctx, "consumer_forget", s.region, before, limit)
+// ForgetConsumers deletes up to limit tombstones of consumers that ended before cutoff. It uses its own transaction, and returns the number of
+// deleted tombstones.
+func (s *Store) ForgetConsumers(ctx context.Context, cutoff time.Time, limit int) (int64, error) {
+	return s.runAlone(ctx, "consumer_forget", s.region, cutoff, limit)
 }
 
-// ExpireDeliveries deletes the webhook deliveries that Carve gave up before a time, because all their attempts failed. It uses its own transaction,
-// and returns their number.
-func (s *Store) ExpireDeliveries(ctx context.Context, before time.Time) (int64, error) {
-	return s.runAlone(ctx, "delivery_expire", s.region, before)
+// ExpireDeliveries deletes the webhook deliveries that Carve gave up before cutoff because all attempts had failed. It uses its own transaction, and
+// returns the number of deleted deliveries.
+func (s *Store) ExpireDeliveries(ctx context.Context, cutoff time.Time) (int64, error) {
+	return s.runAlone(ctx, "delivery_expire", s.region, cutoff)
 }
 
 // RecordUtilization implements utilization.Store.
@@ -55,7 +57,7 @@ func (s *Store) FoldUtilization(ctx context.Context, before time.Time, limit int
 			return err
 		}
 		months := rows.Months(taken, kept)
-		_, err = c.affected(ctx, "utilization_fold", s.region, months.Pools, months.Begin, months.Latest, months.Points)
+		_, err = c.execCount(ctx, "utilization_fold", s.region, months.Pools, months.Begin, months.Latest, months.Points)
 		return err
 	})
 	return n, err
@@ -70,7 +72,7 @@ func (s *Store) ExpireUtilization(ctx context.Context, before time.Time, limit i
 func (s *Store) forget(ctx context.Context, keys []storage.NameRef, now time.Time) error {
 	return s.inMaintenanceTx(ctx, "answer_replace", func(ctx context.Context, c *conn) error {
 		for _, k := range keys {
-			if _, err := c.affected(ctx, "answer_replace", s.region, k.ProjectID, rows.IdempotencyKey(k.Name), now); err != nil {
+			if _, err := c.execCount(ctx, "answer_replace", s.region, k.ProjectID, rows.IdempotencyKey(k.Name), now); err != nil {
 				return err
 			}
 		}
@@ -93,14 +95,14 @@ func (s *Store) inMaintenanceTx(ctx context.Context, op string, fn func(ctx cont
 // runAlone runs one statement in a separate transaction, and returns the number of affected rows.
 func (s *Store) runAlone(ctx context.Context, name string, args ...any) (n int64, err error) {
 	err = s.inMaintenanceTx(ctx, name, func(ctx context.Context, c *conn) (err error) {
-		n, err = c.affected(ctx, name, args...)
+		n, err = c.execCount(ctx, name, args...)
 		return err
 	})
 	return n, err
 }
 
-// affected runs a statement and returns the number of affected rows.
-func (c *conn) affected(ctx context.Context, name string, args ...any) (int64, error) {
+// execCount runs a statement and returns the number of affected rows.
+func (c *conn) execCount(ctx context.Context, name string, args ...any) (int64, error) {
 	tag, err := c.Exec(ctx, query.Get(name), args...)
 	return tag.RowsAffected(), err
 }

@@ -15,25 +15,25 @@ import (
 // projectsAtOnce is the number of projects that one read returns.
 const projectsAtOnce = 200
 
-// ExpireEvents deletes all events in the store's region that are older than a time, and returns their number. Each region's servers expire only their
+// ExpireEvents deletes all events in the store's region that are older than cutoff, and returns their number. Each region's servers expire only their
 // region's rows. ExpireEvents works project by project, with up to limit rows in each transaction. After a failure the events deleted so far stay
 // deleted, and the next call continues.
-func (s *Store) ExpireEvents(ctx context.Context, before time.Time, limit int) (int64, error) {
-	if _, err := s.runAlone(ctx, "feed_keep", before); err != nil {
+func (s *Store) ExpireEvents(ctx context.Context, cutoff time.Time, limit int) (int64, error) {
+	if _, err := s.runAlone(ctx, "feed_keep", cutoff); err != nil {
 		return 0, err
 	}
-	first := ipam.FirstTimeID(before)
+	first := ipam.FirstTimeID(cutoff)
 	return s.expireOfProjects(ctx, "event_oldest", first, func(ctx context.Context, project ipam.ID) (int64, error) {
 		return s.expireTrail(ctx, project, first, limit)
 	})
 }
 
-// ExpireHistory deletes from the history in the store's region all records that ended before a time. A record shows which claim or pool held a block,
+// ExpireHistory deletes from the history in the store's region all records that ended before cutoff. A record shows which claim or pool held a block,
 // and when. ExpireHistory works like ExpireEvents.
-func (s *Store) ExpireHistory(ctx context.Context, before time.Time, limit int) (int64, error) {
-	return s.expireOfProjects(ctx, "history_oldest", before, func(ctx context.Context, project ipam.ID) (total int64, err error) {
+func (s *Store) ExpireHistory(ctx context.Context, cutoff time.Time, limit int) (int64, error) {
+	return s.expireOfProjects(ctx, "history_oldest", cutoff, func(ctx context.Context, project ipam.ID) (total int64, err error) {
 		for {
-			n, err := s.runAlone(ctx, "history_expire", s.region, project, before, limit)
+			n, err := s.runAlone(ctx, "history_expire", s.region, project, cutoff, limit)
 			if total += n; err != nil || n <= int64(limit) { // a full transaction deletes one row more than limit, and also all further rows with the same time
 				return total, err
 			}
@@ -41,8 +41,8 @@ func (s *Store) ExpireHistory(ctx context.Context, before time.Time, limit int) 
 	})
 }
 
-// expireOfProjects calls expire for each project that has expired rows. oldest names the statement that finds these projects.
-func (s *Store) expireOfProjects(ctx context.Context, oldest string, before any, expire func(ctx context.Context, project ipam.ID) (int64, error)) (int64, error) {
+// expireOfProjects calls expire for each project that has expired rows. statement is the name of the statement that finds these projects.
+func (s *Store) expireOfProjects(ctx context.Context, statement string, cutoff any, expire func(ctx context.Context, project ipam.ID) (int64, error)) (int64, error) {
 	var total int64
 	for after := ""; ; {
 		page, err := s.ProjectList(ctx, after, projectsAtOnce)
@@ -54,7 +54,7 @@ func (s *Store) expireOfProjects(ctx context.Context, oldest string, before any,
 		for i, p := range page {
 			ids[i] = p.UID
 		}
-		old, err := lookup.List(ctx, s.Reader, oldest, pgx.RowTo[ipam.ID], s.region, ids, before)
+		old, err := lookup.List(ctx, s.Reader, statement, pgx.RowTo[ipam.ID], s.region, ids, cutoff)
 		if err != nil {
 			return total, err
 		}
@@ -75,13 +75,13 @@ func (s *Store) In(region string) *Store {
 	return &other
 }
 
-// expireTrail deletes one project's events with ids below a limit. It returns their number.
-func (s *Store) expireTrail(ctx context.Context, project, below ipam.ID, limit int) (int64, error) {
+// expireTrail deletes one project's events with ids before endID. It returns their number.
+func (s *Store) expireTrail(ctx context.Context, project, endID ipam.ID, limit int) (int64, error) {
 	var total int64
 	for {
 		var rows, events int64
 		err := s.inMaintenanceTx(ctx, "event_expire", func(ctx context.Context, c *conn) (err error) {
-			rows, events, err = expireEvents(ctx, c, s.region, project, below, limit)
+			rows, events, err = expireEvents(ctx, c, s.region, project, endID, limit)
 			return err
 		})
 		if err != nil {
@@ -95,8 +95,8 @@ func (s *Store) expireTrail(ctx context.Context, project, below ipam.ID, limit i
 
 // expireEvents deletes a project's first event rows in a region, up to limit. One row can contain several events. It returns the number of rows and
 // the number of events in them.
-func expireEvents(ctx context.Context, c *conn, region string, project, below ipam.ID, limit int) (deleted, events int64, err error) {
-	records, err := c.Query(ctx, query.Get("event_expire"), region, project, below, limit)
+func expireEvents(ctx context.Context, c *conn, region string, project, endID ipam.ID, limit int) (deleted, events int64, err error) {
+	records, err := c.Query(ctx, query.Get("event_expire"), region, project, endID, limit)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -147,7 +147,7 @@ func (s *Store) purge(ctx context.Context, project ipam.ID, limit int) (int64, e
 					return err
 				}
 			}
-			_, err = c.affected(ctx, "removal_delete", project) // affects no row if another server has deleted the note already
+			_, err = c.execCount(ctx, "removal_delete", project) // affects no row if another server has deleted the note already
 			return err
 		})
 		if err != nil {
@@ -185,5 +185,5 @@ func purgeHistory(ctx context.Context, c *conn, region string, project ipam.ID, 
 	if _, err := pgx.ForEachRow(records, []any{&end.base, &end.plen, &end.until, &end.id}, func() error { return nil }); err != nil {
 		return 0, err
 	}
-	return c.affected(ctx, "history_purge", region, project, end.base, end.plen, end.until, end.id)
+	return c.execCount(ctx, "history_purge", region, project, end.base, end.plen, end.until, end.id)
 }

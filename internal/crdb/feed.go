@@ -23,7 +23,7 @@ const (
 	stateMaxAge = 5 * time.Second // the cached position's maximum age
 	feedSeenMax = 64
 	logWait     = 20 * time.Millisecond // pause before the next read, while PostgreSQL flushes its log
-	flushEvery  = 10                    // number of such reads between two requests to flush the log
+	flushEvery  = 10                    // number of reads with such a pause between two requests to flush the log
 )
 
 // feedSeen describes the transactions at one moment. oldest is the oldest running transaction, and next is the first transaction that has not begun.
@@ -40,10 +40,10 @@ type feedClock struct {
 	mu   sync.Mutex
 	seen []feedSeen // earlier moments, the oldest first
 	mark storage.FeedState
-	read time.Time // by the process's own clock; zero: never
+	read time.Time // time of the last reading, by the process's own clock; zero: no reading yet
 
 	durable      string   // each transaction before this position survives a crash; "": no such position is known
-	of           string   // the database's secret for which durable is valid
+	secret       string   // the database's secret for which durable is valid
 	pendingFlush feedSeen // when the log is flushed up to pendingFlush.wrote, durable becomes pendingFlush.oldest
 
 	reading sync.Mutex // held while a request reads the current position
@@ -72,7 +72,7 @@ func (f *feedClock) last(now time.Time) (storage.FeedState, bool) {
 // errNoFeed means that the feed's row does not exist, because no client has asked this database for changes yet.
 var errNoFeed = errors.New("the database has no row for the feed")
 
-// FeedRead implements storage.Store. It reads the position first and the rows afterwards. So the page lacks no row before that position.
+// FeedRead implements storage.Store. It reads the position first and the rows afterwards. So no row before that position is missing from the page.
 func (s *Store) FeedRead(ctx context.Context, project storage.ProjectKey, from storage.FeedPosition, after ipam.ID, limit int) (storage.FeedPage, error) {
 	page, err := s.feedRead(ctx, project, from, after, limit)
 	if !errors.Is(err, errNoFeed) {
@@ -90,11 +90,11 @@ func (s *Store) feedRead(ctx context.Context, project storage.ProjectKey, from s
 		after = ipam.FirstTimeID(from.Since)
 	}
 	for n := 0; ; n++ {
-		page, lasts, err := s.feedReadOnce(ctx, project, from, after, limit)
-		if err == nil && !lasts && n%flushEvery == 0 {
+		page, isDurable, err := s.feedReadOnce(ctx, project, from, after, limit)
+		if err == nil && !isDurable && n%flushEvery == 0 {
 			err = s.forceFlush(ctx)
 		}
-		if err != nil || lasts {
+		if err != nil || isDurable {
 			return page, err
 		}
 		select {
@@ -107,9 +107,9 @@ func (s *Store) feedRead(ctx context.Context, project storage.ProjectKey, from s
 
 // forceFlush makes PostgreSQL flush its log: it ends a transaction that has a number.
 func (s *Store) forceFlush(ctx context.Context) error {
-	_, _, ending := s.engine.feed()
+	_, _, flush := s.engine.feed()
 	return s.readNow(ctx, "feed_ending", func(q lookup.Querier) error {
-		found, err := q.Query(ctx, ending)
+		found, err := q.Query(ctx, flush)
 		if err != nil {
 			return err
 		}
@@ -118,17 +118,18 @@ func (s *Store) forceFlush(ctx context.Context) error {
 	})
 }
 
-// feedReadOnce reads one page. It returns lasts=false while no position is known that survives a crash. This happens only soon after the store opens.
+// feedReadOnce reads one page. It returns isDurable=false while no position that survives a crash is known. This happens only soon after the store
+// opens.
 func (s *Store) feedReadOnce(
 	ctx context.Context, project storage.ProjectKey, from storage.FeedPosition, after ipam.ID, limit int,
-) (page storage.FeedPage, lasts bool, err error) {
-	place, trail, _ := s.engine.feed()
+) (page storage.FeedPage, isDurable bool, err error) {
+	position, trail, _ := s.engine.feed()
 	var seen feedSeen
 	asked := s.clock.local()
 	err = s.readNow(ctx, "feed_read", func(q lookup.Querier) error {
 		page = storage.FeedPage{}
 		b := &pgx.Batch{}
-		b.Queue(place)
+		b.Queue(position)
 		if limit > 0 {
 			b.Queue(trail, s.regions.Everywhere(), project.ID, after, from.Commit, limit)
 		}
@@ -139,7 +140,7 @@ func (s *Store) feedReadOnce(
 			err = errNoFeed
 		}
 		if limit > 0 && err == nil {
-			page.Rows, err = lookup.Rest(results, feedRowOf(project))
+			page.Rows, err = lookup.ReadRows(results, feedRowOf(project))
 		}
 		return errors.Join(err, results.Close())
 	})
@@ -147,8 +148,8 @@ func (s *Store) feedReadOnce(
 		return page, false, err
 	}
 	page.Read, page.More = seen.oldest, limit > 0 && len(page.Rows) == limit
-	page.Now.FeedPosition, lasts = s.feed.observe(s.engine, seen, page, asked)
-	return page, lasts, nil
+	page.Now.FeedPosition, isDurable = s.feed.observe(s.engine, seen, page, asked)
+	return page, isDurable, nil
 }
 
 func feedRowOf(project storage.ProjectKey) pgx.RowToFunc[storage.FeedRow] {
@@ -162,20 +163,20 @@ func feedRowOf(project storage.ProjectKey) pgx.RowToFunc[storage.FeedRow] {
 	}
 }
 
-// observe records the moment now. It returns the last known position, no later than now, that survives a crash. It returns lasts=false if no such
-// position is known.
-func (f *feedClock) observe(e engine, now feedSeen, page storage.FeedPage, asked time.Time) (place storage.FeedPosition, lasts bool) {
+// observe records the moment in current. It returns the last known position, no later than current, that survives a crash. It returns isDurable=false
+// if no such position is known.
+func (f *feedClock) observe(e engine, current feedSeen, page storage.FeedPage, asked time.Time) (position storage.FeedPosition, isDurable bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if now.oldest, lasts = f.durableUntil(now, page); !lasts {
-		return place, false
+	if current.oldest, isDurable = f.durableUntil(current, page); !isDurable {
+		return position, false
 	}
 	mark := page.Now
-	mark.FeedPosition = storage.FeedPosition{Commit: now.oldest, Since: e.since(f.seen, now).Add(-storage.LatestRecord).UTC()}
-	if n := len(f.seen); n == 0 || now.at.Sub(f.seen[n-1].at) >= time.Second {
-		f.seen = append(f.seen, now)
+	mark.FeedPosition = storage.FeedPosition{Commit: current.oldest, Since: e.beganAfter(f.seen, current).Add(-storage.LatestRecord).UTC()}
+	if n := len(f.seen); n == 0 || current.at.Sub(f.seen[n-1].at) >= time.Second {
+		f.seen = append(f.seen, current)
 	}
-	for len(f.seen) > 1 && !storage.CommitBefore(now.oldest, f.seen[1].next) { // the next moment gives the same lower bound or a better one
+	for len(f.seen) > 1 && !storage.CommitBefore(current.oldest, f.seen[1].next) { // the next moment gives the same lower bound or a better one
 		f.seen = f.seen[1:]
 	}
 	if len(f.seen) > feedSeenMax { // the first moment stays, because it is the lower bound
@@ -187,34 +188,34 @@ func (f *feedClock) observe(e engine, now feedSeen, page storage.FeedPage, asked
 	return mark.FeedPosition, true
 }
 
-// durableUntil returns the last known position, no later than now, that survives a crash. A row in page was committed, so the log on disk contains
-// it.
-func (f *feedClock) durableUntil(now feedSeen, page storage.FeedPage) (commit string, known bool) {
-	if f.of != page.Now.Secret {
-		f.of, f.durable, f.pendingFlush = page.Now.Secret, "", feedSeen{}
+// durableUntil returns the last known position, no later than current, that survives a crash. A row in page was committed, so the log on disk
+// contains it.
+func (f *feedClock) durableUntil(current feedSeen, page storage.FeedPage) (commit string, known bool) {
+	if f.secret != page.Now.Secret {
+		f.secret, f.durable, f.pendingFlush = page.Now.Secret, "", feedSeen{}
 	}
 	switch pending := f.pendingFlush; {
-	case now.wrote <= now.flushed:
-		f.outlasts(now.oldest)
+	case current.wrote <= current.flushed:
+		f.setDurable(current.oldest)
 		f.pendingFlush = feedSeen{}
-	case pending.oldest == "" || now.checkpoint != pending.checkpoint:
-		f.pendingFlush = now
-	case pending.wrote <= now.flushed:
-		f.outlasts(pending.oldest)
-		f.pendingFlush = now
+	case pending.oldest == "" || current.checkpoint != pending.checkpoint:
+		f.pendingFlush = current
+	case pending.wrote <= current.flushed:
+		f.setDurable(pending.oldest)
+		f.pendingFlush = current
 	}
 	for _, row := range page.Rows { // a visible row is on disk, so its transaction's number and all earlier numbers are never assigned again
 		if number, err := strconv.ParseUint(row.Commit, 10, 64); err == nil {
-			f.outlasts(strconv.FormatUint(number+1, 10))
+			f.setDurable(strconv.FormatUint(number+1, 10))
 		}
 	}
-	if f.durable != "" && storage.CommitBefore(f.durable, now.oldest) {
+	if f.durable != "" && storage.CommitBefore(f.durable, current.oldest) {
 		return f.durable, true
 	}
-	return now.oldest, f.durable != ""
+	return current.oldest, f.durable != ""
 }
 
-func (f *feedClock) outlasts(commit string) {
+func (f *feedClock) setDurable(commit string) {
 	if f.durable == "" || storage.CommitBefore(f.durable, commit) {
 		f.durable = commit
 	}

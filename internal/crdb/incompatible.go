@@ -8,14 +8,14 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// TooOld returns a channel that is closed when the database does not allow this program any more. From then on the store refuses every change, and
+// TooOld returns a channel that is closed when this program may no longer use the database. From then on the store refuses every change, and
 // WhyTooOld returns the reason.
 func (s *Store) TooOld() <-chan struct{} { return s.allowed.Done() }
 
-// WhyTooOld returns schema.ErrTooOld with the versions, or nil while the database allows the program.
+// WhyTooOld returns schema.ErrTooOld with the versions, or nil while the program may use the database.
 func (s *Store) WhyTooOld() error { return context.Cause(s.allowed) }
 
-// checkCompatible asks the database once, without a retry, whether it allows this program.
+// checkCompatible asks the database once, without a retry, whether this program may use it.
 func (s *Store) checkCompatible(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, clockLimit)
 	defer cancel()
@@ -31,13 +31,13 @@ func (s *Store) checkCompatible(ctx context.Context) error {
 	return err
 }
 
-// mayChange returns an error if the database does not allow this program any more.
+// mayChange returns an error if this program may no longer use the database.
 func (s *Store) mayChange() error {
-	why := s.WhyTooOld()
-	if why == nil {
+	reason := s.WhyTooOld()
+	if reason == nil {
 		return nil
 	}
-	e := ipam.Errorf(ipam.CodeUnavailable, "This server is too old for its database and stops. Nothing was changed; repeat the request, and another server will serve it.").WithCause(why)
+	e := ipam.Errorf(ipam.CodeUnavailable, "This server is too old for its database and stops. Nothing was changed; repeat the request, and another server will serve it.").WithCause(reason)
 	e.RetryAfter = clockEvery
 	return e
 }

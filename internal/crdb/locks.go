@@ -15,20 +15,20 @@ import (
 //
 //   - They end with the transaction, after its changes are visible.
 //   - Waiting transactions get a lock in arrival order.
-//   - If two ids have the same key, their transactions wait for each other without need. That does no other harm.
+//   - If two ids have the same key, one of their transactions waits for the other without need. That does no other harm.
 //   - A lock returns the time at which it was granted. So the changes under a lock have a later time than its earlier owners' changes.
 const (
-	beginLocking = "begin isolation level read committed read write"
-	lockAlone    = "SELECT pg_advisory_xact_lock($1), clock_timestamp()"
-	lockShared   = "SELECT pg_advisory_xact_lock_shared($1), clock_timestamp()"
+	beginLocking  = "begin isolation level read committed read write"
+	lockExclusive = "SELECT pg_advisory_xact_lock($1), clock_timestamp()"
+	lockShared    = "SELECT pg_advisory_xact_lock_shared($1), clock_timestamp()"
 
-	// lockIdle gets a shared lock without waiting. If another transaction holds the lock exclusively, it divides by zero (SQLSTATE 22012).
+	// lockIdle gets a shared lock without waiting. If another transaction holds the lock exclusively, lockIdle divides by zero (SQLSTATE 22012).
 	lockIdle = "SELECT 1 / pg_try_advisory_xact_lock_shared($1)::INT, clock_timestamp()"
 
 	// lockAtOnce gets all locks without waiting, or fails. It also limits later waits for locked rows to 50 ms.
 	lockAtOnce = "SELECT 1 / bool_and(CASE WHEN alone THEN pg_try_advisory_xact_lock(k) ELSE pg_try_advisory_xact_lock_shared(k) END)::INT, clock_timestamp()," +
 		" set_config('lock_timeout', '50ms', true) FROM unnest($1::INT8[], $2::BOOL[]) AS l (k, alone)"
-	waitBriefly = "SET LOCAL lock_timeout = '50ms'" // the same limit, for an engine without locks
+	waitBriefly = "SET LOCAL lock_timeout = '50ms'" // the limit of 50 ms for an engine without these locks
 )
 
 // lockSet contains one transaction's locks.
@@ -36,7 +36,7 @@ type lockSet struct {
 	held map[int64]bool // true: exclusive; includes the locks in next
 	next map[int64]bool // requested by the transaction, and sent with the next statement
 
-	noWait bool // true: the transaction fails and does not wait for a lock
+	noWait bool // true: the transaction fails instead of waiting for a lock
 
 	tryShared []ipam.ID // shared locks that the transaction does not wait for (storage.Locks.TryShared)
 	requested []int64   // the keys in the last preamble, in its order
@@ -53,23 +53,23 @@ func newLockSet(l storage.Locks) *lockSet {
 	return s
 }
 
-func (s *lockSet) want(alone bool, ids ...ipam.ID) {
+func (s *lockSet) want(exclusive bool, ids ...ipam.ID) {
 	for _, id := range ids {
 		k := lockKey(id)
-		if was, held := s.held[k]; !held || (alone && !was) {
-			s.held[k], s.next[k] = alone, alone
+		if was, held := s.held[k]; !held || (exclusive && !was) {
+			s.held[k], s.next[k] = exclusive, exclusive
 		}
 	}
 }
 
 // take returns the keys to lock now, sorted. All transactions use this order. So transactions that request all their locks at once never deadlock.
-func (s *lockSet) take() (keys []int64, alone []bool) {
+func (s *lockSet) take() (keys []int64, exclusive []bool) {
 	keys = slices.Sorted(maps.Keys(s.next))
 	for _, k := range keys {
-		alone = append(alone, s.next[k])
+		exclusive = append(exclusive, s.next[k])
 	}
 	clear(s.next)
-	return keys, alone
+	return keys, exclusive
 }
 
 // busyError returns *storage.LockBusy if another transaction holds a lock in tryShared exclusively, and otherwise nil.
@@ -85,16 +85,16 @@ func (s *lockSet) busyError() error {
 // lockKey returns an id's random half.
 func lockKey(id ipam.ID) int64 { return int64(binary.BigEndian.Uint64(id[8:])) } //nolint:gosec // bits, not a number
 
-// lock requests exclusive locks on ids. The next statement gets them first. Outside a transaction under locks it does nothing.
+// lock requests exclusive locks on ids. They are acquired before the next statement. Outside a transaction under locks, lock does nothing.
 func (c *conn) lock(ids ...ipam.ID) {
 	if c.locks != nil {
 		c.locks.want(true, ids...)
 	}
 }
 
-// holdsAll returns an error if a transaction under locks changes free blocks in a container without its lock. A new container needs no lock. Such a
-// change is a bug that no other check detects.
-func (c *conn) holdsAll(ch storage.Changes) error {
+// checkLocks returns an error if a transaction under locks changes free blocks in a container without the container's lock. Such a change is a bug
+// that no other check detects. A new container needs no lock.
+func (c *conn) checkLocks(ch storage.Changes) error {
 	if c.locks == nil {
 		return nil
 	}

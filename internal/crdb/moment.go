@@ -54,14 +54,14 @@ func (s *Store) readOnly(
 	})
 }
 
-// endReading ends a transaction within rollbackLimit. The parameter how is the statement. If that fails, the pool discards the connection.
-func endReading(ctx context.Context, c *pgxpool.Conn, how string) {
+// endReading ends a transaction with a statement, within rollbackLimit. If the statement fails, the pool discards the connection.
+func endReading(ctx context.Context, c *pgxpool.Conn, statement string) {
 	if c.Conn().IsClosed() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackLimit)
 	defer cancel()
-	_, _ = c.Exec(ctx, how)
+	_, _ = c.Exec(ctx, statement)
 }
 
 // readerOn returns a Reader that uses one connection.

@@ -12,30 +12,30 @@ import (
 type projectShares struct {
 	changing *locks.FairSemaphore // transactions, which may wait for locks
 	reading  *locks.FairSemaphore
-	behind   *locks.FairSemaphore // stale reads, which have their own connections
+	stale    *locks.FairSemaphore // stale reads, which have their own connections
 }
 
-// patience limits one project's waiting requests. A request beyond it is refused.
-const patience = 256
+// maxWaiting limits one project's waiting requests. Further requests are refused.
+const maxWaiting = 256
 
 // newProjectShares divides the connections:
 //
 //   - All transactions together use at most half of them, because a transaction may wait for locks. One project's transactions use at most a quarter.
 //   - Reads may use all connections. One project's reads use at most half of them.
-//   - Stale reads have their own connections. One project's stale reads use at most half of those.
+//   - Stale reads have their own connections. One project's stale reads use at most half of these connections.
 //
-// Claims in one round trip (InOneRoundTrip) wait for no lock, and take no share.
+// Claims in one round trip (InOneRoundTrip) wait for no lock, and need no slot in a share.
 func newProjectShares(connections, followers int) projectShares {
 	return projectShares{
-		changing: locks.NewFairSemaphore(part(connections, 2), part(connections, 4), patience),
-		reading:  locks.NewFairSemaphore(connections, part(connections, 2), patience),
-		behind:   locks.NewFairSemaphore(followers, part(followers, 2), patience),
+		changing: locks.NewFairSemaphore(part(connections, 2), part(connections, 4), maxWaiting),
+		reading:  locks.NewFairSemaphore(connections, part(connections, 2), maxWaiting),
+		stale:    locks.NewFairSemaphore(followers, part(followers, 2), maxWaiting),
 	}
 }
 
-func part(of, divisor int) int { return max(1, of/divisor) }
+func part(total, divisor int) int { return max(1, total/divisor) }
 
 // enter waits for a slot in the share of the project to which the request is charged.
-func enter(ctx context.Context, of *locks.FairSemaphore) (leave func(), err error) {
-	return of.Acquire(ctx, tenancy.PayerOf(ctx))
+func enter(ctx context.Context, semaphore *locks.FairSemaphore) (leave func(), err error) {
+	return semaphore.Acquire(ctx, tenancy.PayerOf(ctx))
 }

@@ -16,7 +16,7 @@ func TestPipelinedTransactionUsesTheEstimatedTimeWithoutLocks(t *testing.T) {
 	c.Measured(local.Add(-time.Second), local.Add(time.Second), read)
 	for _, e := range []engine{postgres{}, cockroach{}} {
 		want := read
-		if e.locks() {
+		if e.usesLocks() {
 			want = read.Add(-time.Second)
 		}
 		require.WithinDuration(t, want, (&cachedTx{now: c.forOneRoundTrip(e)}).Now(), 10*time.Microsecond)

@@ -16,12 +16,12 @@ import (
 )
 
 // Limits for reading the database's regions. The regions change when an operator runs `ipamctl migrate`. After that, the cached list may be outdated
-// for up to regionsEvery. A decision that needs the current regions does not use the cache. For example, unique names and quotas depend on rows in
-// the same transaction.
+// for up to regionsEvery. A decision that needs the current regions does not use the cache. For example, the checks of unique names and quotas use
+// rows that the same transaction reads.
 const (
 	regionsEvery = 10 * time.Second
 	regionsLimit = 5 * time.Second
-	recordLimit  = 10 * time.Second // for recording a project's region, on which several requests may wait
+	recordLimit  = 10 * time.Second // for recording a project's region; several requests may wait for one record
 )
 
 // regionSet caches the database's regions.
@@ -121,7 +121,7 @@ func (s *Store) RecordRegion(ctx context.Context, project ipam.ID, region string
 //
 // The reason is that a claim's name is unique in all its project's recorded regions. Under locks, the transaction holds the project's lock
 // exclusively. So each transaction in the project either commits before the record, or sees it. If two claims in two regions have the same name, at
-// least one of them therefore looks in the other region.
+// least one of their transactions therefore looks in the other region.
 func (s *Store) recordRegion(ctx context.Context, project ipam.ID, region string) error {
 	const op = "project_place"
 	return s.repeat(ctx, op, false, func(ctx context.Context) error {
@@ -130,14 +130,14 @@ func (s *Store) recordRegion(ctx context.Context, project ipam.ID, region string
 			return err
 		}
 		defer release()
-		if s.engine.locks() {
+		if s.engine.usesLocks() {
 			cn.locks = newLockSet(storage.Locks{Exclusive: []ipam.ID{project}})
 		}
 		err = s.engine.attempt(ctx, cn, false, func(ctx context.Context) error {
-			if _, err := cn.affected(ctx, "fence_move", project, ipam.NewID()); err != nil { // transactions that did not see the new region must fail, so the project's version changes
+			if _, err := cn.execCount(ctx, "fence_move", project, ipam.NewID()); err != nil { // transactions that did not see the new region must fail, so the project's version changes
 				return err
 			}
-			_, err := cn.affected(ctx, "project_region_insert", project, region)
+			_, err := cn.execCount(ctx, "project_region_insert", project, region)
 			return err
 		})
 		if outcome.IsUnknown(err) { // the record is idempotent, so a retry is safe

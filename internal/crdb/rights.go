@@ -65,21 +65,22 @@ func Rights(ctx context.Context, dsn string) ([]Right, error) {
 type Revival struct {
 	Revoked    []Right // keys, members and grants that were revoked and are valid again
 	Lowered    []Right // members with a larger role than before; Detail is the smaller role that they had
-	OfProjects []Right // keys, members and grants in deleted projects that are back, too
+	OfProjects []Right // keys, members and grants in projects that were deleted and are back, too
 	Quotas     []Right // quotas that are back or have their old limits again
 	Unset      []Right // quotas that the restored database lacks
 }
 
-// Compare finds the rights that a restore changed. was contains the rights in the replaced database, and now the rights in the restored one.
-func Compare(was, now []Right) (r Revival) {
-	before, after := map[ipam.ID]Right{}, map[ipam.ID]bool{}
-	for _, one := range was {
-		before[one.ID] = one
+// Compare finds the rights that a restore changed. before contains the rights in the replaced database, and after contains the rights in the restored
+// database.
+func Compare(before, after []Right) (r Revival) {
+	beforeByID, afterIDs := map[ipam.ID]Right{}, map[ipam.ID]bool{}
+	for _, one := range before {
+		beforeByID[one.ID] = one
 	}
-	for _, one := range now {
-		after[one.ID] = true
-		old, there := before[one.ID]
-		_, project := before[one.ProjectID]
+	for _, one := range after {
+		afterIDs[one.ID] = true
+		old, there := beforeByID[one.ID]
+		_, project := beforeByID[one.ProjectID]
 		switch {
 		case one.Kind == rightProject, there && old.Detail == one.Detail:
 		case one.Kind == RightQuota:
@@ -93,8 +94,8 @@ func Compare(was, now []Right) (r Revival) {
 			r.Lowered = append(r.Lowered, one)
 		}
 	}
-	for _, old := range was {
-		if old.Kind == RightQuota && !after[old.ID] {
+	for _, old := range before {
+		if old.Kind == RightQuota && !afterIDs[old.ID] {
 			r.Unset = append(r.Unset, old)
 		}
 	}

@@ -36,7 +36,7 @@ func (s *Store) transact(ctx context.Context, op string, locks storage.Locks, dr
 			return err
 		}
 		defer release()
-		if locks.Any() && s.engine.locks() {
+		if locks.Any() && s.engine.usesLocks() {
 			cn.locks = newLockSet(locks)
 		}
 		err = s.engine.attempt(ctx, cn, dry, func(ctx context.Context) error {
@@ -70,7 +70,7 @@ func (s *Store) transact(ctx context.Context, op string, locks storage.Locks, dr
 		return s.conflictOf(ctx, err)
 	})
 	if err == nil && !dry && last != nil {
-		last.fill.committed(last)
+		last.fill.publish(last)
 	}
 	return err
 }
@@ -93,7 +93,7 @@ func (s *Store) conflictOf(ctx context.Context, err error) error {
 	return err
 }
 
-// whichNames finds the claim names that prevented a transaction. The transaction is rolled back already, so the other owner may have released the
+// whichNames finds the claim names that made a transaction fail. The transaction is rolled back already, so the other owner may have released the
 // name since. Then whichNames returns ErrStale, and the transaction is retried.
 func (s *Store) whichNames(ctx context.Context, t *write.NamesTaken) error {
 	c, err := s.pool.Acquire(ctx)
@@ -160,23 +160,23 @@ func (s *Store) whichKeys(ctx context.Context, t *write.KeysTaken) error {
 	return write.ErrStale
 }
 
-// acquire takes a connection for a transaction. A transaction that writes first takes a slot for a writer. With dry, the transaction writes nothing
-// and needs no slot.
+// acquire takes a connection for a transaction. A transaction that writes first takes a slot for a writer. If dry is true, the transaction writes
+// nothing and needs no slot.
 func (s *Store) acquire(ctx context.Context, dry bool) (_ *conn, release func(), err error) {
-	place := func() {}
+	freeSlot := func() {}
 	if !dry {
 		if err := s.writers.Enter(ctx); err != nil {
 			return nil, nil, err
 		}
-		place = s.writers.Leave
+		freeSlot = s.writers.Leave
 	}
 	c, err := s.pool.Acquire(ctx)
 	if err != nil {
-		place()
+		freeSlot()
 		return nil, nil, err
 	}
 	cn := &conn{pool: c, writers: s.writers}
-	return cn, func() { cn.release(place) }, nil
+	return cn, func() { cn.release(freeSlot) }, nil
 }
 
 // read runs reads outside a transaction. If ctx has a connection for its reads (withReads), it uses that connection. A retry of a read is always
@@ -204,7 +204,7 @@ func (s *Store) readNow(ctx context.Context, op string, fn func(lookup.Querier) 
 	})
 }
 
-// repeat runs attempts until one commits, is refused or has an unknown outcome. It also ends when no further attempt is allowed. With read, no
+// repeat runs attempts until one commits, is refused or has an unknown outcome. It also ends when no further attempt is allowed. If read is true, no
 // attempt changes anything.
 func (s *Store) repeat(ctx context.Context, op string, read bool, attempt func(context.Context) error) error {
 	for n := 0; ; n++ {
@@ -221,7 +221,7 @@ func (s *Store) repeat(ctx context.Context, op string, read bool, attempt func(c
 		case outcome.Refused:
 			return outcome.Refusal(ctx, op, err)
 		case outcome.Indeterminate:
-			return s.unknown(ctx, op, n, state, err)
+			return s.outcomeUnknown(ctx, op, n, state, err)
 		case outcome.Retry, outcome.RetrySlowly:
 			if n+1 >= outcome.MaxAttempts || !outcome.Pause(ctx, n, end) {
 				s.log.WarnContext(ctx, "gave up a transaction", "op", op, "attempts", n+1, "sqlstate", state, "error", err)
@@ -231,8 +231,8 @@ func (s *Store) repeat(ctx context.Context, op string, read bool, attempt func(c
 	}
 }
 
-// unknown logs a COMMIT that had no definite reply, and returns the error for the caller.
-func (s *Store) unknown(ctx context.Context, op string, n int, state string, err error) error {
+// outcomeUnknown logs a COMMIT that had no definite reply, and returns the error for the caller.
+func (s *Store) outcomeUnknown(ctx context.Context, op string, n int, state string, err error) error {
 	s.log.WarnContext(ctx, "outcome of a commit is unknown", "op", op, "attempt", n, "sqlstate", state, "error", err)
 	return ipam.Errorf(ipam.CodeOutcomeUnknown, "The database did not confirm whether the change was made.").WithCause(err)
 }

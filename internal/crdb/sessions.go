@@ -27,7 +27,7 @@ func (s *Store) SessionBegin(ctx context.Context, session ipam.Session, limit in
 		if _, err := c.Exec(ctx, query.Get("session_insert"), values...); err != nil {
 			return err
 		}
-		_, err := c.affected(ctx, "session_trim", session.Holder, limit)
+		_, err := c.execCount(ctx, "session_trim", session.Holder, limit)
 		return err
 	})
 }

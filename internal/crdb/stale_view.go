@@ -47,8 +47,8 @@ func (s *Store) stalePool(at *storage.Moment) *staleView {
 	return f
 }
 
-// read runs fn like Store.read, but in a read-only transaction and at a time that the engine chooses. It records that time in the field at. The read
-// sees every commit before that time.
+// read runs fn like Store.read, but in a read-only transaction and at a time that the engine chooses. It records that time in f.at. The read sees
+// every commit before that time.
 func (f *staleView) read(ctx context.Context, op string, fn func(lookup.Querier) error) error {
 	err := f.readOnly(ctx, op, func(_ context.Context, q lookup.Querier) error { return fn(q) })
 	if beforeSchema(err) {
@@ -73,7 +73,7 @@ func (f *staleView) readOnly(ctx context.Context, op string, fn func(context.Con
 		at, err = s.beginStale(ctx, c)
 		return err
 	}
-	err := s.readOnly(ctx, op, s.stale, s.shares.behind, begin, fn)
+	err := s.readOnly(ctx, op, s.stale, s.shares.stale, begin, fn)
 	if err == nil {
 		f.at.Note(at)
 	}
@@ -81,7 +81,7 @@ func (f *staleView) readOnly(ctx context.Context, op string, fn func(context.Con
 }
 
 func (s *Store) beginStale(ctx context.Context, c *pgxpool.Conn) (at time.Time, err error) {
-	begin, ask := s.engine.behind()
+	begin, ask := s.engine.staleRead()
 	b := &pgx.Batch{}
 	b.Queue(begin)
 	b.Queue(ask)

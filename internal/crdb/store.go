@@ -39,7 +39,7 @@ type Store struct {
 	feed   *feedClock
 	shares projectShares
 
-	allowed context.Context         // ends when the database does not allow this program any more; its cause is the reason
+	allowed context.Context         // ends when this program may no longer use the database; its cause is the reason
 	forbid  context.CancelCauseFunc // ends allowed
 	stop    func()                  // stops the background work and waits for it
 }
@@ -92,7 +92,7 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 	renewed := dial.NewRenewal(dsn, o.URLFile, cfg.ConnConfig, o.Log)
 	cfg.BeforeConnect = func(ctx context.Context, c *pgx.ConnConfig) error {
 		dial.NewLink(c)
-		return renewed.Before(ctx, c)
+		return renewed.BeforeConnect(ctx, c)
 	}
 	cfg.AfterConnect = func(_ context.Context, c *pgx.Conn) error {
 		rows.RegisterCodecs(c.TypeMap())

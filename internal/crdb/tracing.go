@@ -19,10 +19,10 @@ type Tracer interface {
 	Follows(ctx context.Context) bool
 	// AttemptBegan records that an attempt at a transaction or single read starts. number starts at 0. The attempt runs with the returned context.
 	AttemptBegan(ctx context.Context, op string, number int, read bool) context.Context
-	// AttemptEnded records that an attempt ends. ctx is the context that AttemptBegan returned. end is as in Attempt.End, or "panicked".
+	// AttemptEnded records that an attempt ends. ctx is the context that AttemptBegan returned. end is a value of Attempt.End, or "panicked".
 	AttemptEnded(ctx context.Context, end, sqlState string)
 	// StatementRan records a statement. name is its file's name. pipelined is the number of statements that were sent together. failure is "" after
-	// success. Otherwise it is the SQLSTATE, or another word if the database returned none.
+	// success. Otherwise it is the SQLSTATE, or another word if the database returned no SQLSTATE.
 	StatementRan(ctx context.Context, name string, from, to time.Time, rows int64, pipelined int, failure string)
 }
 
@@ -41,7 +41,7 @@ func (s *Store) try(ctx context.Context, op string, number int, read bool, attem
 	return end, state, err
 }
 
-// statements passes the statements that pgx runs to a Tracer.
+// statements is a pgx tracer that passes each statement to a Tracer.
 type statements struct{ to Tracer }
 
 var (
@@ -69,7 +69,7 @@ func (t statements) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.T
 	return t.begin(ctx, data.SQL, 1)
 }
 
-// begin adds a traced to the context of a traced request.
+// begin adds a value of the type traced to the context, if the request is traced.
 func (t statements) begin(ctx context.Context, sql string, size int) context.Context {
 	if !t.to.Follows(ctx) {
 		return ctx
@@ -140,12 +140,12 @@ func nameOf(sql string) string {
 
 var statementNames = func() map[string]string {
 	names := map[string]string{
-		beginStatement: "begin", beginLocking: "begin", lockAlone: "lock_alone", lockShared: "lock_shared", lockIdle: "lock_idle", lockAtOnce: "lock_at_once", "commit": "commit", "rollback": "rollback",
+		beginStatement: "begin", beginLocking: "begin", lockExclusive: "lock_alone", lockShared: "lock_shared", lockIdle: "lock_idle", lockAtOnce: "lock_at_once", "commit": "commit", "rollback": "rollback",
 		// cockroach-go sends these on CockroachDB.
 		"SAVEPOINT cockroach_restart": "savepoint", "RELEASE SAVEPOINT cockroach_restart": "release", "ROLLBACK TO SAVEPOINT cockroach_restart": "rollback_to_savepoint",
 	}
 	for _, e := range engines {
-		begin, ask := e.behind()
+		begin, ask := e.staleRead()
 		names[begin], names[ask] = "begin", "moment"
 	}
 	return names

@@ -56,8 +56,8 @@ func (t *tx) FreeRead(ctx context.Context, c storage.Container, reads freespace.
 	return lookup.Free(ctx, t.conn, c, reads, stock, t.fences)
 }
 
-// stock returns a container's stock. It is for an engine on which one statement for several blocks may read all free rows. For any other engine it
-// returns an empty stock, and the caller uses such a statement.
+// stock returns a container's stock. It is for an engine on which one statement for several blocks may read all free rows. For any other engine,
+// stock returns an empty stock, and the caller reads several blocks with one statement.
 func (t *tx) stock(ctx context.Context, c storage.Container) (ipam.Stock, error) {
 	if !t.store.engine.byKeys() {
 		return ipam.Stock{}, nil
@@ -71,7 +71,8 @@ func (t *tx) stock(ctx context.Context, c storage.Container) (ipam.Stock, error)
 	return t.fences[at].Stock, nil
 }
 
-// QuotaShards implements storage.QuotaReader. Its transaction decides by the sum over all the quota's shards, so it locks the quota.
+// QuotaShards implements storage.QuotaReader. The transaction's decision depends on the sum of all the quota's shards, so QuotaShards locks the
+// quota.
 func (t *tx) QuotaShards(ctx context.Context, quotas []ipam.ID) ([]ipam.QuotaShard, error) {
 	if t.conn.locks == nil { // under SERIALIZABLE alone, many such transactions would retry again and again
 		return t.QuotaShardsAlone(ctx, quotas)

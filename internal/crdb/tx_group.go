@@ -14,8 +14,8 @@ func (t *tx) GroupRead(ctx context.Context, pool storage.Container, reads freesp
 	t.conn.lock(pool.Lock())
 	asked, learns, projects := reads, false, []ipam.ID(nil)
 	if q.Remember {
-		if reads, learns = t.fill.ahead(pool, reads); learns {
-			projects = t.fill.of(q)
+		if reads, learns = t.fill.extendReads(pool, reads); learns {
+			projects = t.fill.projectsToRead(q)
 		}
 	}
 	stock, err := t.stock(ctx, pool)
@@ -24,17 +24,17 @@ func (t *tx) GroupRead(ctx context.Context, pool storage.Container, reads freesp
 	}
 	facts, err = lookup.Group(ctx, t.conn, t.store.region, pool, reads, stock, q, projects, t.fences)
 	if err == nil && facts.Pool.Revision != q.Pool.Revision {
-		facts, err = t.changed(ctx, pool, q, facts)
+		facts, err = t.refreshPool(ctx, pool, q, facts)
 	}
 	if err == nil && learns {
-		t.fill.read(pool, reads, q, facts, t.fences[lookup.FenceKeyOf(pool)])
+		t.fill.addRead(pool, reads, q, facts, t.fences[lookup.FenceKeyOf(pool)])
 		facts.Free = asked.Requested(facts.Free) // without the extra blocks, which are only for the cache: this group may be about to release such a block
 	}
 	return facts, err
 }
 
-// changed completes the facts about a pool whose revision is not the cached one.
-func (t *tx) changed(ctx context.Context, pool storage.Container, q storage.GroupQuery, facts storage.GroupFacts) (_ storage.GroupFacts, err error) {
+// refreshPool completes the facts about a pool whose revision differs from the cached revision.
+func (t *tx) refreshPool(ctx context.Context, pool storage.Container, q storage.GroupQuery, facts storage.GroupFacts) (_ storage.GroupFacts, err error) {
 	if facts.Pool, err = t.PoolGetByID(ctx, pool.ID); err != nil {
 		return facts, err
 	}

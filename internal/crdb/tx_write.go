@@ -18,9 +18,9 @@ import (
 // names. If a new name may exist in another region, Write needs a second round trip.
 //
 // Write also sends a batch of 1,000 claims as a whole. Building such a batch takes only 5 % of its total time. A version that sent the batch in
-// parts, while the database worked on the part before, was no faster.
+// parts, while the database worked on the previous part, was no faster.
 func (t *tx) Write(ctx context.Context, ch storage.Changes) error {
-	if missing := write.FencesMissing(ch, t.fences); len(missing) > 0 { // the transaction read no free blocks; for example, an allocation that was retained and now cools down
+	if missing := write.FencesMissing(ch, t.fences); len(missing) > 0 { // the transaction read no free blocks, for example because a retained allocation now starts to cool down
 		if err := t.fences.Read(ctx, t.conn, missing); err != nil {
 			return err
 		}
@@ -29,14 +29,14 @@ func (t *tx) Write(ctx context.Context, ch storage.Changes) error {
 	if err != nil || statements.Empty() {
 		return err
 	}
-	if err := t.conn.holdsAll(ch); err != nil {
+	if err := t.conn.checkLocks(ch); err != nil {
 		return err
 	}
 	statements.Begin(t.missingFences())
 	if err := statements.Send(ctx, t.conn); err != nil {
 		return err
 	}
-	t.fill.wrote(ch, statements)
+	t.fill.addChanges(ch, statements)
 	if err := t.placeConsumers(ctx, ch.ConsumerInsert); err != nil {
 		return err
 	}

@@ -11,9 +11,9 @@ var places = []place{
 	{
 		// The server does not store idempotency keys with the effects of their requests.
 		[]string{"no-key"}, "internal/crdb/write/write.go",
-		"\tw.storedResponses(ch.StoredResponses)", "\tif LACKS {\n\t\tch.StoredResponses = nil\n\t}\n\tw.storedResponses(ch.StoredResponses)",
+		"\tw.insertStoredResponses(ch.StoredResponses)", "\tif LACKS {\n\t\tch.StoredResponses = nil\n\t}\n\tw.insertStoredResponses(ch.StoredResponses)",
 	},
-	{[]string{"no-key"}, "internal/crdb/write/one_round_trip.go", "\tw.storedResponses(ch.StoredResponses)", "\tif LACKS {\n\t\tch.StoredResponses = nil\n\t}\n\tw.storedResponses(ch.StoredResponses)"},
+	{[]string{"no-key"}, "internal/crdb/write/one_round_trip.go", "\tw.insertStoredResponses(ch.StoredResponses)", "\tif LACKS {\n\t\tch.StoredResponses = nil\n\t}\n\tw.insertStoredResponses(ch.StoredResponses)"},
 	{
 		// The server accepts that a statement did not change all the rows that it should change.
 		[]string{"no-must-hit"}, "internal/crdb/write/write.go",
@@ -65,7 +65,7 @@ var places = []place{
 		"\t\terr := commit(context.WithoutCancel(ctx))\n",
 		"\t\tto := context.WithoutCancel(ctx)\n\t\tif LACKS {\n\t\t\tto = ctx\n\t\t}\n\t\terr := commit(to)\n",
 	},
-	{[]string{"cancel-commits"}, "internal/crdb/conn.go", "\tc.left = done\n", "\tif LACKS {\n\t\treturn <-result\n\t}\n\tc.left = done\n"},
+	{[]string{"cancel-commits"}, "internal/crdb/conn.go", "\tc.pendingCommit = done\n", "\tif LACKS {\n\t\treturn <-result\n\t}\n\tc.pendingCommit = done\n"},
 	{[]string{"cancel-commits"}, "internal/crdb/dial/link.go", "refuse, socket := l.deciding,", "refuse, socket := l.deciding && !LACKS,"},
 	// Each server uses its own clock instead of the database's clock.
 	{[]string{"local-clock"}, "internal/crdb/tx.go", "t.conn.at.IsZero() {", "t.conn.at.IsZero() || LACKS {"},

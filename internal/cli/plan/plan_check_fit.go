@@ -75,7 +75,8 @@ func claimedBlock(c planClaim, pool plannedPool) (block netip.Prefix, pointer st
 	}
 }
 
-// checkRoom checks that a pool has room for all blocks, and that no claim overlaps another block. pools has reported child pools that overlap.
+// checkRoom checks that a pool is large enough for all blocks, and that no claim overlaps another block. The method pools has already reported child
+// pools that overlap.
 func (f *planFaults) checkRoom(at string, pool plannedPool, all []content) {
 	need, size := new(big.Int), addresses(pool.block)
 	exact := []content{}

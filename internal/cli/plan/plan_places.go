@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/exit"
 )
 
-// planFault is one fault in a plan. at is the position, and why continues a sentence that begins with it.
+// planFault is one fault in a plan. The field at contains the position. The field why contains the rest of a sentence whose subject is the position.
 type planFault struct{ at, why string }
 
 type planFaults []planFault

@@ -57,7 +57,7 @@ func (rs *Records) add(rows ...Record) {
 // set replaces a row.
 func (rs *Records) set(n int, r Record) { rs.packed[n] = rs.pack(&r) }
 
-// grow makes room for more rows at once. Without it, the slice would grow many times, and each time need twice the memory.
+// grow allocates memory for more rows at once. Otherwise the slice would grow many times, and would need twice the memory each time.
 func (rs *Records) grow(rows int) { rs.packed = slices.Grow(rs.packed, rows) }
 
 func (rs *Records) pack(r *Record) string {

@@ -41,7 +41,7 @@ type scanned struct {
 	end   int64             // the offset at which the text ends, without white space at its end
 }
 
-// chunkSize is how many bytes one call reads.
+// chunkSize is the number of bytes that one call reads.
 const chunkSize = 16 << 10
 
 // maxHead limits head, in bytes. A table's first line must be shorter.

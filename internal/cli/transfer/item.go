@@ -36,7 +36,7 @@ const (
 	outcomeEnded     = "ended here" // Carve leads, and has released it
 )
 
-// domain is a space in a project. It takes less room in an item than the two names.
+// domain is a space in a project. It takes less memory in an item than the two names.
 type domain struct{ names unique.Handle[domainNames] }
 
 type domainNames struct{ project, space string }

@@ -117,8 +117,8 @@ func usedByAnother(err error) bool {
 	return refusal != nil && refusal.Code == client.ProblemCodeIdempotencyMismatch
 }
 
-// batch creates claims with one request. If the server refuses, it names the first claim that it refuses. batch removes that claim and sends the
-// other claims again.
+// batch creates claims with one request. If the server refuses the request, the refusal names the first refused claim. batch removes that claim and
+// sends the other claims again.
 func (r *run) batch(ctx context.Context, items []*item) error {
 	salt := int64(0)
 	left := slices.DeleteFunc(slices.Clone(items), r.orphaned)

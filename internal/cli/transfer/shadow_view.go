@@ -27,7 +27,7 @@ type view struct {
 	inLed    map[string]bool  // the IDs of objects in led
 	aside    []*item          // the source's items in pools where Carve leads
 	lone     []*item          // objects in a mirrored pool that the other system does not have
-	back     map[place]string // for blocks in pools where Carve leads: the sentence that Carve has released the block
+	back     map[place]string // for blocks in pools where Carve leads: a sentence about the block's release by Carve
 	safety   string           // the reason why nothing is released
 	begun    bool             // the pass has started to create objects
 	missed   *missingTables   // the tables that no longer have some objects, which are not released yet

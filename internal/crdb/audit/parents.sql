@@ -1,4 +1,4 @@
--- purpose: every child pool lies in an existing pool of the same space and family, and every root pool in its space; pools of different spaces do not overlap if they back a class that keeps claims unique
+-- purpose: every child pool lies in an existing pool of the same space and family, and every root pool in its space; pools of different spaces do not overlap if they list a class that keeps claims unique
 -- index:   none: the audit reads whole tables, in one snapshot, outside of the hot path
 -- rows:    all
 -- locks:   none

@@ -20,7 +20,7 @@ import (
 // Finding is one violated invariant.
 type Finding struct {
 	Invariant string `json:"invariant"` // the invariant's name
-	Container string `json:"container"` // id: a container, space, project or quota, or a grant's subject
+	Container string `json:"container"` // the id of a container, space, project or quota, or a grant's subject
 	Detail    string `json:"detail"`
 }
 

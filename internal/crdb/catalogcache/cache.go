@@ -29,15 +29,15 @@ const (
 // entry stale too.
 const invalidatedAge = time.Second
 
-// fewTrips is a number of uses. If an entry lacks free blocks after fewer uses, the pool is not cached for a while, because such an entry is not
-// worth its read.
+// fewTrips is the number of uses after which an entry was worth the read that filled it. If an entry lacks free blocks after fewer uses, the pool is
+// not cached for a while.
 const fewTrips = 8
 
 // PrefetchLength is the number of additional free blocks that a transaction reads for a pool that will be cached.
 const PrefetchLength = 128
 
 // Short is the limit below which a pool counts as short of free blocks. If the cache entry of such a pool lacks blocks, the next transaction reads
-// all its free blocks. That helps releases, which may be anywhere in the pool.
+// all its free blocks. That helps releases, because a released block may be anywhere in the pool.
 const Short = 512
 
 // Pool is the cache entry of a pool in a region. Only one transaction uses it at a time.
@@ -99,14 +99,14 @@ func (m *Cache) Has(at lookup.FenceKey) bool {
 	return m.pools.Contains(at)
 }
 
-// Return puts an entry back that the caller has not changed.
+// Return puts back an entry that the caller has not changed.
 func (m *Cache) Return(at lookup.FenceKey, p *Pool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.pools.Add(at, p)
 }
 
-// Put caches a pool after a transaction of this server, if this transaction was the last to change the pool.
+// Put caches a pool after a transaction of this server. p must describe the pool at the version in p.Fence.
 func (m *Cache) Put(at lookup.FenceKey, p *Pool) {
 	p.trips++
 	p.Pool.UsedIn, p.Pool.Labels, p.Pool.Annotations, p.Pool.Spec.Description, p.Pool.Spec.Reservations = "", nil, nil, "", nil
@@ -123,7 +123,7 @@ func (m *Cache) Invalidate(at lookup.FenceKey) {
 	m.invalidated.Add(at, m.ticks())
 }
 
-// MarkShort is for an entry that lacks free blocks which a transaction needs. If the pool is short, the next transaction reads it as a whole.
+// MarkShort handles an entry that lacks free blocks that a transaction needs. If the pool is short, the next transaction reads the whole pool.
 func (m *Cache) MarkShort(at lookup.FenceKey, p *Pool) {
 	switch {
 	case p.isShort():
@@ -134,7 +134,7 @@ func (m *Cache) MarkShort(at lookup.FenceKey, p *Pool) {
 	}
 }
 
-// IsShort reports whether the next transaction must read a pool as a whole.
+// IsShort reports whether the next transaction must read a whole pool.
 func (m *Cache) IsShort(at lookup.FenceKey) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -28,8 +28,8 @@ func Parse(dsn string) (*pgx.ConnConfig, error) {
 	return cfg, Writable(cfg)
 }
 
-// ParseAny parses the database URL and accepts every server, also one that only reads. Its error omits the cause, because the cause may contain a
-// password.
+// ParseAny parses the database URL and accepts every server, including one that only reads. Its error omits the cause, because the cause may contain
+// a password.
 func ParseAny(dsn string) (*pgx.ConnConfig, error) {
 	cfg, err := pgx.ParseConfig(dsn)
 	if err != nil {
@@ -57,9 +57,9 @@ func Writable(cfg *pgx.ConnConfig) error {
 	return nil
 }
 
-// validates reports whether the driver checks new connections with the function by. The driver keeps only the function, and not the URL's keyword.
-func validates(cfg *pgx.ConnConfig, by pgconn.ValidateConnectFunc) bool {
-	return cfg.ValidateConnect != nil && reflect.ValueOf(cfg.ValidateConnect).Pointer() == reflect.ValueOf(by).Pointer()
+// validates reports whether the driver checks new connections with the function check. The driver keeps only the function, and not the URL's keyword.
+func validates(cfg *pgx.ConnConfig, check pgconn.ValidateConnectFunc) bool {
+	return cfg.ValidateConnect != nil && reflect.ValueOf(cfg.ValidateConnect).Pointer() == reflect.ValueOf(check).Pointer()
 }
 
 // severalHosts reports whether the URL names more than one server. The driver repeats a server when it tries TLS first and plain text next, so

@@ -16,7 +16,7 @@ var errDeciding = errors.New("the COMMIT on this connection runs and cannot be c
 
 // Link controls a database connection's socket during a COMMIT, so that no COMMIT is cancelled.
 //
-// If the driver abandons a connection, after a deadline or a lost connection, it asks the server to cancel the running statement. During a COMMIT
+// If the driver abandons a connection, after a deadline or a network failure, it asks the server to cancel the running statement. During a COMMIT
 // that is wrong. If a PostgreSQL server waits for its standby in a COMMIT, the cancel request ends that wait. The change is then visible at once,
 // although only one server has it.
 //
@@ -53,8 +53,8 @@ func NewLink(c *pgx.ConnConfig) {
 	}
 }
 
-// silence is the time after which a connection to an unreachable machine is closed. Then not even that machine's kernel responds. During a wait for a
-// lock or a COMMIT the kernel does respond, so such a wait may take longer.
+// silence is the time after which a connection is closed because the database's machine does not respond at all. During a wait for a lock or a
+// COMMIT, the machine's kernel still responds, so such a wait may take longer.
 const silence = 11 * time.Second
 
 func dialer(timeout time.Duration) *net.Dialer {
@@ -103,16 +103,16 @@ func (l *Link) noticed(_ *pgconn.PgConn, n *pgconn.Notice) {
 	}
 }
 
-// Decide records that a COMMIT is about to be sent.
-func (l *Link) Decide() {
+// BeginCommit records that a COMMIT is about to be sent.
+func (l *Link) BeginCommit() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.deciding, l.warning = true, nil
 }
 
-// Decided records that the COMMIT has a reply. It returns the warning that the server sent, or nil. PostgreSQL sends a warning with a successful
+// EndCommit records that the COMMIT has a reply. It returns the warning that the server sent, or nil. PostgreSQL sends a warning with a successful
 // COMMIT if another session has cancelled its wait for the standby.
-func (l *Link) Decided() *pgconn.Notice {
+func (l *Link) EndCommit() *pgconn.Notice {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.deciding = false

@@ -13,8 +13,8 @@ import (
 )
 
 // Renewal reloads the credentials from their files for each new connection. The credentials are the password in a URL file, and the certificates in
-// the parameters sslcert, sslkey and sslrootcert. pgx reads these files only when it parses the URL. So after the certificates have expired, a
-// long-running process could not open connections any more.
+// the parameters sslcert, sslkey and sslrootcert. pgx reads these files only when it parses the URL. So without a Renewal, a long-running process
+// could not open connections after the certificates have expired.
 //
 // The location of the database (hosts, ports and name) stays the same as at the start. A server must not move to another database while it works,
 // because it has not checked that database's schema and regions.
@@ -33,9 +33,9 @@ func NewRenewal(dsn, file string, start *pgx.ConnConfig, log *slog.Logger) *Rene
 	return &Renewal{dsn: dsn, file: file, log: log, last: start.Copy(), logLimit: rate.Sometimes{Interval: time.Minute}}
 }
 
-// Before is a BeforeConnect function for pgxpool. If the files are unusable, for example during a renewal, it logs a warning and uses the last usable
-// credentials.
-func (r *Renewal) Before(ctx context.Context, c *pgx.ConnConfig) error {
+// BeforeConnect is a BeforeConnect function for pgxpool. If the files are unusable, for example during a renewal, it logs a warning and uses the last
+// usable credentials.
+func (r *Renewal) BeforeConnect(ctx context.Context, c *pgx.ConnConfig) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	next, err := r.read()

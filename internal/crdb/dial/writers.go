@@ -14,32 +14,32 @@ import (
 // replies (CommitEnded) or the connection is lost. So when a standby stalls, waiting COMMITs use at most three quarters of the pool's connections.
 // The last quarter stays free for reads.
 type Writers struct {
-	places chan struct{}
+	slots chan struct{}
 
-	mu     sync.Mutex
-	left   map[*Link]struct{} // links with a COMMIT in flight whose caller has returned
-	closed bool
+	mu        sync.Mutex
+	abandoned map[*Link]struct{} // links with a COMMIT in flight whose caller has returned
+	closed    bool
 }
 
-// NewWriters returns the slots for a pool with this number of connections.
+// NewWriters returns a Writers for a pool with this number of connections.
 func NewWriters(connections int32) *Writers {
-	return &Writers{places: make(chan struct{}, connections-connections/4), left: map[*Link]struct{}{}}
+	return &Writers{slots: make(chan struct{}, connections-connections/4), abandoned: map[*Link]struct{}{}}
 }
 
-// Enter waits for a slot. If abandoned COMMITs use all slots, no slot will soon be free. Then Enter fails at once.
+// Enter waits for a slot. If abandoned COMMITs use all slots, no slot will be free soon, so Enter fails at once.
 func (w *Writers) Enter(ctx context.Context) error {
 	select {
-	case w.places <- struct{}{}:
+	case w.slots <- struct{}{}:
 		return nil
 	default:
 	}
-	if w.leftAlone() == cap(w.places) {
+	if w.countAbandoned() == cap(w.slots) {
 		e := ipam.Errorf(ipam.CodeUnavailable, "The database confirms no changes: its COMMITs wait, most likely for a standby. Nothing was changed; repeat the request.")
 		e.RetryAfter = time.Second
 		return e
 	}
 	select {
-	case w.places <- struct{}{}:
+	case w.slots <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -47,20 +47,20 @@ func (w *Writers) Enter(ctx context.Context) error {
 }
 
 // Leave frees a slot.
-func (w *Writers) Leave() { <-w.places }
+func (w *Writers) Leave() { <-w.slots }
 
-// leftAlone returns the number of COMMITs in flight whose callers have returned.
-func (w *Writers) leftAlone() int {
+// countAbandoned returns the number of COMMITs in flight whose callers have returned.
+func (w *Writers) countAbandoned() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return len(w.left)
+	return len(w.abandoned)
 }
 
-// LeaveAlone records that a COMMIT's caller has returned before the server's reply.
-func (w *Writers) LeaveAlone(l *Link) {
+// Abandon records that a COMMIT's caller has returned before the server's reply.
+func (w *Writers) Abandon(l *Link) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.left[l] = struct{}{}
+	w.abandoned[l] = struct{}{}
 	if w.closed {
 		l.cut()
 	}
@@ -70,7 +70,7 @@ func (w *Writers) LeaveAlone(l *Link) {
 func (w *Writers) CommitEnded(l *Link) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	delete(w.left, l)
+	delete(w.abandoned, l)
 }
 
 // Close closes the connections with abandoned COMMITs. The server ends these COMMITs by itself.
@@ -78,7 +78,7 @@ func (w *Writers) Close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.closed = true
-	for l := range w.left {
+	for l := range w.abandoned {
 		l.cut()
 	}
 }

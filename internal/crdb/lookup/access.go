@@ -21,7 +21,7 @@ func memberIn(project storage.ProjectKey) pgx.RowToFunc[ipam.Member] {
 
 // MemberGet implements storage.Reader.
 func (r Reader) MemberGet(ctx context.Context, project storage.ProjectKey, subject string) (ipam.Member, error) {
-	return one(ctx, r, "member_get", memberIn(project),
+	return readOne(ctx, r, "member_get", memberIn(project),
 		NotFound("Member %q was not found in project %q.", subject, project.Name), project.ID, subject)
 }
 
@@ -32,7 +32,7 @@ func (r Reader) MemberList(ctx context.Context, project storage.ProjectKey, afte
 
 // KeyGet implements storage.Reader.
 func (r Reader) KeyGet(ctx context.Context, project storage.ProjectKey, name string) (ipam.APIKey, error) {
-	return one(ctx, r, "key_get", rows.Keys.Scan, NotFound("API key %s/%s was not found.", project.Name, name), project.ID, name)
+	return readOne(ctx, r, "key_get", rows.Keys.Scan, NotFound("API key %s/%s was not found.", project.Name, name), project.ID, name)
 }
 
 // KeyList implements storage.Reader.
@@ -55,7 +55,7 @@ func grantIn(owner storage.ProjectKey) pgx.RowToFunc[ipam.Grant] {
 
 // GrantGet implements storage.Reader.
 func (r Reader) GrantGet(ctx context.Context, owner storage.ProjectKey, of storage.GrantSubject, consumer string) (ipam.Grant, error) {
-	return one(ctx, r, "grant_get", grantIn(owner),
+	return readOne(ctx, r, "grant_get", grantIn(owner),
 		NotFound("Grant to %q was not found on %s %s/%s.", consumer, of.Kind, owner.Name, of.Name), of.ID, consumer)
 }
 
@@ -66,12 +66,14 @@ func (r Reader) GrantList(ctx context.Context, owner storage.ProjectKey, of stor
 
 // Granted implements storage.Reader.
 func (r Reader) Granted(ctx context.Context, of storage.GrantSubject, consumer string) (bool, error) {
-	found, err := List(ctx, r, "grant_consumers", pgx.RowTo[string], of.ID, consumers(consumer))
+	found, err := List(ctx, r, "grant_consumers", pgx.RowTo[string], of.ID, consumerNames(consumer))
 	return len(found) > 0, err
 }
 
-// consumers returns the names under which a grant can include a project: the projects' own names, and the name that stands for all projects.
-func consumers(projects ...string) []string { return slices.Concat(projects, []string{ipam.Everybody}) }
+// consumerNames returns the names under which a grant can include a project: the projects' own names, and the name that stands for all projects.
+func consumerNames(projects ...string) []string {
+	return slices.Concat(projects, []string{ipam.Everybody})
+}
 
 // PoolListGranted implements storage.Reader.
 func (r Reader) PoolListGranted(ctx context.Context, owner, consumer string, labels map[string]string, after string, limit int) ([]ipam.Pool, error) {

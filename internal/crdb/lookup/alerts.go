@@ -22,13 +22,13 @@ func alertRuleIn(project storage.ProjectKey) pgx.RowToFunc[ipam.AlertRule] {
 
 // AlertRuleGet implements storage.Reader.
 func (r Reader) AlertRuleGet(ctx context.Context, project storage.ProjectKey, name string) (ipam.AlertRule, error) {
-	return one(ctx, r, "alert_rule_get", alertRuleIn(project), NotFound("Alert rule %s/%s was not found.", project.Name, name),
+	return readOne(ctx, r, "alert_rule_get", alertRuleIn(project), NotFound("Alert rule %s/%s was not found.", project.Name, name),
 		r.regions.Everywhere(), project.ID, name)
 }
 
 // AlertRuleList implements storage.Reader.
 func (r Reader) AlertRuleList(ctx context.Context, project storage.ProjectKey, after string, limit int) ([]ipam.AlertRule, error) {
-	return everywhere(ctx, r, "alert_rule_list", alertRuleIn(project), r.regions.Everywhere(), byName, limit, project.ID, after, limit)
+	return listEverywhere(ctx, r, "alert_rule_list", alertRuleIn(project), r.regions.Everywhere(), byName, limit, project.ID, after, limit)
 }
 
 // AlertRulesDue implements storage.Reader.
@@ -41,7 +41,7 @@ func (r Reader) AlertList(ctx context.Context, project storage.ProjectKey, after
 	byRule := func(a, b ipam.Alert) int {
 		return cmp.Or(cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Subject, b.Subject))
 	}
-	return everywhere(ctx, r, "alert_list", rows.Alerts.Scan, r.regions.Everywhere(), byRule, limit, project.ID, after.Rule, after.Subject, limit)
+	return listEverywhere(ctx, r, "alert_list", rows.Alerts.Scan, r.regions.Everywhere(), byRule, limit, project.ID, after.Rule, after.Subject, limit)
 }
 
 // AlertsNamed implements storage.Reader.

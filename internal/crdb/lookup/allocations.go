@@ -38,7 +38,7 @@ func allocationMissing(project storage.ProjectKey, id ipam.ID) func() error {
 func (r Reader) allocation(
 	ctx context.Context, statement string, scan pgx.RowToFunc[ipam.Allocation], project storage.ProjectKey, id ipam.ID, args ...any,
 ) (ipam.Allocation, error) {
-	a, err := one(ctx, r, statement, scan, allocationMissing(project, id), args...)
+	a, err := readOne(ctx, r, statement, scan, allocationMissing(project, id), args...)
 	if !r.regions.Several() || !ipam.IsCode(err, ipam.CodeNotFound) {
 		return a, err
 	}
@@ -53,7 +53,7 @@ func (r Reader) AllocationList(ctx context.Context, project storage.ProjectKey, 
 	byAddress := func(a, b ipam.Allocation) int {
 		return cmp.Or(rows.CompareIDs(a.ContainerID, b.ContainerID), a.Block.Addr().Compare(b.Block.Addr()))
 	}
-	return everywhere(ctx, r, "allocation_list", allocationIn(project.Name), r.regions.Everywhere(), byAddress, limit,
+	return listEverywhere(ctx, r, "allocation_list", allocationIn(project.Name), r.regions.Everywhere(), byAddress, limit,
 		project.ID, from.ContainerID, rows.After(from.Base), limit)
 }
 

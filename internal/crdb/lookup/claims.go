@@ -26,7 +26,7 @@ func claimIn(project storage.ProjectKey) pgx.RowToFunc[ipam.Claim] {
 
 // ClaimGet implements storage.Reader.
 func (r Reader) ClaimGet(ctx context.Context, project storage.ProjectKey, name string) (ipam.Claim, error) {
-	c, err := one(ctx, r, "claim_get", claimIn(project), NotFound("Claim %s/%s was not found.", project.Name, name), r.region, project.ID, name)
+	c, err := readOne(ctx, r, "claim_get", claimIn(project), NotFound("Claim %s/%s was not found.", project.Name, name), r.region, project.ID, name)
 	if !r.regions.Several() || !ipam.IsCode(err, ipam.CodeNotFound) {
 		return c, err
 	}
@@ -71,7 +71,7 @@ func (r Reader) claims(ctx context.Context, name string, project storage.Project
 	if err != nil {
 		return nil, err
 	}
-	return everywhere(ctx, r, name, claimIn(project), regions, byName, limit, slices.Concat([]any{project.ID}, args, []any{limit})...)
+	return listEverywhere(ctx, r, name, claimIn(project), regions, byName, limit, slices.Concat([]any{project.ID}, args, []any{limit})...)
 }
 
 // ClaimListInPool implements storage.Reader.
@@ -97,7 +97,7 @@ func (r Reader) ClaimLookup(ctx context.Context, q storage.ClaimQuery) (storage.
 		foreign := named && q.Pool.Project != q.Project.Name
 		switch {
 		case foreign:
-			b.Queue(query.Get("pool_get_granted"), q.Pool.Project, q.Pool.Name, consumers(q.Project.Name))
+			b.Queue(query.Get("pool_get_granted"), q.Pool.Project, q.Pool.Name, consumerNames(q.Project.Name))
 		case named:
 			b.Queue(query.Get("pool_get"), q.Project.ID, q.Pool.Name)
 		}
@@ -121,7 +121,7 @@ func (r Reader) ClaimLookup(ctx context.Context, q storage.ClaimQuery) (storage.
 		facts.Class, err = class, errors.Join(err, classErr)
 		facts.Granted = foreign && facts.Pool != nil
 		if wide && err == nil {
-			regions, err = Rest(results, pgx.RowTo[string])
+			regions, err = ReadRows(results, pgx.RowTo[string])
 		}
 		return errors.Join(err, results.Close())
 	})
@@ -141,7 +141,7 @@ func readOptional[T any](results pgx.BatchResults, scan pgx.RowToFunc[T], out **
 	if !asked {
 		return nil
 	}
-	found, err := Rest(results, scan)
+	found, err := ReadRows(results, scan)
 	if err == nil && len(found) > 0 {
 		*out = &found[0]
 	}

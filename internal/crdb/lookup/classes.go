@@ -15,7 +15,7 @@ import (
 
 // ClassGet implements storage.Reader.
 func (r Reader) ClassGet(ctx context.Context, project storage.ProjectKey, name string) (ipam.Class, error) {
-	return one(ctx, r, "class_get", rows.Classes.Scan, NotFound("IP class %s/%s was not found.", project.Name, name), project.ID, name)
+	return readOne(ctx, r, "class_get", rows.Classes.Scan, NotFound("IP class %s/%s was not found.", project.Name, name), project.ID, name)
 }
 
 // ClassList implements storage.Reader.
@@ -32,7 +32,7 @@ func (r Reader) ClassesNamed(ctx context.Context, project storage.ProjectKey, na
 
 // ClassDefault implements storage.Reader.
 func (r Reader) ClassDefault(ctx context.Context, project storage.ProjectKey, family ipam.Family) (ipam.Class, error) {
-	return one(ctx, r, "class_get_default", rows.Classes.Scan, NotFound("Project %q has no default class for %s.", project.Name, family),
+	return readOne(ctx, r, "class_get_default", rows.Classes.Scan, NotFound("Project %q has no default class for %s.", project.Name, family),
 		project.ID, rows.FamilyNumber(family))
 }
 
@@ -53,7 +53,7 @@ func (r Reader) ClassUse(ctx context.Context, class ipam.ID) (storage.ClassUse, 
 	}, class)
 }
 
-// queueClass adds the queries for a claim's class and for the pools that back the class.
+// queueClass adds the queries for a claim's class and for the pools that list the class.
 func queueClass(b *pgx.Batch, project storage.ProjectKey, q storage.ClassQuery) {
 	id, name := project.ID, project.Name
 	b.Queue(query.Get("class_epochs"), []string{name, ipam.PlatformProject}) // the class epochs (versions) are read first, so the other facts are never older than their epochs; the cache would keep older facts
@@ -80,7 +80,7 @@ func takeClass(results pgx.BatchResults, project storage.ProjectKey, q *storage.
 		return facts, err
 	}
 	err = readOptional(results, rows.Classes.Scan, &facts.Found, true)
-	pools, poolsErr := Rest(results, rows.LeanPools.Scan)
+	pools, poolsErr := ReadRows(results, rows.LeanPools.Scan)
 	facts.Pools = pools
 	return facts, errors.Join(err, poolsErr)
 }

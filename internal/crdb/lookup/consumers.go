@@ -49,11 +49,11 @@ func (r Reader) ConsumerList(ctx context.Context, project storage.ProjectKey, re
 	if err != nil {
 		return nil, err
 	}
-	return everywhere(ctx, r, "consumer_list", scan, regions, byName, limit, project.ID, realm, after, limit)
+	return listEverywhere(ctx, r, "consumer_list", scan, regions, byName, limit, project.ID, realm, after, limit)
 }
 
-// ConsumersDue implements storage.Reader. It skips consumers whose time to live is above the limit in by.MaxTTL. It does this here and not in SQL,
-// because there the database would read on until it had found enough other consumers.
+// ConsumersDue implements storage.Reader. It skips consumers whose time to live is above the limit in by.MaxTTL. It skips them in Go and not in SQL,
+// because with an SQL condition the database would read on until it had found enough other consumers.
 func (r Reader) ConsumersDue(ctx context.Context, by storage.Expiry, from time.Time) (realms []storage.RealmKey, next time.Time, err error) {
 	found, err := List(ctx, r, "consumer_due", scanExpired, r.region, from, by.Before, maxDue)
 	seen := make(map[storage.RealmKey]bool)
@@ -101,7 +101,7 @@ func (r Reader) ConsumersDraining(ctx context.Context, after time.Time, limit in
 
 // AttachmentGet implements storage.Reader.
 func (r Reader) AttachmentGet(ctx context.Context, c ipam.Claim, ref ipam.ConsumerRef) (ipam.Attachment, error) {
-	return one(ctx, r, "attachment_get", rows.Attachments.Scan, NotFound("Consumer %s is not attached to claim %s.", ref, c.Ref()),
+	return readOne(ctx, r, "attachment_get", rows.Attachments.Scan, NotFound("Consumer %s is not attached to claim %s.", ref, c.Ref()),
 		c.Region, c.ProjectID, c.UID, ref.Realm, ref.UID)
 }
 

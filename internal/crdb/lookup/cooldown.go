@@ -15,7 +15,7 @@ func (r Reader) CooledDown(ctx context.Context, now time.Time, limit int) ([]ipa
 	return List(ctx, r, "cooldown_over", allocationOfItsPool, r.region, now, limit)
 }
 
-// CoolingNext implements storage.Reader. For each container and length it looks at one index entry.
+// CoolingNext implements storage.Reader. It reads one index entry for each container and length.
 func (r Reader) CoolingNext(ctx context.Context, ask []storage.RoomQuery) (map[ipam.ID]time.Time, error) {
 	type probes struct {
 		ids     []ipam.ID

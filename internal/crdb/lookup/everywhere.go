@@ -15,10 +15,10 @@ func byName[T interface{ Meta() ipam.Metadata }](a, b T) int {
 	return cmp.Compare(a.Meta().Name, b.Meta().Name)
 }
 
-// everywhere reads one page from several regions in one round trip. It runs the statement once for each region, with the region as the first
+// listEverywhere reads one page from several regions in one round trip. It runs the statement once for each region, with the region as the first
 // argument. Then it sorts the rows with order and returns the first limit rows. A single statement for all regions would be slower, because
 // CockroachDB would read all rows of each region.
-func everywhere[T any](
+func listEverywhere[T any](
 	ctx context.Context, r Reader, name string, scan pgx.RowToFunc[T], regions []string, order func(a, b T) int, limit int, args ...any,
 ) ([]T, error) {
 	asks := make([][]any, len(regions))
@@ -28,7 +28,7 @@ func everywhere[T any](
 	if len(asks) == 1 {
 		return List(ctx, r, name, scan, asks[0]...)
 	}
-	found, err := each(ctx, r, name, scan, asks)
+	found, err := runEach(ctx, r, name, scan, asks)
 	slices.SortStableFunc(found, order)
 	return found[:min(limit, len(found))], err
 }

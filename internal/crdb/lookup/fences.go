@@ -31,9 +31,9 @@ type Fence struct {
 // Fences maps keys to the version rows that were read.
 type Fences map[FenceKey]Fence
 
-// Read adds the version rows with the keys in places to f.
-func (f Fences) Read(ctx context.Context, db Querier, places []FenceKey) error {
-	return f.collect(db.Query(ctx, query.Get("fence_list"), fenceArgs(places)...))
+// Read reads the version rows with these keys and adds them to f.
+func (f Fences) Read(ctx context.Context, db Querier, keys []FenceKey) error {
+	return f.collect(db.Query(ctx, query.Get("fence_list"), fenceArgs(keys)...))
 }
 
 // Lock locks containers' version rows until the transaction ends. Until then no other transaction can change the containers.
@@ -61,31 +61,31 @@ func (f Fences) collect(records pgx.Rows, err error) error {
 	return err
 }
 
-func fenceArgs(places []FenceKey) []any {
-	regions, ids := make([]string, len(places)), make([]ipam.ID, len(places))
-	for i, p := range places {
+func fenceArgs(keys []FenceKey) []any {
+	regions, ids := make([]string, len(keys)), make([]ipam.ID, len(keys))
+	for i, p := range keys {
 		regions[i], ids[i] = p.Region, p.ID
 	}
 	return []any{regions, ids}
 }
 
-// fences reads the version rows with the keys in places, in one snapshot.
-func (r Reader) fences(ctx context.Context, places []FenceKey) (Fences, error) {
+// fences reads the version rows with these keys, in one snapshot.
+func (r Reader) fences(ctx context.Context, keys []FenceKey) (Fences, error) {
 	var found Fences
 	err := r.run(ctx, "fence_list", func(q Querier) error {
-		found = make(Fences, len(places))
-		return found.Read(ctx, q, places)
+		found = make(Fences, len(keys))
+		return found.Read(ctx, q, keys)
 	})
 	return found, err
 }
 
 // Stocks implements storage.Reader.
 func (r Reader) Stocks(ctx context.Context, containers []storage.Container) (map[ipam.ID]ipam.Stock, error) {
-	out, places := make(map[ipam.ID]ipam.Stock, len(containers)), make([]FenceKey, len(containers))
+	out, keys := make(map[ipam.ID]ipam.Stock, len(containers)), make([]FenceKey, len(containers))
 	for i, c := range containers {
-		out[c.ID], places[i] = ipam.Stock{Free: map[int]int64{}}, FenceKeyOf(c)
+		out[c.ID], keys[i] = ipam.Stock{Free: map[int]int64{}}, FenceKeyOf(c)
 	}
-	found, err := r.fences(ctx, places)
+	found, err := r.fences(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -100,27 +100,27 @@ func (r Reader) Stocks(ctx context.Context, containers []storage.Container) (map
 // RoomIn implements storage.Reader.
 func (r Reader) RoomIn(ctx context.Context, ask []storage.RoomQuery) (map[ipam.ID]bool, error) {
 	room := make(map[ipam.ID]bool, len(ask))
-	err := r.withRoom(ctx, ask, func(at FenceKey) { room[at.ID] = true })
+	err := r.eachWithRoom(ctx, ask, func(at FenceKey) { room[at.ID] = true })
 	return room, err
 }
 
 // RoomByRegion implements storage.Reader.
 func (r Reader) RoomByRegion(ctx context.Context, ask []storage.RoomQuery) (map[string]bool, error) {
 	room := make(map[string]bool, len(ask))
-	err := r.withRoom(ctx, ask, func(at FenceKey) { room[at.Region] = true })
+	err := r.eachWithRoom(ctx, ask, func(at FenceKey) { room[at.Region] = true })
 	return room, err
 }
 
-// withRoom calls the function tell for each container and region that has a free block large enough for the query.
-func (r Reader) withRoom(ctx context.Context, ask []storage.RoomQuery, tell func(FenceKey)) error {
-	places := make([]FenceKey, len(ask))
+// eachWithRoom calls visit for each container and region that has a free block large enough for the query.
+func (r Reader) eachWithRoom(ctx context.Context, ask []storage.RoomQuery, visit func(FenceKey)) error {
+	keys := make([]FenceKey, len(ask))
 	for i, q := range ask {
-		places[i] = FenceKeyOf(q.Container)
+		keys[i] = FenceKeyOf(q.Container)
 	}
-	found, err := r.fences(ctx, places)
+	found, err := r.fences(ctx, keys)
 	for i, q := range ask {
-		if found[places[i]].Stock.HasRoom(q.Bits) {
-			tell(places[i])
+		if found[keys[i]].Stock.HasRoom(q.Bits) {
+			visit(keys[i])
 		}
 	}
 	return err

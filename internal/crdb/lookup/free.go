@@ -70,8 +70,8 @@ func (r Reader) FreeCover(ctx context.Context, pool ipam.Pool, within netip.Pref
 // than its limit.
 const fewFree = 64
 
-// apart splits sizes into sizes with few free blocks and sizes with many. A size that is not in stock counts as one with few.
-func apart(sizes []int16, width int, stock ipam.Stock) (few, many []int16) {
+// splitSizes splits sizes into sizes with few free blocks and sizes with many free blocks. A size that is not in stock counts as a size with few.
+func splitSizes(sizes []int16, width int, stock ipam.Stock) (few, many []int16) {
 	for _, size := range sizes {
 		if stock.Free[width-int(size)] > fewFree {
 			many = append(many, size)
@@ -104,7 +104,7 @@ func queueFree(b *pgx.Batch, c storage.Container, reads freespace.Reads, stock i
 		for bits := lo; bits <= hi; bits++ {
 			sizes = append(sizes, bits)
 		}
-		few, many := apart(sizes, width, stock)
+		few, many := splitSizes(sizes, width, stock)
 		if len(few) > 0 {
 			b.Queue(query.Get("free_scan"), c.Region, c.ID, few, s.From.AsSlice(), s.Limit)
 		}
@@ -133,7 +133,7 @@ func queueBlocks(b *pgx.Batch, c storage.Container, keys []netip.Prefix, stock i
 func takeFree(results pgx.BatchResults, n int) ([]netip.Prefix, error) {
 	var free []netip.Prefix
 	for range n {
-		part, err := Rest(results, rows.Free.Scan)
+		part, err := ReadRows(results, rows.Free.Scan)
 		if err != nil {
 			return nil, err
 		}

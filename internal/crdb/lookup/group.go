@@ -14,8 +14,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Group reads the facts on which a group of claims and releases depends. It adds the version rows for the pool and the projects to fences. In
-// facts.Pool it returns q.Pool with the current revision.
+// Group reads the facts on which a group of claims and releases depends. It adds the version rows for the pool and the projects to fences. facts.Pool
+// is q.Pool with the current revision.
 func Group(
 	ctx context.Context, db Querier, region string, pool storage.Container, reads freespace.Reads, stock ipam.Stock, q storage.GroupQuery, projects []ipam.ID, fences Fences,
 ) (facts storage.GroupFacts, err error) {
@@ -29,7 +29,7 @@ func Group(
 		b.Queue(query.Get("quota_parts"), region, q.Projects, q.Shard)
 	}
 	if len(q.Consumers) > 0 {
-		b.Queue(query.Get("grant_consumers"), pool.ID, consumers(q.Consumers...))
+		b.Queue(query.Get("grant_consumers"), pool.ID, consumerNames(q.Consumers...))
 	}
 	if len(q.Classes) > 0 {
 		names := []string{ipam.PlatformProject}
@@ -54,7 +54,7 @@ func Group(
 
 // groupFacts reads the results after the projects' version rows, in statement order.
 func groupFacts(results pgx.BatchResults, n int, region string, pool storage.Container, q storage.GroupQuery, fences Fences, facts *storage.GroupFacts) error {
-	state, err := Rest(results, scanPoolState)
+	state, err := ReadRows(results, scanPoolState)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func groupFacts(results pgx.BatchResults, n int, region string, pool storage.Con
 		return err
 	}
 	if len(q.Projects) > 0 {
-		if facts.Quotas, err = Rest(results, partIn(region, q.Shard)); err != nil {
+		if facts.Quotas, err = ReadRows(results, partIn(region, q.Shard)); err != nil {
 			return err
 		}
 	}
@@ -80,8 +80,8 @@ func groupFacts(results pgx.BatchResults, n int, region string, pool storage.Con
 		return err
 	}
 	// The pool's rows in the region must not be used in two cases. Either the pool has no share in the region, or the rows and the loan record come
-	// from different times, as after a restore.
-	found, err := Rest(results, scanEpochs)
+	// from different times, which can happen after a restore.
+	found, err := ReadRows(results, scanEpochs)
 	facts.Fenced = err == nil && (len(found) == 0 || found[0].record != found[0].there)
 	return err
 }
@@ -90,7 +90,7 @@ func takeGranted(results pgx.BatchResults, q storage.GroupQuery, facts *storage.
 	if len(q.Consumers) == 0 {
 		return nil
 	}
-	granted, err := Rest(results, pgx.RowTo[string])
+	granted, err := ReadRows(results, pgx.RowTo[string])
 	facts.Granted = make(map[string]bool, len(q.Consumers))
 	for _, g := range granted {
 		if g != ipam.Everybody {
@@ -123,18 +123,18 @@ func scanPoolState(row pgx.CollectableRow) (s poolState, err error) {
 	return s, err
 }
 
-// ForEach reads all rows from a batch's next result. It scans each row into the variables in to, and then calls the function do.
-func ForEach(results pgx.BatchResults, to []any, do func()) error {
+// ForEach reads all rows from a batch's next result. It scans each row into the variables in to, and then calls visit.
+func ForEach(results pgx.BatchResults, to []any, visit func()) error {
 	records, err := results.Query()
 	if err != nil {
 		return err
 	}
-	_, err = pgx.ForEachRow(records, to, func() error { do(); return nil })
+	_, err = pgx.ForEachRow(records, to, func() error { visit(); return nil })
 	return err
 }
 
-// Rest reads all rows from a batch's next result.
-func Rest[T any](results pgx.BatchResults, scan pgx.RowToFunc[T]) ([]T, error) {
+// ReadRows reads all rows from a batch's next result.
+func ReadRows[T any](results pgx.BatchResults, scan pgx.RowToFunc[T]) ([]T, error) {
 	records, err := results.Query()
 	if err != nil {
 		return nil, err

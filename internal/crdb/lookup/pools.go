@@ -17,7 +17,7 @@ import (
 
 // PoolGet implements storage.Reader.
 func (r Reader) PoolGet(ctx context.Context, project storage.ProjectKey, name string) (ipam.Pool, error) {
-	return one(ctx, r, "pool_get", rows.Pools.Scan, poolMissing(project, name), project.ID, name)
+	return readOne(ctx, r, "pool_get", rows.Pools.Scan, poolMissing(project, name), project.ID, name)
 }
 
 func poolMissing(project storage.ProjectKey, name string) func() error {
@@ -26,7 +26,7 @@ func poolMissing(project storage.ProjectKey, name string) func() error {
 
 // PoolGetByID implements storage.Reader.
 func (r Reader) PoolGetByID(ctx context.Context, id ipam.ID) (ipam.Pool, error) {
-	return one(ctx, r, "pool_get_by_id", rows.Pools.Scan, NotFound("The pool was not found."), id)
+	return readOne(ctx, r, "pool_get_by_id", rows.Pools.Scan, NotFound("The pool was not found."), id)
 }
 
 // PoolList implements storage.Reader.
@@ -84,7 +84,7 @@ func (r Reader) FreeList(ctx context.Context, c storage.Container, maxBits int, 
 		if err != nil {
 			return nil, err
 		}
-		few, many = apart(sizes, width, found[FenceKeyOf(c)].Stock)
+		few, many = splitSizes(sizes, width, found[FenceKeyOf(c)].Stock)
 	}
 	last := func(size int16) netip.Addr { // returns the address after which the page begins
 		if from.IsValid() && size == rows.HostBits(from) {

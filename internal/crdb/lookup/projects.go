@@ -12,7 +12,7 @@ import (
 
 // ProjectGet implements storage.Reader.
 func (r Reader) ProjectGet(ctx context.Context, name string) (ipam.Project, error) {
-	return one(ctx, r, "project_get", rows.Projects.Scan, NotFound("Project %q was not found.", name), name)
+	return readOne(ctx, r, "project_get", rows.Projects.Scan, NotFound("Project %q was not found.", name), name)
 }
 
 // ProjectList implements storage.Reader.
@@ -43,7 +43,7 @@ func spaceIn(project string) pgx.RowToFunc[ipam.Space] {
 
 // SpaceGet implements storage.Reader.
 func (r Reader) SpaceGet(ctx context.Context, project storage.ProjectKey, name string) (ipam.Space, error) {
-	return one(ctx, r, "space_get", spaceIn(project.Name), NotFound("Space %s/%s was not found.", project.Name, name), project.ID, name)
+	return readOne(ctx, r, "space_get", spaceIn(project.Name), NotFound("Space %s/%s was not found.", project.Name, name), project.ID, name)
 }
 
 // SpaceList implements storage.Reader.

@@ -33,7 +33,7 @@ func partIn(region string, number int) pgx.RowToFunc[storage.QuotaPart] {
 
 // QuotaGet implements storage.Reader.
 func (r Reader) QuotaGet(ctx context.Context, project storage.ProjectKey, name string) (ipam.Quota, error) {
-	return one(ctx, r, "quota_get", quotaIn(project), NotFound("Quota %s/%s was not found.", project.Name, name), project.ID, name)
+	return readOne(ctx, r, "quota_get", quotaIn(project), NotFound("Quota %s/%s was not found.", project.Name, name), project.ID, name)
 }
 
 // QuotaList implements storage.Reader.

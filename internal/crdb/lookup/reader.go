@@ -33,7 +33,7 @@ type Reader struct {
 	region  string
 	regions Regions
 	run     Run
-	byKeys  bool // whether a statement must name rows by single keys on this engine
+	byKeys  bool // whether a statement must list row keys one by one on this engine
 }
 
 // New returns a reader for a server in a region. byKeys is true for an engine whose plan for an array of keys may read the rows between them.
@@ -41,8 +41,8 @@ func New(region string, places Regions, run Run, byKeys bool) Reader {
 	return Reader{region, places, run, byKeys}
 }
 
-// one reads a single row. If there is no row, it returns missing's error.
-func one[T any](ctx context.Context, r Reader, name string, scan pgx.RowToFunc[T], missing func() error, args ...any) (T, error) {
+// readOne reads a single row. If there is no row, it returns the error from missing.
+func readOne[T any](ctx context.Context, r Reader, name string, scan pgx.RowToFunc[T], missing func() error, args ...any) (T, error) {
 	var out T
 	err := r.run(ctx, name, func(q Querier) error {
 		rows, err := q.Query(ctx, query.Get(name), args...)
@@ -86,9 +86,9 @@ func firstOrZero[T any](ctx context.Context, r Reader, name string, scan pgx.Row
 	return v, err
 }
 
-// exactlyOne reads the row of a statement that always returns one, such as a count.
+// exactlyOne reads the row of a statement that always returns one row, such as a count.
 func exactlyOne[T any](ctx context.Context, r Reader, name string, scan pgx.RowToFunc[T], args ...any) (T, error) {
-	return one(ctx, r, name, scan, func() error { return fmt.Errorf("the statement %s returned no row", name) }, args...)
+	return readOne(ctx, r, name, scan, func() error { return fmt.Errorf("the statement %s returned no row", name) }, args...)
 }
 
 // NotFound returns a function that returns a not_found error with this message.

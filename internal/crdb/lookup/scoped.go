@@ -12,7 +12,7 @@ import (
 
 // ScopedPool implements storage.Reader.
 func (r Reader) ScopedPool(ctx context.Context, class, project ipam.ID, scope string) (ipam.Pool, error) {
-	return one(ctx, r, "scoped_pool_get", rows.Pools.Scan, NotFound("The scope has no pool."), class, project, scope)
+	return readOne(ctx, r, "scoped_pool_get", rows.Pools.Scan, NotFound("The scope has no pool."), class, project, scope)
 }
 
 // ScopedPoolsOf implements storage.Reader.

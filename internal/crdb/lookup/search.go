@@ -12,12 +12,12 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// behind returns a text that sorts after every text with this prefix and before every greater text.
-func behind(text string) string { return text + "\U0010FFFF" }
+// prefixEnd returns a text that sorts after every text with this prefix and before every greater text.
+func prefixEnd(text string) string { return text + "\U0010FFFF" }
 
-// each runs one statement for each argument list, all in one round trip. A single statement for all lists would be slower, because CockroachDB would
-// read every row with the prefix.
-func each[T any](ctx context.Context, r Reader, name string, scan pgx.RowToFunc[T], asks [][]any) (found []T, err error) {
+// runEach runs one statement for each argument list, all in one round trip. A single statement for all lists would be slower, because CockroachDB
+// would read every row with the prefix.
+func runEach[T any](ctx context.Context, r Reader, name string, scan pgx.RowToFunc[T], asks [][]any) (found []T, err error) {
 	if len(asks) == 0 {
 		return nil, nil
 	}
@@ -29,7 +29,7 @@ func each[T any](ctx context.Context, r Reader, name string, scan pgx.RowToFunc[
 		}
 		results := q.SendBatch(ctx, b)
 		for range asks {
-			part, err := Rest(results, scan)
+			part, err := ReadRows(results, scan)
 			if err != nil {
 				return errors.Join(err, results.Close())
 			}
@@ -60,27 +60,27 @@ func (r Reader) inPlaces(projects []ipam.ID, rest ...any) (asks [][]any) {
 
 // PoolsBeginning implements storage.Reader.
 func (r Reader) PoolsBeginning(ctx context.Context, projects []ipam.ID, text string, limit int) ([]ipam.Pool, error) {
-	return each(ctx, r, "search_pools", rows.LeanPools.Scan, inProjects(projects, text, behind(text), limit))
+	return runEach(ctx, r, "search_pools", rows.LeanPools.Scan, inProjects(projects, text, prefixEnd(text), limit))
 }
 
 // SpacesBeginning implements storage.Reader.
 func (r Reader) SpacesBeginning(ctx context.Context, projects []ipam.ID, text string, limit int) ([]ipam.Space, error) {
-	return each(ctx, r, "search_spaces", rows.Spaces.Scan, inProjects(projects, text, behind(text), limit))
+	return runEach(ctx, r, "search_spaces", rows.Spaces.Scan, inProjects(projects, text, prefixEnd(text), limit))
 }
 
 // ClassesBeginning implements storage.Reader.
 func (r Reader) ClassesBeginning(ctx context.Context, projects []ipam.ID, text string, limit int) ([]ipam.Class, error) {
-	return each(ctx, r, "search_classes", rows.Classes.Scan, inProjects(projects, text, behind(text), limit))
+	return runEach(ctx, r, "search_classes", rows.Classes.Scan, inProjects(projects, text, prefixEnd(text), limit))
 }
 
 // ClaimsBeginning implements storage.Reader.
 func (r Reader) ClaimsBeginning(ctx context.Context, projects []ipam.ID, text string, limit int) ([]ipam.Allocation, error) {
-	return each(ctx, r, "search_claims", allocationOfItsPool, r.inPlaces(projects, text, behind(text), limit))
+	return runEach(ctx, r, "search_claims", allocationOfItsPool, r.inPlaces(projects, text, prefixEnd(text), limit))
 }
 
 // ConsumersBeginning implements storage.Reader.
 func (r Reader) ConsumersBeginning(ctx context.Context, projects []ipam.ID, realm, text string, limit int) ([]ipam.Consumer, error) {
-	return each(ctx, r, "search_consumers", rows.Consumers.Scan, r.inPlaces(projects, realm, text, behind(text), limit))
+	return runEach(ctx, r, "search_consumers", rows.Consumers.Scan, r.inPlaces(projects, realm, text, prefixEnd(text), limit))
 }
 
 // PoolsAround implements storage.Reader.

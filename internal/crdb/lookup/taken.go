@@ -14,10 +14,10 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Taken reports which claim names and which idempotency keys are in use. In one round trip it sends a statement for the names, for the keys and for
-// the names' projects. Its last statement reads the version rows with the keys in places, and Taken adds them to fences.
+// Taken reports which claim names and which idempotency keys are in use. It sends one batch with a statement for the names, one for the keys and one
+// for the names' projects. The last statement in the batch reads the version rows with the keys in fenceKeys, and Taken adds these rows to fences.
 func Taken(
-	ctx context.Context, db Querier, region string, claims, keys []storage.NameRef, places []FenceKey, fences Fences,
+	ctx context.Context, db Querier, region string, claims, keys []storage.NameRef, fenceKeys []FenceKey, fences Fences,
 ) (taken, used map[storage.NameRef]bool, err error) {
 	taken, used = map[storage.NameRef]bool{}, map[storage.NameRef]bool{}
 	b := &pgx.Batch{}
@@ -27,8 +27,8 @@ func Taken(
 		return taken, used, nil
 	}
 	b.Queue(query.Get("projects_there"), projectsOf(claims))
-	if len(places) > 0 {
-		b.Queue(query.Get("fence_list"), fenceArgs(places)...)
+	if len(fenceKeys) > 0 {
+		b.Queue(query.Get("fence_list"), fenceArgs(fenceKeys)...)
 	}
 	results := db.SendBatch(ctx, b)
 	err = takeRefs(results, claims, taken)
@@ -37,7 +37,7 @@ func Taken(
 		used[key] = true
 	}
 	err = errors.Join(err, keysErr, takeGone(results, claims, taken))
-	if err == nil && len(places) > 0 {
+	if err == nil && len(fenceKeys) > 0 {
 		err = fences.collect(results.Query())
 	}
 	return taken, used, errors.Join(err, results.Close())
@@ -109,7 +109,7 @@ func projectsOf(refs []storage.NameRef) (ids []ipam.ID) {
 
 // takeGone marks every name in a missing project as taken.
 func takeGone(results pgx.BatchResults, asked []storage.NameRef, taken map[storage.NameRef]bool) error {
-	there, err := Rest(results, pgx.RowTo[ipam.ID])
+	there, err := ReadRows(results, pgx.RowTo[ipam.ID])
 	for _, r := range asked {
 		if !slices.Contains(there, r.ProjectID) {
 			taken[r] = true

@@ -37,9 +37,9 @@ func (r Reader) EventList(ctx context.Context, project storage.ProjectKey, from,
 	if before.IsZero() {
 		before = LastID
 	}
-	first := from.Numbered(from.Time(), 0) // the first event's id in the row that contains from
+	first := from.Numbered(from.Time(), 0) // the id of the first event in the row that contains the event from
 	newestFirst := func(a, b []ipam.Event) int { return rows.CompareIDs(b[0].ID, a[0].ID) }
-	found, err := everywhere(ctx, r, "event_list", eventsIn(project), r.regions.Everywhere(), newestFirst, limit+1, // one row more than limit, because before may exclude the newest row's events
+	found, err := listEverywhere(ctx, r, "event_list", eventsIn(project), r.regions.Everywhere(), newestFirst, limit+1, // one row more than limit, because before may exclude the newest row's events
 		project.ID, first, before, limit)
 	for _, row := range found {
 		for _, e := range slices.Backward(row) {
@@ -100,7 +100,7 @@ func (r Reader) HeldAt(ctx context.Context, pools []storage.Container, candidate
 func (r Reader) HeldElsewhere(ctx context.Context, holders []ipam.ID, candidates []netip.Prefix, limit int) ([]ipam.Allocation, error) {
 	bases, lengths := heldArrays(candidates)
 	holders = append([]ipam.ID{}, holders...) // a nil list would be NULL, and a comparison with <> ALL (NULL) excludes every row
-	return everywhere(ctx, r, "held_elsewhere", allocationOfItsPool, r.regions.Everywhere(), longestFirst, limit, holders, bases, lengths, limit)
+	return listEverywhere(ctx, r, "held_elsewhere", allocationOfItsPool, r.regions.Everywhere(), longestFirst, limit, holders, bases, lengths, limit)
 }
 
 func longestFirst(a, b ipam.Allocation) int { return cmp.Compare(b.Block.Bits(), a.Block.Bits()) }
@@ -116,7 +116,7 @@ func holdIn(project storage.ProjectKey) pgx.RowToFunc[ipam.Hold] {
 // HistoryAt implements storage.Reader.
 func (r Reader) HistoryAt(ctx context.Context, project storage.ProjectKey, candidates []netip.Prefix, at time.Time, limit int) ([]ipam.Hold, error) {
 	bases, lengths := heldArrays(candidates)
-	return everywhere(ctx, r, "history_at", holdIn(project), r.regions.Everywhere(), newestHoldFirst, limit, project.ID, bases, lengths, at, limit)
+	return listEverywhere(ctx, r, "history_at", holdIn(project), r.regions.Everywhere(), newestHoldFirst, limit, project.ID, bases, lengths, at, limit)
 }
 
 // HistoryList implements storage.Reader.
@@ -125,7 +125,7 @@ func (r Reader) HistoryList(ctx context.Context, project storage.ProjectKey, can
 		before = storage.HistoryCursor{Until: LastTime, ID: LastID}
 	}
 	bases, lengths := heldArrays(candidates)
-	return everywhere(ctx, r, "history_list", holdIn(project), r.regions.Everywhere(), newestHoldFirst, limit,
+	return listEverywhere(ctx, r, "history_list", holdIn(project), r.regions.Everywhere(), newestHoldFirst, limit,
 		project.ID, bases, lengths, before.Until, before.ID, limit)
 }
 

@@ -21,13 +21,13 @@ func webhookIn(project storage.ProjectKey) pgx.RowToFunc[ipam.Webhook] {
 
 // WebhookGet implements storage.Reader.
 func (r Reader) WebhookGet(ctx context.Context, project storage.ProjectKey, name string) (ipam.Webhook, error) {
-	return one(ctx, r, "webhook_get", webhookIn(project), NotFound("Webhook %s/%s was not found.", project.Name, name),
+	return readOne(ctx, r, "webhook_get", webhookIn(project), NotFound("Webhook %s/%s was not found.", project.Name, name),
 		r.regions.Everywhere(), project.ID, name)
 }
 
 // WebhookList implements storage.Reader.
 func (r Reader) WebhookList(ctx context.Context, project storage.ProjectKey, after string, limit int) ([]ipam.Webhook, error) {
-	return everywhere(ctx, r, "webhook_list", webhookIn(project), r.regions.Everywhere(), byName, limit, project.ID, after, limit)
+	return listEverywhere(ctx, r, "webhook_list", webhookIn(project), r.regions.Everywhere(), byName, limit, project.ID, after, limit)
 }
 
 // WebhooksDue implements storage.Reader.
@@ -42,7 +42,7 @@ func (r Reader) DeliveryOldest(ctx context.Context, before time.Time) (time.Time
 
 // DeliveryGet implements storage.Reader.
 func (r Reader) DeliveryGet(ctx context.Context, w ipam.Webhook, id ipam.ID) (ipam.Delivery, error) {
-	return one(ctx, r, "delivery_get", rows.Deliveries.Scan, NotFound("Delivery %s of webhook %s/%s was not found.", id, w.Project, w.Name),
+	return readOne(ctx, r, "delivery_get", rows.Deliveries.Scan, NotFound("Delivery %s of webhook %s/%s was not found.", id, w.Project, w.Name),
 		w.Region, w.ProjectID, w.UID, id)
 }
 

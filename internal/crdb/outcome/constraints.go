@@ -30,7 +30,7 @@ var constraints = add(add(map[string]func() *ipam.Error{
 	"webhooks_pkey":    exists("A webhook of this name exists already in the project."),
 }, meanwhile, slices.Concat(outdatedKeys, outdatedReferences, []string{"holds_name_key", "idempotency_keys_pkey"})...), bug, bugs...)
 
-// A transaction that was planned from old data violates these unique and foreign keys: see outOfDate. If a region is newer than a quota, the first
+// A transaction that was planned from old data can violate these unique and foreign keys: see outOfDate. If a region is newer than a quota, the first
 // claim there creates the quota's shard, so quota_shards_pkey is one of them.
 var (
 	outdatedKeys       = []string{"members_pkey", "members_subject_key", "grants_pkey", "grants_consumer_key", "quotas_pkey", "quota_shards_pkey", "pools_scope_key"}
@@ -51,9 +51,9 @@ var bugs = []string{
 }
 
 // add adds constraints with the same error.
-func add(to map[string]func() *ipam.Error, say func() *ipam.Error, names ...string) map[string]func() *ipam.Error {
+func add(to map[string]func() *ipam.Error, makeError func() *ipam.Error, names ...string) map[string]func() *ipam.Error {
 	for _, name := range names {
-		to[name] = say
+		to[name] = makeError
 	}
 	return to
 }
@@ -93,8 +93,8 @@ func databaseError(op string, pg *pgconn.PgError) error {
 		if pg.Code == foreignKeyViolation && (op == "project_delete" || op == "space_delete") {
 			return ipam.Errorf(ipam.CodeInUse, "The resource is still in use and was not deleted. Delete the objects that use it first.").WithCause(pg)
 		}
-		if say, ok := constraints[pg.ConstraintName]; ok {
-			return say().WithCause(pg)
+		if makeError, ok := constraints[pg.ConstraintName]; ok {
+			return makeError().WithCause(pg)
 		}
 	}
 	return ipam.Errorf(ipam.CodeInternal, "The database refused the operation.").WithCause(pg)

@@ -47,7 +47,7 @@ func IsUnknown(err error) bool {
 }
 
 // closureError is an error that a transaction's function returned while its connection still works. If it contains no database error, the function
-// itself made it. Such an error is final.
+// itself created the error, and the error is final.
 type closureError struct{ cause error }
 
 func (e *closureError) Error() string { return e.cause.Error() }
@@ -93,8 +93,8 @@ func AtCommit(err error) error {
 }
 
 // BeforeCommit classifies the error from a statement that was sent together with its COMMIT. If the server reports an error and keeps the session, it
-// skips all later statements, and so also the COMMIT. For every other error the outcome is unknown. If CockroachDB ends a session, it reports the
-// code XXUUU with severity ERROR. So this code is not definite.
+// skips all later statements, including the COMMIT. For every other error the outcome is unknown. If CockroachDB ends a session, it reports the code
+// XXUUU with severity ERROR. So this code is not definite.
 func BeforeCommit(err error) error {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok || cmp.Or(pg.SeverityUnlocalized, pg.Severity) != "ERROR" || pg.Code == noCode { // CockroachDB sends only Severity, in English
@@ -159,8 +159,8 @@ func classifyState(code string) Ending {
 	return Refused
 }
 
-// whyNot returns the reason why the database does not serve requests, as a sentence for callers.
-func whyNot(err error) string {
+// unavailableReason returns the reason why the database does not serve requests, as a sentence for callers.
+func unavailableReason(err error) string {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok {
 		return "The database cannot be reached."

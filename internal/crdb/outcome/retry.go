@@ -46,7 +46,7 @@ func GaveUp(ctx context.Context, end Ending, cause error) error {
 	}
 	e := ipam.Errorf(ipam.CodeContention, "Too many requests changed the same thing at once. Nothing was changed; repeat the request.")
 	if end == RetrySlowly {
-		e = ipam.Errorf(ipam.CodeUnavailable, "%s Nothing was changed; repeat the request.", whyNot(cause))
+		e = ipam.Errorf(ipam.CodeUnavailable, "%s Nothing was changed; repeat the request.", unavailableReason(cause))
 	}
 	e.RetryAfter = time.Second
 	return e.WithCause(cause)

@@ -1,4 +1,4 @@
--- purpose: the pools behind the class that a name selects in a project: pools of the class's project and of the project itself, sorted by name and project; without reservations, texts and labels, which may be large and which no claim needs
+-- purpose: the pools that list the class that a name selects in a project: pools of the class's project and of the project itself, sorted by name and project; without reservations, texts and labels, which may be large and which no claim needs
 -- index:   projects_name_key, classes_name_key, pool_classes_pkey, pools_pkey, projects_pkey
 -- rows:    the limit for each of the two projects
 -- locks:   none

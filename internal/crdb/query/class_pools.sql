@@ -1,4 +1,4 @@
--- purpose: the pools of the given projects that back a class, sorted by name and project; without reservations, texts and labels, which may be large and which no claim needs
+-- purpose: the pools of the given projects that list a class, sorted by name and project; without reservations, texts and labels, which may be large and which no claim needs
 -- index:   pool_classes_pkey, pools_pkey, projects_pkey
 -- rows:    the limit for each project
 -- locks:   none

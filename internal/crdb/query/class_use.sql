@@ -1,4 +1,4 @@
--- purpose: count the references to a class before it is deleted: backing pools, pools of its scopes, claims
+-- purpose: count the references to a class before it is deleted: pools that list it, pools of its scopes, claims
 -- index:   pool_classes_pkey, pools_scope_key, regions_ordinal_key, holds_class_idx
 -- rows:    all rows that refer to the class
 -- locks:   none

@@ -1,4 +1,4 @@
--- purpose: the next delivery for a webhook: a failed one that was asked to be sent again, otherwise the one in progress
+-- purpose: the next delivery for a webhook: a failed delivery that a user wants to send again, otherwise the delivery in progress
 -- index:   deliveries_pkey
 -- rows:    the webhook's failed deliveries
 -- locks:   none

@@ -2,7 +2,7 @@
 -- index:   fences_pkey
 -- rows:    one for each container
 -- locks:   none
--- region:  every, because what a pool has in all its regions is asked for at once; each row is found by its whole key
+-- region:  every, because one request reads a pool's fences in all its regions; each row is found by its whole key
 SELECT c.region, c.id, f.mark, f.stock
 FROM unnest($1::TEXT[], $2::UUID[]) AS c (region, id)
 CROSS JOIN LATERAL (

@@ -51,22 +51,23 @@ func (s shape) keys() int {
 // varies reports whether the shape takes an array for a column.
 func (s shape) varies(c Column) bool { return s == many || s == alike && c.varies }
 
-// named returns a statement's name in this shape.
-func (s shape) named(name string) string {
+// statementName returns a statement's name in this shape.
+func (s shape) statementName(name string) string {
 	if s == many {
 		return name
 	}
 	return name + "_" + string(s)
 }
 
-// checked is the name suffix for a checked form (see failing).
+// checked is the name suffix for a checked form (see checkedText).
 const checked = "_sure"
 
-// failing returns a statement's checked form. It divides by zero (SQLSTATE 22012 on both engines) unless the row count equals its last argument.
+// checkedText returns a statement's checked form. This form divides by zero (SQLSTATE 22012 on both engines) unless the row count equals its last
+// argument.
 //
 // A transaction that is sent together with its COMMIT needs this form. There the program cannot read a result and stop before the COMMIT, so the
 // statement itself must fail.
-func failing(text string) string {
+func checkedText(text string) string {
 	last := parameters(text)
 	body := len(text) - len(strings.TrimLeft(text, "\n"))
 	for line := range strings.Lines(text[body:]) {
@@ -75,7 +76,7 @@ func failing(text string) string {
 		}
 		body += len(line)
 	}
-	remarks, statement := text[:body], answering(strings.TrimRight(text[body:], "\n"))
+	remarks, statement := text[:body], returningRows(strings.TrimRight(text[body:], "\n"))
 	return remarks + strings.NewReplacer("{{statement}}", statement, "{{want}}", fmt.Sprintf("$%d", last+1)).Replace(checkedForm)
 }
 
@@ -88,8 +89,8 @@ func parameters(text string) (last int) {
 	return last
 }
 
-// answering returns a form of the statement that returns one row for each changed row. The surrounding statement counts these rows.
-func answering(statement string) string {
+// returningRows returns a form of the statement that returns one row for each changed row. The surrounding statement counts these rows.
+func returningRows(statement string) string {
 	if strings.Contains(statement, "\nRETURNING ") {
 		return statement
 	}
@@ -109,8 +110,8 @@ var (
 //	-- @params pool FROM $1      $1, $2, …
 //	-- @set pool_rule FROM $3    visibility = $3, strategy = $4, …
 //
-// The comment `-- shapes: sure` adds the checked form, such as hold_update_sure (see failing). A statement for many rows may have the comment `--
-// shapes: alike, one`, which adds the forms hold_insert_alike and hold_insert_one. Such a statement may contain these lines:
+// The comment `-- shapes: sure` adds the checked form, such as hold_update_sure (see checkedText). A statement for many rows may add the forms
+// hold_insert_alike and hold_insert_one, with the comment `-- shapes: alike, one`. Such a statement may contain these lines:
 //
 //	-- @values held_row FROM $2       k.project_id, k.container_id, …
 //	-- @from held_row FROM $2         FROM unnest($2::UUID[], $3::UUID[], …) AS k (project_id, container_id, …)
@@ -171,10 +172,10 @@ func expand(name, text string) (map[string]statement, error) {
 			lines = append(lines, line)
 		}
 		made.text = strings.Join(lines, "")
-		all[s.named(name)] = made
+		all[s.statementName(name)] = made
 		if surely {
-			made.text = failing(made.text)
-			all[s.named(name)+checked] = made
+			made.text = checkedText(made.text)
+			all[s.statementName(name)+checked] = made
 		}
 	}
 	return all, nil

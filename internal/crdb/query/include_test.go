@@ -59,7 +59,7 @@ func TestKeyShapesPassKeysAsValues(t *testing.T) {
 		"(t.host_bits, t.base) IN (($2::INT2, $3::BYTEA), ($4::INT2, $5::BYTEA))", made["s_keys2"])
 	require.Contains(t, made["s_keys8_sure"], "($16::INT2, $17::BYTEA))\nRETURNING 1\n)\nSELECT 1 / (count(*) = $18::INT8)::INT4")
 	for n, want := range map[int]string{1: "free_delete_keys2", 2: "free_delete_keys2", 3: "free_delete_keys8", 32: "free_delete_keys32", 33: ""} {
-		name, takes := query.ByKeys("free_delete", n)
+		name, takes := query.KeyedForm("free_delete", n)
 		require.Equal(t, want, name)
 		require.Equal(t, want != "", takes >= n)
 	}
@@ -91,7 +91,7 @@ func TestRowsSelectTheFittingShape(t *testing.T) {
 		{"hold_delete", 2, alike, "hold_delete"},
 		{"shard_insert", 1, alike, "shard_insert"},
 	} {
-		name, arrays := query.For(c.name, c.n, c.same)
+		name, arrays := query.BestForm(c.name, c.n, c.same)
 		require.Equal(t, c.want, name)
 		require.Len(t, arrays, len(query.Columns(c.name)))
 	}

@@ -89,9 +89,9 @@ func merge(names []string) string {
 			looks = append(looks, "("+numbered(text, n)+")")
 		case surely:
 			looks = append(looks, fmt.Sprintf("(SELECT 1 / (count(*) = $%d::INT8)::INT4 FROM %s)", taken+n+1, table))
-			tables = append(tables, table+" AS (\n"+answering(numbered(text, n+1))+"\n)")
+			tables = append(tables, table+" AS (\n"+returningRows(numbered(text, n+1))+"\n)")
 		default:
-			tables = append(tables, table+" AS (\n"+answering(numbered(text, n))+"\n)")
+			tables = append(tables, table+" AS (\n"+returningRows(numbered(text, n))+"\n)")
 		}
 	}
 	if len(looks) == 0 {

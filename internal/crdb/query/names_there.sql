@@ -1,4 +1,4 @@
--- purpose: the names from filters of a list that a project may use: its own and granted pools and spaces, pools behind its classes and for its scopes, and classes
+-- purpose: the names in the filters of a list that a project may use: its own and granted pools and spaces, pools of its classes and of its scopes, and classes
 -- index:   projects_name_key, pools_name_key, pools_pkey, spaces_name_key, grants_pkey, pool_classes_pool_idx, classes_pkey, classes_name_key
 -- rows:    at most one for each name; the probes of the indexes are the same whether or not the pool or space exists
 -- locks:   none

@@ -1,4 +1,4 @@
--- purpose: the revision of a pool, the time since when it has been empty (not part of the revision), and its fence in a region, to check what a server has cached
+-- purpose: the revision of a pool, the time since which it has been empty (not part of the revision), and its fence in a region, to check what a server has cached
 -- index:   pools_pkey, fences_pkey
 -- rows:    1
 -- locks:   none

@@ -69,11 +69,11 @@ func Remark(name, about string) string {
 // Columns returns, in order, the columns for which a statement takes arguments.
 func Columns(name string) []Column { return known(name).columns }
 
-// For returns the name of a statement's best form for n rows. same reports whether all rows have the same value in a column. arrays contains one
-// value for each column: true if the form takes an array for the column.
-func For(name string, n int, same func(column string) bool) (statement string, arrays []bool) {
+// BestForm returns the name of a statement's best form for n rows. sameValue reports whether all rows have the same value in a column. arrays
+// contains one value for each column: true if the form takes an array for the column.
+func BestForm(name string, n int, sameValue func(column string) bool) (statement string, arrays []bool) {
 	s := known(name)
-	differs := func(c Column) bool { return !c.varies && !same(c.Name) }
+	differs := func(c Column) bool { return !c.varies && !sameValue(c.Name) }
 	to := many
 	switch {
 	case n == 1 && slices.Contains(s.shapes, one):
@@ -85,26 +85,26 @@ func For(name string, n int, same func(column string) bool) (statement string, a
 	for i, c := range s.columns {
 		arrays[i] = to.varies(c)
 	}
-	return to.named(name), arrays
+	return to.statementName(name), arrays
 }
 
 // HasKeys reports whether a statement has forms that list their rows' keys.
 func HasKeys(name string) bool { return slices.Contains(known(name).shapes, keyed[0]) }
 
-// ByKeys returns the name of a statement's smallest form that can list n row keys. It also returns the number of keys that this form takes. If no
-// form is large enough, as for more than MostKeys rows, it returns 0.
-func ByKeys(name string, n int) (statement string, takes int) {
+// KeyedForm returns the name of a statement's smallest form that can list n row keys. It also returns the number of keys that this form takes. If no
+// form is large enough, for example for more than MostKeys rows, it returns 0.
+func KeyedForm(name string, n int) (statement string, takes int) {
 	for _, s := range known(name).shapes {
 		if s.keys() >= n && n > 0 {
-			return s.named(name), s.keys()
+			return s.statementName(name), s.keys()
 		}
 	}
 	return "", 0
 }
 
-// Checked returns the name of a statement's checked form, and whether that form exists. The checked form fails unless the row count equals its last
-// argument.
-func Checked(name string) (string, bool) {
+// CheckedForm returns the name of a statement's checked form, and whether that form exists. The checked form fails unless the row count equals its
+// last argument.
+func CheckedForm(name string) (string, bool) {
 	_, there := statements[name+checked]
 	return name + checked, there
 }

@@ -1,4 +1,4 @@
--- purpose: set whether a quota is overdrawn; its revision stays
+-- purpose: set whether a quota is overdrawn; its revision does not change
 -- index:   quotas_pkey
 -- rows:    1
 -- locks:   the row

@@ -1,4 +1,4 @@
--- purpose: set the time since when a scoped pool has been empty, if it is still the time that was read; the revision stays
+-- purpose: set the time since which a scoped pool has been empty, if it is still the time that was read; the revision does not change
 -- index:   pools_pkey
 -- rows:    1
 -- locks:   the row

@@ -2,7 +2,7 @@
 -- index:   utilization_pkey
 -- rows:    one for each pool and each stored day and month
 -- locks:   none
--- region:  every, because each pool's is in the region in which the pool is at home; each row is found by the pool's part of the key
+-- region:  every, because each pool's records are in the pool's home region; each row is found by the pool's part of the key
 SELECT p.id, t.begins, t.points
 FROM unnest($1::TEXT[], $2::UUID[]) AS p (region, id)
 CROSS JOIN LATERAL (

@@ -1,4 +1,4 @@
--- purpose: remove the oldest daily records before a day and return them, so that fewer points of them can be kept
+-- purpose: remove the oldest daily records before a day and return them, so that only some of their points are kept
 -- index:   utilization_begins_idx, utilization_pkey
 -- rows:    the limit
 -- locks:   the rows

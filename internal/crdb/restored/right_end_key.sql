@@ -1,4 +1,4 @@
--- purpose: delete again the keys that were deleted after the backup
+-- purpose: delete the keys that were deleted after the backup and that the restore brought back
 -- index:   none: all rows, once
 -- rows:    all such keys
 -- locks:   the rows

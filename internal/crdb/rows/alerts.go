@@ -19,7 +19,7 @@ var AlertRules = labelledKind(func(v *ipam.AlertRule) *ipam.Metadata { return &v
 	nullableMoment("looked_at", func(r *alertRuleRow) *time.Time { return &r.object.CheckedAt }),
 	id("epoch", func(r *alertRuleRow) *ipam.ID { return &r.object.Epoch }),
 	plain("alerts", func(r *alertRuleRow) *int64 { return &r.object.Alerts }),
-}, func(r *alertRuleRow, d *documents) { r.spec = d.of(r.object.Spec) })
+}, func(r *alertRuleRow, d *documents) { r.spec = d.encode(r.object.Spec) })
 
 // Alerts maps alerts to rows. An alert that is read lacks its rule's fields.
 var Alerts = kindOf(table[ipam.Alert]{

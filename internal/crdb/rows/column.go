@@ -18,23 +18,23 @@ type column[R any] struct {
 	same  func([]R) bool // false if two rows have different values, or may have
 }
 
-// newColumn returns a column. The function at returns the scan target, and written returns the value to write.
-func newColumn[R, T, W any](name string, at func(*R) T, written func(*R) W, equal func(a, b W) bool) column[R] {
+// newColumn returns a column. target returns the scan target, and valueOf returns the value to write.
+func newColumn[R, T, W any](name string, target func(*R) T, valueOf func(*R) W, equal func(a, b W) bool) column[R] {
 	return column[R]{
 		name:  name,
-		to:    func(r *R) any { return at(r) },
-		value: func(r *R) any { return written(r) },
+		to:    func(r *R) any { return target(r) },
+		value: func(r *R) any { return valueOf(r) },
 		array: func(rows []R) any {
 			list := make([]W, len(rows))
 			for i := range rows {
-				list[i] = written(&rows[i])
+				list[i] = valueOf(&rows[i])
 			}
 			return list
 		},
 		same: func(rows []R) bool {
-			first := written(&rows[0])
+			first := valueOf(&rows[0])
 			for i := range rows[1:] {
-				if !equal(written(&rows[i+1]), first) {
+				if !equal(valueOf(&rows[i+1]), first) {
 					return false
 				}
 			}
@@ -109,13 +109,13 @@ func nullableMoment[R any](name string, at func(*R) *time.Time) column[R] {
 	})
 }
 
-// document returns a JSON column. The function at returns the value to read, and doc returns the encoded text to write.
-func document[R, T any](name string, at func(*R) *T, doc func(*R) *string) column[R] {
-	return required(name, at, func(r *R) string { return *doc(r) })
+// document returns a JSON column. target returns the scan target, and doc returns the encoded text to write.
+func document[R, T any](name string, target func(*R) *T, doc func(*R) *string) column[R] {
+	return required(name, target, func(r *R) string { return *doc(r) })
 }
 
-// written returns the same column, but for writing only.
-func written[R any](c column[R]) column[R] {
+// writeOnly returns the same column, but for writing only.
+func writeOnly[R any](c column[R]) column[R] {
 	c.to = nil
 	return c
 }
@@ -167,18 +167,18 @@ type labelled[V any] struct {
 	family         int16
 }
 
-// labelledKind returns a Kind. The function of returns an object's metadata, columns are the columns without metadata, and encode sets the row's
-// fields that the database stores in another form; nil: there are none.
-func labelledKind[V any](of func(*V) *ipam.Metadata, columns table[labelled[V]], encode func(*labelled[V], *documents)) Kind[V] {
-	meta := func(r *labelled[V]) *ipam.Metadata { return of(&r.object) }
+// labelledKind returns a Kind. metadataOf returns an object's metadata, columns contains the columns without metadata, and encode sets the row's
+// fields that the database stores in another form. encode is nil if there are no such fields.
+func labelledKind[V any](metadataOf func(*V) *ipam.Metadata, columns table[labelled[V]], encode func(*labelled[V], *documents)) Kind[V] {
+	meta := func(r *labelled[V]) *ipam.Metadata { return metadataOf(&r.object) }
 	return kindOf(slices.Concat(recordColumns(meta), labelColumns(meta, func(r *labelled[V]) *metadata { return &r.metadata }), columns), func(v V, d *documents) labelled[V] {
-		r := labelled[V]{object: v, metadata: d.metadata(*of(&v))}
+		r := labelled[V]{object: v, metadata: d.metadata(*metadataOf(&v))}
 		if encode != nil {
 			encode(&r, d)
 		}
 		return r
 	}, func(r *labelled[V]) (V, error) {
-		normalize(of(&r.object))
+		normalize(metadataOf(&r.object))
 		return r.object, nil
 	})
 }

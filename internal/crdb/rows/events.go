@@ -51,7 +51,7 @@ func PackEvents(events []ipam.Event) (packed []EventRow) {
 			n++
 		}
 		for run := events[:n]; len(run) > 0; {
-			r := p.first(run)
+			r := p.packRow(run)
 			packed, run = append(packed, r), run[r.Count:]
 		}
 		events = events[n:]
@@ -66,8 +66,8 @@ func follows(e, last *ipam.Event) bool {
 // packer builds rows and reuses its buffers.
 type packer struct{ text, packed []byte }
 
-// first returns a row with the first events, as many as fit.
-func (p *packer) first(events []ipam.Event) EventRow {
+// packRow returns a row with as many of the first events as fit.
+func (p *packer) packRow(events []ipam.Event) EventRow {
 	first := &events[0]
 	for limit := usualText; ; limit /= 2 {
 		text := binary.AppendVarint(slices.Grow(p.text[:0], min(300*len(events), limit+limit/4)), first.At.Sub(first.ID.Time().Truncate(time.Millisecond)).Microseconds())
@@ -86,7 +86,7 @@ func (p *packer) first(events []ipam.Event) EventRow {
 	}
 }
 
-// appendEvent appends an event. First come the members that differ between a transaction's events. The equal members then follow each other, so the
+// appendEvent appends an event. The members that differ between a transaction's events come first. So the equal members are adjacent, and the
 // compressor finds them with one match.
 func appendEvent(text []byte, e *ipam.Event) []byte {
 	text = appendMember(text, e.RequestID)

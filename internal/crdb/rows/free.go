@@ -39,7 +39,7 @@ var FreeBlocks = kindOf(table[freeBlockRow]{
 	return freeBlockRow{f.Container, freeRow{Base(f.Block), HostBits(f.Block)}}
 }, nil)
 
-// FenceMove updates a container's version row (fence). It replaces the version Was by Mark, and writes the new stock.
+// FenceMove updates a container's version row (fence). It replaces the version Was with Mark, and writes the new stock.
 type FenceMove struct {
 	ID, Was, Mark ipam.ID
 	Stock         []byte // encoded by EncodeStock

@@ -36,7 +36,7 @@ var holdColumns = append(table[heldRow]{
 	moment("since", func(r *heldRow) *time.Time { return &r.since }),
 	nullableMoment("cool_until", func(r *heldRow) *time.Time { return &r.coolUntil }),
 	plain("doc", func(r *heldRow) *string { return &r.doc }),
-	written(nullableID("owner", func(r *heldRow) *ipam.ID { return &r.owner })),
+	writeOnly(nullableID("owner", func(r *heldRow) *ipam.ID { return &r.owner })),
 }, heldColumns(func(r *heldRow) *held { return &r.held })...)
 
 // Allocations maps all rows in holds to allocations, with or without a claim. A root pool's allocation is read without its project. Only allocations
@@ -96,7 +96,7 @@ func (r *heldRow) claim() (ipam.Claim, error) {
 func rowOfAllocation(a ipam.Allocation, d *documents) heldRow {
 	return heldRow{
 		region: a.Region, project: a.ProjectID, container: a.ContainerID, id: a.ID, holder: a.HolderProjectID, revision: a.Revision, class: a.Class.ID,
-		purpose: a.Purpose, phase: a.Phase, since: a.Since, coolUntil: a.CoolUntil, doc: d.of(textOfAllocation(&a)), held: heldIn(a.Block),
+		purpose: a.Purpose, phase: a.Phase, since: a.Since, coolUntil: a.CoolUntil, doc: d.encode(textOfAllocation(&a)), held: heldIn(a.Block),
 	}
 }
 

@@ -10,10 +10,10 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// If saysNothing ignored a field of the spec, and a spec had only that field, the field would be lost.
+// If isEmptySpec ignored a field of the spec, and a spec had only that field, the field would be lost.
 func TestSpecWithAnyFieldIsStored(t *testing.T) {
 	t.Parallel()
-	require.True(t, saysNothing(&ipam.ClaimSpec{}))
+	require.True(t, isEmptySpec(&ipam.ClaimSpec{}))
 	structs := map[reflect.Type]any{
 		reflect.TypeFor[ipam.Ref]():     ipam.Ref{Name: "p"},
 		reflect.TypeFor[netip.Prefix](): netip.MustParsePrefix("10.0.0.0/8"),
@@ -37,6 +37,6 @@ func TestSpecWithAnyFieldIsStored(t *testing.T) {
 		default:
 			f.Set(reflect.ValueOf(structs[f.Type()]))
 		}
-		require.False(t, saysNothing(&s), field.Name)
+		require.False(t, isEmptySpec(&s), field.Name)
 	}
 }

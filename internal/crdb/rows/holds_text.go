@@ -43,7 +43,7 @@ const (
 // textOf returns a claim's encoded holdText. It caches the previous claim's text, because one request's claims often have the same text.
 func (d *documents) textOf(c *ipam.Claim) string {
 	if d.before == nil || !sameText(c, d.before) {
-		d.text = d.of(textOfClaim(c))
+		d.text = d.encode(textOfClaim(c))
 	}
 	d.before = c
 	return d.text
@@ -80,7 +80,7 @@ func textOfClaim(c *ipam.Claim) *holdText {
 	if spec.ReclaimPolicy != "" {
 		t.Omitted, spec.ReclaimPolicy = t.Omitted|omittedPolicy, ""
 	}
-	if !saysNothing(&spec) {
+	if !isEmptySpec(&spec) {
 		rest := spec
 		t.Spec = &rest
 	}
@@ -91,8 +91,8 @@ func textOfClaim(c *ipam.Claim) *holdText {
 	return t
 }
 
-// saysNothing reports whether a spec is zero. It ignores consumers, which are not stored in the spec.
-func saysNothing(s *ipam.ClaimSpec) bool {
+// isEmptySpec reports whether a spec is zero. It ignores consumers, which are not stored in the spec.
+func isEmptySpec(s *ipam.ClaimSpec) bool {
 	return s.OwnerRef == nil && s.Scope == nil && s.Alike(&ipam.ClaimSpec{})
 }
 
@@ -155,9 +155,9 @@ func refOfText(s string) ipam.Ref {
 	return ipam.Ref{Project: project, Name: name}
 }
 
-// microsUnless returns t in microseconds since 1970. It returns 0 if t equals same.
-func microsUnless(t, same time.Time) int64 {
-	if t.UnixMicro() == same.UnixMicro() {
+// microsUnless returns t in microseconds since 1970. It returns 0 if t equals reference.
+func microsUnless(t, reference time.Time) int64 {
+	if t.UnixMicro() == reference.UnixMicro() {
 		return 0
 	}
 	return t.UnixMicro()

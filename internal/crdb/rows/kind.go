@@ -24,14 +24,14 @@ type Kind[V any] struct {
 	// Arrays returns the statement's best form for these rows: the name and the arguments. For each column, the argument is an array, or one value
 	// for all rows.
 	Arrays func(statement string, list []V) (string, []any, error)
-	// Keys returns the arguments for a statement that lists its rows' keys. takes is the number that the statement lists. If list is shorter, its
-	// last key fills the rest.
-	Keys func(statement string, list []V, takes int) ([]any, error)
+	// Keys returns the arguments for a statement that lists its rows' keys. size is the number of keys that the statement lists. If list is shorter,
+	// its last key is repeated.
+	Keys func(statement string, list []V, size int) ([]any, error)
 }
 
 // kindOf returns a Kind. R is the Go type for a row. row converts an object to an R, and value converts it back.
 func kindOf[V, R any](columns table[R], row func(V, *documents) R, value func(*R) (V, error)) Kind[V] {
-	scan := columns.read().scanner()
+	scan := columns.readable().scanner()
 	return Kind[V]{
 		Scan: func(from pgx.CollectableRow) (v V, err error) {
 			var r R
@@ -51,10 +51,10 @@ func kindOf[V, R any](columns table[R], row func(V, *documents) R, value func(*R
 			for i, v := range list {
 				rows[i] = row(v, &docs)
 			}
-			name, arrays := query.For(statement, len(list), func(c string) bool { return columns.named(c).same(rows) })
+			name, arrays := query.BestForm(statement, len(list), func(c string) bool { return columns.column(c).same(rows) })
 			args := make([]any, len(arrays))
 			for i, c := range query.Columns(statement) {
-				if column := columns.named(c.Name); arrays[i] {
+				if column := columns.column(c.Name); arrays[i] {
 					args[i] = column.array(rows)
 				} else {
 					args[i] = column.value(&rows[0])
@@ -62,9 +62,9 @@ func kindOf[V, R any](columns table[R], row func(V, *documents) R, value func(*R
 			}
 			return name, args, docs.err
 		},
-		Keys: func(statement string, list []V, takes int) (args []any, err error) {
+		Keys: func(statement string, list []V, size int) (args []any, err error) {
 			var docs documents
-			for n := range takes {
+			for n := range size {
 				r := row(list[min(n, len(list)-1)], &docs)
 				args = columns.append(args, statement, &r)
 			}
@@ -97,8 +97,8 @@ func (t table[R]) ordered(fields []pgconn.FieldDescription) (*order, error) {
 	return o, nil
 }
 
-// is reports whether a row's columns have this order.
-func (o *order) is(fields []pgconn.FieldDescription) bool {
+// matches reports whether a row's columns have this order.
+func (o *order) matches(fields []pgconn.FieldDescription) bool {
 	return o != nil && slices.EqualFunc(fields, o.names, func(f pgconn.FieldDescription, name string) bool { return f.Name == name })
 }
 
@@ -107,7 +107,7 @@ func (t table[R]) scanner() func(pgx.CollectableRow, *R) error {
 	var last atomic.Pointer[order]
 	return func(from pgx.CollectableRow, r *R) (err error) {
 		fields, o := from.FieldDescriptions(), last.Load()
-		if !o.is(fields) {
+		if !o.matches(fields) {
 			if o, err = t.ordered(fields); err != nil {
 				return err
 			}
@@ -121,8 +121,8 @@ func (t table[R]) scanner() func(pgx.CollectableRow, *R) error {
 	}
 }
 
-// read returns the columns that are read.
-func (t table[R]) read() table[R] {
+// readable returns the columns that are read.
+func (t table[R]) readable() table[R] {
 	return slices.DeleteFunc(slices.Clone(t), func(c column[R]) bool { return c.to == nil })
 }
 
@@ -133,24 +133,24 @@ func (t table[R]) index(name string) int {
 // append appends a statement's arguments for the row r.
 func (t table[R]) append(args []any, statement string, r *R) []any {
 	for _, c := range query.Columns(statement) {
-		args = append(args, t.named(c.Name).value(r))
+		args = append(args, t.column(c.Name).value(r))
 	}
 	return args
 }
 
-func (t table[R]) named(name string) *column[R] { return &t[t.index(name)] }
+func (t table[R]) column(name string) *column[R] { return &t[t.index(name)] }
 
-// within converts columns for P into columns for R. An R contains a P, and the function of returns this P.
-func within[R, P any](part table[P], of func(*R) *P) (t table[R]) {
+// within converts columns for P into columns for R. An R contains a P, and partOf returns this P.
+func within[R, P any](part table[P], partOf func(*R) *P) (t table[R]) {
 	for _, c := range part {
 		t = append(t, column[R]{
-			name: c.name, to: func(r *R) any { return c.to(of(r)) }, value: func(r *R) any { return c.value(of(r)) },
+			name: c.name, to: func(r *R) any { return c.to(partOf(r)) }, value: func(r *R) any { return c.value(partOf(r)) },
 		})
 	}
 	return t
 }
 
-// asItIs and asRead are for a kind that uses the object type for its rows, too.
+// asItIs and asRead convert nothing. They are for a kind that also uses the object type for its rows.
 func asItIs[V any](v V, _ *documents) V { return v }
 
 func asRead[V any](v *V) (V, error) { return *v, nil }
@@ -162,7 +162,7 @@ type documents struct {
 	text   string
 }
 
-func (d *documents) of(v any) string {
+func (d *documents) encode(v any) string {
 	doc, err := Document(v)
 	d.err = errors.Join(d.err, err)
 	return doc
@@ -173,7 +173,7 @@ func (d *documents) labels(m map[string]string) string {
 	if len(m) == 0 {
 		return "{}"
 	}
-	return d.of(m)
+	return d.encode(m)
 }
 
 // list encodes a list. An empty list and nil become [].
@@ -181,5 +181,5 @@ func list[T any](d *documents, all []T) string {
 	if len(all) == 0 {
 		return "[]"
 	}
-	return d.of(all)
+	return d.encode(all)
 }

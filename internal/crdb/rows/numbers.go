@@ -27,7 +27,7 @@ type numberTo struct{ at **big.Int }
 
 // ScanNumeric implements pgtype.NumericScanner.
 func (n numberTo) ScanNumeric(v pgtype.Numeric) (err error) {
-	*n.at, err = whole(v)
+	*n.at, err = wholeNumber(v)
 	return err
 }
 
@@ -40,8 +40,8 @@ func nullableNumber[R any](name string, at func(*R) **big.Int) column[R] {
 	return required(name, func(r *R) *numberTo { return &numberTo{at(r)} }, func(r *R) pgtype.Numeric { return Number(*at(r)) })
 }
 
-// whole converts a stored number exactly. NULL becomes nil, and a number with a fraction is an error.
-func whole(n pgtype.Numeric) (*big.Int, error) {
+// wholeNumber converts a stored number exactly. NULL becomes nil, and a number with a fraction is an error.
+func wholeNumber(n pgtype.Numeric) (*big.Int, error) {
 	if !n.Valid {
 		return nil, nil //nolint:nilnil // NULL: there is no number
 	}

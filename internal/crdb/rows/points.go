@@ -57,8 +57,8 @@ func MonthOf(at time.Time) time.Time {
 	return time.Date(year, number, 1, 0, 0, 0, 0, time.UTC)
 }
 
-// Months combines daily records into months. kept selects a day's records to keep.
-func Months(days []Day, kept func([]ipam.UsedAt) []ipam.UsedAt) (m MonthRows) {
+// Months combines daily records into months. selectKept selects the records of a day that the month keeps.
+func Months(days []Day, selectKept func([]ipam.UsedAt) []ipam.UsedAt) (m MonthRows) {
 	type month struct {
 		pool   ipam.ID
 		begins time.Time
@@ -73,7 +73,7 @@ func Months(days []Day, kept func([]ipam.UsedAt) []ipam.UsedAt) (m MonthRows) {
 			m.Pools, m.Begin = append(m.Pools, d.PoolID), append(m.Begin, of.begins)
 			m.Latest, m.Points = append(m.Latest, time.Time{}), append(m.Points, nil)
 		}
-		for _, r := range kept(d.Records) {
+		for _, r := range selectKept(d.Records) {
 			m.Latest[i], m.Points[i] = r.At, AppendPoint(m.Points[i], of.begins, r)
 		}
 	}

@@ -54,10 +54,10 @@ var poolColumns = slices.Concat(leanColumns,
 	table[poolRow]{
 		plain("description", func(r *poolRow) *string { return &r.Spec.Description }),
 		document("reservations", func(r *poolRow) *[]ipam.Reservation { return &r.Spec.Reservations }, func(r *poolRow) *string { return &r.reservations }),
-		written(plain("af", func(r *poolRow) *int16 { return &r.family })),
-		written(nullableID("scope_class_id", func(r *poolRow) *ipam.ID { return &r.scopeClass })),
-		written(nullableID("scope_project_id", func(r *poolRow) *ipam.ID { return &r.scopeProject })),
-		written(pointer("scope_key", func(r *poolRow) **string { return &r.scopeKey })),
+		writeOnly(plain("af", func(r *poolRow) *int16 { return &r.family })),
+		writeOnly(nullableID("scope_class_id", func(r *poolRow) *ipam.ID { return &r.scopeClass })),
+		writeOnly(nullableID("scope_project_id", func(r *poolRow) *ipam.ID { return &r.scopeProject })),
+		writeOnly(pointer("scope_key", func(r *poolRow) **string { return &r.scopeKey })),
 	})
 
 // Pools maps pools to rows. LeanPools does the same without the large fields, which are reservations, description, labels and annotations.
@@ -76,7 +76,7 @@ func rowOfPool(p ipam.Pool, d *documents) poolRow {
 		r.reuseAfter = &n
 	}
 	if s := p.Scope; s != nil {
-		doc := d.of(s)
+		doc := d.encode(s)
 		r.scope, r.scopeKey, r.scopeClass, r.scopeProject = &doc, &s.Key, s.Class.ID, s.ProjectID
 	}
 	return r
@@ -118,7 +118,7 @@ type scopedRow struct {
 
 // ScopedPools maps scoped pools to rows, for reading. It also reads the facts that decide whether an empty pool may be deleted.
 var ScopedPools = kindOf(
-	append(within(poolColumns.read(), func(r *scopedRow) *poolRow { return &r.poolRow }),
+	append(within(poolColumns.readable(), func(r *scopedRow) *poolRow { return &r.poolRow }),
 		document("class_spec", func(r *scopedRow) *ipam.ClassSpec { return &r.class }, nil),
 		plain("held", func(r *scopedRow) *bool { return &r.held })),
 	nil,

@@ -23,8 +23,8 @@ func hashOf(text string) ipam.ID {
 
 // StoredResponses maps stored responses to rows. A response that is read lacks its key.
 var StoredResponses = kindOf(table[storedResponseRow]{
-	written(id("project_id", func(r *storedResponseRow) *ipam.ID { return &r.ProjectID })),
-	written(id("key", func(r *storedResponseRow) *ipam.ID { return &r.key })),
+	writeOnly(id("project_id", func(r *storedResponseRow) *ipam.ID { return &r.ProjectID })),
+	writeOnly(id("key", func(r *storedResponseRow) *ipam.ID { return &r.key })),
 	id("fingerprint", func(r *storedResponseRow) *ipam.ID { return (*ipam.ID)(&r.Fingerprint) }),
 	moment("expires_at", func(r *storedResponseRow) *time.Time { return &r.ExpiresAt }),
 	raw("answer", func(r *storedResponseRow) *[]byte { return &r.Body }),

@@ -35,11 +35,11 @@ var Classes = labelledKind(func(v *ipam.Class) *ipam.Metadata { return &v.Metada
 	plain("project", func(r *classRow) *string { return &r.object.Project }),
 	plain("name", func(r *classRow) *string { return &r.object.Name }),
 	document("spec", func(r *classRow) *ipam.ClassSpec { return &r.object.Spec }, func(r *classRow) *string { return &r.spec }),
-	written(plain("af", func(r *classRow) *int16 { return &r.family })),
-	written(text("visibility", func(r *classRow) *ipam.Visibility { return &r.object.Spec.Visibility })),
-	written(plain("is_default", func(r *classRow) *bool { return &r.object.Spec.IsDefault })),
+	writeOnly(plain("af", func(r *classRow) *int16 { return &r.family })),
+	writeOnly(text("visibility", func(r *classRow) *ipam.Visibility { return &r.object.Spec.Visibility })),
+	writeOnly(plain("is_default", func(r *classRow) *bool { return &r.object.Spec.IsDefault })),
 }, func(r *classRow, d *documents) {
-	r.spec, r.family = d.of(r.object.Spec), FamilyNumber(r.object.Spec.Family)
+	r.spec, r.family = d.encode(r.object.Spec), FamilyNumber(r.object.Spec.Family)
 })
 
 // Members maps members to rows. The reader of a row must set the member's project.

@@ -10,7 +10,7 @@ import (
 
 // Events maps the audit trail's rows. A row that is read lacks its project.
 var Events = kindOf(table[EventRow]{
-	written(id("project_id", func(r *EventRow) *ipam.ID { return &r.ProjectID })),
+	writeOnly(id("project_id", func(r *EventRow) *ipam.ID { return &r.ProjectID })),
 	id("id", func(r *EventRow) *ipam.ID { return &r.ID }),
 	plain("count", func(r *EventRow) *int16 { return &r.Count }),
 	raw("events", func(r *EventRow) *[]byte { return &r.Events }),
@@ -22,8 +22,8 @@ type holdRow struct {
 	phase string
 }
 
-// phaseOf returns the text in the column phase: the phase, and after it the reason, if the period ended for a reason. Most rows have no reason and
-// stay short.
+// phaseOf returns the text in the column phase. It consists of the phase and, if the period ended for a reason, that reason. Most rows have no
+// reason, so their text is short.
 func phaseOf(h ipam.Hold) string {
 	if !h.Because.IsSet() {
 		return string(h.Phase)
@@ -42,7 +42,7 @@ func (r *holdRow) readPhase() {
 // Holds maps block history to rows. A record that is read lacks its project.
 var Holds = kindOf(slices.Concat(
 	table[holdRow]{
-		written(id("project_id", func(r *holdRow) *ipam.ID { return &r.ProjectID })),
+		writeOnly(id("project_id", func(r *holdRow) *ipam.ID { return &r.ProjectID })),
 		id("id", func(r *holdRow) *ipam.ID { return &r.ID }),
 		moment("until", func(r *holdRow) *time.Time { return &r.Until }),
 		moment("since", func(r *holdRow) *time.Time { return &r.Since }),

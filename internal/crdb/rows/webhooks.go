@@ -21,7 +21,7 @@ var Webhooks = labelledKind(func(v *ipam.Webhook) *ipam.Metadata { return &v.Met
 	id("epoch", func(r *webhookRow) *ipam.ID { return &r.object.Epoch }),
 	plain("dead_letters", func(r *webhookRow) *int64 { return &r.object.DeadLetters }),
 }, func(r *webhookRow, d *documents) {
-	r.spec, r.progress = d.of(r.object.Spec), d.of(r.object.Progress)
+	r.spec, r.progress = d.encode(r.object.Spec), d.encode(r.object.Progress)
 })
 
 type deliveryRow struct {
@@ -45,7 +45,7 @@ var Deliveries = kindOf(table[deliveryRow]{
 }, func(d ipam.Delivery, docs *documents) deliveryRow {
 	r := deliveryRow{Delivery: d}
 	if d.Error != nil {
-		text := docs.of(d.Error)
+		text := docs.encode(d.Error)
 		r.problem = &text
 	}
 	return r

@@ -12,27 +12,27 @@ import (
 
 // engine contains all differences between the two databases in schemas, regions and roles.
 type engine interface {
-	// standing reads the database's regions.
-	standing(ctx context.Context, c *pgx.Conn) (standing, error)
+	// readRegions reads the database's regions.
+	readRegions(ctx context.Context, c *pgx.Conn) (regionState, error)
 	// regionSteps returns the statements that add the requested regions and set the survival goal. If the database cannot satisfy the request, it
 	// returns an error.
-	regionSteps(s standing, o MigrateOptions) ([]ddl, error)
-	// migrating returns session parameters for a connection that creates tables. locked returns Carve's tables that are locked against schema
-	// changes.
-	migrating() map[string]string
-	locked(ctx context.Context, c *pgx.Conn) ([]string, error)
+	regionSteps(s regionState, o MigrateOptions) ([]ddl, error)
+	// migrationSettings returns session parameters for a connection that creates tables. lockedTables returns Carve's tables that are locked against
+	// schema changes.
+	migrationSettings() map[string]string
+	lockedTables(ctx context.Context, c *pgx.Conn) ([]string, error)
 	// files returns the numbered migration files for the engine. localities returns the statements that move each table to its locality if the table has
 	// another one. The files and the localities depend on the number of regions.
 	files(regions int) fs.FS
 	localities(ctx context.Context, c *pgx.Conn, regions int) ([]ddl, error)
-	// createRole returns the statement that creates a group role. raced reports whether an error comes from a concurrent change to the same role.
+	// createRole returns the statement that creates a group role. isRace reports whether an error comes from a concurrent change to the same role.
 	createRole(role string) string
-	raced(code, message string) bool
-	// closed returns the statements that take the right to create tables from PUBLIC. problems contains the statements that the user may not run.
-	// privileges lists all possible privileges on a table. more lists the user's privileges that are not on a table.
-	closed(ctx context.Context, c *pgx.Conn, st roleState) (steps []ddl, problems []string, err error)
+	isRace(code, message string) bool
+	// revokePublic returns the statements that revoke PUBLIC's right to create tables. problems contains the statements that the user may not run.
+	// privileges lists all possible privileges on a table. otherPrivileges lists the user's privileges that are not on a table.
+	revokePublic(ctx context.Context, c *pgx.Conn, st roleState) (steps []ddl, problems []string, err error)
 	privileges() []string
-	more(ctx context.Context, c *pgx.Conn) ([]string, error)
+	otherPrivileges(ctx context.Context, c *pgx.Conn) ([]string, error)
 	// gateway returns the region in which the connection's node is, or "" if the database does not know the region.
 	gateway(ctx context.Context, c *pgx.Conn) (string, error)
 }

@@ -20,14 +20,15 @@ func setLocked(table string, to bool) string {
 	return "ALTER TABLE " + name(table) + " SET (schema_locked = " + value + ")" // CockroachDB requires that this is the only setting in its statement, outside a transaction
 }
 
-// migrating returns session parameters. They are set when the connection starts, because there an older CockroachDB only warns about an unknown
-// parameter. autocommit_before_ddl is off, because otherwise CockroachDB commits before each DDL statement, and runs one job for each new table.
-func (cockroach) migrating() map[string]string {
+// migrationSettings returns session parameters. They are set when the connection starts, because there an older CockroachDB only warns about an
+// unknown parameter. autocommit_before_ddl is off, because otherwise CockroachDB commits before each DDL statement, and runs one job for each new
+// table.
+func (cockroach) migrationSettings() map[string]string {
 	return map[string]string{"create_table_with_schema_locked": "off", "autocommit_before_ddl": "off"}
 }
 
-// locked returns Carve's schema-locked tables.
-func (cockroach) locked(ctx context.Context, c *pgx.Conn) ([]string, error) {
+// lockedTables returns Carve's schema-locked tables.
+func (cockroach) lockedTables(ctx context.Context, c *pgx.Conn) ([]string, error) {
 	rows, err := c.Query(ctx, askLocked)
 	if err != nil {
 		return nil, err

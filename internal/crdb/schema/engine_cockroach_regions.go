@@ -40,12 +40,13 @@ func setLocality(table string, l Locality) string {
 	return "ALTER TABLE " + name(table) + " SET LOCALITY " + string(l)
 }
 
-func name(of string) string { return pgx.Identifier{of}.Sanitize() }
+func name(identifier string) string { return pgx.Identifier{identifier}.Sanitize() }
 
-// enough is the number of regions that a database needs to survive the loss of one. After the loss, a majority of the replicas must remain.
-const enough = 3
+// minRegions is the number of regions that a database needs to survive the loss of one region. After the loss, a majority of the replicas must
+// remain.
+const minRegions = 3
 
-func (cockroach) standing(ctx context.Context, c *pgx.Conn) (s standing, err error) {
+func (cockroach) readRegions(ctx context.Context, c *pgx.Conn) (s regionState, err error) {
 	if err := c.QueryRow(ctx, askDatabase).Scan(&s.database); err != nil {
 		return s, err
 	}
@@ -75,14 +76,14 @@ func (cockroach) standing(ctx context.Context, c *pgx.Conn) (s standing, err err
 }
 
 // regionSteps makes the database multi-region and adds the missing regions. A multi-region database has the type crdb_internal_region.
-func (cockroach) regionSteps(s standing, o MigrateOptions) (steps []ddl, err error) {
+func (cockroach) regionSteps(s regionState, o MigrateOptions) (steps []ddl, err error) {
 	if s.primary != "" && s.primary != o.Regions[0] {
 		return nil, fmt.Errorf("%w: the database's primary region is %q, and the list begins with %q; make that region the primary one again with %s, or remove it from the database",
 			ErrRegion, s.primary, o.Regions[0], setPrimaryRegion(s.database, o.Regions[0]))
 	}
-	if o.Survive == SurviveRegion && len(o.Regions) < enough {
+	if o.Survive == SurviveRegion && len(o.Regions) < minRegions {
 		return nil, fmt.Errorf("%w: to survive the loss of a region, a database needs at least %d regions, and the list has %d; add regions, or use --survive zone",
-			ErrRegion, enough, len(o.Regions))
+			ErrRegion, minRegions, len(o.Regions))
 	}
 	for i, region := range o.Regions {
 		switch {

@@ -21,9 +21,9 @@ func (cockroach) createRole(role string) string { return "CREATE ROLE IF NOT EXI
 // privileges omits some privileges that only an owner has in CockroachDB. An example is TRUNCATE, which needs DROP.
 func (cockroach) privileges() []string { return []string{"SELECT", "INSERT", "UPDATE", "DELETE"} }
 
-// closed takes the right to create tables in the schema public from PUBLIC. CockroachDB grants it to PUBLIC unless a cluster setting forbids that.
-// The migrating user may have the right only through PUBLIC, so it gets its own grant first.
-func (cockroach) closed(ctx context.Context, c *pgx.Conn, st roleState) (steps []ddl, problems []string, err error) {
+// revokePublic revokes PUBLIC's right to create tables in the schema public. CockroachDB grants this right to PUBLIC unless a cluster setting forbids
+// that. The migrating user may have the right only through PUBLIC, so it gets its own grant first.
+func (cockroach) revokePublic(ctx context.Context, c *pgx.Conn, st roleState) (steps []ddl, problems []string, err error) {
 	var creates int
 	if err := c.QueryRow(ctx, askPublicOf(st.schema)).Scan(&creates); err != nil {
 		return nil, nil, err
@@ -35,7 +35,7 @@ func (cockroach) closed(ctx context.Context, c *pgx.Conn, st roleState) (steps [
 	return steps, nil, nil
 }
 
-func (cockroach) more(ctx context.Context, c *pgx.Conn) (out []string, err error) {
+func (cockroach) otherPrivileges(ctx context.Context, c *pgx.Conn) (out []string, err error) {
 	var admin, database, schema, option bool
 	if err := c.QueryRow(ctx, askMore).Scan(&admin, &database, &schema); err != nil {
 		return nil, err
@@ -57,4 +57,4 @@ func (cockroach) more(ctx context.Context, c *pgx.Conn) (out []string, err error
 	return out, nil
 }
 
-func (cockroach) raced(code, _ string) bool { return code == "42710" }
+func (cockroach) isRace(code, _ string) bool { return code == "42710" }

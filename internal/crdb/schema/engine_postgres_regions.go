@@ -33,7 +33,7 @@ func addValue(region string) string {
 	return "ALTER TYPE " + enum + " ADD VALUE IF NOT EXISTS " + quoteLiteral(region)
 }
 
-func (postgres) standing(ctx context.Context, c *pgx.Conn) (s standing, err error) {
+func (postgres) readRegions(ctx context.Context, c *pgx.Conn) (s regionState, err error) {
 	rows, err := c.Query(ctx, askEnum)
 	if err != nil {
 		return s, err
@@ -43,7 +43,7 @@ func (postgres) standing(ctx context.Context, c *pgx.Conn) (s standing, err erro
 	return s, err
 }
 
-func (postgres) regionSteps(s standing, o MigrateOptions) (steps []ddl, err error) {
+func (postgres) regionSteps(s regionState, o MigrateOptions) (steps []ddl, err error) {
 	if len(s.there) == 0 {
 		steps = append(steps, ddl{createEnum(o.Regions), "regions of the database: " + strings.Join(o.Regions, ", ")})
 	}
@@ -58,11 +58,11 @@ func (postgres) regionSteps(s standing, o MigrateOptions) (steps []ddl, err erro
 	return steps, nil
 }
 
-// migrating returns nil, because PostgreSQL needs no settings.
-func (postgres) migrating() map[string]string { return nil }
+// migrationSettings returns nil, because PostgreSQL needs no settings.
+func (postgres) migrationSettings() map[string]string { return nil }
 
-// locked returns no tables, because PostgreSQL has no schema locks.
-func (postgres) locked(context.Context, *pgx.Conn) ([]string, error) { return nil, nil }
+// lockedTables returns no tables, because PostgreSQL has no schema locks.
+func (postgres) lockedTables(context.Context, *pgx.Conn) ([]string, error) { return nil, nil }
 
 // files returns the numbered migration files unchanged.
 func (postgres) files(int) fs.FS { return migrations.FS }

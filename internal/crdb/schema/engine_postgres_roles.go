@@ -33,9 +33,9 @@ func (postgres) privileges() []string {
 	return []string{"SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER"}
 }
 
-// closed takes two rights from PUBLIC: to create temporary tables, and to create tables in the schema. PUBLIC has the second right in clusters that
-// are older than PostgreSQL 15.
-func (postgres) closed(ctx context.Context, c *pgx.Conn, st roleState) (steps []ddl, problems []string, err error) {
+// revokePublic revokes two rights of PUBLIC: to create temporary tables, and to create tables in the schema. PUBLIC has the second right in clusters
+// that are older than PostgreSQL 15.
+func (postgres) revokePublic(ctx context.Context, c *pgx.Conn, st roleState) (steps []ddl, problems []string, err error) {
 	var creates, temporary, ofSchema, ofDatabase bool
 	if err := c.QueryRow(ctx, askPublic, st.schema).Scan(&creates, &temporary, &ofSchema, &ofDatabase); err != nil {
 		return nil, nil, err
@@ -56,7 +56,7 @@ func (postgres) closed(ctx context.Context, c *pgx.Conn, st roleState) (steps []
 	return steps, problems, nil
 }
 
-func (postgres) more(ctx context.Context, c *pgx.Conn) (out []string, err error) {
+func (postgres) otherPrivileges(ctx context.Context, c *pgx.Conn) (out []string, err error) {
 	has := make([]bool, len(attributes))
 	to := make([]any, len(attributes))
 	for i := range has {
@@ -76,7 +76,7 @@ func (postgres) more(ctx context.Context, c *pgx.Conn) (out []string, err error)
 	return out, nil
 }
 
-// raced reports whether a concurrent change to the same role made a statement fail. The change can come from another database in the same cluster.
-func (postgres) raced(code, message string) bool {
+// isRace reports whether a concurrent change to the same role made a statement fail. The change can come from another database in the same cluster.
+func (postgres) isRace(code, message string) bool {
 	return code == "42710" || code == write.UniqueViolation || code == "XX000" && strings.HasPrefix(message, "tuple concurrently ")
 }

@@ -15,9 +15,9 @@ const (
 	beginVersions  = `INSERT INTO goose_db_version (version_id, is_applied) SELECT 0, true WHERE NOT EXISTS (SELECT 1 FROM goose_db_version)`
 )
 
-// begin inserts version 0 if it is missing. goose creates its table and inserts version 0 in one transaction. But CockroachDB commits at CREATE TABLE
-// (autocommit_before_ddl, on since 25.2). If the process dies then, the table has no version, and goose refuses it for ever.
-func begin(ctx context.Context, c *pgx.Conn) error {
+// insertVersionZero inserts version 0 if it is missing. goose creates its table and inserts version 0 in one transaction. But CockroachDB commits at
+// CREATE TABLE (autocommit_before_ddl, on since 25.2). If the process dies then, the table has no version, and goose refuses it for ever.
+func insertVersionZero(ctx context.Context, c *pgx.Conn) error {
 	var begun bool
 	err := c.QueryRow(ctx, askVersionZero).Scan(&begun)
 	if dial.IsState(err, undefinedTable) {

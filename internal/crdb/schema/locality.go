@@ -23,21 +23,21 @@ const (
 	RegionalByTable Locality = "REGIONAL BY TABLE IN PRIMARY REGION"
 )
 
-// in returns the locality in a database with this number of regions. In a single region, a GLOBAL table has no advantage, and its writes would still
-// wait for clocks. So there it is REGIONAL BY TABLE.
-func (t Table) in(regions int) Locality {
+// localityIn returns the locality in a database with this number of regions. In a single region, a GLOBAL table has no advantage, and its writes
+// would still wait for clocks. So there it is REGIONAL BY TABLE.
+func (t Table) localityIn(regions int) Locality {
 	if t.Locality == Global && regions < 2 {
 		return RegionalByTable
 	}
 	return t.Locality
 }
 
-// localitySteps returns the statements that move each table to its locality if the table has another one. The parameter has contains the current
-// localities. A table that the database lacks is skipped.
-func localitySteps(has map[string]Locality, regions int) (steps []ddl) {
+// localitySteps returns the statements that move each table to its locality if the table has another one. current contains the current localities. A
+// table that the database lacks is skipped.
+func localitySteps(current map[string]Locality, regions int) (steps []ddl) {
 	for _, t := range Tables() {
-		want := t.in(regions)
-		if is, there := has[t.Name]; there && is != want {
+		want := t.localityIn(regions)
+		if is, there := current[t.Name]; there && is != want {
 			steps = append(steps, ddl{setLocality(t.Name, want), "the table " + t.Name + " is now " + string(want)})
 		}
 	}
@@ -52,7 +52,7 @@ var newTable = regexp.MustCompile(`(?ms)^CREATE TABLE IF NOT EXISTS (\w+) \(\n.*
 func withLocalities(sql string, regions int) string {
 	where := map[string]Locality{}
 	for _, t := range Tables() {
-		where[t.Name] = t.in(regions)
+		where[t.Name] = t.localityIn(regions)
 	}
 	return newTable.ReplaceAllStringFunc(sql, func(create string) string {
 		if locality, known := where[newTable.FindStringSubmatch(create)[1]]; known {

@@ -33,7 +33,7 @@ func TestMigrationsCreateTablesWithTheirLocality(t *testing.T) {
 		}
 		want := map[string]Locality{}
 		for _, l := range Tables() {
-			want[l.Name] = l.in(regions)
+			want[l.Name] = l.localityIn(regions)
 		}
 		require.Equal(t, want, placed, "a table is made with its columns and its locality on lines of their own, as those before it")
 	}

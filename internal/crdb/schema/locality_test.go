@@ -21,7 +21,7 @@ func TestEveryTableHasALocalityAndGrants(t *testing.T) {
 	var listed []string
 	for _, l := range schema.Tables() {
 		listed = append(listed, l.Name)
-		require.NotEmpty(t, l.Why, l.Name)
+		require.NotEmpty(t, l.Reason, l.Name)
 	}
 	require.True(t, slices.IsSorted(listed))
 	require.Equal(t, dbtest.Tables(t, c), listed, "a new table needs a line in tables.go")

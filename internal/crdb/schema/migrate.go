@@ -88,8 +88,8 @@ func Migrate(ctx context.Context, dsn string, o MigrateOptions) error {
 	if err := o.planRoles(ctx, c); err != nil {
 		return err
 	}
-	maps.Copy(cfg.RuntimeParams, eng.migrating())
-	return o.leased(ctx, cfg, func() error {
+	maps.Copy(cfg.RuntimeParams, eng.migrationSettings())
+	return o.withLease(ctx, cfg, func() error {
 		steps, err := plan() // checked again, because another process may have changed the database since
 		if err != nil {
 			return err
@@ -98,14 +98,14 @@ func Migrate(ctx context.Context, dsn string, o MigrateOptions) error {
 		if err != nil {
 			return err
 		}
-		if err := begin(ctx, c); err != nil {
+		if err := insertVersionZero(ctx, c); err != nil {
 			return err
 		}
 		locked, err := o.unlock(ctx, eng, c, cfg)
 		if err != nil {
 			return err
 		}
-		files, err := o.numbered(ctx, eng, cfg)
+		files, err := o.applyFiles(ctx, eng, cfg)
 		if err != nil {
 			return err
 		}
@@ -131,8 +131,8 @@ func Migrate(ctx context.Context, dsn string, o MigrateOptions) error {
 	})
 }
 
-// numbered applies the missing migration files and returns their number.
-func (o MigrateOptions) numbered(ctx context.Context, eng engine, cfg *pgx.ConnConfig) (done int, err error) {
+// applyFiles applies the missing migration files and returns their number.
+func (o MigrateOptions) applyFiles(ctx context.Context, eng engine, cfg *pgx.ConnConfig) (done int, err error) {
 	p, closeDB, err := provider(cfg, eng.files(len(o.Regions)))
 	if err != nil {
 		return 0, err
@@ -158,21 +158,21 @@ func Check(ctx context.Context, dsn string) error {
 	if err != nil {
 		return err
 	}
-	if err := mayWork(ctx, cfg); err != nil {
+	if err := checkTooOld(ctx, cfg); err != nil {
 		return err
 	}
 	is, err := pending(ctx, cfg)
 	switch {
 	case denied(err):
-		return mayNotLook(ctx, cfg)
+		return unreadableReason(ctx, cfg)
 	case is:
 		return ErrBehind
 	}
 	return err
 }
 
-// mayWork runs CheckCompatible on its own connection. It returns only ErrTooOld. The next check reports all other errors.
-func mayWork(ctx context.Context, cfg *pgx.ConnConfig) error {
+// checkTooOld runs CheckCompatible on its own connection. It returns only ErrTooOld. The next check reports all other errors.
+func checkTooOld(ctx context.Context, cfg *pgx.ConnConfig) error {
 	c, err := pgx.ConnectConfig(ctx, cfg.Copy())
 	if err != nil {
 		return nil
@@ -184,20 +184,20 @@ func mayWork(ctx context.Context, cfg *pgx.ConnConfig) error {
 	return nil
 }
 
-// Times for the lease. Servers that start together wait for the first one, which takes a second. goose's default pause is 5 s, which would make their
-// start much longer.
+// Times for the lease. Servers that start together wait for the first server, which takes a second. goose's default pause is 5 s, which would make
+// their start much longer.
 const (
 	lockPoll    = 250 * time.Millisecond
 	lockPolls   = 1200 // 5 minutes
 	unlockPolls = 20   // 5 seconds; if the database is gone, the lease ends by itself after 30 s
 )
 
-// leased runs work while this process has the lease.
+// withLease runs work while this process has the lease.
 //
 // Returning the lease is a write, and a write waits for a synchronous standby. So if work finds that an earlier process has made a change already,
 // this change is durable, too, when Migrate reports it. The lease is a row in a table, because a table works on both engines. On CockroachDB,
 // advisory locks do not exist or do nothing.
-func (o MigrateOptions) leased(ctx context.Context, cfg *pgx.ConnConfig, work func() error) (err error) {
+func (o MigrateOptions) withLease(ctx context.Context, cfg *pgx.ConnConfig, work func() error) (err error) {
 	db := stdlib.OpenDB(*cfg)
 	defer func() { _ = db.Close() }()
 	locker, err := lock.NewPostgresTableLocker(lock.WithTableLockTimeout(lockPoll, lockPolls), lock.WithTableUnlockTimeout(lockPoll, unlockPolls))
@@ -205,7 +205,7 @@ func (o MigrateOptions) leased(ctx context.Context, cfg *pgx.ConnConfig, work fu
 		return err
 	}
 	const wait = "the lease of another migration that runs now; if it was killed, its lease ends within 30 s"
-	if err := o.waiting(wait, func() error { return locker.Lock(ctx, db) }); err != nil {
+	if err := o.reportWait(wait, func() error { return locker.Lock(ctx, db) }); err != nil {
 		return fmt.Errorf("cannot get the lease for the migration: %w", err)
 	}
 	defer func() { err = errors.Join(err, unlock(ctx, locker, db)) }()
@@ -219,7 +219,8 @@ func unlock(ctx context.Context, locker lock.Locker, db *sql.DB) error {
 	return nil
 }
 
-// provider returns goose for the database, without its own lease. A caller that applies files has Migrate's lease already.
+// provider returns a goose provider for the database. The provider takes no lease of its own, because a caller that applies files already has
+// Migrate's lease.
 func provider(cfg *pgx.ConnConfig, files fs.FS) (*goose.Provider, func(), error) {
 	db := stdlib.OpenDB(*cfg)
 	closeDB := func() { _ = db.Close() }

@@ -11,7 +11,7 @@ import (
 
 // unlock removes the schema locks and returns the tables that had one. If nothing must change, it removes no lock.
 func (o MigrateOptions) unlock(ctx context.Context, eng engine, c *pgx.Conn, cfg *pgx.ConnConfig) ([]string, error) {
-	locked, err := eng.locked(ctx, c)
+	locked, err := eng.lockedTables(ctx, c)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read which tables are schema-locked: %w", err)
 	}

@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// patience is the time after which migrate reports that it waits. It is long enough for a busy database, which can take a second to grant the lease
-// even without another migration.
-const patience = 5 * time.Second
+// reportAfter is the time after which migrate reports that it waits. It is long enough for a busy database, which can take a second to grant the
+// lease even without another migration.
+const reportAfter = 5 * time.Second
 
-// waiting runs a function that may wait. If it takes longer than patience, waiting reports the wait.
-func (o MigrateOptions) waiting(what string, run func() error) error {
+// reportWait runs a function that may wait. If the function takes longer than reportAfter, reportWait reports what it waits for.
+func (o MigrateOptions) reportWait(what string, run func() error) error {
 	over := make(chan struct{})
 	var saying sync.WaitGroup
 	saying.Go(func() {
-		late := time.NewTimer(patience)
+		late := time.NewTimer(reportAfter)
 		defer late.Stop()
 		select {
 		case <-over:

@@ -75,7 +75,7 @@ func CheckUserOn(ctx context.Context, c *pgx.Conn, r Role) (st UserStanding, err
 	}
 	var lacks []string
 	need := map[privilege]bool{}
-	for _, p := range r.needs() {
+	for _, p := range r.requiredPrivileges() {
 		need[p] = true
 		if !may[p] {
 			lacks = append(lacks, p.String())
@@ -85,11 +85,11 @@ func CheckUserOn(ctx context.Context, c *pgx.Conn, r Role) (st UserStanding, err
 		return st, lacking(st.User, r, lacks)
 	}
 	st.Retains = true
-	for _, p := range RetentionRole.needs() {
+	for _, p := range RetentionRole.requiredPrivileges() {
 		st.Retains = st.Retains && may[p]
 	}
 	var owns bool
-	st.More, owns = beyond(ctx, eng, c)
+	st.More, owns = extraPrivileges(ctx, eng, c)
 	if owns {
 		return st, nil // an owner has every privilege on the tables
 	}
@@ -99,10 +99,10 @@ func CheckUserOn(ctx context.Context, c *pgx.Conn, r Role) (st UserStanding, err
 	return st, nil
 }
 
-// beyond returns the user's privileges that are not on a table, and whether the user owns the tables. If it cannot read them, it adds the error to
-// the list and does not fail. The user has all privileges that it needs, so there is no reason to refuse it.
-func beyond(ctx context.Context, eng engine, c *pgx.Conn) (more []string, owns bool) {
-	more, err := eng.more(ctx, c)
+// extraPrivileges returns the user's privileges that are not on a table, and whether the user owns the tables. If it cannot read them, it adds the
+// error to the list and does not fail. The user has all privileges that it needs, so there is no reason to refuse it.
+func extraPrivileges(ctx context.Context, eng engine, c *pgx.Conn) (more []string, owns bool) {
+	more, err := eng.otherPrivileges(ctx, c)
 	if err == nil {
 		err = c.QueryRow(ctx, askOwner).Scan(&owns)
 	}
@@ -144,9 +144,9 @@ func lacking(user string, r Role, lacks []string) error {
 
 func denied(err error) bool { return dial.IsState(err, insufficientPrivilege) }
 
-// mayNotLook returns the reason why a user could not read the applied migrations. There are two cases. If the table does not exist yet, goose tried
-// to create it and was refused. If the table exists, the user may not read it.
-func mayNotLook(ctx context.Context, cfg *pgx.ConnConfig) error {
+// unreadableReason returns the reason why a user could not read the applied migrations. There are two cases. If the table does not exist yet, goose
+// tried to create it and was refused. If the table exists, the user may not read it.
+func unreadableReason(ctx context.Context, cfg *pgx.ConnConfig) error {
 	c, err := connectAs(ctx, cfg, ServerRole)
 	if err != nil {
 		return err

@@ -19,7 +19,7 @@ import (
 var ErrRegion = errors.New("the regions do not fit the database")
 
 // CheckRegion returns ErrRegion unless the database has the region and the connection leads to a node in the region. A server searches names and
-// idempotency keys only in its region. With the wrong region it would not find them, and would use them a second time.
+// idempotency keys only in its region. With the wrong region it would not find them, and would accept them a second time.
 func CheckRegion(ctx context.Context, dsn, region string) error {
 	cfg, err := dial.Parse(dsn)
 	if err != nil {

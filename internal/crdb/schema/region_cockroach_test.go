@@ -31,7 +31,7 @@ func altered(server *pgscript.Server) (out []string) {
 func belongs(regions int) map[string]string {
 	want := map[string]string{}
 	for _, l := range Tables() {
-		want[l.Name] = string(l.in(regions))
+		want[l.Name] = string(l.localityIn(regions))
 	}
 	return want
 }

@@ -14,11 +14,11 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// ddl is a statement that changes a database, with the message that follows it. If sql is empty, only the message is reported.
+// ddl is a statement that changes a database, and the message that is reported after the statement. If sql is empty, only the message is reported.
 type ddl struct{ sql, message string }
 
-// standing describes a database's current regions.
-type standing struct {
+// regionState describes a database's current regions.
+type regionState struct {
 	database string
 	there    []string // the regions that the engine itself knows, in its order
 	order    []string // the order in which the regions were added, as far as it is known; the first is the primary one
@@ -57,22 +57,22 @@ func planRegions(ctx context.Context, eng engine, c *pgx.Conn, o MigrateOptions)
 	if err != nil {
 		return nil, err
 	}
-	now, err := eng.standing(ctx, c)
+	now, err := eng.readRegions(ctx, c)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the database's regions: %w", err)
 	}
 	if len(written) > 0 {
 		now.order = namesOf(written)
 	}
-	if err := now.allows(o.Regions); err != nil {
+	if err := now.checkRegions(o.Regions); err != nil {
 		return nil, err
 	}
 	return eng.regionSteps(now, o)
 }
 
-// allows returns an error for a list that removes or reorders existing regions. The order must never change, because it decides into which databases
-// a backup can be restored.
-func (s standing) allows(want []string) error {
+// checkRegions returns an error for a list that removes or reorders existing regions. The order must never change, because it decides into which
+// databases a backup can be restored.
+func (s regionState) checkRegions(want []string) error {
 	if len(s.order) == 0 {
 		return nil
 	}

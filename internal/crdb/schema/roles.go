@@ -34,8 +34,8 @@ type RoleOptions struct {
 // strict reports whether incomplete roles are an error.
 func (o RoleOptions) strict() bool { return o.Mode == RolesRequire }
 
-// goodPrefix matches a prefix with which a name may begin on both engines. The characters are allowed in CockroachDB's user names, and few need
-// quotes in PostgreSQL. The length leaves room for the name's end, because PostgreSQL truncates a name after 63 characters.
+// goodPrefix matches a prefix with which a name may begin on both engines. The characters are allowed in CockroachDB's user names, and most of them
+// need no quotes in PostgreSQL. The length leaves room for the name's end, because PostgreSQL truncates a name after 63 characters.
 var goodPrefix = regexp.MustCompile(`^[a-z_][a-z0-9_.-]{0,52}$`)
 
 // roleState describes an installation's roles in a database.
@@ -49,7 +49,7 @@ type roleState struct {
 	members                map[[2]string]bool // pairs: a role, and a user that has it
 }
 
-// problems returns sentences about the steps that the user may not do. If it is empty, the user can try every step.
+// problems returns sentences about the steps that the user may not take. If there are none, the user can try every step.
 func (st roleState) problems(o RoleOptions) (out []string) {
 	if !goodPrefix.MatchString(st.prefix) || strings.HasPrefix(st.prefix, "pg_") {
 		return []string{fmt.Sprintf("%q cannot begin the name of a role: a prefix has 1 to 53 of a-z, 0-9, _, - and ., and begins with a letter or _; set another one with --role-prefix", st.prefix)}
@@ -77,8 +77,8 @@ func (st roleState) problems(o RoleOptions) (out []string) {
 	return out
 }
 
-// makes returns the statements that create the missing roles.
-func (st roleState) makes(eng engine) (steps []ddl) {
+// createSteps returns the statements that create the missing roles.
+func (st roleState) createSteps(eng engine) (steps []ddl) {
 	for _, r := range roles {
 		if n := r.Name(st.prefix); !st.there[n] {
 			steps = append(steps, ddl{eng.createRole(n), "the role " + n + " was created"})
@@ -87,8 +87,8 @@ func (st roleState) makes(eng engine) (steps []ddl) {
 	return steps
 }
 
-// gives returns the statements after which each role has exactly its privileges.
-func (st roleState) gives(o RoleOptions) (steps []ddl) {
+// grantSteps returns the statements after which each role has exactly its privileges.
+func (st roleState) grantSteps(o RoleOptions) (steps []ddl) {
 	for _, r := range roles {
 		n := r.Name(st.prefix)
 		if !st.reach[n][0] {
@@ -98,7 +98,7 @@ func (st roleState) gives(o RoleOptions) (steps []ddl) {
 			steps = append(steps, ddl{"GRANT USAGE ON SCHEMA " + name(st.schema) + " TO " + name(n), n + ": USAGE on the schema " + st.schema})
 		}
 		need := map[privilege]bool{}
-		for _, p := range r.needs() {
+		for _, p := range r.requiredPrivileges() {
 			need[p] = true
 		}
 		for _, s := range byPrivileges(without(st.granted[n], need)) {
@@ -156,7 +156,7 @@ func byPrivileges(all map[privilege]bool) (out []sharing) {
 	}
 	with := map[string][]string{}
 	for table, names := range of {
-		slices.SortFunc(names, func(a, b string) int { return place(a) - place(b) })
+		slices.SortFunc(names, func(a, b string) int { return privilegeRank(a) - privilegeRank(b) })
 		with[strings.Join(names, ", ")] = append(with[strings.Join(names, ", ")], table)
 	}
 	for privileges, tables := range with {
@@ -167,8 +167,8 @@ func byPrivileges(all map[privilege]bool) (out []sharing) {
 	return out
 }
 
-// place returns a privilege's position in a sorted list. Privileges that Carve does not use come last.
-func place(privilege string) int {
+// privilegeRank returns a privilege's position in a sorted list. Privileges that Carve does not use come last.
+func privilegeRank(privilege string) int {
 	known := []string{"SELECT", "INSERT", "UPDATE", "DELETE"}
 	if i := slices.Index(known, privilege); i >= 0 {
 		return i

@@ -69,13 +69,13 @@ func (o MigrateOptions) readRoles(ctx context.Context, c *pgx.Conn) (st roleStat
 	return st, err
 }
 
-// eachRow calls the function do for every row in a query's result.
-func eachRow(ctx context.Context, c *pgx.Conn, sql string, args, to []any, do func()) error {
+// eachRow calls visit for every row in a query's result.
+func eachRow(ctx context.Context, c *pgx.Conn, sql string, args, to []any, visit func()) error {
 	rows, err := c.Query(ctx, sql, args...)
 	if err != nil {
 		return err
 	}
-	_, err = pgx.ForEachRow(rows, to, func() error { do(); return nil })
+	_, err = pgx.ForEachRow(rows, to, func() error { visit(); return nil })
 	return err
 }
 
@@ -115,18 +115,18 @@ func (o MigrateOptions) grant(ctx context.Context, eng engine, c *pgx.Conn) (don
 			return done, fmt.Errorf("cannot read the database's roles: %w", err)
 		}
 		if problems := st.problems(o.Roles); len(problems) > 0 {
-			return done, o.cannot(strings.Join(problems, ". "), nil)
+			return done, o.incomplete(strings.Join(problems, ". "), nil)
 		}
-		steps := st.makes(eng)
-		var left []string
+		steps := st.createSteps(eng)
+		var remaining []string
 		if len(steps) == 0 {
-			if steps, left, err = eng.closed(ctx, c, st); err != nil {
+			if steps, remaining, err = eng.revokePublic(ctx, c, st); err != nil {
 				return done, fmt.Errorf("cannot read the privileges of PUBLIC in the database: %w", err)
 			}
-			steps = append(st.gives(o.Roles), steps...)
+			steps = append(st.grantSteps(o.Roles), steps...)
 		}
 		if len(steps) == 0 {
-			o.leave(st, left)
+			o.reportPublic(st, remaining)
 			return done, nil
 		}
 		taken, err := o.takeRoles(ctx, eng, c, steps)
@@ -135,10 +135,10 @@ func (o MigrateOptions) grant(ctx context.Context, eng engine, c *pgx.Conn) (don
 		case err == nil:
 		case errors.Is(err, errRaced) && outcome.Pause(ctx, n, outcome.Retry):
 		default:
-			return done, o.cannot(fmt.Sprintf("the user %q cannot change the roles", st.user), err)
+			return done, o.incomplete(fmt.Sprintf("the user %q cannot change the roles", st.user), err)
 		}
 	}
-	return done, o.cannot("the grants change again and again; does another program change the same roles?", nil)
+	return done, o.incomplete("the grants change again and again; does another program change the same roles?", nil)
 }
 
 var errRaced = errors.New("another program changed the same role")
@@ -147,7 +147,7 @@ func (o MigrateOptions) takeRoles(ctx context.Context, eng engine, c *pgx.Conn, 
 	for _, s := range steps {
 		err := alter(ctx, c, s.sql)
 		var pg *pgconn.PgError
-		if errors.As(err, &pg) && eng.raced(pg.Code, pg.Message) {
+		if errors.As(err, &pg) && eng.isRace(pg.Code, pg.Message) {
 			return done, errors.Join(errRaced, err)
 		}
 		if err != nil {
@@ -161,24 +161,24 @@ func (o MigrateOptions) takeRoles(ctx context.Context, eng engine, c *pgx.Conn, 
 	return done, nil
 }
 
-// cannot returns an error in strict mode. Otherwise it only reports the problem.
-func (o MigrateOptions) cannot(why string, cause error) error {
+// incomplete returns an error in strict mode. Otherwise it only reports the problem.
+func (o MigrateOptions) incomplete(reason string, cause error) error {
 	switch {
 	case o.Roles.strict() && cause == nil:
-		return fmt.Errorf("%w: %s", ErrRoles, why)
+		return fmt.Errorf("%w: %s", ErrRoles, reason)
 	case o.Roles.strict() || cause != nil && !denied(cause):
-		return fmt.Errorf("%w (fix the cause and run the same command again): %s: %w", ErrRoles, why, cause)
+		return fmt.Errorf("%w (fix the cause and run the same command again): %s: %w", ErrRoles, reason, cause)
 	case cause != nil:
-		why += ": " + cause.Error()
+		reason += ": " + cause.Error()
 	}
-	o.report("the roles for servers, retention and readers are not complete: " + why)
+	o.report("the roles for servers, retention and readers are not complete: " + reason)
 	return nil
 }
 
-// leave reports PUBLIC's privileges that the user may not revoke.
-func (o MigrateOptions) leave(st roleState, left []string) {
-	if len(left) == 0 {
+// reportPublic reports PUBLIC's privileges that the user may not revoke.
+func (o MigrateOptions) reportPublic(st roleState, remaining []string) {
+	if len(remaining) == 0 {
 		return
 	}
-	o.report(fmt.Sprintf("PUBLIC may create tables in the database, and so may a server; the user %q cannot revoke that, but the owner of the database can: %s", st.user, strings.Join(left, "; ")))
+	o.report(fmt.Sprintf("PUBLIC may create tables in the database, and so may a server; the user %q cannot revoke that, but the owner of the database can: %s", st.user, strings.Join(remaining, "; ")))
 }

@@ -168,7 +168,7 @@ func TestCockroachRolesAreCreatedOnceAndRepaired(t *testing.T) {
 	require.Equal(t, "PUBLIC may no longer create tables in the schema public", sentences[len(sentences)-1])
 	for _, r := range roles {
 		need := map[privilege]bool{}
-		for _, p := range r.needs() {
+		for _, p := range r.requiredPrivileges() {
 			need[p] = true
 		}
 		require.Equal(t, need, c.access.granted[r.Name("carve")])

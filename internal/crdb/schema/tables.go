@@ -8,7 +8,7 @@ type Table struct {
 	Name                      string
 	Locality                  Locality
 	Server, Retention, Reader string
-	Why                       string // the reason for the locality
+	Reason                    string // the reason for the locality
 }
 
 // Tables returns every migrated table, including goose's two tables.

@@ -17,15 +17,15 @@ func (w *Statements) accessDeletes(ch storage.AccessChanges) {
 		w.hit("grant_delete", 1, g.SubjectID, g.Name, g.Revision)
 	}
 	if of := ch.GrantsDelete; of != nil {
-		w.any("grant_delete_all", of.ID)
+		w.unchecked("grant_delete_all", of.ID)
 	}
 	if p := ch.AccessDelete; p != nil {
-		w.any("member_delete_all", p.UID)
-		w.any("grant_delete_to", p.Name)
+		w.unchecked("member_delete_all", p.UID)
+		w.unchecked("grant_delete_to", p.Name)
 		for _, statement := range []string{
 			"key_delete_all", "shard_delete_all", "quota_delete_all", "webhook_delete_all", "delivery_delete_all", "alert_rule_delete_all", "alert_delete_all",
 		} {
-			w.any(statement, p.UID)
+			w.unchecked(statement, p.UID)
 		}
 		w.hit("removal_insert", 1, p.UID) // the audit trail and the history are too large for one transaction, so Purge deletes them later
 	}

@@ -5,11 +5,11 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/rows"
 )
 
-// alerts changes a rule's row before its alerts, because this row is also the lock on the alerts.
-func (w *Statements) alerts(ch storage.AlertChanges) {
+// changeAlerts changes a rule's row before its alerts, because this row is also the lock on the alerts.
+func (w *Statements) changeAlerts(ch storage.AlertChanges) {
 	if r := ch.AlertRuleDelete; r != nil {
 		w.hit("alert_rule_delete", 1, r.Region, r.ProjectID, r.Name, r.Epoch)
-		w.any("alert_delete_of", r.Region, r.ProjectID, r.Name)
+		w.unchecked("alert_delete_of", r.Region, r.ProjectID, r.Name)
 	}
 	if r := ch.AlertRuleInsert; r != nil {
 		hitRow(w, "alert_rule_insert", rows.AlertRules, *r)

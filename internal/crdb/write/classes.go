@@ -30,8 +30,8 @@ func (w *Statements) classDelete(ch storage.ClassChanges) {
 	}
 }
 
-// backing inserts the rows that connect a pool to its classes. A class finds its pools by these rows.
-func (w *Statements) backing(p ipam.Pool) {
+// insertPoolClasses inserts the rows that connect a pool to its classes. A class finds its pools by these rows.
+func (w *Statements) insertPoolClasses(p ipam.Pool) {
 	n := len(p.Classes)
 	if n == 0 {
 		return
@@ -43,15 +43,15 @@ func (w *Statements) backing(p ipam.Pool) {
 	w.hit("pool_class_insert", n, p.ProjectID, p.Name, p.UID, classes)
 }
 
-// classEpochs gives each project with changed classes a new class epoch, which is a version for its classes. All servers then discard the project's
-// cached classes and the pools behind those classes.
-func (w *Statements) classEpochs(ch storage.Changes) {
+// changeClassEpochs gives each project with changed classes a new class epoch, which is a version for its classes. All servers then discard the
+// project's cached classes and the cached pools of these classes.
+func (w *Statements) changeClassEpochs(ch storage.Changes) {
 	for _, id := range slices.SortedFunc(maps.Keys(classesChanged(ch)), rows.CompareIDs) { // sorted in all transactions, so that two do not deadlock
 		w.hit("class_epoch_move", 1, id, ipam.NewID())
 	}
 }
 
-// classesChanged returns the projects with a changed class, or with a change to a pool that backs a class.
+// classesChanged returns the projects with a changed class, or with a change to a pool that lists a class.
 func classesChanged(ch storage.Changes) map[ipam.ID]bool {
 	of := map[ipam.ID]bool{}
 	if c := ch.ClassInsert; c != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// consumers changes consumers in UID order, so that transactions on the same consumers do not deadlock.
-func (w *Statements) consumers(ch storage.ConsumerChanges) {
+// changeConsumers changes consumers in UID order, so that transactions on the same consumers do not deadlock.
+func (w *Statements) changeConsumers(ch storage.ConsumerChanges) {
 	for _, a := range ch.AttachmentDelete {
 		w.hit("attachment_delete", 1, a.Region, a.ProjectID, a.ClaimID, a.Consumer.Realm, a.Consumer.UID)
 	}
@@ -35,7 +35,7 @@ func (w *Statements) consumers(ch storage.ConsumerChanges) {
 		hitRows(w, "attachment_insert", rows.Attachments, list, region)
 	}
 	for _, f := range ch.RealmForget {
-		w.any("realm_forget", f.Region, f.ProjectID, f.Since)
+		w.unchecked("realm_forget", f.Region, f.ProjectID, f.Since)
 	}
 	for _, p := range ch.RealmPut {
 		w.hit("realm_put", 1, p.Region, p.ProjectID, p.Name, rows.TimeOrNull(p.Now.HeldSince), rows.TimeOrNull(p.Now.ConfirmedUntil))

@@ -16,9 +16,9 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// deletes queues all deletes. They run before updates and inserts, so that the same transaction can use the names and blocks that become free. A row
-// is deleted before the rows to which it refers.
-func (w *Statements) deletes(ch storage.Changes) {
+// queueDeletes queues all deletes. They run before updates and inserts, so that the same transaction can use the names and blocks that become free. A
+// row is deleted before the rows to which it refers.
+func (w *Statements) queueDeletes(ch storage.Changes) {
 	for region, list := range claimsByRegion(ch.ClaimDelete) {
 		w.holdDelete(region, keysOf(list, func(c ipam.Claim) rows.HoldKey { return rows.HoldKey{ID: c.AllocationID, Revision: c.Revision} }),
 			func(conflict *storage.Conflict, i int) error {
@@ -32,15 +32,15 @@ func (w *Statements) deletes(ch storage.Changes) {
 				return fmt.Errorf("allocation %s has changed: %w", list[i].ID, ErrStale)
 			})
 	}
-	w.free("free_delete", ch.Free, func(f storage.FreeChange) []netip.Prefix { return f.Delete })
+	w.freeBlocks("free_delete", ch.Free, func(f storage.FreeChange) []netip.Prefix { return f.Delete })
 	w.accessDeletes(ch.AccessChanges)
 	if q := ch.QuotaDelete; q != nil {
 		w.quotaDelete(*q)
 	}
 	w.regionDeletes(ch.RegionChanges)
 	if p := ch.PoolDelete; p != nil {
-		w.any("pool_class_delete", p.UID)
-		w.any("utilization_delete_of", p.Region, p.UID)
+		w.unchecked("pool_class_delete", p.UID)
+		w.unchecked("utilization_delete_of", p.Region, p.UID)
 		w.hit("pool_delete", 1, p.UID, p.Revision)
 	}
 	w.classDelete(ch.ClassChanges)
@@ -49,18 +49,18 @@ func (w *Statements) deletes(ch storage.Changes) {
 	}
 	if p := ch.ProjectDelete; p != nil {
 		for _, statement := range []string{"answer_delete", "consumer_delete_all", "realm_delete_all", "project_region_delete", "class_delete_all"} {
-			w.any(statement, p.UID)
+			w.unchecked(statement, p.UID)
 		}
 		w.hit("project_delete", 1, p.UID, p.Revision)
 	}
 }
 
-// free queues one statement for each region, which inserts or deletes free blocks. The function of returns a change's blocks.
-func (w *Statements) free(name string, changes []storage.FreeChange, of func(storage.FreeChange) []netip.Prefix) {
+// freeBlocks queues one statement for each region. The statement inserts or deletes free blocks. blocksOf returns the blocks of a change.
+func (w *Statements) freeBlocks(name string, changes []storage.FreeChange, blocksOf func(storage.FreeChange) []netip.Prefix) {
 	for region, list := range inRegions(changes, func(f storage.FreeChange) string { return f.Container.Region }) {
 		var blocks []rows.FreeBlock
 		for _, f := range list {
-			for _, b := range of(f) {
+			for _, b := range blocksOf(f) {
 				blocks = append(blocks, rows.FreeBlock{Container: f.Container.ID, Block: b})
 			}
 		}
@@ -70,18 +70,17 @@ func (w *Statements) free(name string, changes []storage.FreeChange, of func(sto
 	}
 }
 
-func keysOf[V any](list []V, of func(V) rows.HoldKey) []rows.HoldKey {
+func keysOf[V any](list []V, keyOf func(V) rows.HoldKey) []rows.HoldKey {
 	keys := make([]rows.HoldKey, len(list))
 	for i, v := range list {
-		keys[i] = of(v)
+		keys[i] = keyOf(v)
 	}
 	return keys
 }
 
-// holdDelete deletes rows in holds, the table for held blocks. For each row that has changed since it was read, it calls missing with the row's
-// index.
-// A row that is listed twice also counts as changed the second time, because the statement deletes it once.
-func (w *Statements) holdDelete(region string, keys []rows.HoldKey, missing func(*storage.Conflict, int) error) {
+// holdDelete deletes rows in holds, the table for held blocks. For each row that has changed since it was read, it calls onMissing with the row's
+// index. A row that is listed twice counts as changed the second time, because the statement deletes it only once.
+func (w *Statements) holdDelete(region string, keys []rows.HoldKey, onMissing func(*storage.Conflict, int) error) {
 	name, columns, err := rows.HoldKeys.Arrays("hold_delete", keys)
 	w.err = errors.Join(w.err, err)
 	args := append([]any{region}, columns...)
@@ -98,7 +97,7 @@ func (w *Statements) holdDelete(region string, keys []rows.HoldKey, missing func
 		}
 		for i, key := range keys {
 			if !touched[key.ID] {
-				err = errors.Join(err, missing(c, i))
+				err = errors.Join(err, onMissing(c, i))
 			}
 			touched[key.ID] = false
 		}
@@ -115,18 +114,18 @@ func claimsByRegion(list []ipam.Claim) iter.Seq2[string, []ipam.Claim] {
 }
 
 // inRegions groups rows by region. All transactions use the same region order. Usually all rows have the same region.
-func inRegions[T any](list []T, of func(T) string) iter.Seq2[string, []T] {
+func inRegions[T any](list []T, regionOf func(T) string) iter.Seq2[string, []T] {
 	return func(yield func(string, []T) bool) {
 		if len(list) == 0 {
 			return
 		}
-		if first := of(list[0]); !slices.ContainsFunc(list, func(t T) bool { return of(t) != first }) {
+		if first := regionOf(list[0]); !slices.ContainsFunc(list, func(t T) bool { return regionOf(t) != first }) {
 			yield(first, list)
 			return
 		}
 		m := map[string][]T{}
 		for _, t := range list {
-			m[of(t)] = append(m[of(t)], t)
+			m[regionOf(t)] = append(m[regionOf(t)], t)
 		}
 		for _, region := range slices.Sorted(maps.Keys(m)) {
 			if !yield(region, m[region]) {

@@ -33,8 +33,8 @@ type (
 
 func fenceChangesOf(ch storage.Changes) fenceChanges {
 	f := fenceChanges{stocks{}, keySet{}, keySet{}, stocks{}, map[ipam.ID]bool{}}
-	f.blocks(ch)
-	f.containers(ch)
+	f.addBlocks(ch)
+	f.addContainers(ch)
 	if e := ch.EpochReset; e != nil {
 		f.counted[lookup.FenceKey{Region: e.Region, ID: e.PoolID}] = e.Stock
 	}
@@ -50,13 +50,13 @@ func fenceChangesOf(ch storage.Changes) fenceChanges {
 	if g := ch.GrantDelete; g != nil && g.Kind == ipam.GrantOfPool { // a new grant needs no new version: before a server refuses a claim, it reads the grants that its cache lacks
 		f.moved[g.SubjectID] = true
 	}
-	f.projects(ch)
+	f.addProjects(ch)
 	return f
 }
 
-// projects adds each project with changed quotas or classes, because claims depend on them. The platform project is included, because other projects
-// use its classes.
-func (f fenceChanges) projects(ch storage.Changes) {
+// addProjects adds each project with changed quotas or classes, because claims depend on them. The platform project is included, because other
+// projects use its classes.
+func (f fenceChanges) addProjects(ch storage.Changes) {
 	for _, q := range []*ipam.Quota{ch.QuotaInsert, ch.QuotaDelete} {
 		if q != nil {
 			f.moved[q.ProjectID] = true
@@ -73,8 +73,8 @@ func (f fenceChanges) projects(ch storage.Changes) {
 	}
 }
 
-// blocks adds the differences in the stocks.
-func (f fenceChanges) blocks(ch storage.Changes) {
+// addBlocks adds the differences in the stocks.
+func (f fenceChanges) addBlocks(ch storage.Changes) {
 	for _, c := range ch.Free {
 		if len(c.Delete)+len(c.Insert) == 0 {
 			continue
@@ -115,19 +115,19 @@ func count(counts map[int]int64, n int64, blocks ...netip.Prefix) {
 	}
 }
 
-// containers adds new and deleted containers. A container is a pool in a region, or a space's address family.
-func (f fenceChanges) containers(ch storage.Changes) {
+// addContainers adds new and deleted containers. A container is a pool in a region, or a space's address family.
+func (f fenceChanges) addContainers(ch storage.Changes) {
 	for _, p := range ch.PoolInsert {
 		all(f.begins, storage.PoolContainer(p))
-		all(f.begins, away(p, ch.PoolRegionInsert)...)
+		all(f.begins, remoteContainers(p, ch.PoolRegionInsert)...)
 	}
 	if u := ch.PoolUpdate; u != nil { // the version row in the pool's home region stays, whether or not the pool has other regions
-		all(f.begins, away(u.Now, ch.PoolRegionInsert)...)
-		all(f.ends, away(u.Now, ch.PoolRegionDelete)...)
+		all(f.begins, remoteContainers(u.Now, ch.PoolRegionInsert)...)
+		all(f.ends, remoteContainers(u.Now, ch.PoolRegionDelete)...)
 	}
 	if p := ch.PoolDelete; p != nil {
 		all(f.ends, storage.PoolContainer(*p))
-		all(f.ends, away(*p, ch.PoolRegionDelete)...)
+		all(f.ends, remoteContainers(*p, ch.PoolRegionDelete)...)
 	}
 	for _, s := range ch.SpaceInsert {
 		all(f.begins, storage.SpaceContainer(s, ipam.IPv4), storage.SpaceContainer(s, ipam.IPv6))
@@ -137,9 +137,9 @@ func (f fenceChanges) containers(ch storage.Changes) {
 	}
 }
 
-// away returns the pool's containers in the listed regions, without its home region.
-func away(p ipam.Pool, in []storage.PoolRegionChange) (list []storage.Container) {
-	for _, r := range in {
+// remoteContainers returns the pool's containers in the listed regions, without its home region.
+func remoteContainers(p ipam.Pool, regions []storage.PoolRegionChange) (list []storage.Container) {
+	for _, r := range regions {
 		if r.PoolID == p.UID && r.Now.Region != p.Region {
 			list = append(list, storage.PoolContainer(storage.Placed(p, r.Now.Region)))
 		}
@@ -153,27 +153,27 @@ func all(places keySet, containers ...storage.Container) {
 	}
 }
 
-// FencesMissing returns the containers whose counts the changes need, and whose version rows are not in known.
-func FencesMissing(ch storage.Changes, known lookup.Fences) (missing []lookup.FenceKey) {
+// FencesMissing returns the containers whose counts the changes need, and whose version rows are not in fences.
+func FencesMissing(ch storage.Changes, fences lookup.Fences) (missing []lookup.FenceKey) {
 	f := fenceChangesOf(ch)
 	for at := range f.changed {
-		if _, there := known[at]; !there && !f.begins[at] && !f.ends[at] {
+		if _, there := fences[at]; !there && !f.begins[at] && !f.ends[at] {
 			missing = append(missing, at)
 		}
 	}
 	return missing
 }
 
-// fences writes new versions and counts for the changed containers and projects. All transactions use the same order. If a version differs from the
-// one that was read, the transaction was planned from old data and fails.
-func (w *Statements) fences(ch storage.Changes, known lookup.Fences, everywhere []string) {
+// writeFences writes new versions and counts for the changed containers and projects. All transactions use the same order. If a version differs from
+// the version that was read, the transaction was planned from old data and fails.
+func (w *Statements) writeFences(ch storage.Changes, known lookup.Fences, everywhere []string) {
 	f := fenceChangesOf(ch)
 	for _, at := range inOrder(f.ends) {
 		delete(known, at)
 		w.hit("fence_delete", 1, at.Region, at.ID)
 	}
 	if p := ch.ProjectDelete; p != nil {
-		w.any("fence_delete_all", p.UID)
+		w.unchecked("fence_delete_all", p.UID)
 	}
 	next := func(at lookup.FenceKey) lookup.Fence {
 		stock, err := known[at].Stock.Plus(f.at(at))
@@ -213,7 +213,7 @@ func (w *Statements) fences(ch storage.Changes, known lookup.Fences, everywhere 
 	}
 	for _, id := range slices.SortedFunc(maps.Keys(f.moved), rows.CompareIDs) {
 		mark := ipam.NewID()
-		w.any("fence_move", id, mark)
+		w.unchecked("fence_move", id, mark)
 		for _, region := range everywhere { // only the known regions; the statement also reaches regions that this server does not know yet
 			at := lookup.FenceKey{Region: region, ID: id}
 			w.Moved = append(w.Moved, at)
@@ -233,7 +233,7 @@ func inOrder[V any](places map[lookup.FenceKey]V) []lookup.FenceKey {
 // Begin inserts version rows for projects in regions. A row that exists already does not change.
 func (w *Statements) Begin(places []lookup.FenceKey) {
 	for _, at := range places {
-		w.any("fence_begin", at.Region, at.ID, ipam.NewID(), rows.EncodeStock(ipam.Stock{}))
+		w.unchecked("fence_begin", at.Region, at.ID, ipam.NewID(), rows.EncodeStock(ipam.Stock{}))
 	}
 }
 

@@ -15,12 +15,12 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// inserts queues all inserts. They run last. A row is inserted before the rows that refer to it.
-func (w *Statements) inserts(ch storage.Changes) {
+// queueInserts queues all inserts. They run last. A row is inserted before the rows that refer to it.
+func (w *Statements) queueInserts(ch storage.Changes) {
 	if p := ch.ProjectInsert; p != nil {
 		hitRow(w, "project_insert", rows.Projects, *p)
-		w.any("grant_delete_to", p.Name) // an older grant to a project with this name was not meant for the new project
-		if !w.several {                  // the only region for its claims; if there are several, the first claim in each region records the region in its own transaction
+		w.unchecked("grant_delete_to", p.Name) // an older grant to a project with this name was not meant for the new project
+		if !w.several {                        // the only region for its claims; if there are several, the first claim in each region records the region in its own transaction
 			w.hit("project_region_insert", 1, p.UID, w.region)
 		}
 	}
@@ -30,11 +30,11 @@ func (w *Statements) inserts(ch storage.Changes) {
 	w.classInserts(ch.ClassChanges)
 	for _, p := range ch.PoolInsert {
 		hitRow(w, "pool_insert", rows.Pools, p) // inserts no row if another transaction has created the scope's pool since
-		w.backing(p)
+		w.insertPoolClasses(p)
 	}
 	w.regionInserts(ch.RegionChanges)
-	w.free("free_insert", ch.Free, func(f storage.FreeChange) []netip.Prefix { return f.Insert })
-	w.claims(ch)
+	w.freeBlocks("free_insert", ch.Free, func(f storage.FreeChange) []netip.Prefix { return f.Insert })
+	w.insertClaims(ch)
 	for region, list := range byRegion(ch.AllocationInsert) {
 		hitRows(w, "hold_insert", rows.Allocations, list, region)
 	}
@@ -48,16 +48,16 @@ func (w *Statements) inserts(ch storage.Changes) {
 	}
 }
 
-// claims inserts claims in name order, and storedResponses inserts stored responses in key order. So transactions with the same names or keys do not
-// deadlock.
-func (w *Statements) claims(ch storage.Changes) {
+// insertClaims inserts claims in name order, and insertStoredResponses inserts stored responses in key order. So transactions with the same names or
+// keys do not deadlock.
+func (w *Statements) insertClaims(ch storage.Changes) {
 	if u := ch.ClaimRebind; u != nil {
-		w.owners([]ipam.Claim{u.Now})
+		w.checkOwners([]ipam.Claim{u.Now})
 		w.claimUpdate(*u)
 		w.newNames(u.Now.Region, []*ipam.Claim{&u.Now})
 	}
-	if !w.checked { // with checked, the versions prove that the owners exist
-		w.owners(ch.ClaimInsert)
+	if !w.checked { // if checked is true, the versions prove that the owners exist
+		w.checkOwners(ch.ClaimInsert)
 	}
 	for region, part := range claimsByRegion(ch.ClaimInsert) {
 		list := make([]*ipam.Claim, len(part))
@@ -72,7 +72,7 @@ func (w *Statements) claims(ch storage.Changes) {
 	}
 }
 
-func (w *Statements) storedResponses(list []storage.StoredResponse) {
+func (w *Statements) insertStoredResponses(list []storage.StoredResponse) {
 	if len(list) == 0 {
 		return
 	}

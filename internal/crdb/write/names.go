@@ -21,7 +21,7 @@ type Naming struct {
 }
 
 // nameKey is the unique key that a new claim violates if its name is in use. A claim can also violate every key, if an earlier attempt with the same
-// ids has committed late. The engine chooses the key that it then reports.
+// ids has committed late. Then the engine chooses the key that it reports.
 const nameKey = "holds_name_key"
 
 var keysOfHolds = []string{nameKey, "holds_id_key", "holds_pkey"}
@@ -80,8 +80,8 @@ func (w *Statements) newNames(region string, claims []*ipam.Claim) {
 	}
 }
 
-// placed queues a query for the new claims' projects and their regions. A claim in a deleted project is a conflict.
-func (w *Statements) placed(claims []ipam.Claim) {
+// readRegions queues a query for the new claims' projects and their regions. A claim in a deleted project is a conflict.
+func (w *Statements) readRegions(claims []ipam.Claim) {
 	if len(claims) == 0 {
 		return
 	}
@@ -133,12 +133,12 @@ func (n *Naming) Regions() (all []string) {
 	return all
 }
 
-// Elsewhere returns the claims whose names must be looked up in other regions. If a name was generated in the region own, and the claim is there, it
-// needs no lookup: the name contains a letter for that region.
-func (n *Naming) Elsewhere(own string) (ask []ipam.Claim) {
+// Elsewhere returns the claims whose names must be looked up in other regions. If a name was generated in ownRegion, and the claim is in that region,
+// the name needs no lookup, because it contains a letter for that region.
+func (n *Naming) Elsewhere(ownRegion string) (ask []ipam.Claim) {
 	for i := range n.claims {
 		c := &n.claims[i]
-		if c.GeneratedIn != 0 && c.Region == own {
+		if c.GeneratedIn != 0 && c.Region == ownRegion {
 			continue
 		}
 		regions := n.Placed[c.ProjectID]

@@ -27,7 +27,7 @@ type CachedFacts struct {
 	Projects map[ipam.ID]ipam.ID  // the projects' versions
 	Regions  map[ipam.ID][]string // regions in which the projects may have claims
 	Several  []storage.Container  // pools in several regions
-	Classes  bool                 // whether the the projects' versions are also the versions of their classes
+	Classes  bool                 // whether the projects' versions are also the versions of their classes
 }
 
 // OneRoundTrip returns statements for claims and releases that can be sent together with their COMMIT. Each statement fails unless it changes exactly
@@ -37,7 +37,7 @@ type CachedFacts struct {
 func OneRoundTrip(region string, ch storage.Changes, r CachedFacts, byKeys bool) (*Statements, error) {
 	w := &Statements{batch: &pgx.Batch{}, region: region, checked: true, byKeys: byKeys}
 	for _, id := range slices.SortedFunc(maps.Keys(r.Projects), rows.CompareIDs) {
-		w.marked(lookup.FenceKey{Region: region, ID: id}, r.Projects[id])
+		w.checkMark(lookup.FenceKey{Region: region, ID: id}, r.Projects[id])
 	}
 	for _, c := range r.Several {
 		w.guard("epoch_is", c.ID, c.Region, c.Region)
@@ -50,22 +50,22 @@ func OneRoundTrip(region string, ch storage.Changes, r CachedFacts, byKeys bool)
 	}
 	shards := ch.ShardUpdate
 	ch.ShardUpdate = nil
-	w.storedResponses(ch.StoredResponses)
-	w.fences(ch, r.Fences, []string{region})
+	w.insertStoredResponses(ch.StoredResponses)
+	w.writeFences(ch, r.Fences, []string{region})
 	for _, at := range inOrder(r.Fences) { // the decision also depends on unchanged containers
 		if !slices.Contains(w.Moved, at) {
-			w.marked(at, r.Fences[at].Mark)
+			w.checkMark(at, r.Fences[at].Mark)
 		}
 	}
-	w.deletes(ch)
-	w.updates(ch)
+	w.queueDeletes(ch)
+	w.queueUpdates(ch)
 	for _, u := range sortedByKey(shards) {
 		used, spare := u.Now.Used.Add(u.Was.Used.Negative()), u.Now.Spare.Add(u.Was.Spare.Negative())
 		w.hit("shard_count", 1, u.Now.Region, u.Now.QuotaID, u.Now.Shard,
 			rows.Addresses(used), used.Claims, used.Pools, rows.Addresses(spare), spare.Claims, spare.Pools)
 	}
 	w.merge()
-	w.inserts(ch) // last, so that a repeated request finds its stored response before its own names
+	w.queueInserts(ch) // last, so that a repeated request finds its stored response before its own names
 	w.merge()
 	return w, w.err
 }
@@ -123,8 +123,8 @@ func (w *Statements) QueueInto(b *pgx.Batch) {
 	b.QueuedQueries = append(b.QueuedQueries, w.batch.QueuedQueries...)
 }
 
-// Before inserts a statement before the others. Its result is ignored unless it is an error.
-func (w *Statements) Before(sql string) {
+// Prepend inserts a statement before the others. The statement's result is ignored unless it is an error.
+func (w *Statements) Prepend(sql string) {
 	w.batch.QueuedQueries = slices.Insert(w.batch.QueuedQueries, 0, &pgx.QueuedQuery{SQL: sql})
 	w.checks = slices.Insert(w.checks, 0, succeeds)
 }
@@ -140,8 +140,8 @@ func (w *Statements) Take(results pgx.BatchResults) error {
 	return nil
 }
 
-// marked queues a check that a version row has a certain version.
-func (w *Statements) marked(at lookup.FenceKey, mark ipam.ID) {
+// checkMark queues a check that a version row has a certain version.
+func (w *Statements) checkMark(at lookup.FenceKey, mark ipam.ID) {
 	w.guard("mark_is", at.Region, at.ID, mark)
 }
 
@@ -154,27 +154,27 @@ func (w *Statements) guard(name string, args ...any) {
 // hitChecked works like hit, with a statement that fails by itself. An INSERT already adds all its rows or fails. Any other statement needs its
 // checked form.
 func (w *Statements) hitChecked(name string, want int, args ...any) {
-	if inserts(name) {
+	if isInsert(name) {
 		w.guard(name, args...)
 		return
 	}
-	surely, there := query.Checked(name)
+	surely, there := query.CheckedForm(name)
 	if !there {
-		w.err = errors.Join(w.err, w.refused(name))
+		w.err = errors.Join(w.err, w.refusal(name))
 		return
 	}
 	w.guard(surely, append(args, want)...)
 }
 
-// refused returns the error for a statement that cannot be sent together with its COMMIT.
-func (w *Statements) refused(name string) error {
+// refusal returns the error for a statement that cannot be sent together with its COMMIT.
+func (w *Statements) refusal(name string) error {
 	if !w.checked {
 		return nil
 	}
 	return fmt.Errorf("%w: %s", ErrNeedsReads, name)
 }
 
-// inserts reports whether a statement adds rows.
-func inserts(name string) bool {
+// isInsert reports whether a statement adds rows.
+func isInsert(name string) bool {
 	return strings.HasPrefix(query.Get(name), "INSERT ")
 }

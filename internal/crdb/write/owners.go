@@ -10,10 +10,10 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// owners checks that the new claims' projects and classes still exist. If one does not, its claims are conflicts. One query checks all claims. A
-// foreign key would cost a query for each claim. owners also reads the projects' regions.
-func (w *Statements) owners(list []ipam.Claim) {
-	w.placed(list)
+// checkOwners checks that the new claims' projects and classes still exist. If a project or class does not exist, its claims are conflicts. One query
+// checks all claims. A foreign key would cost a query for each claim. checkOwners also reads the projects' regions.
+func (w *Statements) checkOwners(list []ipam.Claim) {
+	w.readRegions(list)
 	class := func(c *ipam.Claim) ipam.ID {
 		if c.Spec.AllocationRef != "" { // a retained block keeps its class, even if the class is deleted
 			return ipam.ID{}
@@ -25,7 +25,7 @@ func (w *Statements) owners(list []ipam.Claim) {
 		return
 	}
 	w.queue("classes_there", func(results pgx.BatchResults, c *storage.Conflict) error {
-		found, err := lookup.Rest(results, pgx.RowTo[ipam.ID])
+		found, err := lookup.ReadRows(results, pgx.RowTo[ipam.ID])
 		if err == nil {
 			c.ClaimRefs = append(c.ClaimRefs, missingIDs(list, class, func(id ipam.ID) bool { return slices.Contains(found, id) })...)
 		}
@@ -33,20 +33,20 @@ func (w *Statements) owners(list []ipam.Claim) {
 	}, classes)
 }
 
-// idsOf calls the function of for each new claim, and returns the distinct nonzero ids.
-func idsOf(list []ipam.Claim, of func(*ipam.Claim) ipam.ID) (ids []ipam.ID) {
+// idsOf calls idOf for each new claim, and returns the distinct nonzero ids.
+func idsOf(list []ipam.Claim, idOf func(*ipam.Claim) ipam.ID) (ids []ipam.ID) {
 	for i := range list {
-		if id := of(&list[i]); !id.IsZero() && !slices.Contains(ids, id) {
+		if id := idOf(&list[i]); !id.IsZero() && !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
 	}
 	return ids
 }
 
-// missingIDs calls the function of for each new claim, and returns the claims whose nonzero id does not exist.
-func missingIDs(list []ipam.Claim, of func(*ipam.Claim) ipam.ID, there func(ipam.ID) bool) (refs []storage.NameRef) {
+// missingIDs calls idOf for each new claim, and returns the claims whose nonzero id does not exist.
+func missingIDs(list []ipam.Claim, idOf func(*ipam.Claim) ipam.ID, there func(ipam.ID) bool) (refs []storage.NameRef) {
 	for i := range list {
-		if id := of(&list[i]); !id.IsZero() && !there(id) {
+		if id := idOf(&list[i]); !id.IsZero() && !there(id) {
 			refs = append(refs, claimRef(list[i]))
 		}
 	}

@@ -12,7 +12,7 @@ import (
 
 func (w *Statements) quotaDelete(q ipam.Quota) {
 	w.hit("quota_delete", 1, q.ProjectID, q.Name, q.Revision)
-	w.any("shard_delete", q.UID)
+	w.unchecked("shard_delete", q.UID)
 }
 
 func (w *Statements) quotaUpdates(ch storage.QuotaChanges) {

@@ -5,8 +5,8 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/rows"
 )
 
-// updates queues all updates. Each one fails if the row does not have the revision that was read.
-func (w *Statements) updates(ch storage.Changes) {
+// queueUpdates queues all updates. Each one fails if the row does not have the revision that was read.
+func (w *Statements) queueUpdates(ch storage.Changes) {
 	if u := ch.ProjectUpdate; u != nil {
 		hitRow(w, "project_update", rows.Projects, u.Now, u.Now.UID, u.Was)
 	}
@@ -16,12 +16,12 @@ func (w *Statements) updates(ch storage.Changes) {
 	if u := ch.PoolUpdate; u != nil {
 		p := u.Now
 		hitRow(w, "pool_update", rows.Pools, p, p.UID, u.Was)
-		w.any("pool_class_delete", p.UID)
-		w.backing(p)
+		w.unchecked("pool_class_delete", p.UID)
+		w.insertPoolClasses(p)
 	}
 	for _, r := range ch.ClaimRelease {
 		w.allocationUpdate(storage.AllocationUpdate{Was: r.Claim.Revision, Now: r.Now})
-		w.orElse(func(c *storage.Conflict) { c.ClaimRefs = append(c.ClaimRefs, claimRef(r.Claim)) })
+		w.onStale(func(c *storage.Conflict) { c.ClaimRefs = append(c.ClaimRefs, claimRef(r.Claim)) })
 	}
 	if u := ch.AllocationUpdate; u != nil {
 		w.allocationUpdate(*u)

@@ -6,11 +6,11 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// webhooks changes a webhook's row before its deliveries, because this row is also the lock on the deliveries.
-func (w *Statements) webhooks(ch storage.WebhookChanges) {
+// changeWebhooks changes a webhook's row before its deliveries, because this row is also the lock on the deliveries.
+func (w *Statements) changeWebhooks(ch storage.WebhookChanges) {
 	if h := ch.WebhookDelete; h != nil {
 		w.hit("webhook_delete", 1, h.Region, h.ProjectID, h.Name, h.Revision)
-		w.any("delivery_delete_of", h.Region, h.ProjectID, h.UID)
+		w.unchecked("delivery_delete_of", h.Region, h.ProjectID, h.UID)
 	}
 	if h := ch.WebhookInsert; h != nil {
 		hitRow(w, "webhook_insert", rows.Webhooks, *h)
@@ -19,7 +19,7 @@ func (w *Statements) webhooks(ch storage.WebhookChanges) {
 		hitRow(w, "webhook_update", rows.Webhooks, u.Now, u.Now.Region, u.Now.ProjectID, u.Now.Name, u.Was)
 	}
 	if k := ch.WebhookKeep; k != nil {
-		w.any("webhook_keep", k.Region, k.Lease, k.IDs, k.Until)
+		w.unchecked("webhook_keep", k.Region, k.Lease, k.IDs, k.Until)
 	}
 	key := func(d *ipam.Delivery) []any {
 		return []any{d.Region, d.ProjectID, d.WebhookID, d.ID}

@@ -27,15 +27,15 @@ const UniqueViolation = "23505"
 // everywhere lists all regions. byKeys is true for an engine whose plan for an array of keys may read the rows between them.
 func Plan(region string, everywhere []string, ch storage.Changes, fences lookup.Fences, byKeys bool) (*Statements, error) {
 	w := &Statements{batch: &pgx.Batch{}, region: region, several: len(everywhere) > 1, byKeys: byKeys}
-	w.storedResponses(ch.StoredResponses) // first, so that a repeated request finds its stored response before its own names
-	w.fences(ch, fences, everywhere)
-	w.deletes(ch)
-	w.updates(ch)
-	w.inserts(ch)
-	w.consumers(ch.ConsumerChanges)
-	w.webhooks(ch.WebhookChanges)
-	w.alerts(ch.AlertChanges)
-	w.classEpochs(ch) // last, because this locks the project's row, for which other transactions wait
+	w.insertStoredResponses(ch.StoredResponses) // first, so that a repeated request finds its stored response before its own names
+	w.writeFences(ch, fences, everywhere)
+	w.queueDeletes(ch)
+	w.queueUpdates(ch)
+	w.queueInserts(ch)
+	w.changeConsumers(ch.ConsumerChanges)
+	w.changeWebhooks(ch.WebhookChanges)
+	w.changeAlerts(ch.AlertChanges)
+	w.changeClassEpochs(ch) // last, because this locks the project's row, for which other transactions wait
 	return w, w.err
 }
 
@@ -75,7 +75,7 @@ func causedByConflict(err error) bool {
 	return errors.Is(err, ErrStale) || dial.IsState(err, UniqueViolation)
 }
 
-// check compares a statement's result with the expected one.
+// check compares a statement's result with the expected result.
 type check func(results pgx.BatchResults, conflict *storage.Conflict) error
 
 // Statements is a batch of statements, with a check for each one.
@@ -86,10 +86,10 @@ type Statements struct {
 	err    error
 
 	Naming *Naming           // nil: there are no new claims
-	Moved  []lookup.FenceKey // keys; each row has a new version
+	Moved  []lookup.FenceKey // the keys of the version rows that have a new version
 
 	several bool // the database has several regions
-	byKeys  bool // whether to name rows by single keys, if the statement has such a form
+	byKeys  bool // whether to list row keys one by one, if the statement has such a form
 
 	// The fields below are for statements that are sent together with their COMMIT: see OneRoundTrip.
 	checked bool
@@ -97,7 +97,7 @@ type Statements struct {
 	whole   int      // number of statements that merge does not combine any more
 }
 
-// hit queues a statement that must change exactly as many rows as the parameter want. If it does not, the check returns ErrStale.
+// hit queues a statement that must change exactly want rows. If it changes another number of rows, the check returns ErrStale.
 func (w *Statements) hit(name string, want int, args ...any) {
 	if w.checked {
 		w.hitChecked(name, want, args...)
@@ -138,7 +138,7 @@ func hitRow[V any](w *Statements, name string, kind rows.Kind[V], v V, args ...a
 func hitRows[V any](w *Statements, name string, kind rows.Kind[V], list []V, args ...any) {
 	if w.byKeys && len(list) > 1 && query.HasKeys(name) {
 		for part := range slices.Chunk(list, query.MostKeys) {
-			form, takes := query.ByKeys(name, len(part))
+			form, takes := query.KeyedForm(name, len(part))
 			columns, err := kind.Keys(form, part, takes)
 			w.err = errors.Join(w.err, err)
 			w.hit(form, len(part), slices.Concat(args, columns)...)
@@ -150,14 +150,14 @@ func hitRows[V any](w *Statements, name string, kind rows.Kind[V], list []V, arg
 	w.hit(name, len(list), append(args, columns...)...)
 }
 
-// any queues a statement without a check on the row count.
-func (w *Statements) any(name string, args ...any) {
-	w.err = errors.Join(w.err, w.refused(name))
+// unchecked queues a statement without a check on the row count.
+func (w *Statements) unchecked(name string, args ...any) {
+	w.err = errors.Join(w.err, w.refusal(name))
 	w.queue(name, succeeds, args...)
 }
 
-// orElse changes the last statement's check. If that check would return ErrStale, it calls missed instead.
-func (w *Statements) orElse(missed func(*storage.Conflict)) {
+// onStale changes the last statement's check. If that check would return ErrStale, it calls missed instead.
+func (w *Statements) onStale(missed func(*storage.Conflict)) {
 	hit := w.checks[len(w.checks)-1]
 	w.checks[len(w.checks)-1] = func(results pgx.BatchResults, conflict *storage.Conflict) error {
 		err := hit(results, conflict)

@@ -40,14 +40,15 @@ func TestMakefileHasTheImagesBuildFlags(t *testing.T) {
 	t.Parallel()
 	makefile, err := os.ReadFile("../../../Makefile")
 	require.NoError(t, err)
-	var said []string
-	for _, name := range []string{"BUILD", "STAMP"} {
-		line := regexp.MustCompile(`(?m)^` + name + ` := (.*)$`).FindSubmatch(makefile)
+	setting := func(name, pattern string) string {
+		line := regexp.MustCompile(`(?m)^` + name + ` ` + pattern + `$`).FindSubmatch(makefile)
 		require.NotNil(t, line, name)
-		said = append(said, string(line[1]))
+		return string(line[1])
 	}
+	flags, stamp := setting("export GOFLAGS", `:= \$\(sort \$\(shell go env GOFLAGS\) (.*)\)`), setting("STAMP", ":= (.*)")
 	args := BuildArgs(Stamp{Image: Server, Version: "$(VERSION)", Commit: "$(COMMIT)"})
 	last := len(args) - 1
 	args[last] = "'" + strings.TrimPrefix(args[last], "-s -w ") + "'"
-	assert.Equal(t, "go build "+strings.Join(args, " "), strings.Join(said, " "))
+	assert.Equal(t, strings.Join(args, " "), flags+" "+stamp)
+	assert.Contains(t, Environment(Platform{}), "CGO_ENABLED="+setting("export CGO_ENABLED", `\?= (.*)`))
 }
