@@ -11,9 +11,10 @@ import { large } from "./large.mjs";
 import { looks } from "./looks.mjs";
 import { seed, seedClaims, seedMany } from "./seed.mjs";
 import { trouble } from "./trouble.mjs";
+import { unused } from "./unused.mjs";
 import { whole } from "./whole.mjs";
 
-const parts = { journeys, charts, keyboard, looks, trouble, large, whole, again, forms };
+const parts = { journeys, charts, keyboard, looks, trouble, large, whole, again, unused, forms };
 const pools = Number(process.env.POOLS ?? 2100);
 const claims = Number(process.env.CLAIMS ?? 2000);
 let browser;

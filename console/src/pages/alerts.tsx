@@ -1,6 +1,6 @@
 // Alerts about pools and quotas that are nearly full, and the rules that raise them.
 import { useState } from "preact/hooks";
-import { api, ask, asSeen, pagesOf, type Schemas } from "../api";
+import { api, ask, asSeen, goneNow, holds, pagesOf, ensure, type Schemas } from "../api";
 import { nameError } from "../fields";
 import { formatDuration, formatTime, hoursOf } from "../format";
 import { useIntents, type Intents } from "../kept";
@@ -132,15 +132,17 @@ const formOf = (rule: Rule | undefined): Form => ({
   resourceName: rule?.spec.resourceName ?? "", className: rule?.spec.className ?? "", labelSelector: rule?.spec.labelSelector ?? "",
 });
 
+const read = (project: string, alertRule: string) => ask(api.GET("/v1/projects/{project}/alert-rules/{alertRule}", { params: { path: { project, alertRule } } }));
+
 /** Creates or changes the rule. An empty field removes the value. */
 function save(project: string, rule: Rule | undefined, { name, about: what, by, percent, days, resourceName, className, labelSelector }: Form, key: Intents["keyFor"]) {
   const level = what === "Pools" && by === "runway" ? { runway: `${Math.round(24 * Number(days))}h` } : { percent: Number(percent) };
   const narrow = what === "Pools" ? { resourceName, className, labelSelector } : { resourceName };
   if (rule) {
     const spec = { percent: null, runway: null, ...level, ...Object.fromEntries(Object.entries(narrow).map(([k, v]) => [k, v || null])) };
-    return ask(api.PATCH("/v1/projects/{project}/alert-rules/{alertRule}", {
+    return ensure(ask(api.PATCH("/v1/projects/{project}/alert-rules/{alertRule}", {
       params: { path: { project, alertRule: rule.metadata.name }, header: asSeen(rule) }, body: { spec },
-    }));
+    })), async () => holds((await read(project, rule.metadata.name)).spec, spec));
   }
   const spec = { about: what, ...level, ...Object.fromEntries(Object.entries(narrow).filter(([, v]) => v)) };
   return ask(api.POST("/v1/projects/{project}/alert-rules", { params: { path: { project }, header: key({ name, spec }) }, body: { metadata: { name }, spec } }));
@@ -156,9 +158,9 @@ function Edit({ project, rule, close, done }: { project: string; rule: Rule | un
     setError(undefined);
     save(project, rule, form, intents.keyFor).then(() => { intents.done(); done(); }, setError);
   };
-  const remove = () => ask(api.DELETE("/v1/projects/{project}/alert-rules/{alertRule}", {
+  const remove = () => ensure(ask(api.DELETE("/v1/projects/{project}/alert-rules/{alertRule}", {
     params: { path: { project, alertRule: form.name }, header: asSeen(rule!) },
-  })).then(done, setError);
+  })), () => goneNow(read(project, form.name))).then(done, setError);
   return (
     <Dialog title={rule ? `Change ${form.name}` : "New rule"} close={close}>
       <form onSubmit={submit}>

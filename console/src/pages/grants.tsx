@@ -1,6 +1,6 @@
 // Grants as a matrix: which project may claim from which shared pool.
 import { useState } from "preact/hooks";
-import { api, ask, pagesOf, type Pool, type Schemas } from "../api";
+import { api, ask, goneNow, pagesOf, ensure, type Pool, type Schemas } from "../api";
 import { plural } from "../format";
 import { useLoad } from "../load";
 import { each } from "../pools";
@@ -146,7 +146,9 @@ function Withdraw({
   const [error, setError] = useState<unknown>();
   const withdraw = async () => {
     try {
-      await ask(api.DELETE("/v1/projects/{project}/pools/{pool}/grants/{consumer}", { params: { path: { project, pool, consumer } } }));
+      const params = { path: { project, pool, consumer } };
+      await ensure(ask(api.DELETE("/v1/projects/{project}/pools/{pool}/grants/{consumer}", { params })),
+        () => goneNow(ask(api.GET("/v1/projects/{project}/pools/{pool}/grants/{consumer}", { params }))));
       done();
     } catch (cause) {
       setError(cause);

@@ -1,6 +1,6 @@
 // A pool: its facts, its contents, its free space, and why it is full.
 import { useState } from "preact/hooks";
-import { api, ask, asSeen, pagesOf, type Pool, type Schemas } from "../api";
+import { api, ask, asSeen, goneNow, pagesOf, ensure, type Pool, type Schemas } from "../api";
 import { bits, formatCount, formatCIDR, parseBlock, partOf } from "../net/cidr";
 import { plural } from "../format";
 import { useLoad } from "../load";
@@ -98,7 +98,8 @@ function DeletePool({ pool, project, close }: { pool: Pool; project: string; clo
   const remove = async () => {
     setError(undefined);
     try {
-      await ask(api.DELETE("/v1/projects/{project}/pools/{pool}", { params: { path: { project, pool: pool.metadata.name }, header: asSeen(pool) } }));
+      await ensure(ask(api.DELETE("/v1/projects/{project}/pools/{pool}", { params: { path: { project, pool: pool.metadata.name }, header: asSeen(pool) } })),
+        () => goneNow(getPool(project, pool.metadata.name)));
       const parent = pool.status.parentRef;
       go(parent ? to.pool(parent.project, parent.name) : to.page(project, "pools"));
     } catch (cause) {

@@ -1,6 +1,6 @@
 // The quotas of a project, and how near the project is to each limit.
 import { useState } from "preact/hooks";
-import { api, ask, asSeen, type Quota, type Schemas } from "../api";
+import { api, ask, asSeen, goneNow, holds, ensure, type Quota, type Schemas } from "../api";
 import { errorAt, nameError } from "../fields";
 import { share } from "../format";
 import { formatCount } from "../net/cidr";
@@ -100,21 +100,24 @@ function Edit({ project, quota, close, done }: { project: string; quota: Quota |
   const [error, setError] = useState<unknown>();
   const { name, addresses, claims, pools } = form;
   const set = (part: Partial<Form>) => { setError(undefined); setForm({ ...form, ...part }); };
-  const run = (work: Promise<unknown>) => { setError(undefined); work.then(done, setError); };
+  const at = { path: { project, quota: name } };
+  const read = () => ask(api.GET("/v1/projects/{project}/quotas/{quota}", { params: at }));
+  const run = (work: Promise<unknown>, isSo: () => Promise<boolean>) => { setError(undefined); ensure(work, isSo).then(done, setError); };
   const submit = (e: Event) => {
     e.preventDefault();
     const scope = quota ? quota.spec.scope : scopeOf(project, form);
     run(ask(api.PUT("/v1/projects/{project}/quotas/{quota}", {
-      params: { path: { project, quota: name }, header: quota ? asSeen(quota) : { "If-None-Match": "*" } },
+      params: { ...at, header: quota ? asSeen(quota) : { "If-None-Match": "*" } },
       body: { spec: {
         ...(scope ? { scope } : {}), ...(form.description ? { description: form.description } : {}),
         limits: { ...(addresses ? { addresses } : {}), ...(claims ? { claims: Number(claims) } : {}), ...(pools ? { pools: Number(pools) } : {}) },
       } },
-    })));
+    })), async () => holds((await read()).spec, {
+      scope: scope ?? null, description: form.description || null,
+      limits: { addresses: addresses || null, claims: claims ? Number(claims) : null, pools: pools ? Number(pools) : null },
+    }));
   };
-  const remove = () => run(ask(api.DELETE("/v1/projects/{project}/quotas/{quota}", {
-    params: { path: { project, quota: name }, header: asSeen(quota!) },
-  })));
+  const remove = () => run(ask(api.DELETE("/v1/projects/{project}/quotas/{quota}", { params: { ...at, header: asSeen(quota!) } })), () => goneNow(read()));
   if (deleting) {
     return (
       <Dialog title={`Delete quota ${name}?`} close={close}>
