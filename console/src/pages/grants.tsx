@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { api, ask, goneNow, pagesOf, ensure, type Pool, type Schemas } from "../api";
 import { plural } from "../format";
+import { useKept } from "../kept";
 import { useLoad } from "../load";
 import { each } from "../pools";
 import { Link, to } from "../router";
@@ -30,7 +31,7 @@ async function load(project: string, enough: number): Promise<Matrix> {
 }
 
 export function GrantsPage({ project }: { project: string }) {
-  const [enough, setEnough] = useState(page);
+  const { value: enough, set: setEnough } = useKept("shown", () => page);
   const matrix = useLoad(`grants:${project}:${enough}`, () => load(project, enough), ["IPPool"], 5000);
   const [adding, setAdding] = useState(false);
   return (

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { api, ask, asSeen, goneNow, pagesOf, ensure, type Pool, type Schemas } from "../api";
 import { bits, formatCount, formatCIDR, parseBlock, partOf } from "../net/cidr";
 import { plural } from "../format";
+import { useKept } from "../kept";
 import { useLoad } from "../load";
 import { childrenOf, division, each, getPool, ignoreGone } from "../pools";
 import { go, goQuery, Link, query, to } from "../router";
@@ -158,7 +159,7 @@ function claimable(pool: Pool, cidr: string): string | undefined {
 function Free({ pool }: { pool: Pool }) {
   const project = pool.metadata.project!;
   const name = pool.metadata.name;
-  const [enough, setEnough] = useState(200);
+  const { value: enough, set: setEnough } = useKept("shown", () => 200);
   const free = useLoad(`free:${project}:${name}:${enough}`, async () => {
     let summary: Schemas["PoolFree"]["summary"] = [];
     const pages = await pagesOf<Schemas["PoolFree"]["items"][number]>(async (cursor) => {
@@ -226,7 +227,7 @@ function FreeBlock({ pool, cidr }: { pool: Pool; cidr: string }) {
 const childrenAtOnce = 50;
 
 function Children({ project, name }: { project: string; name: string }) {
-  const [enough, setEnough] = useState(childrenAtOnce);
+  const { value: enough, set: setEnough } = useKept("shown", () => childrenAtOnce);
   const children = useLoad(`children:${project}:${name}:${enough}`, async () => {
     const { items, cursor } = await childrenOf(project, name, undefined, enough);
     const rows = await each(items.slice(0, enough), async (item) => {
