@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { again } from "./again.mjs";
 import { charts } from "./charts.mjs";
+import { details } from "./details.mjs";
 import { forms } from "./forms.mjs";
 import { launch } from "./harness.mjs";
 import { journeys } from "./journeys.mjs";
@@ -14,7 +15,7 @@ import { trouble } from "./trouble.mjs";
 import { unused } from "./unused.mjs";
 import { whole } from "./whole.mjs";
 
-const parts = { journeys, charts, keyboard, looks, trouble, large, whole, again, unused, forms };
+const parts = { journeys, charts, keyboard, looks, trouble, large, whole, again, unused, forms, details };
 const pools = Number(process.env.POOLS ?? 2100);
 const claims = Number(process.env.CLAIMS ?? 2000);
 let browser;
