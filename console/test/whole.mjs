@@ -163,7 +163,7 @@ export const whole = {
     await at(`/projects/${many}/pools`);
     await page.getByRole("row", { name: /r-000003/ }).getByRole("img").waitFor();
     await page.getByRole("button", { name: "Open r-000003" }).waitFor({ state: "detached" });
-    await page.getByRole("button", { name: "Open root" }).waitFor();
+    await page.getByRole("button", { name: "Open hosts" }).waitFor();
     await page.context().close();
     assert.deepEqual(wrong, []);
   },
