@@ -116,6 +116,26 @@ function asProblem(body: unknown, response: Response): Problem {
   };
 }
 
+/**
+ * Waits for a change or a deletion. If its response was lost, or an earlier attempt may be the reason for a refusal, it reads whether the object is in
+ * the wanted state.
+ */
+export async function ensure(change: Promise<unknown>, isSo: () => Promise<boolean>): Promise<void> {
+  try {
+    await change;
+  } catch (cause) {
+    const decided = cause instanceof Refused && cause.problem.status < 500 && ![404, 412].includes(cause.problem.status);
+    if (decided || !(await isSo().catch(() => false))) throw cause;
+  }
+}
+
+/** Reports whether the object of a read is gone. */
+export const goneNow = (read: Promise<unknown>) => read.then(() => false, isGone);
+
+/** Reports whether an object has the wanted values. null means that it has none. */
+export const holds = (is: unknown, wanted: unknown): boolean => (typeof wanted === "object" && wanted !== null
+  ? Object.entries(wanted).every(([name, value]) => holds((is as Record<string, unknown> | undefined)?.[name], value)) : (is ?? null) === wanted);
+
 /** Returns the If-Match header for the revision on the screen. */
 export const asSeen = (of: { metadata: { revision: string } }) => ({ "If-Match": `"${of.metadata.revision}"` });
 

@@ -1,7 +1,7 @@
 // Values that this tab keeps: the contents of forms and the state of lists. They survive a reload, Back and the end of a session, until the user
 // signs out.
 import { useState } from "preact/hooks";
-import { unique } from "./api";
+import { Refused, unique } from "./api";
 import { path, query } from "./router";
 import { whoami } from "./session";
 
@@ -58,6 +58,10 @@ const most = 100; // contents of one form whose keys are kept
 export interface Intents {
   /** Returns the key for a request with these contents: the same for the same contents, until `done`. */
   keyFor: (contents: unknown) => { "Idempotency-Key": string };
+  /** Notes why the request with these contents failed. */
+  failed: (contents: unknown, cause: unknown) => void;
+  /** Reports whether such a request was sent, and the page does not know its result. */
+  unclear: (contents: unknown) => boolean;
   /** Ends the keys after the server has confirmed success: from now on the same contents are a new request. */
   done: () => void;
 }
@@ -68,14 +72,20 @@ export interface Intents {
  */
 export function useIntents(name: string): Intents {
   const [place] = useState(() => placeOf(`intents ${name}`));
+  const all = () => readKept<[contents: string, key: string, unclear: boolean][]>(place) ?? [];
+  const put = (contents: unknown, unclear: boolean) => {
+    const text = JSON.stringify(contents);
+    const key = all().find(([of]) => of === text)?.[1] ?? `console-${unique()}`;
+    writeKept(place, [...all().filter(([of]) => of !== text), [text, key, unclear]].slice(-most));
+    return key;
+  };
   return {
-    keyFor: (contents) => {
-      const text = JSON.stringify(contents);
-      const keys = readKept<[string, string][]>(place) ?? [];
-      const key = keys.find(([of]) => of === text)?.[1] ?? `console-${unique()}`;
-      writeKept(place, [...keys.filter(([of]) => of !== text), [text, key]].slice(-most));
-      return { "Idempotency-Key": key };
+    keyFor: (contents) => ({ "Idempotency-Key": put(contents, true) }),
+    failed: (contents, cause) => {
+      const refused = cause instanceof Refused && cause.problem.status < 500 && ![401, 403, 429].includes(cause.problem.status);
+      if (refused) put(contents, false);
     },
+    unclear: (contents) => all().find(([of]) => of === JSON.stringify(contents))?.[2] === true,
     done: () => sessionStorage.removeItem(place),
   };
 }

@@ -96,6 +96,7 @@ function Switcher({ project }: { project: string }) {
       <span>Project</span>
       <select value={project} onChange={(e) => go(to.project(e.currentTarget.value))}>
         {all.map((name) => <option key={name} value={name} selected={name === project}>{name}</option>)}
+        {projects.data?.cursor && <option disabled>Only the first {names.length.toLocaleString("en")} are listed</option>}
       </select>
     </label>
   );

@@ -142,6 +142,7 @@ export class Tree {
 
   /** Loads the missing figures of pools, and whether nearly full pools are divided among child pools. */
   async fill(nodes: Node[]) {
+    const before = nodes.map((node) => node.divided);
     const bare = nodes.filter((node) => (!node.pool || this.doubtful(node)) && !this.asked.has(node.name));
     for (const node of bare) this.asked.add(node.name);
     await each(bare, async (node) => {
@@ -150,7 +151,7 @@ export class Tree {
       const answer = await division(this.project, node.pool).catch(ignoreGone);
       node.divided = answer === "divided" ? true : answer === "whole" ? false : undefined;
     });
-    if (bare.length > 0) this.changed();
+    if (bare.length > 0 || nodes.some((node, i) => node.divided !== before[i])) this.changed();
   }
 
   /** Reports whether the figures of a pool leave open if it is full or divided among child pools. */

@@ -136,17 +136,136 @@ export const again = {
       claims: Array.from({ length: 5 }, (_, i) => ({ metadata: { name: `c-${i}` }, spec: { poolRef: { name: "net" }, prefixLength: 32 } })),
     });
     const { page, at, wrong } = await open(browser);
-    await cut(page, "**/v1/projects/cut-release/claim-releases", "POST");
+    await cut(page, "**/v1/projects/cut-release/claims/*", "DELETE");
     await at("/projects/cut-release/unused?days=0");
     await page.getByLabel("All shown claims").check();
     await page.getByRole("button", { name: "Release 5 claims…" }).click();
     await page.getByRole("button", { name: "Release 5 claims", exact: true }).click();
     await page.getByText("The server did not respond").waitFor();
-    await page.getByRole("button", { name: "Release 5 claims", exact: true }).click();
-    await page.getByText("5 claims had been released before.").waitFor();
+    await page.getByRole("button", { name: /^(Continue|Release 5 claims)$/ }).click();
+    await page.getByText("1 claim had been released before.").waitFor();
     await page.getByRole("heading", { name: "Release 5 claims?" }).waitFor();
     assert.equal((await claims("cut-release")).length, 0);
     await page.context().close();
     assert.deepEqual(wrong, []);
+  },
+
+  async "a change and a deletion whose answers were lost succeed, also if the page learns it only later"(browser, assert) {
+    await make("lost-change");
+    const { page, at, wrong } = await open(browser);
+    const row = page.getByRole("row").filter({ hasText: "mine" });
+    const save = page.getByRole("button", { name: "Save" });
+    /** Presses a button whose first answer is lost. If the object cannot be read then either, presses again. */
+    const press = async (button, path, method, down) => {
+      const pattern = `**/v1/projects/lost-change/${path}/mine`;
+      let seen = 0;
+      await page.route(pattern, async (route) => {
+        const its = route.request().method();
+        if (its === method && seen++ === 0) await route.fetch();
+        else if (!(its === "GET" && down && seen === 1)) return route.continue();
+        return route.abort("connectionreset");
+      });
+      await button.click();
+      if (down) {
+        await page.getByText("The server did not respond").waitFor();
+        await button.click();
+      }
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+      assert.equal(seen, down ? 2 : 1);
+      await page.unroute(pattern);
+    };
+    for (const down of [false, true]) {
+      await at("/projects/lost-change/quotas");
+      await page.getByRole("button", { name: "New quota" }).click();
+      await page.getByRole("textbox", { name: "Name" }).fill("mine");
+      await page.getByLabel("Counts").selectOption("pool");
+      await page.getByRole("textbox", { name: "Pool", exact: true }).fill("net");
+      await page.getByRole("textbox", { name: "Claims" }).fill("4");
+      await press(save, "quotas", "PUT", down);
+      await row.getByText("0 / 4").waitFor();
+      await page.getByRole("button", { name: "Change mine" }).click();
+      await page.getByRole("textbox", { name: "Claims" }).fill("");
+      await page.getByRole("textbox", { name: "Addresses" }).fill("500");
+      await press(save, "quotas", "PUT", down);
+      await row.getByText("0 / 500").waitFor();
+      await page.getByRole("button", { name: "Change mine" }).click();
+      await page.getByRole("button", { name: "Delete…" }).click();
+      await press(page.getByRole("button", { name: "Delete the quota" }), "quotas", "DELETE", down);
+      await row.waitFor({ state: "detached" });
+
+      await call("POST", "/v1/projects/lost-change/alert-rules", { metadata: { name: "mine" }, spec: { about: "Pools", percent: 90, resourceName: "net" } });
+      await at("/projects/lost-change/alerts");
+      await page.getByRole("button", { name: "Change mine" }).click();
+      await page.getByLabel("When").selectOption("runway");
+      await page.getByLabel("Only the pool").fill("");
+      await press(save, "alert-rules", "PATCH", down);
+      await row.getByText("full within 7 days").waitFor();
+      await page.getByRole("button", { name: "Change mine" }).click();
+      await press(page.getByRole("button", { name: "Delete the rule" }), "alert-rules", "DELETE", down);
+      await row.waitFor({ state: "detached" });
+
+      await call("POST", "/v1/projects/lost-change/claims", { metadata: { name: "mine" }, spec: { poolRef: { name: "net" }, prefixLength: 30 } });
+      await at("/projects/lost-change/claims/mine");
+      await page.getByRole("button", { name: "Release" }).click();
+      await press(page.getByRole("button", { name: /^Release 10/ }), "claims", "DELETE", down);
+      await page.getByRole("heading", { name: "Claims" }).waitFor();
+
+      await call("POST", "/v1/projects/lost-change/pools", { metadata: { name: "mine" }, spec: { parentRef: { name: "net" }, prefixLength: 24, visibility: "shared" } });
+      await call("PUT", "/v1/projects/lost-change/pools/mine/grants/shop");
+      await at("/projects/lost-change/pools/mine");
+      await call("DELETE", "/v1/projects/lost-change/pools/mine/grants/shop");
+      await page.getByRole("button", { name: "Delete" }).click();
+      await press(page.getByRole("button", { name: "Delete the pool" }), "pools", "DELETE", down);
+      await page.getByRole("heading", { name: "net" }).waitFor();
+    }
+    await page.context().close();
+    assert.deepEqual(wrong, []);
+  },
+
+  async "a claim that another user changed first is a conflict also after a lost answer"(browser, assert) {
+    await make("lost-race");
+    await call("PUT", "/v1/projects/lost-race/quotas/mine", { spec: { limits: { claims: 4 } } });
+    const { page, at } = await open(browser);
+    await at("/projects/lost-race/quotas");
+    await page.getByRole("button", { name: "Change mine" }).click();
+    await page.getByRole("textbox", { name: "Claims" }).fill("5");
+    await page.route("**/v1/projects/lost-race/quotas/mine", (route) => route.abort("connectionreset"));
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("The server did not respond").waitFor();
+    await page.unroute("**/v1/projects/lost-race/quotas/mine");
+    await call("PUT", "/v1/projects/lost-race/quotas/mine", { spec: { limits: { claims: 6 } } });
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("It was changed meanwhile").waitFor();
+    assert.equal((await call("GET", "/v1/projects/lost-race/quotas/mine")).spec.limits.claims, 6);
+    await page.context().close();
+  },
+
+  async "a name whose answer was lost is not reported as taken"(browser, assert) {
+    await make("lost-named");
+    const { page, at } = await open(browser);
+    for (const [kind, path, form, button] of [["claim", "claims", "new-claim?pool=net", "Claim"], ["pool", "pools", "new-pool?parent=net", "Create pool"]]) {
+      await cut(page, `**/v1/projects/lost-named/${path}`, "POST");
+      await at(`/projects/lost-named/${form}`);
+      await page.getByRole("textbox", { name: "Name" }).fill("mine");
+      await page.getByLabel("Size").fill("25");
+      await page.getByRole("button", { name: button, exact: true }).click();
+      const hint = page.getByText(`The response to this request was lost. Press ${button} again`);
+      for (const reload of [false, true]) {
+        if (reload) await page.reload();
+        await hint.waitFor();
+        await page.waitForTimeout(1500); // the feed reports the new object, and the page reads it
+        assert.equal(await page.locator(".field.wrong").count(), 0, kind);
+        for (const text of ["already", "Correct the marked", "Would get", "Would be"]) assert.equal(await page.getByText(text).count(), 0, `${kind}: ${text}`);
+      }
+      await page.getByRole("textbox", { name: "Name" }).fill("mine-2"); // other contents: another request
+      await page.getByText(/^Would/).waitFor();
+      await page.getByRole("textbox", { name: "Name" }).fill("mine");
+      await hint.waitFor();
+      await page.getByRole("button", { name: button, exact: true }).click();
+      await page.getByRole("heading", { name: "mine", exact: true }).waitFor();
+    }
+    assert.equal((await claims("lost-named")).length, 1);
+    assert.deepEqual(await pools("lost-named"), ["mine", "net"]);
+    await page.context().close();
   },
 };

@@ -160,4 +160,25 @@ export const forms = {
     await page.context().close();
     assert.deepEqual(wrong, []);
   },
+
+  async "dialogs for a quota and a rule keep their contents at the end of the session, and name the wrong field"(browser, assert) {
+    const { page, at, wrong } = await open(browser);
+    for (const [path, button] of [["quotas", "New quota"], ["alerts", "New rule"]]) {
+      await at(`/projects/${project}/${path}`);
+      await page.getByRole("button", { name: button }).click();
+      await page.getByRole("textbox", { name: "Name" }).fill("half-filled");
+      await page.reload();
+      await page.getByRole("button", { name: button }).click();
+      await page.getByText("The form has your earlier input.").waitFor();
+      assert.equal(await page.getByRole("textbox", { name: "Name" }).inputValue(), "half-filled");
+    }
+    await page.getByLabel("Percent used, at least").fill("eighty");
+    await says(page, "Percent used, at least", "Enter a whole number from 1 to 100.");
+    assert.ok(await page.getByRole("button", { name: "Save" }).isDisabled());
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("button", { name: "New rule" }).click();
+    assert.equal(await page.getByRole("textbox", { name: "Name" }).inputValue(), "");
+    await page.context().close();
+    assert.deepEqual(wrong, []);
+  },
 };

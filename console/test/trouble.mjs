@@ -29,7 +29,7 @@ export const trouble = {
     await page.route("**/claims/raced", (route) => (route.request().method() === "DELETE"
       ? route.fulfill(problem(412, "precondition_failed", "The precondition does not hold", "It was changed.")) : route.continue()));
     await page.getByRole("button", { name: /^Release 10/ }).click();
-    await page.getByText("Another user changed it meanwhile").waitFor();
+    await page.getByText("It was changed meanwhile").waitFor();
     await page.context().close();
     assert.ok(true);
   },

@@ -142,4 +142,83 @@ export const whole = {
     await page.context().close();
     assert.deepEqual(wrong, []);
   },
+
+  async "a filter that finds nothing says what it looked for"(browser, assert) {
+    const { page, at, wrong } = await open(browser);
+    for (const part of ["10.0", "10.0.0"]) {
+      for (const list of ["pools", "claims"]) {
+        await at(`/projects/${many}/${list}?filter=${part}`);
+        await page.getByText("Enter a whole address or block").waitFor();
+        assert.equal(await page.getByText(/^No (pool|claim)/).count(), 0);
+      }
+    }
+    await at(`/projects/${many}/claims?filter=host-0000&pool=${many}/hosts-0`);
+    await page.getByText(/claims? with names that begin with “host-0000”/).waitFor();
+    await page.context().close();
+    assert.deepEqual(wrong, []);
+  },
+
+  async "a root without child pools loses its arrow"(browser, assert) {
+    const { page, at, wrong } = await open(browser);
+    await at(`/projects/${many}/pools`);
+    await page.getByRole("row", { name: /r-000003/ }).getByRole("img").waitFor();
+    await page.getByRole("button", { name: "Open r-000003" }).waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Open hosts" }).waitFor();
+    await page.context().close();
+    assert.deepEqual(wrong, []);
+  },
+
+  async "lists are as long as they were, after Back"(browser, assert) {
+    const { page, at, wrong } = await open(browser);
+    const rows = page.getByRole("region", { name: "Held blocks" }).getByRole("row");
+    await at(`/projects/${many}/pools/root?tab=claims`);
+    await page.getByRole("button", { name: "Show more" }).click();
+    await rows.nth(400).waitFor();
+    const before = await rows.count();
+    await page.getByRole("link", { name: "Quotas" }).click();
+    await page.getByRole("heading", { name: "Quotas" }).waitFor();
+    await page.goBack();
+    await rows.nth(400).waitFor();
+    assert.equal(await rows.count(), before);
+    await page.context().close();
+    assert.deepEqual(wrong, []);
+  },
+
+  async "lists that are cut say so"(browser, assert) {
+    const { page, at, wrong } = await open(browser);
+    const metadata = (name) => ({ name, uid: name, revision: "1", createdAt: "2026-01-01T00:00:00Z", updatedAt: "2026-01-01T00:00:00Z" });
+    const items = (count, make) => Array.from({ length: count }, (_, i) => make(i));
+    await page.route("**/v1/projects?*", (route) => route.fulfill({ json: {
+      items: items(500, (i) => ({ metadata: metadata(`t-${i}`), spec: {} })), nextCursor: "more",
+    } }));
+    await page.route(`**/v1/projects/${project}/quotas?*`, (route) => route.fulfill({ json: {
+      items: items(9, (i) => ({ metadata: metadata(`q-${i}`), spec: { limits: { claims: 9 } }, status: { owner: "project", used: { addresses: "0", claims: i, pools: 0 } } })),
+    } }));
+    await page.route(`**/v1/projects/${project}/pools?*`, async (route) => {
+      const response = await route.fetch();
+      const body = await response.json();
+      for (const pool of body.items) pool.status.capacity.coolingDown = "1";
+      return route.fulfill({ response, json: body });
+    });
+    await at(`/projects/${project}`);
+    await page.getByRole("region", { name: "Quotas" }).getByText("The 8 nearest to their limits of 9.").waitFor();
+    await page.getByText(/^The 10 pools with the largest share of \d+\.$/).waitFor();
+    await page.locator(".switcher option", { hasText: "Only the first 1,000" }).waitFor({ state: "attached" });
+    await page.context().close();
+    assert.deepEqual(wrong, []);
+  },
+
+  async "the former holders of an address do not include other projects' pools, and the page says so"(browser, assert) {
+    await pool(project, "lent", { cidr: "172.30.0.0/24", visibility: "shared" });
+    await call("PUT", `/v1/projects/${project}/pools/lent/grants/shop`);
+    await claim("shop", "lent-once", { poolRef: { project, name: "lent" }, cidr: "172.30.0.1/32" });
+    await gone("/v1/projects/shop/claims/lent-once");
+    const { page, at, wrong } = await open(browser);
+    await at("/projects/shop/addresses/172.30.0.1");
+    await page.getByText("No earlier holder in a pool of this project is recorded.").waitFor();
+    await page.context().close();
+    await gone(`/v1/projects/${project}/pools/lent/grants/shop`);
+    await gone(`/v1/projects/${project}/pools/lent`);
+    assert.deepEqual(wrong, []);
+  },
 };

@@ -28,6 +28,9 @@ function parse6(text: string): bigint | undefined {
   return all.reduce((sum, g) => (sum << 16n) | BigInt("0x" + g), 0n);
 }
 
+/** Reports whether a filter is the beginning of an address, which no search finds. */
+export const isPartial = (text: string) => /^[\da-f.:/]*[.:][\da-f.:/]*$/i.test(text) && !parseBlock(text);
+
 /** Parses an address or a CIDR; an address is a block of one. Clears the bits behind the prefix length. */
 export function parseBlock(text: string): Block | undefined {
   const [address, suffix, more] = text.trim().split("/");

@@ -153,7 +153,7 @@ function Foreign({ entry }: { entry: Entry }) {
 }
 
 function Past({ data: { past, more }, project }: { data: Found; project: string }) {
-  if (past.length === 0) return <Empty>{more ? "None in the loaded part of the history." : "No earlier holder is recorded."}</Empty>;
+  if (past.length === 0) return <Empty>{more ? "None in the loaded part of the history." : "No earlier holder in a pool of this project is recorded."}</Empty>;
   return (
     <Table label="Former holders" head={["Holder", "Block", "Pool", "From", "Until", "For"]}>
       {past.map((entry) => (

@@ -1,14 +1,14 @@
 // Alerts about pools and quotas that are nearly full, and the rules that raise them.
 import { useState } from "preact/hooks";
-import { api, ask, asSeen, pagesOf, type Schemas } from "../api";
-import { nameError } from "../fields";
+import { api, ask, asSeen, goneNow, holds, pagesOf, ensure, type Schemas } from "../api";
+import { errorAt, nameError } from "../fields";
 import { formatDuration, formatTime, hoursOf } from "../format";
-import { useIntents, type Intents } from "../kept";
+import { useIntents, useKept, type Intents } from "../kept";
 import { useLoad } from "../load";
 import { division, getPool, ignoreGone } from "../pools";
 import { Link, to } from "../router";
 import { may } from "../session";
-import { Badge, Bar, Card, Dialog, Empty, Heading, Input, Select, Table, When } from "../ui/parts";
+import { Badge, Bar, Card, Dialog, Empty, Heading, Input, Restored, Select, Table, When } from "../ui/parts";
 import { Shown, Trouble } from "../ui/trouble";
 
 type Rule = Schemas["AlertRule"];
@@ -22,9 +22,9 @@ export const useAlerts = (project: string, enough = page) => useLoad(`alerts:${p
 ), ["Alert"], 5000);
 
 export function AlertsPage({ project }: { project: string }) {
-  const [enough, setEnough] = useState(page);
+  const { value: enough, set: setEnough } = useKept("loaded", () => page);
   const alerts = useAlerts(project, enough);
-  const [shown, setShown] = useState(alertsAtOnce);
+  const { value: shown, set: setShown } = useKept("shown", () => alertsAtOnce);
   const rules = useLoad(`alert-rules:${project}`, () => pagesOf<Rule>(
     (cursor) => ask(api.GET("/v1/projects/{project}/alert-rules", { params: { path: { project }, query: { limit: 500, ...(cursor ? { cursor } : {}) } } })), 2000,
   ), ["Alert"]);
@@ -132,37 +132,48 @@ const formOf = (rule: Rule | undefined): Form => ({
   resourceName: rule?.spec.resourceName ?? "", className: rule?.spec.className ?? "", labelSelector: rule?.spec.labelSelector ?? "",
 });
 
+const read = (project: string, alertRule: string) => ask(api.GET("/v1/projects/{project}/alert-rules/{alertRule}", { params: { path: { project, alertRule } } }));
+
 /** Creates or changes the rule. An empty field removes the value. */
 function save(project: string, rule: Rule | undefined, { name, about: what, by, percent, days, resourceName, className, labelSelector }: Form, key: Intents["keyFor"]) {
   const level = what === "Pools" && by === "runway" ? { runway: `${Math.round(24 * Number(days))}h` } : { percent: Number(percent) };
   const narrow = what === "Pools" ? { resourceName, className, labelSelector } : { resourceName };
   if (rule) {
     const spec = { percent: null, runway: null, ...level, ...Object.fromEntries(Object.entries(narrow).map(([k, v]) => [k, v || null])) };
-    return ask(api.PATCH("/v1/projects/{project}/alert-rules/{alertRule}", {
+    return ensure(ask(api.PATCH("/v1/projects/{project}/alert-rules/{alertRule}", {
       params: { path: { project, alertRule: rule.metadata.name }, header: asSeen(rule) }, body: { spec },
-    }));
+    })), async () => holds((await read(project, rule.metadata.name)).spec, spec));
   }
   const spec = { about: what, ...level, ...Object.fromEntries(Object.entries(narrow).filter(([, v]) => v)) };
   return ask(api.POST("/v1/projects/{project}/alert-rules", { params: { path: { project }, header: key({ name, spec }) }, body: { metadata: { name }, spec } }));
 }
 
+/** Returns why the threshold is not valid. */
+function wrongIn({ about: what, by, percent, days }: Form): string | undefined {
+  if (what === "Pools" && by === "runway") return Number(days) > 0 ? undefined : "Enter a number of days.";
+  return /^\d{1,3}$/.test(percent) && Number(percent) >= 1 && Number(percent) <= 100 ? undefined : "Enter a whole number from 1 to 100.";
+}
+
 function Edit({ project, rule, close, done }: { project: string; rule: Rule | undefined; close: () => void; done: () => void }) {
-  const [form, setForm] = useState(() => formOf(rule));
+  const kept = useKept(`rule ${rule?.metadata.revision ?? "new"}`, () => formOf(rule));
+  const form = kept.value;
   const [error, setError] = useState<unknown>();
   const intents = useIntents("rule");
-  const set = (part: Partial<Form>) => setForm({ ...form, ...part });
+  const set = (part: Partial<Form>) => { setError(undefined); kept.set({ ...form, ...part }); };
+  const wrong = wrongIn(form);
   const submit = (e: Event) => {
     e.preventDefault();
     setError(undefined);
-    save(project, rule, form, intents.keyFor).then(() => { intents.done(); done(); }, setError);
+    save(project, rule, form, intents.keyFor).then(() => { intents.done(); kept.clear(); done(); }, setError);
   };
-  const remove = () => ask(api.DELETE("/v1/projects/{project}/alert-rules/{alertRule}", {
+  const remove = () => ensure(ask(api.DELETE("/v1/projects/{project}/alert-rules/{alertRule}", {
     params: { path: { project, alertRule: form.name }, header: asSeen(rule!) },
-  })).then(done, setError);
+  })), () => goneNow(read(project, form.name))).then(done, setError);
   return (
     <Dialog title={rule ? `Change ${form.name}` : "New rule"} close={close}>
       <form onSubmit={submit}>
-        {!rule && <Input label="Name" required value={form.name} change={(name) => set({ name })} error={nameError(form.name)} />}
+        <Restored form={kept} />
+        {!rule && <Input label="Name" required value={form.name} change={(name) => set({ name })} error={nameError(form.name) ?? errorAt(error, "Name")} />}
         {!rule && (
           <Select
             label="About"
@@ -180,9 +191,10 @@ function Edit({ project, rule, close, done }: { project: string; rule: Rule | un
         )}
         {form.about === "Pools" && form.by === "runway" ? (
           <Input label="Within how many days" inputMode="numeric" required value={form.days} change={(days) => set({ days })}
-            hint="At the recent growth rate." />
+            hint="At the recent growth rate." error={wrong ?? errorAt(error, "Time")} />
         ) : (
-          <Input label="Percent used, at least" inputMode="numeric" required value={form.percent} change={(percent) => set({ percent })} />
+          <Input label="Percent used, at least" inputMode="numeric" required value={form.percent} change={(percent) => set({ percent: percent.trim() })}
+            error={wrong ?? errorAt(error, "Percent")} />
         )}
         <Input
           label={form.about === "Pools" ? "Only the pool" : "Only the quota"}
@@ -194,10 +206,10 @@ function Edit({ project, rule, close, done }: { project: string; rule: Rule | un
         {form.about === "Pools" && (
           <Input label="Only pools with labels" hint="env=prod" value={form.labelSelector} change={(labelSelector) => set({ labelSelector })} />
         )}
-        {error !== undefined && <Trouble error={error} />}
+        {error !== undefined && <Trouble error={error} fields={["Name", "Time", "Percent"]} />}
         <div class="actions">
-          <button type="submit" class="primary" disabled={form.name === "" || nameError(form.name) !== undefined}>Save</button>
-          <button type="button" onClick={close}>Cancel</button>
+          <button type="submit" class="primary" disabled={form.name === "" || nameError(form.name) !== undefined || wrong !== undefined}>Save</button>
+          <button type="button" onClick={() => { kept.clear(); close(); }}>Cancel</button>
           {rule && <button type="button" class="danger" onClick={() => void remove()}>Delete the rule</button>}
         </div>
       </form>

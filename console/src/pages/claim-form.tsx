@@ -11,7 +11,7 @@ import { go, query, to } from "../router";
 import { may } from "../session";
 import { Copy, Heading, Input, Restored, Select, Tabs, Panel } from "../ui/parts";
 import { Outcome } from "../ui/outcome";
-import { Shown, Trouble } from "../ui/trouble";
+import { Shown, Trouble, Unclear } from "../ui/trouble";
 
 type From = "pool" | "class" | "default";
 interface Form { name: string; from: From | ""; pool: string; className: string; size: string; cidr: string; labels: string }
@@ -83,7 +83,8 @@ export function ClaimForm({ project }: { project: string }) {
   const taken = useLoad(name && !nameError(name) ? `claim-named:${project}:${name}` : undefined, () => ask(api.GET("/v1/projects/{project}/claims/{claim}", {
     params: { path: { project, claim: name } },
   })).catch(ignoreGone), ["IPClaim"]);
-  const nameTaken = taken.data && form.name === name ? "This project already has a claim with this name." : undefined;
+  const unclear = !busy && intents.unclear(body);
+  const nameTaken = taken.data && form.name === name && !busy && !unclear ? "This project already has a claim with this name." : undefined;
   const submit = async (e: Event) => {
     e.preventDefault();
     setBusy(true);
@@ -96,6 +97,7 @@ export function ClaimForm({ project }: { project: string }) {
     } catch (cause) {
       // The first attempt succeeded and its claim has been released since: the next press requests another claim.
       if (cause instanceof Refused && cause.problem.code === "claim_released") intents.done();
+      intents.failed(body, cause);
       setError(cause);
       explained.reload();
     } finally {
@@ -119,6 +121,7 @@ export function ClaimForm({ project }: { project: string }) {
         </form>
         <section aria-label="Preview" aria-live="polite">
           {!complete ? <p class="note">{classes.loading && form.from === "" ? "Looking for classes…" : "Choose the source of the block."}</p>
+            : unclear ? <Unclear button="Claim" />
             : !sound || nameTaken ? <p class="note">Correct the marked fields.</p>
               : <Shown of={explained} rows={3}>{(answer) => <Outcome answer={answer} apply={(r) => change(remedied(form, r))} />}</Shown>}
           <Same project={project} body={body} />

@@ -1,6 +1,6 @@
 // A claim: its block, its source, its consumers, and its release.
 import { useState } from "preact/hooks";
-import { api, ask, asSeen, type Claim } from "../api";
+import { api, ask, asSeen, goneNow, ensure, type Claim } from "../api";
 import { asCurl, asIpamctl, asTerraform } from "../copies";
 import { useLoad } from "../load";
 import { bits, parseBlock } from "../net/cidr";
@@ -10,10 +10,10 @@ import { Gone } from "../ui/gone";
 import { Badge, Card, Copy, Dialog, Empty, Facts, Heading, LabelList, Table, When } from "../ui/parts";
 import { Shown, Trouble } from "../ui/trouble";
 
+const read = (project: string, claim: string) => ask(api.GET("/v1/projects/{project}/claims/{claim}", { params: { path: { project, claim } } }));
+
 export function ClaimPage({ project, name }: { project: string; name: string }) {
-  const claim = useLoad(`claim:${project}:${name}`, () => ask(api.GET("/v1/projects/{project}/claims/{claim}", {
-    params: { path: { project, claim: name } },
-  })), ["IPClaim"]);
+  const claim = useLoad(`claim:${project}:${name}`, () => read(project, name), ["IPClaim"]);
   const [releasing, setReleasing] = useState(false);
   return (
     <>
@@ -118,9 +118,8 @@ function Release({ claim, project, close }: { claim: Claim; project: string; clo
     setBusy(true);
     setError(undefined);
     try {
-      await ask(
-        api.DELETE("/v1/projects/{project}/claims/{claim}", { params: { path: { project, claim: claim.metadata.name }, header: asSeen(claim) } }),
-      );
+      const params = { path: { project, claim: claim.metadata.name }, header: asSeen(claim) };
+      await ensure(ask(api.DELETE("/v1/projects/{project}/claims/{claim}", { params })), () => goneNow(read(project, claim.metadata.name)));
       go(to.page(project, "claims"));
     } catch (cause) {
       setError(cause);

@@ -4,8 +4,7 @@ import { api, ask, pagesOf, type Claim } from "../api";
 import { plural } from "../format";
 import { useKept } from "../kept";
 import { useCalm, useLoad } from "../load";
-import { parseBlock } from "../net/cidr";
-import { refText } from "../pools";
+import { isPartial, parseBlock } from "../net/cidr";
 import { goQuery, Link, query, to } from "../router";
 import { searchFor } from "../search";
 import { may } from "../session";
@@ -46,6 +45,7 @@ export function ClaimsPage({ project }: { project: string }) {
       </div>
       <Shown of={claims} rows={10}>
         {({ items, cursor }) => {
+          if (isPartial(calm)) return <Empty>Enter a whole address or block, such as 10.1.2.3 or 10.1.0.0/16.</Empty>;
           if (cursor && name !== "") return <ByName project={project} name={name} pool={pool} />;
           const fitting = name === "" ? items : items.filter((claim) => claim.metadata.name.includes(name));
           return (
@@ -70,7 +70,8 @@ function ByName({ project, name, pool }: { project: string; name: string; pool: 
   return (
     <Shown of={found} rows={4}>
       {({ items, truncated }) => {
-        const claims = items.filter((hit) => pool === "" || (hit.poolRef && refText(project, hit.poolRef) === pool));
+        const wanted = pool.includes("/") ? pool : `${project}/${pool}`;
+        const claims = items.filter(({ poolRef }) => pool === "" || (poolRef && `${poolRef.project}/${poolRef.name}` === wanted));
         const rest = truncated && <p class="note">The console checked only the first {most} claims with such names{pool && ", in all pools"}. Type more of the name.</p>;
         if (claims.length === 0) return <><Empty>No claim{truncated && " among these"} has a name that begins with “{name}”{pool && ` and is in pool ${pool}`}.</Empty>{rest}</>;
         return (

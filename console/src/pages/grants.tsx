@@ -1,7 +1,8 @@
 // Grants as a matrix: which project may claim from which shared pool.
 import { useState } from "preact/hooks";
-import { api, ask, pagesOf, type Pool, type Schemas } from "../api";
+import { api, ask, goneNow, pagesOf, ensure, type Pool, type Schemas } from "../api";
 import { plural } from "../format";
+import { useKept } from "../kept";
 import { useLoad } from "../load";
 import { each } from "../pools";
 import { Link, to } from "../router";
@@ -30,7 +31,7 @@ async function load(project: string, enough: number): Promise<Matrix> {
 }
 
 export function GrantsPage({ project }: { project: string }) {
-  const [enough, setEnough] = useState(page);
+  const { value: enough, set: setEnough } = useKept("shown", () => page);
   const matrix = useLoad(`grants:${project}:${enough}`, () => load(project, enough), ["IPPool"], 5000);
   const [adding, setAdding] = useState(false);
   return (
@@ -146,7 +147,9 @@ function Withdraw({
   const [error, setError] = useState<unknown>();
   const withdraw = async () => {
     try {
-      await ask(api.DELETE("/v1/projects/{project}/pools/{pool}/grants/{consumer}", { params: { path: { project, pool, consumer } } }));
+      const params = { path: { project, pool, consumer } };
+      await ensure(ask(api.DELETE("/v1/projects/{project}/pools/{pool}/grants/{consumer}", { params })),
+        () => goneNow(ask(api.GET("/v1/projects/{project}/pools/{pool}/grants/{consumer}", { params }))));
       done();
     } catch (cause) {
       setError(cause);

@@ -65,6 +65,8 @@ interface Look {
   /** The fullest pools that have no child pools, fullest first. */
   fullest: Pool[];
   cooling: Pool[];
+  /** The number of pools with blocks in cool-down, including those that are not shown. */
+  coolingInAll: number;
   looked: number;
   /** Every pool of the project was examined. */
   all: boolean;
@@ -84,8 +86,8 @@ async function load(project: string, enough: number): Promise<Look> {
     // If not all pools were examined, the child pools of this one may be among the others.
     if (cursor === undefined || await division(project, pool) !== "divided") fullest.push(pool);
   }
-  const cooling = items.filter((pool) => pool.status.capacity.coolingDown !== "0").sort((a, b) => part(b) - part(a)).slice(0, shownAtMost);
-  return { fullest, cooling, looked: items.length, all: cursor === undefined };
+  const cooling = items.filter((pool) => pool.status.capacity.coolingDown !== "0").sort((a, b) => part(b) - part(a));
+  return { fullest, cooling: cooling.slice(0, shownAtMost), coolingInAll: cooling.length, looked: items.length, all: cursor === undefined };
 }
 
 type FullestProps = { project: string; of: Look; further: () => void; busy: boolean };
@@ -137,17 +139,20 @@ function Start({ project }: { project: string }) {
   );
 }
 
-function Cooling({ project, of: { cooling, all, looked } }: { project: string; of: Look }) {
+function Cooling({ project, of: { cooling, coolingInAll, all, looked } }: { project: string; of: Look }) {
   if (cooling.length === 0) return <Empty>Nothing is cooling down{!all && ` in the first ${plural(looked, "pool")}`}.</Empty>;
   return (
-    <ul class="plain">
-      {cooling.map((pool) => (
-        <li key={pool.metadata.uid} class="line">
-          <Link class="strong" to={to.pool(project, pool.metadata.name, "?tab=claims")}>{pool.metadata.name}</Link>
-          <span class="note">{formatCount(pool.status.capacity.coolingDown)} addresses</span>
-        </li>
-      ))}
-    </ul>
+    <>
+      <ul class="plain">
+        {cooling.map((pool) => (
+          <li key={pool.metadata.uid} class="line">
+            <Link class="strong" to={to.pool(project, pool.metadata.name, "?tab=claims")}>{pool.metadata.name}</Link>
+            <span class="note">{formatCount(pool.status.capacity.coolingDown)} addresses</span>
+          </li>
+        ))}
+      </ul>
+      {coolingInAll > cooling.length && <p class="note small">The {cooling.length} pools with the largest share of {coolingInAll}.</p>}
+    </>
   );
 }
 
@@ -171,21 +176,24 @@ function Quotas({ project }: { project: string }) {
   return (
     <Shown of={quotas}>
       {({ items }) => {
-        const near = items
+        const limits = items
           .flatMap((q) => measures(q).map((m) => ({ ...m, quota: q.metadata.name })))
-          .sort((a, b) => b.percent - a.percent)
-          .slice(0, 8);
+          .sort((a, b) => b.percent - a.percent);
+        const near = limits.slice(0, 8);
         if (near.length === 0) return <Empty>No quota limits this project.</Empty>;
         return (
-          <ul class="plain">
-            {near.map((m) => (
-              <li key={m.quota + m.name} class="line">
-                <span class="strong">{m.quota}</span>
-                <span class="note">{formatCount(m.used)} of {formatCount(m.limit)} {m.name}</span>
-                <Bar percent={m.percent} label={`${m.quota}, ${m.name}`} />
-              </li>
-            ))}
-          </ul>
+          <>
+            <ul class="plain">
+              {near.map((m) => (
+                <li key={m.quota + m.name} class="line">
+                  <span class="strong">{m.quota}</span>
+                  <span class="note">{formatCount(m.used)} of {formatCount(m.limit)} {m.name}</span>
+                  <Bar percent={m.percent} label={`${m.quota}, ${m.name}`} />
+                </li>
+              ))}
+            </ul>
+            {limits.length > near.length && <p class="note small">The {near.length} nearest to their limits of {limits.length}.</p>}
+          </>
         );
       }}
     </Shown>

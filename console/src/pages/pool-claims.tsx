@@ -1,6 +1,7 @@
 // The blocks that all projects hold in a pool, in address order.
 import { useState } from "preact/hooks";
 import { api, ask, pagesOf, type Allocation } from "../api";
+import { useKept } from "../kept";
 import { useLoad } from "../load";
 import { Link, to } from "../router";
 import { Badge, Empty, Input, Table, When } from "../ui/parts";
@@ -9,7 +10,7 @@ import { parseBlock } from "../net/cidr";
 
 export function PoolClaims({ project, pool }: { project: string; pool: string }) {
   const [within, setWithin] = useState("");
-  const [atMost, setAtMost] = useState(100);
+  const { value: atMost, set: setAtMost } = useKept("shown", () => 100);
   const block = parseBlock(within);
   const filter = block ? (within.includes("/") ? { within } : { contains: within }) : {};
   const held = useLoad(`held:${project}:${pool}:${block ? within : ""}:${atMost}`, () => pagesOf<Allocation>(

@@ -7,7 +7,7 @@ import { useCalm, useLoad } from "../load";
 import { formatCount, parseBlock } from "../net/cidr";
 import { go, query, to } from "../router";
 import { Badge, Heading, Input, Restored, Select } from "../ui/parts";
-import { Shown, Trouble } from "../ui/trouble";
+import { Shown, Trouble, Unclear } from "../ui/trouble";
 
 type Body = Schemas["IPPoolCreate"];
 interface Form {
@@ -73,7 +73,8 @@ export function PoolForm({ project }: { project: string }) {
   const sound = complete && !Object.values(wrong).some(Boolean);
   const body = bodyOf(form);
   const asked = useCalm({ ...body, metadata: { ...body.metadata, name: form.name || previewName } });
-  const preview = useLoad(sound ? `try-pool:${project}:${JSON.stringify(asked)}` : undefined, () => tryPool(project, asked), ["IPPool"]);
+  const preview = useLoad(sound ? `try-pool:${project}:${JSON.stringify(asked)}` : undefined, () => tryPool(project, asked), busy ? [] : ["IPPool"]);
+  const unclear = !busy && intents.unclear(body);
   const submit = async (e: Event) => {
     e.preventDefault();
     setBusy(true);
@@ -84,6 +85,7 @@ export function PoolForm({ project }: { project: string }) {
       kept.clear();
       go(to.pool(project, pool.metadata.name), true);
     } catch (cause) {
+      intents.failed(body, cause);
       setError(cause);
       preview.reload();
     } finally {
@@ -96,12 +98,13 @@ export function PoolForm({ project }: { project: string }) {
       <div class="columns form-page">
         <form onSubmit={submit}>
           <Restored form={kept} />
-          <Fields form={form} set={set} project={project} wrong={wrong} error={error ?? preview.error} />
+          <Fields form={form} set={set} project={project} wrong={wrong} error={error ?? (busy || unclear ? undefined : preview.error)} />
           {error !== undefined && <Trouble error={error} fields={shownAtFields} />}
           <button type="submit" class="primary" disabled={busy || !sound || form.name === ""}>{busy ? "Creating…" : "Create pool"}</button>
         </form>
         <section aria-label="Preview" aria-live="polite">
           {!complete ? <p class="note">Enter a size or a block to see the result.</p>
+            : unclear ? <Unclear button="Create pool" />
             : !sound ? <p class="note">Correct the marked fields.</p>
               : <Shown of={preview} rows={2}>{(pool) => <Preview pool={pool} />}</Shown>}
         </section>

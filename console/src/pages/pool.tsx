@@ -1,8 +1,9 @@
 // A pool: its facts, its contents, its free space, and why it is full.
 import { useState } from "preact/hooks";
-import { api, ask, asSeen, pagesOf, type Pool, type Schemas } from "../api";
+import { api, ask, asSeen, goneNow, pagesOf, ensure, type Pool, type Schemas } from "../api";
 import { bits, formatCount, formatCIDR, parseBlock, partOf } from "../net/cidr";
 import { plural } from "../format";
+import { useKept } from "../kept";
 import { useLoad } from "../load";
 import { childrenOf, division, each, getPool, ignoreGone } from "../pools";
 import { go, goQuery, Link, query, to } from "../router";
@@ -98,7 +99,8 @@ function DeletePool({ pool, project, close }: { pool: Pool; project: string; clo
   const remove = async () => {
     setError(undefined);
     try {
-      await ask(api.DELETE("/v1/projects/{project}/pools/{pool}", { params: { path: { project, pool: pool.metadata.name }, header: asSeen(pool) } }));
+      await ensure(ask(api.DELETE("/v1/projects/{project}/pools/{pool}", { params: { path: { project, pool: pool.metadata.name }, header: asSeen(pool) } })),
+        () => goneNow(getPool(project, pool.metadata.name)));
       const parent = pool.status.parentRef;
       go(parent ? to.pool(parent.project, parent.name) : to.page(project, "pools"));
     } catch (cause) {
@@ -157,7 +159,7 @@ function claimable(pool: Pool, cidr: string): string | undefined {
 function Free({ pool }: { pool: Pool }) {
   const project = pool.metadata.project!;
   const name = pool.metadata.name;
-  const [enough, setEnough] = useState(200);
+  const { value: enough, set: setEnough } = useKept("shown", () => 200);
   const free = useLoad(`free:${project}:${name}:${enough}`, async () => {
     let summary: Schemas["PoolFree"]["summary"] = [];
     const pages = await pagesOf<Schemas["PoolFree"]["items"][number]>(async (cursor) => {
@@ -225,7 +227,7 @@ function FreeBlock({ pool, cidr }: { pool: Pool; cidr: string }) {
 const childrenAtOnce = 50;
 
 function Children({ project, name }: { project: string; name: string }) {
-  const [enough, setEnough] = useState(childrenAtOnce);
+  const { value: enough, set: setEnough } = useKept("shown", () => childrenAtOnce);
   const children = useLoad(`children:${project}:${name}:${enough}`, async () => {
     const { items, cursor } = await childrenOf(project, name, undefined, enough);
     const rows = await each(items.slice(0, enough), async (item) => {

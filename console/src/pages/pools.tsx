@@ -4,7 +4,7 @@ import { useCallback, useEffect, useLayoutEffect, useMemo, useReducer, useRef, u
 import { api, ask, isGone, pagesOf, type Pool } from "../api";
 import { plural } from "../format";
 import { useKept } from "../kept";
-import { formatCIDR, formatCount, parseBlock } from "../net/cidr";
+import { formatCIDR, formatCount, isPartial, parseBlock } from "../net/cidr";
 import { useCalm, useChanges, useLoad } from "../load";
 import { nodeOf, spaceOf, type Node } from "../pools";
 import { go, goQuery, Link, query, to } from "../router";
@@ -219,6 +219,7 @@ function Found({ project, text }: { project: string; text: string }) {
   if (shown.current === undefined) return <Waiting rows={4} />;
   const { nodes, truncated, more } = shown.current;
   if (nodes.length === 0) {
+    if (isPartial(text.trim())) return <Empty>Enter a whole address or block, such as 10.1.2.3 or 10.1.0.0/16.</Empty>;
     return (
       <Empty>
         No pool {/[=!]/.test(text) ? "has such labels" : /[.:/]/.test(text) ? "contains this or lies in it" : `has a name that begins with “${text}”`}.

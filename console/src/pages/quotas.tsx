@@ -1,13 +1,14 @@
 // The quotas of a project, and how near the project is to each limit.
 import { useState } from "preact/hooks";
-import { api, ask, asSeen, type Quota, type Schemas } from "../api";
+import { api, ask, asSeen, goneNow, holds, ensure, type Quota, type Schemas } from "../api";
 import { errorAt, nameError } from "../fields";
 import { share } from "../format";
 import { formatCount } from "../net/cidr";
+import { useKept } from "../kept";
 import { useLoad } from "../load";
 import { refText } from "../pools";
 import { may } from "../session";
-import { Badge, Bar, Dialog, Empty, Heading, Input, Select, Table } from "../ui/parts";
+import { Badge, Bar, Dialog, Empty, Heading, Input, Restored, Select, Table } from "../ui/parts";
 import { Shown, Trouble } from "../ui/trouble";
 
 export function QuotasPage({ project }: { project: string }) {
@@ -92,29 +93,33 @@ const numberError = (text: string) => (text === "" || /^\d+$/.test(text) ? undef
 
 function Edit({ project, quota, close, done }: { project: string; quota: Quota | undefined; close: () => void; done: () => void }) {
   const limits = quota?.spec.limits;
-  const [form, setForm] = useState<Form>({
+  const kept = useKept<Form>(`quota ${quota?.metadata.revision ?? "new"}`, () => ({
     name: quota?.metadata.name ?? "", scope: "all", of: "", description: quota?.spec.description ?? "",
     addresses: limits?.addresses ?? "", claims: String(limits?.claims ?? ""), pools: String(limits?.pools ?? ""),
-  });
+  }));
+  const form = kept.value;
   const [deleting, setDeleting] = useState(false);
   const [error, setError] = useState<unknown>();
   const { name, addresses, claims, pools } = form;
-  const set = (part: Partial<Form>) => { setError(undefined); setForm({ ...form, ...part }); };
-  const run = (work: Promise<unknown>) => { setError(undefined); work.then(done, setError); };
+  const set = (part: Partial<Form>) => { setError(undefined); kept.set({ ...form, ...part }); };
+  const at = { path: { project, quota: name } };
+  const read = () => ask(api.GET("/v1/projects/{project}/quotas/{quota}", { params: at }));
+  const run = (work: Promise<unknown>, isSo: () => Promise<boolean>) => { setError(undefined); ensure(work, isSo).then(() => { kept.clear(); done(); }, setError); };
   const submit = (e: Event) => {
     e.preventDefault();
     const scope = quota ? quota.spec.scope : scopeOf(project, form);
     run(ask(api.PUT("/v1/projects/{project}/quotas/{quota}", {
-      params: { path: { project, quota: name }, header: quota ? asSeen(quota) : { "If-None-Match": "*" } },
+      params: { ...at, header: quota ? asSeen(quota) : { "If-None-Match": "*" } },
       body: { spec: {
         ...(scope ? { scope } : {}), ...(form.description ? { description: form.description } : {}),
         limits: { ...(addresses ? { addresses } : {}), ...(claims ? { claims: Number(claims) } : {}), ...(pools ? { pools: Number(pools) } : {}) },
       } },
-    })));
+    })), async () => holds((await read()).spec, {
+      scope: scope ?? null, description: form.description || null,
+      limits: { addresses: addresses || null, claims: claims ? Number(claims) : null, pools: pools ? Number(pools) : null },
+    }));
   };
-  const remove = () => run(ask(api.DELETE("/v1/projects/{project}/quotas/{quota}", {
-    params: { path: { project, quota: name }, header: asSeen(quota!) },
-  })));
+  const remove = () => run(ask(api.DELETE("/v1/projects/{project}/quotas/{quota}", { params: { ...at, header: asSeen(quota!) } })), () => goneNow(read()));
   if (deleting) {
     return (
       <Dialog title={`Delete quota ${name}?`} close={close}>
@@ -132,6 +137,7 @@ function Edit({ project, quota, close, done }: { project: string; quota: Quota |
   return (
     <Dialog title={quota ? `Change ${quota.metadata.name}` : "New quota"} close={close}>
       <form onSubmit={submit}>
+        <Restored form={kept} />
         {!quota && <Input label="Name" required value={name} change={(next) => set({ name: next })} error={nameError(name) ?? errorAt(error, "Name")} />}
         {quota ? <p class="note">Counts {scope(project, quota)}. To count something else, delete the quota and create another one.</p> : (
           <Select label="Counts" value={form.scope} change={(next) => set({ scope: next as Scope, of: "" })}
@@ -149,7 +155,7 @@ function Edit({ project, quota, close, done }: { project: string; quota: Quota |
         {error !== undefined && <Trouble error={error} fields={["Name", "Pool", "Class", "Addresses", "Claims", "Pools", "Description"]} />}
         <div class="actions">
           <button type="submit" class="primary" disabled={!sound}>Save</button>
-          <button type="button" onClick={close}>Cancel</button>
+          <button type="button" onClick={() => { kept.clear(); close(); }}>Cancel</button>
           {quota && <button type="button" class="danger" onClick={() => setDeleting(true)}>Delete…</button>}
         </div>
       </form>

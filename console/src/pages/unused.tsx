@@ -1,9 +1,10 @@
 // Claims that are old and have no consumer, to be reviewed and released.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { api, ask, type Claim } from "../api";
+import { api, ask, asSeen, isGone, Refused, type Claim } from "../api";
 import { day, plural } from "../format";
 import { formatCount, parseBlock, sizeOf } from "../net/cidr";
 import { useCalm } from "../load";
+import { each } from "../pools";
 import { goQuery, Link, query, to } from "../router";
 import { may } from "../session";
 import { Dialog, Empty, Heading, Input, LabelList, Select, Table, When } from "../ui/parts";
@@ -28,6 +29,7 @@ interface Scan {
 const fresh: Scan = { looked: 0, count: 0, addresses: 0n, found: [], done: false, running: false };
 
 const changed = (claim: Claim) => new Date(claim.metadata.updatedAt).getTime();
+const uidsOf = (claims: Claim[]) => new Set(claims.map((claim) => claim.metadata.uid));
 const older = (a: Claim | undefined, b: Claim) => (a && changed(a) <= changed(b) ? a : b);
 
 /** Adds the unused claims of a page to a scan. */
@@ -53,6 +55,7 @@ function useScan(project: string, days: number, pool: string) {
     stop.current?.abort();
     const own = (stop.current = new AbortController());
     let state: Scan = { ...from, running: true, error: undefined };
+    setScan(state); // another list replaces the one on the screen
     const until = state.looked + batch;
     const before = Date.now() - days * day;
     try {
@@ -90,7 +93,10 @@ export function UnusedPage({ project }: { project: string }) {
   const days = Number(query.value.get("days") ?? 90);
   const pool = useCalm(query.value.get("pool") ?? "", 400);
   const { scan, more, again, halt } = useScan(project, days, pool);
-  const [chosen, setChosen] = useState(new Set<string>());
+  const [marked, setMarked] = useState(new Set<string>());
+  const chosen = scan.found.filter((claim) => marked.has(claim.metadata.uid));
+  // Forget what the list does not show any more.
+  useEffect(() => { if (!scan.running && chosen.length < marked.size) setMarked(uidsOf(chosen)); }, [scan]);
   const [releasing, setReleasing] = useState(false);
   return (
     <>
@@ -98,9 +104,9 @@ export function UnusedPage({ project }: { project: string }) {
         title="Unused"
         note={"Claims without a consumer that have not changed for a while: no machine or service has reported to Carve that it uses them. "
           + "Carve does not see traffic, so ask their owners before you release them."}>
-        {may("consumer", project) && chosen.size > 0 && (
+        {may("consumer", project) && chosen.length > 0 && (
           <button type="button" class="danger" onClick={() => setReleasing(true)}>
-            Release {plural(chosen.size, "claim")}…
+            Release {plural(chosen.length, "claim")}…
           </button>
         )}
       </Heading>
@@ -125,15 +131,15 @@ export function UnusedPage({ project }: { project: string }) {
         )}
       </p>
       {scan.count === 0 ? !scan.running && <None scan={scan} days={days} project={project} />
-        : <Found claims={scan.found} project={project} chosen={chosen} choose={setChosen} />}
+        : <Found claims={scan.found} project={project} chosen={marked} choose={setMarked} />}
       {scan.count > most && <p class="note">The page shows the {most} claims with the oldest changes.</p>}
       {releasing && (
         <ReleaseMany
           project={project}
-          names={[...chosen]}
+          claims={chosen}
           close={() => setReleasing(false)}
           done={() => {
-            setChosen(new Set());
+            setMarked(new Set());
             again();
           }}
         />
@@ -176,17 +182,16 @@ function Found({
   chosen: Set<string>;
   choose: (chosen: Set<string>) => void;
 }) {
-  const toggle = (name: string) => {
+  const toggle = (uid: string) => {
     const next = new Set(chosen);
-    if (!next.delete(name)) next.add(name);
+    if (!next.delete(uid)) next.add(uid);
     choose(next);
   };
-  const all = claims.every((claim) => chosen.has(claim.metadata.name));
+  const all = claims.every((claim) => chosen.has(claim.metadata.uid));
   return (
     <>
       <label class="check">
-        <input type="checkbox" checked={all} onChange={() => choose(all ? new Set() : new Set(claims.map((c) => c.metadata.name)))} /> All shown
-        claims
+        <input type="checkbox" checked={all} onChange={() => choose(all ? new Set() : uidsOf(claims))} /> All shown claims
       </label>
       <Table label="Unused claims" head={["Chosen", "Name", "Block", "Pool", "Owner", "Last change"]}>
         {claims.map((claim) => (
@@ -195,8 +200,8 @@ function Found({
               <input
                 type="checkbox"
                 aria-label={`Choose ${claim.metadata.name}`}
-                checked={chosen.has(claim.metadata.name)}
-                onChange={() => toggle(claim.metadata.name)}
+                checked={chosen.has(claim.metadata.uid)}
+                onChange={() => toggle(claim.metadata.uid)}
               />
             </td>
             <th scope="row">
@@ -214,34 +219,34 @@ function Found({
   );
 }
 
-interface Progress { released: number; gone: number; kept: string[]; over: boolean }
+/** Releases a claim as the page showed it. Returns the reason if the server keeps it, and whether it was gone already. */
+async function release(project: string, claim: Claim): Promise<End> {
+  try {
+    await ask(api.DELETE("/v1/projects/{project}/claims/{claim}", { params: { path: { project, claim: claim.metadata.name }, header: asSeen(claim) } }));
+    return {};
+  } catch (cause) {
+    if (isGone(cause)) return { gone: true };
+    if (!(cause instanceof Refused) || ![409, 412].includes(cause.problem.status)) throw cause;
+    return { kept: cause.problem.status === 412 ? "It has changed since this page showed it." : cause.problem.detail };
+  }
+}
 
-/** Asks the server which claims it would release, and releases only those. After an interruption it asks again and continues with the rest. */
-function ReleaseMany({ project, names, close, done }: { project: string; names: string[]; close: () => void; done: () => void }) {
-  const [asked] = useState(names); // the list behind the dialog changes
+interface End { gone?: boolean; kept?: string }
+
+/** Releases claims one by one, and skips those that have changed. After an interruption it continues with the rest. */
+function ReleaseMany({ project, claims, close, done }: { project: string; claims: Claim[]; close: () => void; done: () => void }) {
+  const [asked] = useState(claims); // the list behind the dialog changes
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
-  const [so, setSo] = useState<Progress>({ released: 0, gone: 0, kept: [], over: false });
-  const release = async () => {
+  const [ends, setEnds] = useState(new Map<Claim, End>());
+  const releaseAll = async () => {
     setBusy(true);
     setError(undefined);
-    let sum: Progress = { ...so, gone: 0, kept: [] };
     try {
-      const params = { path: { project } };
-      const body = { select: { names: asked }, limit: 1000 };
-      const dry = await ask(api.POST("/v1/projects/{project}/claim-releases", { params: { ...params, query: { dryRun: true } }, body }));
-      if (!dry.token && (dry.count ?? 0) > 0) throw new Error("The server did not list the claims that it would release.");
-      let cursor: string | undefined;
-      while (dry.token && !sum.over) {
-        const answer = await ask(api.POST("/v1/projects/{project}/claim-releases", {
-          params, body: { ...body, token: dry.token, ...(cursor ? { cursor } : {}) },
-        }));
-        cursor = answer.nextCursor;
-        const kept = answer.skipped.map((each) => `${each.name}: ${each.detail}`);
-        sum = { released: sum.released + answer.released, gone: sum.gone + answer.gone, kept: [...sum.kept, ...kept], over: cursor === undefined };
-        setSo(sum);
-      }
-      setSo({ ...sum, over: true });
+      await each(asked.filter((claim) => !ends.has(claim)), async (claim) => {
+        const end = await release(project, claim);
+        setEnds((was) => new Map(was).set(claim, end));
+      });
       done();
     } catch (cause) {
       setError(cause);
@@ -249,28 +254,29 @@ function ReleaseMany({ project, names, close, done }: { project: string; names: 
       setBusy(false);
     }
   };
-  const rest = asked.length - so.released - so.kept.length;
+  const over = ends.size === asked.length;
+  const gone = [...ends.values()].filter((end) => end.gone).length;
+  const kept = [...ends].flatMap(([claim, end]) => (end.kept ? [`${claim.metadata.name}: ${end.kept}`] : []));
+  const released = ends.size - gone - kept.length;
   return (
     <Dialog title={`Release ${plural(asked.length, "claim")}?`} close={close}>
-      {so.over || so.released > 0 ? (
+      {ends.size > 0 ? (
         <p role="status">
-          {plural(so.released, "claim")} released.{so.over && rest > 0 && ` ${plural(rest, "claim")} had been released before.`}
+          {plural(released, "claim")} released.{gone > 0 && ` ${plural(gone, "claim")} had been released before.`}
         </p>
       ) : <p>Their blocks become free, immediately or after a cool-down, and other claims can get them.</p>}
-      {so.kept.length > 0 && <><p>{plural(so.kept.length, "claim")} kept:</p><ul class="blocks">{so.kept.slice(0, 12).map((each) => <li key={each}>{each}</li>)}</ul></>}
-      {so.kept.length > 12 && <p class="note">and {so.kept.length - 12} more</p>}
-      {!so.over && (
+      {kept.length > 0 && <><p>{plural(kept.length, "claim")} kept:</p><ul class="blocks">{kept.slice(0, 12).map((each) => <li key={each}>{each}</li>)}</ul></>}
+      {kept.length > 12 && <p class="note">and {kept.length - 12} more</p>}
+      {!over && (
         <ul class="blocks">
-          {asked.slice(0, 12).map((n) => (
-            <li key={n}>{n}</li>
-          ))}
+          {asked.slice(0, 12).map(({ metadata }) => <li key={metadata.uid}>{metadata.name}</li>)}
           {asked.length > 12 && <li>and {asked.length - 12} more</li>}
         </ul>
       )}
       {error !== undefined && <Trouble error={error} />}
       <div class="actions">
-        {!so.over && <button type="button" class="danger" disabled={busy} onClick={() => void release()}>{busy ? "Releasing…" : so.released > 0 ? "Continue" : `Release ${plural(asked.length, "claim")}`}</button>}
-        <button type="button" autofocus onClick={() => { if (so.released > 0 && !so.over) done(); close(); }}>{so.over || so.released > 0 ? "Close" : "Keep them"}</button>
+        {!over && <button type="button" class="danger" disabled={busy} onClick={() => void releaseAll()}>{busy ? "Releasing…" : ends.size > 0 ? "Continue" : `Release ${plural(asked.length, "claim")}`}</button>}
+        <button type="button" autofocus onClick={() => { if (ends.size > 0 && !over) done(); close(); }}>{ends.size > 0 ? "Close" : "Keep them"}</button>
       </div>
     </Dialog>
   );

@@ -14,7 +14,7 @@ const remedies: Record<string, string> = {
   overlap: "Choose a block that no other root of this space overlaps.",
   in_use: "First release or delete its contents.",
   allocation_retained: "First delete the retained allocations.",
-  precondition_failed: "Another user changed it meanwhile. Check it again, then repeat.",
+  precondition_failed: "It was changed meanwhile, by another user or by you. Check it again, then repeat.",
   permission_denied: "Ask an admin of the project for the role.",
   already_exists: "Choose another name.",
   rate_limited: "Wait a moment, then repeat.",
@@ -75,6 +75,11 @@ export function Trouble({ error, retry, fields }: { error: unknown; retry?: (() 
     </div>
   );
 }
+
+/** Replaces a form's preview while the result of its last request is unknown. */
+export const Unclear = ({ button }: { button: string }) => (
+  <p class="note">The response to this request was lost. Press {button} again: the server carries it out only once.</p>
+);
 
 type ShownProps<T> = { of: Loaded<T>; rows?: number; gone?: ComponentChildren; children: (data: T) => ComponentChildren };
 
