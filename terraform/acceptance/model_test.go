@@ -175,7 +175,7 @@ func (m *model) change() string {
 
 // refusals lists the errors with which an apply of the model may end.
 var refusals = []string{
-	"Another resource of this configuration has the", "It exists already", "It cannot be replaced while it is in use", "Its container is destroyed",
+	"Another resource of this configuration has the", "The resource already exists", "It cannot be replaced while it is in use", "Its container is destroyed",
 }
 
 // TestModelOfStatesPlansAndServers makes random changes to a configuration, kills Terraform, loses the state and replaces objects. After each
