@@ -1261,12 +1261,12 @@ type Alert struct {
 	// Example: 81.25
 	PercentAtStart float64 `json:"percentAtStart"`
 
-	// PercentNow Used share now, in percent. Absent if the pool or the quota does not exist any more; then the alert ends soon.
+	// PercentNow Used share now, in percent. Absent if the pool or the quota no longer exists; the alert then ends soon.
 	//
 	// Example: 87.5
 	PercentNow *float64 `json:"percentNow,omitempty"`
 
-	// RunsOutAt Time when the pool will be full, as forecast when the alert began. Only if the rule has a `runway`.
+	// RunsOutAt Time when the pool will be full, as forecast when the alert began. Present only if the rule has a `runway`.
 	//
 	// Example: 2026-03-07T14:00:00Z
 	RunsOutAt *time.Time `json:"runsOutAt,omitempty"`
@@ -1274,15 +1274,15 @@ type Alert struct {
 
 // AlertList defines model for AlertList.
 type AlertList struct {
-	// ChangesCursor Position from which `listChanges` continues after this list: the time of the read, or shortly before. For a list with several pages, use the
-	// cursor from the first page. Absent with `consistency=stale`.
+	// ChangesCursor Position from which `listChanges` continues after this list: the position at the time of the read, or shortly before. For a list with several
+	// pages, use the cursor from the first page. Absent with `consistency=stale`.
 	//
 	//
 	// Example: AQIDBAUGBwgJCgsMDQ4PEA
 	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
 	Items         []Alert           `json:"items"`
 
-	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
+	// NextCursor Cursor for the next page: send this value as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
@@ -1305,7 +1305,7 @@ type AlertRuleAbout string
 
 // AlertRuleCreate defines model for AlertRuleCreate.
 type AlertRuleCreate struct {
-	// Metadata Metadata for a new resource. It has either `name` or `generateName`; the server sets all fields that are not listed here.
+	// Metadata Metadata for a new resource, with either `name` or `generateName`. The server sets all fields that are not listed here.
 	Metadata CreateMetadata `json:"metadata"`
 
 	// Spec Subject and threshold of a rule. The threshold is either `percent` or `runway`.
@@ -1316,7 +1316,7 @@ type AlertRuleCreate struct {
 type AlertRuleList struct {
 	Items []AlertRule `json:"items"`
 
-	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
+	// NextCursor Cursor for the next page: send this value as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
@@ -1331,25 +1331,25 @@ type AlertRuleSpec struct {
 	// About Objects that a rule watches. A pool that is being drained has no alerts.
 	About AlertRuleAbout `json:"about"`
 
-	// Percent Threshold in percent. An alert begins when a pool's `utilizationPercent`, or the used share of a quota's most used limit, reaches it. The
-	// alert ends when this value is two percentage points below the threshold, or 0.
+	// Percent Threshold in percent. An alert begins when a pool's `utilizationPercent`, or the used share of a quota's most used limit, reaches the
+	// threshold. The alert ends when this percentage is two percentage points below the threshold, or is 0.
 	//
 	//
 	// Example: 80
 	Percent int `json:"percent,omitempty"`
 
-	// Runway Threshold as a duration, at least `1h`. Only for pools, because quotas have no recorded use. An alert begins when a pool will be full
-	// within this time, according to the `runway` that `getPoolUtilization` returns. The alert ends when the pool will last for a tenth longer
-	// than this time, or when it has no forecast and has free addresses.
+	// Runway Threshold as a duration, at least `1h`. Allowed only for pools, because the use of quotas is not recorded. An alert begins when a pool
+	// will be full within this time, according to the `runway` that `getPoolUtilization` returns. The alert ends when the pool will last for a
+	// tenth longer than this time, or when the pool has free addresses and no forecast.
 	//
 	//
 	// Example: 168h
 	Runway Duration `json:"runway,omitempty"`
 
-	// ResourceName Only the pool or the quota with this name. Default: all in the project.
+	// ResourceName Only the pool or the quota with this name. Default: all pools or quotas in the project.
 	ResourceName Name `json:"resourceName,omitempty"`
 
-	// ClassName Only pools from which a class with this name can carve.
+	// ClassName Only pools that a class with this name can use.
 	ClassName Name `json:"className,omitempty"`
 
 	// LabelSelector Only pools with matching labels. The syntax is that of `labelSelector` in `listPools`.
@@ -1360,7 +1360,7 @@ type AlertRuleSpec struct {
 
 // AlertRuleStatus State of the rule.
 type AlertRuleStatus struct {
-	// Alerts Number of alerts from the rule. At most 500; when one ends, another can begin.
+	// Alerts Number of alerts from the rule. A rule has at most 500 alerts at the same time.
 	//
 	// Example: 1
 	Alerts int `json:"alerts"`
@@ -1388,22 +1388,24 @@ type AlertSubjectKind string
 // AllocationHolder Project whose allocations are listed.
 type AllocationHolder string
 
-// AllocationRef Retained allocation to bind to this claim. A claim in this project must have left it. If its pool belongs to another project, this project
-// must still have the right to claim from that pool. The value can be copied from the earlier claim's `status.allocationRef`.
+// AllocationRef Retained allocation to bind to this claim. The allocation must be from an earlier claim in this project. If the allocation's pool belongs to
+// another project, this project must still have the right to claim from the pool. The value can be copied from the earlier claim's
+// `status.allocationRef`.
 type AllocationRef struct {
-	// Name A UUID in lower case. It is never used for another object.
+	// Name A UUID in lower case. The UUID is never used for another object.
 	//
 	// Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
 	Name UID `json:"name"`
 
-	// Project Project that has the allocation's pool. Optional. With any other project, the allocation is not found.
+	// Project Optional: project that owns the allocation's pool. If this is any other project, the server does not find the allocation.
 	Project Name `json:"project,omitempty"`
 }
 
 // AllocationStrategy defines model for AllocationStrategy.
 type AllocationStrategy string
 
-// Annotations Free texts by key. Keys follow the rules for label keys. A text has at most 4,096 UTF-8 bytes, and all texts together have at most 32 KiB.
+// Annotations Free text for each key. Keys follow the rules for label keys. A text has at most 4,096 UTF-8 bytes, and all texts together have at most 32
+// KiB.
 //
 // Example: {"example.com/ticket":"NET-1234"}
 type Annotations map[string]string
@@ -1413,12 +1415,12 @@ type APIKey struct {
 	// Metadata Metadata that every resource has.
 	Metadata Metadata `json:"metadata"`
 
-	// Spec API key settings. They never change.
+	// Spec API key settings, which never change.
 	Spec   APIKeySpec   `json:"spec"`
 	Status APIKeyStatus `json:"status"`
 
-	// Token Token to send as `Authorization: Bearer`. Only the response that creates the key has it: the server does not store it and cannot show it
-	// again.
+	// Token Token to send as `Authorization: Bearer`. Only the response that creates the key has the token. The server does not store the token and
+	// cannot show it again.
 	//
 	//
 	// Example: carve_a3d1c0f5e7b24a689c0b5d2f81e64c37_examplesecretexamplesecretexamplesecretexamplesecret
@@ -1427,10 +1429,10 @@ type APIKey struct {
 
 // APIKeyCreate defines model for ApiKeyCreate.
 type APIKeyCreate struct {
-	// Metadata Metadata for a new resource. It has either `name` or `generateName`; the server sets all fields that are not listed here.
+	// Metadata Metadata for a new resource, with either `name` or `generateName`. The server sets all fields that are not listed here.
 	Metadata CreateMetadata `json:"metadata"`
 
-	// Spec API key settings. They never change.
+	// Spec API key settings, which never change.
 	Spec APIKeySpec `json:"spec"`
 }
 
@@ -1438,7 +1440,7 @@ type APIKeyCreate struct {
 type APIKeyList struct {
 	Items []APIKey `json:"items"`
 
-	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
+	// NextCursor Cursor for the next page: send this value as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
@@ -1447,14 +1449,14 @@ type APIKeyList struct {
 // APIKeyPhase defines model for ApiKeyPhase.
 type APIKeyPhase string
 
-// APIKeySpec API key settings. They never change.
+// APIKeySpec API key settings, which never change.
 type APIKeySpec struct {
 	// Description API key description. At most 1,024 UTF-8 bytes.
 	//
 	// Example: Creates clusters
 	Description string `json:"description,omitempty"`
 
-	// ExpiresAt Time when the key expires, in the future. From then on the server refuses the key. By default the key does not expire. A key with an
+	// ExpiresAt Time in the future when the key expires. After this time, the server refuses the key. By default, the key does not expire. A key with an
 	// expiry time can only create keys that expire at the same time or earlier.
 	ExpiresAt *Time `json:"expiresAt,omitempty"`
 
@@ -1464,7 +1466,7 @@ type APIKeySpec struct {
 
 // APIKeyStatus defines model for ApiKeyStatus.
 type APIKeyStatus struct {
-	// KeyID Public part of the token, 32 hexadecimal digits. It shows to which key a token belongs.
+	// KeyID Public part of the token, 32 hexadecimal digits. This part shows to which key a token belongs.
 	//
 	// Example: a3d1c0f5e7b24a689c0b5d2f81e64c37
 	KeyID string      `json:"keyId"`
@@ -1477,8 +1479,9 @@ type APIKeyStatus struct {
 }
 
 // AuditEvent One change, or one attempt without the required permission. An event never changes. `before` and `after` contain the fields that callers write
-// (`labels`, `annotations`, `spec`). For claims, pools and allocations they also contain the block (`allocatedCIDR`, `poolRef`, `phase`). When a
-// claim is deleted or its block is retained, they also contain the name of the allocation (`allocationRef`). They never contain a secret.
+// (`labels`, `annotations`, `spec`). For claims, pools and allocations, `before` and `after` also contain the block (`allocatedCIDR`, `poolRef`,
+// `phase`). If a claim is deleted or its block is retained, they also contain the name of the allocation (`allocationRef`). They never contain a
+// secret.
 type AuditEvent struct {
 	// ID Identifier of the event. Identifiers are ordered by time.
 	ID UID `json:"id"`
@@ -1486,13 +1489,13 @@ type AuditEvent struct {
 	// At Example: 2026-03-02T09:30:00Z
 	At time.Time `json:"at"`
 
-	// Subject Subject that acted: `key:<project>/<name>` for an API key, `system` for the server itself.
+	// Subject Subject that made the change or the attempt: `key:<project>/<name>` for an API key, `system` for the server itself.
 	//
 	// Example: key:team-a/pipeline
 	Subject string `json:"subject"`
 
-	// Method Method by which the caller was authenticated: an API key (`api-key`), a token from an issuer (`oidc`), or none in development mode (`dev`).
-	// `system` means the server itself. Later versions may add methods.
+	// Method Method by which the caller was authenticated. `api-key`: an API key. `oidc`: a token from an OIDC issuer. `dev`: no authentication, in
+	// development mode. `system`: the server itself made the change. Later versions may add methods.
 	//
 	//
 	// Example: api-key
@@ -1533,7 +1536,7 @@ type AuditEvent struct {
 type AuditEventList struct {
 	Items []AuditEvent `json:"items"`
 
-	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
+	// NextCursor Cursor for the next page: send this value as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
@@ -1565,8 +1568,8 @@ type AuditResource struct {
 	Name string `json:"name,omitempty"`
 }
 
-// AuthMethod Method by which the caller was authenticated: an API key (`api-key`), a token from an issuer (`oidc`), or none in development mode (`dev`).
-// `system` means the server itself. Later versions may add methods.
+// AuthMethod Method by which the caller was authenticated. `api-key`: an API key. `oidc`: a token from an OIDC issuer. `dev`: no authentication, in
+// development mode. `system`: the server itself made the change. Later versions may add methods.
 //
 // Example: api-key
 type AuthMethod = string
@@ -1602,7 +1605,8 @@ type Change struct {
 	// Kind Kind of object whose changes can be followed.
 	Kind ChangeKind `json:"kind"`
 
-	// Name The object's name. An allocation is named by its `uid`, a consumer by `realm/uid`, an alert by `rule/subject`.
+	// Name The object's name. Allocations are named `uid`, consumers `realm/uid`, and alerts `rule/subject`.
+	//
 	//
 	// Example: web-eu
 	Name string `json:"name"`
@@ -1610,10 +1614,10 @@ type Change struct {
 	// Type `Put`: the object has the state in `object`. `Delete`: no object has this name.
 	Type ChangeType `json:"type"`
 
-	// Object Object as its GET returns it now, which may be a later state than at `at`. Absent for a `Delete`.
+	// Object The current object, as a GET returns it. This state may be later than the change at the time `at`. Absent for a `Delete`.
 	Object json.RawMessage `json:"object,omitempty"`
 
-	// At Time when the object changed. If it changed several times: the last known time.
+	// At Time when the object changed. If the object changed several times, this is the last known time.
 	//
 	// Example: 2026-03-02T09:30:00Z
 	At time.Time `json:"at"`
@@ -1629,7 +1633,7 @@ type ChangeKind string
 
 // ChangeList defines model for ChangeList.
 type ChangeList struct {
-	// Cursor Position in a project's changes. It is opaque and gives no access.
+	// Cursor Opaque position in a project's changes. A cursor does not give access to the project.
 	//
 	// Example: AQIDBAUGBwgJCgsMDQ4PEA
 	Cursor ChangesCursor `json:"cursor"`
@@ -1639,64 +1643,64 @@ type ChangeList struct {
 // ChangeType `Put`: the object has the state in `object`. `Delete`: no object has this name.
 type ChangeType string
 
-// ChangesBookmark Position without a change, in an event `bookmark` of a stream.
+// ChangesBookmark Data of an event `bookmark` in a stream: a position without a change.
 type ChangesBookmark struct {
-	// Cursor Position in a project's changes. It is opaque and gives no access.
+	// Cursor Opaque position in a project's changes. A cursor does not give access to the project.
 	//
 	// Example: AQIDBAUGBwgJCgsMDQ4PEA
 	Cursor ChangesCursor `json:"cursor"`
 }
 
-// ChangesCursor Position in a project's changes. It is opaque and gives no access.
+// ChangesCursor Opaque position in a project's changes. A cursor does not give access to the project.
 //
 // Example: AQIDBAUGBwgJCgsMDQ4PEA
 type ChangesCursor = string
 
-// ChangesEnd Reason why a stream ends, in its last event, `end`.
+// ChangesEnd Data of a stream's last event, `end`: the reason why the stream ends.
 type ChangesEnd struct {
 	// Code Code of a refusal. A code never changes its meaning. Later versions may add codes.
 	//
-	// | code | status | meaning |
-	// |---|---|---|
-	// | `invalid_argument` | 400 | a field, parameter or header is malformed, unknown or read-only, or a filter names an object that does not exist; `errors` names the fields, `missingRoles` the roles that a class requires |
-	// | `unauthenticated` | 401 | the request has no valid credentials |
-	// | `permission_denied` | 403 | the caller can see the object but needs a higher role, which `detail` names |
-	// | `not_found` | 404 | the object does not exist, or the caller cannot see it |
-	// | `method_not_allowed` | 405 | the path has no such method |
-	// | `not_acceptable` | 406 | `Accept` permits no media type of the response |
-	// | `already_exists` | 409 | the name is taken, a claim with this name has another spec, or another class is the default; `conflictsWith` |
-	// | `overlap` | 409 | the pool overlaps another root pool of the space, or a pool of a class with `uniqueWithin: Class`; `conflictsWith` |
-	// | `in_use` | 409 | other objects still use or need it; `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
-	// | `allocation_retained` | 409 | a retained allocation has the block; `conflictsWith` |
-	// | `pool_exhausted` | 409 | no block that is large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; for a batch `fitting` |
-	// | `exhausted_by_cooldown` | 409 | the only blocks that are large enough are cooling down; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
-	// | `pool_draining` | 409 | the pool is draining, and nothing more is carved from it |
-	// | `no_pool_matches` | 409 | the selector matches no pool that the caller can use |
-	// | `no_pool_for_class` | 409 | no pool that permits the prefix length lists the class; `class` |
-	// | `no_default_class` | 409 | the claim names no source, and its family has no default class |
-	// | `block_taken` | 409 | the exact block of the request is not free |
-	// | `claim_released` | 409 | the claim that was created with this `Idempotency-Key` has since been released |
-	// | `quota_exceeded` | 409 | a quota of the project does not permit it now, or the project has the maximum number of such objects; `limit`, `used`, `requested`, and for a quota `quota` and `measure` |
-	// | `last_admin` | 409 | `platform` would have no admin; members and keys without an expiry time count, roles from a token do not |
-	// | `consumer_ended` | 409 | the consumer has ended and cannot be used again |
-	// | `too_many_consumers` | 409 | the claim has reached its maximum number of consumers; `consumers` |
-	// | `webhooks_disabled` | 409 | the server sends no webhooks |
-	// | `cursor_expired` | 410 | the changes after this cursor are not available any more; list again, and continue from there |
-	// | `precondition_failed` | 412 | `If-Match` is stale, or the resource exists although the request has `If-None-Match: *`; `currentETag` |
-	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
-	// | `unsupported_media_type` | 415 | the body has an unsupported media type |
-	// | `never_satisfiable` | 422 | the request would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
-	// | `prefix_length_rejected` | 422 | the prefix length is outside the bounds of the pool or the class; `allowedPrefixLengths`, `class` |
-	// | `family_mismatch` | 422 | the address families differ |
-	// | `immutable_field` | 422 | this field never changes |
-	// | `idempotency_mismatch` | 422 | the key was used with another request, or by another caller |
-	// | `precondition_required` | 428 | `If-Match` is missing |
-	// | `rate_limited` | 429 | too many requests per second or at the same time; `Retry-After`, `RateLimit`, `RateLimit-Policy` |
-	// | `internal` | 500 | a fault of the server |
-	// | `contention` | 503 | too many writers changed the same rows or wait for the same pool; safe to repeat |
-	// | `outcome_unknown` | 503 | the result of the commit could not be read back; repeat with the same key |
-	// | `unavailable` | 503 | the database does not respond, the server runs its maximum number of requests, or a pool's rows in a region were restored without the other regions' rows; safe to repeat |
-	// | `deadline` | 504 | the deadline of the request passed |
+	// | code | status | meaning | fields and headers |
+	// |---|---|---|---|
+	// | `invalid_argument` | 400 | a field, parameter or header is malformed, unknown or read-only, or a filter names an object that does not exist | `errors` names the fields; `missingRoles` names the roles that a class requires |
+	// | `unauthenticated` | 401 | the request has no valid credentials | |
+	// | `permission_denied` | 403 | the caller can see the object but needs a higher role | `detail` names the role |
+	// | `not_found` | 404 | the object does not exist, or the caller cannot see it | |
+	// | `method_not_allowed` | 405 | the path does not have this method | |
+	// | `not_acceptable` | 406 | `Accept` permits none of the response's media types | |
+	// | `already_exists` | 409 | the name is taken, a claim with this name has another spec, or another class is the default | `conflictsWith` |
+	// | `overlap` | 409 | the pool overlaps another root pool in the space, or a pool that lists the same class with `uniqueWithin: Class` | `conflictsWith` |
+	// | `in_use` | 409 | other objects still use or need the object | `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
+	// | `allocation_retained` | 409 | a retained allocation has the block | `conflictsWith` |
+	// | `pool_exhausted` | 409 | no block that is large enough is free now | `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; for a batch `fitting` |
+	// | `exhausted_by_cooldown` | 409 | the only blocks that are large enough are in cool-down | `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
+	// | `pool_draining` | 409 | the pool is draining: no more blocks are carved from it | |
+	// | `no_pool_matches` | 409 | the selector matches no pool that the caller can use | |
+	// | `no_pool_for_class` | 409 | no pool that lists the class permits the prefix length | `class` |
+	// | `no_default_class` | 409 | the claim names no source, and its address family has no default class | |
+	// | `block_taken` | 409 | the requested block is not free | |
+	// | `claim_released` | 409 | the claim that was created with this `Idempotency-Key` has since been released | |
+	// | `quota_exceeded` | 409 | a quota does not permit the request now, or the project has the maximum number of such objects | `limit`, `used`, `requested`; for a quota also `quota` and `measure` |
+	// | `last_admin` | 409 | `platform` would have no admin; members and keys without an expiry time count, roles from a token do not | |
+	// | `consumer_ended` | 409 | the consumer has ended and cannot be used again | |
+	// | `too_many_consumers` | 409 | the claim has reached its maximum number of consumers | `consumers` |
+	// | `webhooks_disabled` | 409 | the server sends no webhooks | |
+	// | `cursor_expired` | 410 | the changes after this cursor are no longer available; list the objects again, and continue from the new cursor | |
+	// | `precondition_failed` | 412 | `If-Match` is stale, or the resource exists although the request has `If-None-Match: *` | `currentETag` |
+	// | `payload_too_large` | 413 | the body is larger than 1 MiB | |
+	// | `unsupported_media_type` | 415 | the body has an unsupported media type | |
+	// | `never_satisfiable` | 422 | the request would not fit even if every block were free | `wantedPrefixLength`, `allowedPrefixLengths` |
+	// | `prefix_length_rejected` | 422 | the prefix length is outside the bounds of the pool or the class | `allowedPrefixLengths`, `class` |
+	// | `family_mismatch` | 422 | the address families differ | |
+	// | `immutable_field` | 422 | the field never changes | `errors` names the field |
+	// | `idempotency_mismatch` | 422 | the `Idempotency-Key` was used with another request, or by another caller | |
+	// | `precondition_required` | 428 | `If-Match` is missing | |
+	// | `rate_limited` | 429 | the caller sends too many requests per second or at the same time | `Retry-After`, `RateLimit`, `RateLimit-Policy` |
+	// | `internal` | 500 | the server has a fault | |
+	// | `contention` | 503 | too many writers changed the same rows or wait for the same pool; safe to repeat | |
+	// | `outcome_unknown` | 503 | the server could not read the result of the commit back; repeat with the same key | |
+	// | `unavailable` | 503 | the database does not respond, the server runs its maximum number of requests, or a pool's rows in one region were restored without the rows of the other regions; safe to repeat | |
+	// | `deadline` | 504 | the deadline of the request passed | |
 	Code ProblemCode `json:"code"`
 
 	// Detail Reason and next step, in one sentence.
@@ -1721,7 +1725,9 @@ type ClaimBatchCreate struct {
 
 // ClaimConsumer Consumer to attach when a claim is created.
 type ClaimConsumer struct {
-	// UID A consumer's identifier in its realm, for example a UUID. Do not reuse it: Carve refuses the UID of an ended consumer while it keeps the consumer's record.
+	// UID A consumer's identifier in its realm, for example a UUID. Do not reuse a UID: Carve refuses the UID of an ended consumer while it keeps the
+	// consumer's record.
+	//
 	//
 	// Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
 	UID ConsumerUID `json:"uid"`
@@ -1739,15 +1745,15 @@ type ClaimConsumer struct {
 	// Example: web-1
 	Name string `json:"name,omitempty"`
 
-	// TTLSeconds Time in seconds that the consumer lives without a renewal, by the database clock. Without a TTL it lives until a caller ends it. Set at least
-	// twice the interval between renewals.
+	// TTLSeconds Time to live, in seconds: the time after which the consumer expires if it is not renewed, by the database's clock. Without this value, the
+	// consumer lives until a caller ends it. Set at least twice the interval between renewals.
 	//
 	//
 	// Example: 120
 	TTLSeconds *ConsumerTTL `json:"ttlSeconds,omitempty"`
 }
 
-// ClaimExplanation The result that a claim would have now: its block or the refusal, with the steps in the decision.
+// ClaimExplanation The result that a claim would have now: the block or the refusal, with the steps of the decision.
 type ClaimExplanation struct {
 	Outcome ClaimOutcome `json:"outcome"`
 
@@ -1759,17 +1765,17 @@ type ClaimExplanation struct {
 	// Example: 10.96.4.0/26 would be carved from pool platform/standard-eu by class platform/standard.
 	Detail string `json:"detail"`
 
-	// ClassName Class by which the server decides. Absent if the claim has no class.
+	// ClassName Class that the claim would use. Absent if the claim has no class.
 	//
 	// Example: standard
 	ClassName string `json:"className,omitempty"`
 
-	// ClassProject Project that owns this class.
+	// ClassProject Project that owns the class.
 	//
 	// Example: platform
 	ClassProject string `json:"classProject,omitempty"`
 
-	// PoolRef Pool that the block would come from. Absent if the claim would be refused.
+	// PoolRef Pool from which the block would be carved. Absent if the claim would be refused.
 	PoolRef *ResolvedRef `json:"poolRef,omitempty"`
 
 	// AllocatedCIDR Block that the claim would get. Absent if the claim would be refused.
@@ -1780,13 +1786,14 @@ type ClaimExplanation struct {
 	// PrefixLength The block's prefix length, after defaults are applied. Absent if it is not known.
 	PrefixLength *PrefixLength `json:"prefixLength,omitempty"`
 
-	// ReclaimPolicy Reclaim policy for the block that the claim would have. Absent if the claim would be refused.
+	// ReclaimPolicy Reclaim policy that the claim would have. Absent if the claim would be refused.
 	ReclaimPolicy ReclaimPolicy `json:"reclaimPolicy,omitempty"`
 
-	// Steps Steps in the decision, in order.
+	// Steps Steps of the decision, in order.
 	Steps []DecisionStep `json:"steps"`
 
-	// Remedies Changes that would make the claim succeed, the smallest change first. Empty if the claim would be bound, or if no such change is known.
+	// Remedies Changes that would make the claim succeed, with the smallest change first. Empty if the claim would be bound, or if no such change is
+	// known.
 	Remedies []Remedy `json:"remedies"`
 }
 
@@ -1797,8 +1804,8 @@ type ClaimExplanationRequest struct {
 
 	// Spec Claim settings. `className`, `poolRef`, `poolSelector` or `allocationRef` names the source; at most one is allowed. Without a source, the
 	// claim uses the default class for its address family: the family of `cidr` or `address`, or else `ipFamily`, or else IPv4. `cidr`, `address` or
-	// `prefixLength` selects the block; at most one is allowed. With `allocationRef` the block is known: omit the others. Only `reclaimPolicy` can
-	// change later. The server returns `spec` as the caller wrote it; `status` has the results.
+	// `prefixLength` selects the block; at most one is allowed. With `allocationRef`, omit all three. Only `reclaimPolicy` can change later. The
+	// server returns `spec` as the caller wrote it; `status` has the results.
 	Spec IPClaimSpec `json:"spec"`
 }
 
@@ -1820,7 +1827,7 @@ type ClaimRelease struct {
 	// Skipped Claims that were not released.
 	Skipped []ClaimSkipped `json:"skipped"`
 
-	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
+	// NextCursor Cursor for the next page: send this value as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
@@ -1830,7 +1837,7 @@ type ClaimRelease struct {
 	// Example: 2
 	Count int `json:"count,omitempty"`
 
-	// More Dry run: whether more claims match than were counted. If so, there is no token: narrow the selection, or use `createdBefore`.
+	// More Dry run: whether more claims match than were counted. If true, the response has no token: narrow the selection, or use `createdBefore`.
 	//
 	// Example: false
 	More bool `json:"more,omitempty"`
@@ -1849,7 +1856,7 @@ type ClaimReleaseCreate struct {
 	// CreatedBefore Only claims that were created before this time.
 	CreatedBefore *Time `json:"createdBefore,omitempty"`
 
-	// Cursor `nextCursor` from the previous request. It keeps the bound from that request.
+	// Cursor `nextCursor` from the previous response. The cursor keeps the `token` or `createdBefore` of the previous request.
 	Cursor string `json:"cursor,omitempty"`
 
 	// Limit Maximum number of claims that the request processes.
@@ -1860,7 +1867,7 @@ type ClaimReleaseCreate struct {
 	// Select Conditions that select claims. A claim must meet every condition. `names` cannot be combined with another condition.
 	Select ClaimSelection `json:"select"`
 
-	// Token Token that a dry run with the same `select` returned. Without a `cursor`, this or `createdBefore` is required.
+	// Token Token that a dry run with the same `select` returned. Without a `cursor`, `token` or `createdBefore` is required.
 	Token string `json:"token,omitempty"`
 }
 
@@ -1869,10 +1876,9 @@ type ClaimSelection struct {
 	// ClassName Claims that the class with this name served.
 	ClassName Name `json:"className,omitempty"`
 
-	// Consumer Claims whose only consumer is this one. The server detaches the consumer and releases the claim in the same
-	// transaction, whatever the claim's `whenUnused` is. The consumer stays live. Claims with other consumers stay
-	// unchanged, with this consumer attached; they are not counted. `skipped` lists them with `in_use`; a dry run
-	// lists the first 100.
+	// Consumer Claims whose only consumer is this consumer. The server detaches the consumer and releases the claim in the same transaction, whatever the
+	// claim's `whenUnused` is. The consumer stays live. Claims that also have other consumers do not change and are not counted; this consumer
+	// remains attached. `skipped` lists these claims with `in_use`; a dry run lists the first 100.
 	Consumer *ConsumerSelection `json:"consumer,omitempty"`
 
 	// LabelSelector Claims with these labels, in the syntax that the parameter `labelSelector` has in `listClaims`.
@@ -1901,47 +1907,47 @@ type ClaimSkipped struct {
 
 	// Code Code of a refusal. A code never changes its meaning. Later versions may add codes.
 	//
-	// | code | status | meaning |
-	// |---|---|---|
-	// | `invalid_argument` | 400 | a field, parameter or header is malformed, unknown or read-only, or a filter names an object that does not exist; `errors` names the fields, `missingRoles` the roles that a class requires |
-	// | `unauthenticated` | 401 | the request has no valid credentials |
-	// | `permission_denied` | 403 | the caller can see the object but needs a higher role, which `detail` names |
-	// | `not_found` | 404 | the object does not exist, or the caller cannot see it |
-	// | `method_not_allowed` | 405 | the path has no such method |
-	// | `not_acceptable` | 406 | `Accept` permits no media type of the response |
-	// | `already_exists` | 409 | the name is taken, a claim with this name has another spec, or another class is the default; `conflictsWith` |
-	// | `overlap` | 409 | the pool overlaps another root pool of the space, or a pool of a class with `uniqueWithin: Class`; `conflictsWith` |
-	// | `in_use` | 409 | other objects still use or need it; `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
-	// | `allocation_retained` | 409 | a retained allocation has the block; `conflictsWith` |
-	// | `pool_exhausted` | 409 | no block that is large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; for a batch `fitting` |
-	// | `exhausted_by_cooldown` | 409 | the only blocks that are large enough are cooling down; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
-	// | `pool_draining` | 409 | the pool is draining, and nothing more is carved from it |
-	// | `no_pool_matches` | 409 | the selector matches no pool that the caller can use |
-	// | `no_pool_for_class` | 409 | no pool that permits the prefix length lists the class; `class` |
-	// | `no_default_class` | 409 | the claim names no source, and its family has no default class |
-	// | `block_taken` | 409 | the exact block of the request is not free |
-	// | `claim_released` | 409 | the claim that was created with this `Idempotency-Key` has since been released |
-	// | `quota_exceeded` | 409 | a quota of the project does not permit it now, or the project has the maximum number of such objects; `limit`, `used`, `requested`, and for a quota `quota` and `measure` |
-	// | `last_admin` | 409 | `platform` would have no admin; members and keys without an expiry time count, roles from a token do not |
-	// | `consumer_ended` | 409 | the consumer has ended and cannot be used again |
-	// | `too_many_consumers` | 409 | the claim has reached its maximum number of consumers; `consumers` |
-	// | `webhooks_disabled` | 409 | the server sends no webhooks |
-	// | `cursor_expired` | 410 | the changes after this cursor are not available any more; list again, and continue from there |
-	// | `precondition_failed` | 412 | `If-Match` is stale, or the resource exists although the request has `If-None-Match: *`; `currentETag` |
-	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
-	// | `unsupported_media_type` | 415 | the body has an unsupported media type |
-	// | `never_satisfiable` | 422 | the request would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
-	// | `prefix_length_rejected` | 422 | the prefix length is outside the bounds of the pool or the class; `allowedPrefixLengths`, `class` |
-	// | `family_mismatch` | 422 | the address families differ |
-	// | `immutable_field` | 422 | this field never changes |
-	// | `idempotency_mismatch` | 422 | the key was used with another request, or by another caller |
-	// | `precondition_required` | 428 | `If-Match` is missing |
-	// | `rate_limited` | 429 | too many requests per second or at the same time; `Retry-After`, `RateLimit`, `RateLimit-Policy` |
-	// | `internal` | 500 | a fault of the server |
-	// | `contention` | 503 | too many writers changed the same rows or wait for the same pool; safe to repeat |
-	// | `outcome_unknown` | 503 | the result of the commit could not be read back; repeat with the same key |
-	// | `unavailable` | 503 | the database does not respond, the server runs its maximum number of requests, or a pool's rows in a region were restored without the other regions' rows; safe to repeat |
-	// | `deadline` | 504 | the deadline of the request passed |
+	// | code | status | meaning | fields and headers |
+	// |---|---|---|---|
+	// | `invalid_argument` | 400 | a field, parameter or header is malformed, unknown or read-only, or a filter names an object that does not exist | `errors` names the fields; `missingRoles` names the roles that a class requires |
+	// | `unauthenticated` | 401 | the request has no valid credentials | |
+	// | `permission_denied` | 403 | the caller can see the object but needs a higher role | `detail` names the role |
+	// | `not_found` | 404 | the object does not exist, or the caller cannot see it | |
+	// | `method_not_allowed` | 405 | the path does not have this method | |
+	// | `not_acceptable` | 406 | `Accept` permits none of the response's media types | |
+	// | `already_exists` | 409 | the name is taken, a claim with this name has another spec, or another class is the default | `conflictsWith` |
+	// | `overlap` | 409 | the pool overlaps another root pool in the space, or a pool that lists the same class with `uniqueWithin: Class` | `conflictsWith` |
+	// | `in_use` | 409 | other objects still use or need the object | `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
+	// | `allocation_retained` | 409 | a retained allocation has the block | `conflictsWith` |
+	// | `pool_exhausted` | 409 | no block that is large enough is free now | `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; for a batch `fitting` |
+	// | `exhausted_by_cooldown` | 409 | the only blocks that are large enough are in cool-down | `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
+	// | `pool_draining` | 409 | the pool is draining: no more blocks are carved from it | |
+	// | `no_pool_matches` | 409 | the selector matches no pool that the caller can use | |
+	// | `no_pool_for_class` | 409 | no pool that lists the class permits the prefix length | `class` |
+	// | `no_default_class` | 409 | the claim names no source, and its address family has no default class | |
+	// | `block_taken` | 409 | the requested block is not free | |
+	// | `claim_released` | 409 | the claim that was created with this `Idempotency-Key` has since been released | |
+	// | `quota_exceeded` | 409 | a quota does not permit the request now, or the project has the maximum number of such objects | `limit`, `used`, `requested`; for a quota also `quota` and `measure` |
+	// | `last_admin` | 409 | `platform` would have no admin; members and keys without an expiry time count, roles from a token do not | |
+	// | `consumer_ended` | 409 | the consumer has ended and cannot be used again | |
+	// | `too_many_consumers` | 409 | the claim has reached its maximum number of consumers | `consumers` |
+	// | `webhooks_disabled` | 409 | the server sends no webhooks | |
+	// | `cursor_expired` | 410 | the changes after this cursor are no longer available; list the objects again, and continue from the new cursor | |
+	// | `precondition_failed` | 412 | `If-Match` is stale, or the resource exists although the request has `If-None-Match: *` | `currentETag` |
+	// | `payload_too_large` | 413 | the body is larger than 1 MiB | |
+	// | `unsupported_media_type` | 415 | the body has an unsupported media type | |
+	// | `never_satisfiable` | 422 | the request would not fit even if every block were free | `wantedPrefixLength`, `allowedPrefixLengths` |
+	// | `prefix_length_rejected` | 422 | the prefix length is outside the bounds of the pool or the class | `allowedPrefixLengths`, `class` |
+	// | `family_mismatch` | 422 | the address families differ | |
+	// | `immutable_field` | 422 | the field never changes | `errors` names the field |
+	// | `idempotency_mismatch` | 422 | the `Idempotency-Key` was used with another request, or by another caller | |
+	// | `precondition_required` | 428 | `If-Match` is missing | |
+	// | `rate_limited` | 429 | the caller sends too many requests per second or at the same time | `Retry-After`, `RateLimit`, `RateLimit-Policy` |
+	// | `internal` | 500 | the server has a fault | |
+	// | `contention` | 503 | too many writers changed the same rows or wait for the same pool; safe to repeat | |
+	// | `outcome_unknown` | 503 | the server could not read the result of the commit back; repeat with the same key | |
+	// | `unavailable` | 503 | the database does not respond, the server runs its maximum number of requests, or a pool's rows in one region were restored without the rows of the other regions; safe to repeat | |
+	// | `deadline` | 504 | the deadline of the request passed | |
 	Code ProblemCode `json:"code"`
 
 	// Detail Explanation in one sentence.
@@ -1966,10 +1972,10 @@ type ClassCapacity struct {
 //
 // Example: {"max":28,"min":22}
 type ClassPrefixLengths struct {
-	// Max Smallest block that can be claimed, as a prefix length. By default only the pools limit it.
+	// Max Smallest block that can be claimed, as a prefix length. By default, only the pools limit the size.
 	Max *PrefixLength `json:"max,omitempty"`
 
-	// Min Largest block that can be claimed, as a prefix length. By default only the pools limit it.
+	// Min Largest block that can be claimed, as a prefix length. By default, only the pools limit the size.
 	Min *PrefixLength `json:"min,omitempty"`
 }
 
@@ -2007,9 +2013,11 @@ type Consistency string
 // Example: team-a
 type Consumer = string
 
-// ConsumerAttachment Record that a consumer uses a claim.
+// ConsumerAttachment Record of a consumer that uses a claim.
 type ConsumerAttachment struct {
-	// UID A consumer's identifier in its realm, for example a UUID. Do not reuse it: Carve refuses the UID of an ended consumer while it keeps the consumer's record.
+	// UID A consumer's identifier in its realm, for example a UUID. Do not reuse a UID: Carve refuses the UID of an ended consumer while it keeps the
+	// consumer's record.
+	//
 	//
 	// Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
 	UID ConsumerUID `json:"uid"`
@@ -2029,7 +2037,7 @@ type ConsumerAttachment struct {
 type ConsumerAttachmentList struct {
 	Items []ConsumerAttachment `json:"items"`
 
-	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
+	// NextCursor Cursor for the next page: send this value as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
@@ -2048,31 +2056,32 @@ type ConsumerRenewal struct {
 	// Realm The consumers' realm.
 	Realm string `json:"realm,omitempty"`
 
-	// TTLSeconds New time to live for the consumers, in seconds. By default each consumer keeps its own.
+	// TTLSeconds New time to live for the consumers, in seconds. By default, each consumer keeps its time to live.
 	TTLSeconds *ConsumerTTL `json:"ttlSeconds,omitempty"`
 
 	// Consumers UIDs of the live consumers.
 	Consumers []ConsumerUID `json:"consumers"`
 }
 
-// ConsumerRenewed Result of a renewal. Each UID from the request is in one list. The lists are ordered by UID.
+// ConsumerRenewed Result of a renewal. Each UID from the request is in one of the lists. The lists are ordered by UID.
 type ConsumerRenewed struct {
 	// Renewed Consumers that were renewed, by UID.
 	Renewed []string `json:"renewed"`
 
-	// Ended Consumers that have ended, by UID. They stay ended.
+	// Ended Consumers that have ended, by UID. The renewal does not revive them.
 	Ended []string `json:"ended"`
 
 	// Unknown UIDs without a consumer.
 	Unknown []string `json:"unknown"`
 }
 
-// ConsumerSelection Claims whose only consumer is this one. The server detaches the consumer and releases the claim in the same
-// transaction, whatever the claim's `whenUnused` is. The consumer stays live. Claims with other consumers stay
-// unchanged, with this consumer attached; they are not counted. `skipped` lists them with `in_use`; a dry run
-// lists the first 100.
+// ConsumerSelection Claims whose only consumer is this consumer. The server detaches the consumer and releases the claim in the same transaction, whatever the
+// claim's `whenUnused` is. The consumer stays live. Claims that also have other consumers do not change and are not counted; this consumer
+// remains attached. `skipped` lists these claims with `in_use`; a dry run lists the first 100.
 type ConsumerSelection struct {
-	// UID A consumer's identifier in its realm, for example a UUID. Do not reuse it: Carve refuses the UID of an ended consumer while it keeps the consumer's record.
+	// UID A consumer's identifier in its realm, for example a UUID. Do not reuse a UID: Carve refuses the UID of an ended consumer while it keeps the
+	// consumer's record.
+	//
 	//
 	// Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
 	UID ConsumerUID `json:"uid"`
@@ -2081,13 +2090,14 @@ type ConsumerSelection struct {
 	Realm string `json:"realm,omitempty"`
 }
 
-// ConsumerTTL Time in seconds that the consumer lives without a renewal, by the database clock. Without a TTL it lives until a caller ends it. Set at least
-// twice the interval between renewals.
+// ConsumerTTL Time to live, in seconds: the time after which the consumer expires if it is not renewed, by the database's clock. Without this value, the
+// consumer lives until a caller ends it. Set at least twice the interval between renewals.
 //
 // Example: 120
 type ConsumerTTL = int64
 
-// ConsumerUID A consumer's identifier in its realm, for example a UUID. Do not reuse it: Carve refuses the UID of an ended consumer while it keeps the consumer's record.
+// ConsumerUID A consumer's identifier in its realm, for example a UUID. Do not reuse a UID: Carve refuses the UID of an ended consumer while it keeps the
+// consumer's record.
 //
 // Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
 type ConsumerUID = string
@@ -2097,15 +2107,16 @@ type ConsumerUID = string
 // Example: 65536
 type Count = string
 
-// CreateMetadata Metadata for a new resource. It has either `name` or `generateName`; the server sets all fields that are not listed here.
+// CreateMetadata Metadata for a new resource, with either `name` or `generateName`. The server sets all fields that are not listed here.
 type CreateMetadata struct {
-	// Annotations Free texts by key. Keys follow the rules for label keys. A text has at most 4,096 UTF-8 bytes, and all texts together have at most 32 KiB.
+	// Annotations Free text for each key. Keys follow the rules for label keys. A text has at most 4,096 UTF-8 bytes, and all texts together have at most 32
+	// KiB.
 	//
 	//
 	// Example: {"example.com/ticket":"NET-1234"}
 	Annotations Annotations `json:"annotations,omitempty"`
 
-	// GenerateName Prefix for a generated name. The server appends six characters to it.
+	// GenerateName Prefix for a generated name. The server appends six characters to the prefix.
 	//
 	// Example: web-
 	GenerateName string `json:"generateName,omitempty"`
@@ -2129,8 +2140,8 @@ type CreateOnlyValue = string
 // DecisionKind Kind of object in this step. Later versions may add kinds.
 type DecisionKind string
 
-// DecisionOutcome Result of the step. `chosen`: the object is used. `allowed`: it permits the claim. `skipped`: it was passed over. `refused`: it causes the
-// refusal.
+// DecisionOutcome Result of the step. `chosen`: the object is used. `allowed`: the object permits the claim. `skipped`: the object is not used. `refused`: the
+// object causes the refusal.
 type DecisionOutcome string
 
 // DecisionStep One step in the decision about a claim, and its result.
@@ -2138,15 +2149,15 @@ type DecisionStep struct {
 	// Kind Kind of object in this step. Later versions may add kinds.
 	Kind DecisionKind `json:"kind"`
 
-	// Name The object in this step, as `project/name`. If the server did not choose a pool that the caller's project neither owns nor was granted, it
-	// shows only the project: `platform/(hidden)`.
+	// Name The object in this step, as `project/name`. For a pool that was not chosen and that the caller's project neither owns nor was granted, the
+	// name shows only the pool's project: `platform/(hidden)`.
 	//
 	//
 	// Example: platform/standard
 	Name string `json:"name"`
 
-	// Outcome Result of the step. `chosen`: the object is used. `allowed`: it permits the claim. `skipped`: it was passed over. `refused`: it causes the
-	// refusal.
+	// Outcome Result of the step. `chosen`: the object is used. `allowed`: the object permits the claim. `skipped`: the object is not used. `refused`: the
+	// object causes the refusal.
 	Outcome DecisionOutcome `json:"outcome"`
 
 	// Code Refusal code in this step. Absent without a refusal.
@@ -2174,7 +2185,7 @@ type FreeSummary struct {
 	// Available Number of blocks with this prefix length that could be claimed. Zero if the pool's bounds refuse the length.
 	Available Count `json:"available"`
 
-	// FreeBlocks Number of free blocks with exactly this prefix length. Each is as large as it can be.
+	// FreeBlocks Number of free blocks with exactly this prefix length. Each free block is as large as possible.
 	FreeBlocks Count `json:"freeBlocks"`
 
 	// PrefixLength A prefix length: 0 to 32 for IPv4, 0 to 128 for IPv6.
@@ -2185,7 +2196,7 @@ type FreeSummary struct {
 
 // Grant Permission for a consumer to use a pool or a space.
 type Grant struct {
-	// Metadata Metadata for a member or a grant. Its name refers to another object, and it has no labels.
+	// Metadata Metadata for a member or a grant. Members and grants are named after another object, and have no labels.
 	Metadata PlainMetadata `json:"metadata"`
 	Spec     GrantSpec     `json:"spec"`
 }
@@ -2194,7 +2205,7 @@ type Grant struct {
 type GrantList struct {
 	Items []Grant `json:"items"`
 
-	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
+	// NextCursor Cursor for the next page: send this value as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
@@ -2218,8 +2229,8 @@ type HealthStatus string
 
 // HistoryBecause defines model for HistoryBecause.
 type HistoryBecause struct {
-	// Reason Reason for the detachment: a caller detached the consumer (`Detached`), a caller ended it (`Ended`), or it expired (`Expired`). Later
-	// versions may add reasons.
+	// Reason Reason for the detachment. `Detached`: a caller detached the consumer. `Ended`: a caller ended the consumer. `Expired`: the consumer
+	// expired. Later versions may add reasons.
 	//
 	//
 	// Example: Expired
@@ -2230,13 +2241,15 @@ type HistoryBecause struct {
 	// Example: default
 	Realm string `json:"realm"`
 
-	// UID A consumer's identifier in its realm, for example a UUID. Do not reuse it: Carve refuses the UID of an ended consumer while it keeps the consumer's record.
+	// UID A consumer's identifier in its realm, for example a UUID. Do not reuse a UID: Carve refuses the UID of an ended consumer while it keeps the
+	// consumer's record.
+	//
 	//
 	// Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
 	UID ConsumerUID `json:"uid"`
 }
 
-// HistoryEntry One holder of a block, for the time in one phase. A block that cools down has no holder, so no entry has the phase `CoolingDown`.
+// HistoryEntry One holder of a block during one phase. A block in cool-down has no holder, so no entry has the phase `CoolingDown`.
 type HistoryEntry struct {
 	// AllocatedCIDR The allocated block.
 	//
@@ -2247,8 +2260,9 @@ type HistoryEntry struct {
 	PoolRef ResolvedRef    `json:"poolRef"`
 	Purpose HistoryPurpose `json:"purpose"`
 
-	// Phase `Retained`: the claim was deleted under `reclaimPolicy: Retain`, and the allocation keeps the block. `CoolingDown`: the claim was deleted
-	// under `Delete`, and the block cannot be claimed until its cool-down ends.
+	// Phase `Bound`: a claim, a child pool or a reservation has the block. `Retained`: the claim was deleted with the reclaim policy `Retain`, and the
+	// allocation keeps the block. `CoolingDown`: the claim was deleted with the reclaim policy `Delete`, and the block cannot be claimed until its
+	// cool-down ends.
 	Phase IPAllocationPhase `json:"phase"`
 
 	// Consumer Project that had the block.
@@ -2256,10 +2270,11 @@ type HistoryEntry struct {
 	// Example: team-a
 	Consumer string `json:"consumer"`
 
-	// ClaimRef Purpose `Claim`: claim that had the block, or that had it before it was retained. Absent if the claim belongs to another project.
+	// ClaimRef For the purpose `Claim`: claim that had the block. In the phase `Retained`: claim that had the block before. Absent if the claim belongs
+	// to another project.
 	ClaimRef *ResolvedRef `json:"claimRef,omitempty"`
 
-	// ChildPoolRef Purpose `ChildPool`: pool that had the block.
+	// ChildPoolRef For the purpose `ChildPool`: pool that had the block.
 	ChildPoolRef *ResolvedRef `json:"childPoolRef,omitempty"`
 
 	// Allocation Allocation name. The allocation may not exist any more.
@@ -2283,7 +2298,7 @@ type HistoryEntry struct {
 type HistoryEntryList struct {
 	Items []HistoryEntry `json:"items"`
 
-	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
+	// NextCursor Cursor for the next page: send this value as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
@@ -2292,7 +2307,7 @@ type HistoryEntryList struct {
 // HistoryPurpose defines model for HistoryPurpose.
 type HistoryPurpose string
 
-// IPAllocation The system's record for one allocated block. If another project has the block, the record shows the block and that project; `claimRef`,
+// IPAllocation Carve's record of one allocated block. If another project has the block, the record shows the block and the project that has it; `claimRef`,
 // `ownerRef` and `metadata.createdBy` are absent.
 type IPAllocation struct {
 	// Metadata Metadata that every resource has.
@@ -2303,66 +2318,67 @@ type IPAllocation struct {
 
 // IPAllocationList defines model for IPAllocationList.
 type IPAllocationList struct {
-	// ChangesCursor Position from which `listChanges` continues after this list: the time of the read, or shortly before. For a list with several pages, use the
-	// cursor from the first page. Absent with `consistency=stale`.
+	// ChangesCursor Position from which `listChanges` continues after this list: the position at the time of the read, or shortly before. For a list with several
+	// pages, use the cursor from the first page. Absent with `consistency=stale`.
 	//
 	//
 	// Example: AQIDBAUGBwgJCgsMDQ4PEA
 	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
 	Items         []IPAllocation    `json:"items"`
 
-	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
+	// NextCursor Cursor for the next page: send this value as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
 }
 
-// IPAllocationPhase `Retained`: the claim was deleted under `reclaimPolicy: Retain`, and the allocation keeps the block. `CoolingDown`: the claim was deleted
-// under `Delete`, and the block cannot be claimed until its cool-down ends.
+// IPAllocationPhase `Bound`: a claim, a child pool or a reservation has the block. `Retained`: the claim was deleted with the reclaim policy `Retain`, and the
+// allocation keeps the block. `CoolingDown`: the claim was deleted with the reclaim policy `Delete`, and the block cannot be claimed until its
+// cool-down ends.
 type IPAllocationPhase string
 
-// IPAllocationPurpose The allocation's purpose. A reservation that is not one aligned block has one allocation for each aligned block in it.
+// IPAllocationPurpose The allocation's purpose. If a reservation consists of several aligned blocks, each block has its own allocation.
 type IPAllocationPurpose string
 
 // IPAllocationSpec defines model for IPAllocationSpec.
 type IPAllocationSpec struct {
-	// ChildPoolRef Purpose `ChildPool`: pool that has the block.
+	// ChildPoolRef For the purpose `ChildPool`: pool that has the block.
 	ChildPoolRef *ResolvedRef `json:"childPoolRef,omitempty"`
 
-	// ClaimRef Purpose `Claim`: claim that has the block, or that had it last if the phase is `Retained` or `CoolingDown`. Absent if the claim belongs to
-	// another project.
+	// ClaimRef For the purpose `Claim`: claim that has the block or, in the phases `Retained` and `CoolingDown`, that had the block last. Absent if the
+	// claim belongs to another project.
 	ClaimRef *ResolvedRef `json:"claimRef,omitempty"`
 
-	// ClassName Purpose `Claim`: class that served the claim. Absent if no class served it.
+	// ClassName For the purpose `Claim`: class that served the claim. Absent if no class served the claim.
 	//
 	// Example: standard
 	ClassName string `json:"className,omitempty"`
 
-	// ClassProject Purpose `Claim`: project that owns this class. Absent if no class served the claim.
+	// ClassProject For the purpose `Claim`: project that owns the class. Absent if no class served the claim.
 	//
 	// Example: platform
 	ClassProject string `json:"classProject,omitempty"`
 
-	// Consumer Purpose `Claim`: project that has the block, or that had it last if the phase is `CoolingDown`.
+	// Consumer For the purpose `Claim`: project that has the block or, in the phase `CoolingDown`, that had the block last.
 	//
 	// Example: team-a
 	Consumer string `json:"consumer,omitempty"`
 
-	// OwnerRef Purpose `Claim`: the claim's `ownerRef`. Absent if the claim belongs to another project.
+	// OwnerRef For the purpose `Claim`: the claim's `ownerRef`. Absent if the claim belongs to another project.
 	OwnerRef *OwnerRef `json:"ownerRef,omitempty"`
 
 	// PoolRef Pool from which the block was carved.
 	PoolRef ResolvedRef `json:"poolRef"`
 
-	// Purpose The allocation's purpose. A reservation that is not one aligned block has one allocation for each aligned block in it.
+	// Purpose The allocation's purpose. If a reservation consists of several aligned blocks, each block has its own allocation.
 	Purpose IPAllocationPurpose `json:"purpose"`
 
-	// Reason Purpose `Reservation`: reason for the reservation.
+	// Reason For the purpose `Reservation`: reason for the reservation.
 	//
 	// Example: Network devices
 	Reason string `json:"reason,omitempty"`
 
-	// ReclaimPolicy Purpose `Claim`: reclaim policy for the block when the claim is deleted.
+	// ReclaimPolicy For the purpose `Claim`: reclaim policy for the block when the claim is deleted.
 	ReclaimPolicy ReclaimPolicy `json:"reclaimPolicy,omitempty"`
 }
 
@@ -2373,13 +2389,14 @@ type IPAllocationStatus struct {
 	// Example: 10.20.1.0/24
 	AllocatedCIDR string `json:"allocatedCIDR"`
 
-	// CoolUntil Phase `CoolingDown`: time when the block will be free again. Absent in other phases.
+	// CoolUntil For the phase `CoolingDown`: time when the block will be free again. Absent in other phases.
 	//
 	// Example: 2026-03-05T09:30:00Z
 	CoolUntil *time.Time `json:"coolUntil,omitempty"`
 
-	// Phase `Retained`: the claim was deleted under `reclaimPolicy: Retain`, and the allocation keeps the block. `CoolingDown`: the claim was deleted
-	// under `Delete`, and the block cannot be claimed until its cool-down ends.
+	// Phase `Bound`: a claim, a child pool or a reservation has the block. `Retained`: the claim was deleted with the reclaim policy `Retain`, and the
+	// allocation keeps the block. `CoolingDown`: the claim was deleted with the reclaim policy `Delete`, and the block cannot be claimed until its
+	// cool-down ends.
 	Phase IPAllocationPhase `json:"phase"`
 }
 
@@ -2390,35 +2407,35 @@ type IPClaim struct {
 
 	// Spec Claim settings. `className`, `poolRef`, `poolSelector` or `allocationRef` names the source; at most one is allowed. Without a source, the
 	// claim uses the default class for its address family: the family of `cidr` or `address`, or else `ipFamily`, or else IPv4. `cidr`, `address` or
-	// `prefixLength` selects the block; at most one is allowed. With `allocationRef` the block is known: omit the others. Only `reclaimPolicy` can
-	// change later. The server returns `spec` as the caller wrote it; `status` has the results.
+	// `prefixLength` selects the block; at most one is allowed. With `allocationRef`, omit all three. Only `reclaimPolicy` can change later. The
+	// server returns `spec` as the caller wrote it; `status` has the results.
 	Spec   IPClaimSpec   `json:"spec"`
 	Status IPClaimStatus `json:"status"`
 }
 
 // IPClaimCreate defines model for IPClaimCreate.
 type IPClaimCreate struct {
-	// Metadata Metadata for a new resource. It has either `name` or `generateName`; the server sets all fields that are not listed here.
+	// Metadata Metadata for a new resource, with either `name` or `generateName`. The server sets all fields that are not listed here.
 	Metadata CreateMetadata `json:"metadata"`
 
 	// Spec Claim settings. `className`, `poolRef`, `poolSelector` or `allocationRef` names the source; at most one is allowed. Without a source, the
 	// claim uses the default class for its address family: the family of `cidr` or `address`, or else `ipFamily`, or else IPv4. `cidr`, `address` or
-	// `prefixLength` selects the block; at most one is allowed. With `allocationRef` the block is known: omit the others. Only `reclaimPolicy` can
-	// change later. The server returns `spec` as the caller wrote it; `status` has the results.
+	// `prefixLength` selects the block; at most one is allowed. With `allocationRef`, omit all three. Only `reclaimPolicy` can change later. The
+	// server returns `spec` as the caller wrote it; `status` has the results.
 	Spec IPClaimSpec `json:"spec"`
 }
 
 // IPClaimList defines model for IPClaimList.
 type IPClaimList struct {
-	// ChangesCursor Position from which `listChanges` continues after this list: the time of the read, or shortly before. For a list with several pages, use the
-	// cursor from the first page. Absent with `consistency=stale`.
+	// ChangesCursor Position from which `listChanges` continues after this list: the position at the time of the read, or shortly before. For a list with several
+	// pages, use the cursor from the first page. Absent with `consistency=stale`.
 	//
 	//
 	// Example: AQIDBAUGBwgJCgsMDQ4PEA
 	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
 	Items         []IPClaim         `json:"items"`
 
-	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
+	// NextCursor Cursor for the next page: send this value as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
@@ -2433,45 +2450,45 @@ type IPClaimPhase string
 
 // IPClaimPut defines model for IPClaimPut.
 type IPClaimPut struct {
-	// Metadata Metadata of a resource in a `PUT` request. If it has a `name`, this must be the name in the path.
+	// Metadata Metadata of a resource in a `PUT` request. If `name` is present, it must be the name in the path.
 	Metadata *PutMetadata `json:"metadata,omitempty"`
 
 	// Spec Claim settings. `className`, `poolRef`, `poolSelector` or `allocationRef` names the source; at most one is allowed. Without a source, the
 	// claim uses the default class for its address family: the family of `cidr` or `address`, or else `ipFamily`, or else IPv4. `cidr`, `address` or
-	// `prefixLength` selects the block; at most one is allowed. With `allocationRef` the block is known: omit the others. Only `reclaimPolicy` can
-	// change later. The server returns `spec` as the caller wrote it; `status` has the results.
+	// `prefixLength` selects the block; at most one is allowed. With `allocationRef`, omit all three. Only `reclaimPolicy` can change later. The
+	// server returns `spec` as the caller wrote it; `status` has the results.
 	Spec IPClaimSpec `json:"spec"`
 }
 
 // IPClaimSpec Claim settings. `className`, `poolRef`, `poolSelector` or `allocationRef` names the source; at most one is allowed. Without a source, the
 // claim uses the default class for its address family: the family of `cidr` or `address`, or else `ipFamily`, or else IPv4. `cidr`, `address` or
-// `prefixLength` selects the block; at most one is allowed. With `allocationRef` the block is known: omit the others. Only `reclaimPolicy` can
-// change later. The server returns `spec` as the caller wrote it; `status` has the results.
+// `prefixLength` selects the block; at most one is allowed. With `allocationRef`, omit all three. Only `reclaimPolicy` can change later. The
+// server returns `spec` as the caller wrote it; `status` has the results.
 type IPClaimSpec struct {
 	// Address Exact address to claim, as a /32 or /128.
 	Address Address `json:"address,omitempty"`
 
-	// AllocationRef Retained allocation to bind to this claim. A claim in this project must have left it. If its pool belongs to another project, this project
-	// must still have the right to claim from that pool. The value can be copied from the earlier claim's `status.allocationRef`.
+	// AllocationRef Retained allocation to bind to this claim. The allocation must be from an earlier claim in this project. If the allocation's pool belongs to
+	// another project, this project must still have the right to claim from the pool. The value can be copied from the earlier claim's
+	// `status.allocationRef`.
 	AllocationRef *AllocationRef `json:"allocationRef,omitempty"`
 
 	// CIDR Exact block to claim.
 	CIDR CIDR `json:"cidr,omitempty"`
 
-	// ClassName Class that serves the claim: the project's own class with this name, or else the shared `platform` class. Default, if `poolRef`,
-	// `poolSelector` and `allocationRef` are absent too: the default class for the address family, from the project itself or else from
-	// `platform`.
+	// ClassName Class that serves the claim: the project's own class with this name, or else the shared `platform` class. If `poolRef`, `poolSelector` and
+	// `allocationRef` are absent too, the default is the default class for the address family, from the project itself or else from `platform`.
 	//
 	//
 	// Example: standard
 	ClassName Name `json:"className,omitempty"`
 
 	// Consumers Consumers to attach in the transaction that creates the claim, as `attachConsumer` does. The server does not return this field:
-	// `status.consumers` has their number, and `listClaimConsumers` lists them. If the claim exists already, the server does not compare the
-	// field.
+	// `status.consumers` has the number of consumers, and `listClaimConsumers` lists them. If the claim already exists, the server does not
+	// compare this field.
 	Consumers []ClaimConsumer `json:"consumers,omitempty"`
 
-	// IPFamily Address family. The server uses only classes and pools in this family.
+	// IPFamily Address family. The server uses only classes and pools in this address family.
 	IPFamily IPFamily `json:"ipFamily,omitempty"`
 
 	// MaxConsumers Maximum number of consumers that can be attached at the same time. Default: 1.
@@ -2482,17 +2499,17 @@ type IPClaimSpec struct {
 	// OwnerRef Free text that identifies an object in the caller's own system.
 	OwnerRef *OwnerRef `json:"ownerRef,omitempty"`
 
-	// PoolRef Pool to take the block from: the project's own pool, or a pool that another project shares with it. Only the pool's policy applies. Prefer
-	// a class: a claim that names a pool fails when that pool is full.
+	// PoolRef Pool to take the block from: the project's own pool, or a pool that another project shares with the project. Only the pool's policy
+	// applies. Prefer a class: a claim that names a pool fails when that pool is full.
 	PoolRef *Ref `json:"poolRef,omitempty"`
 
 	// PoolSelector Selects pools by label; the server tries each pool that matches. Deprecated, and still supported. Use a class instead: name it with
 	// `className`, or omit `className` for the default class.
 	//
-	// Conditions on pool labels, with Kubernetes semantics. All conditions must match. At most 32 conditions in total.
-	// An empty selector matches every pool. The server considers the project's own pools, ordered by name, and then
-	// the shared `platform` pools that are granted to the project. It never selects a pool in any other project, even
-	// with a grant and matching labels: to claim from such a pool, use `poolRef`.
+	// The conditions on pool labels have Kubernetes semantics. All conditions must match. A selector has at most 32 conditions in total. An empty
+	// selector matches every pool. The server considers the project's own pools, ordered by name, and then the shared `platform` pools that are
+	// granted to the project. It never selects a pool in any other project, even with a grant and matching labels: to claim from such a pool, use
+	// `poolRef`.
 	//
 	//
 	// Example: {"matchLabels":{"env":"prod"}}
@@ -2502,20 +2519,21 @@ type IPClaimSpec struct {
 	// PrefixLength The block's prefix length. Default: the class's `defaultPrefixLength`, or else the pool's.
 	PrefixLength PrefixLength `json:"prefixLength,omitempty"`
 
-	// ReclaimPolicy Reclaim policy: treatment of the block when the claim is deleted. `Delete`: the block is free, immediately or after its cool-down.
-	// `Retain`: its allocation keeps the block. Default: the policy under which the allocation in `allocationRef` was retained, or else the
+	// ReclaimPolicy Reclaim policy: what happens to the block when the claim is deleted. `Delete`: the block becomes free, immediately or after its cool-down.
+	// `Retain`: the allocation keeps the block. Default: the policy with which the allocation in `allocationRef` was retained, or else the
 	// class's policy, or else `Delete`. `status.reclaimPolicy` has the policy in force.
 	ReclaimPolicy ReclaimPolicy `json:"reclaimPolicy,omitempty"`
 
-	// Scope Values for the roles that a class with `poolPer` requires, by role. The claim must set all roles of its class; the server ignores other roles.
-	// Without a class the field has no effect. `project` is always the project that claims, and a value for it is refused (`invalid_argument`).
+	// Scope Values for the roles that a class with `poolPer` requires, by role. The claim must set all roles of its class; the server ignores other
+	// roles. Without a class, the field has no effect. The role `project` always has the project that claims: the server refuses a value for
+	// this role (`invalid_argument`).
 	//
 	//
 	// Example: {"cluster":"web-eu"}
 	Scope map[string]string `json:"scope,omitempty"`
 
-	// WhenUnused Action when the claim's last consumer is detached: the claim stays (`Keep`, the default), or the server releases it in the same
-	// transaction (`Delete`). A claim that never had a consumer stays in both cases.
+	// WhenUnused Action when the claim's last consumer is detached. `Keep` (the default): the claim remains. `Delete`: the server releases the claim in the
+	// same transaction. A claim that never had a consumer remains in both cases.
 	WhenUnused WhenUnused `json:"whenUnused,omitempty"`
 }
 
@@ -2531,16 +2549,16 @@ type IPClaimStatus struct {
 	// Example: 10.20.1.0/24
 	AllocatedCIDR string `json:"allocatedCIDR"`
 
-	// AllocationRef The block's allocation, in the pool's project. The claim's own project can also read it by this name: `GET /v1/projects/{its
-	// own}/allocations/{name}`.
+	// AllocationRef The block's allocation, in the pool's project. The claim's own project can also read the allocation:
+	// `GET /v1/projects/{its own}/allocations/{name}`.
 	AllocationRef ResolvedRef `json:"allocationRef"`
 
-	// ClassName Class that served the claim. Absent if no class served it.
+	// ClassName Class that served the claim. Absent if no class served the claim.
 	//
 	// Example: standard
 	ClassName string `json:"className,omitempty"`
 
-	// ClassProject Project that owns this class. Absent if no class served the claim.
+	// ClassProject Project that owns the class. Absent if no class served the claim.
 	//
 	// Example: platform
 	ClassProject string      `json:"classProject,omitempty"`
@@ -2557,7 +2575,7 @@ type IPClaimStatus struct {
 	// PoolRef Pool from which the block was carved.
 	PoolRef ResolvedRef `json:"poolRef"`
 
-	// ReclaimPolicy Reclaim policy in force, for the block when the claim is deleted: the claim's own, or else its class's, or else `Delete`.
+	// ReclaimPolicy Reclaim policy in force: the claim's own policy, or else the class's policy, or else `Delete`.
 	ReclaimPolicy ReclaimPolicy `json:"reclaimPolicy"`
 }
 
@@ -2570,14 +2588,14 @@ type IPClass struct {
 	// field applies to later claims.
 	Spec IPClassSpec `json:"spec"`
 
-	// Status Pools and capacity that the class offers to the project in the path. It counts the pools that list the class, in the class's project and in
-	// this project.
+	// Status Pools and capacity that the class offers to the project in the path. The status counts the pools that list the class, in the class's project
+	// and in the project in the path.
 	Status IPClassStatus `json:"status"`
 }
 
 // IPClassCreate defines model for IPClassCreate.
 type IPClassCreate struct {
-	// Metadata Metadata for a new resource. It has either `name` or `generateName`; the server sets all fields that are not listed here.
+	// Metadata Metadata for a new resource, with either `name` or `generateName`. The server sets all fields that are not listed here.
 	Metadata CreateMetadata `json:"metadata"`
 
 	// Spec Rules for allocating blocks. `provisioner`, `ipFamily`, `uniqueWithin`, `poolPer` and `poolPrefixLength` never change. A change to any other
@@ -2587,15 +2605,15 @@ type IPClassCreate struct {
 
 // IPClassList defines model for IPClassList.
 type IPClassList struct {
-	// ChangesCursor Position from which `listChanges` continues after this list: the time of the read, or shortly before. For a list with several pages, use the
-	// cursor from the first page. Absent with `consistency=stale`.
+	// ChangesCursor Position from which `listChanges` continues after this list: the position at the time of the read, or shortly before. For a list with several
+	// pages, use the cursor from the first page. Absent with `consistency=stale`.
 	//
 	//
 	// Example: AQIDBAUGBwgJCgsMDQ4PEA
 	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
 	Items         []IPClass         `json:"items"`
 
-	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
+	// NextCursor Cursor for the next page: send this value as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
@@ -2608,21 +2626,21 @@ type IPClassPatch = json.RawMessage
 // IPClassSpec Rules for allocating blocks. `provisioner`, `ipFamily`, `uniqueWithin`, `poolPer` and `poolPrefixLength` never change. A change to any other
 // field applies to later claims.
 type IPClassSpec struct {
-	// Provisioner Service that carves the blocks. The only value is `native` (the default), which is this service.
+	// Provisioner Service that carves the blocks for the class. The only value is `native` (the default), which means Carve itself.
 	Provisioner Provisioner `json:"provisioner,omitempty"`
 
 	// IPFamily Address family for the blocks, and for the pools that can list the class.
 	IPFamily IPFamily `json:"ipFamily"`
 
-	// Visibility Projects that the class serves: its own project (`consumer`, the default) or every project (`shared`, only for `platform` classes; classes
-	// have no grants). `platform` is allowed only for classes in that project and has the same effect as `consumer`.
+	// Visibility Projects that the class serves. `consumer` (the default): the project that the class belongs to. `shared`: every project, without a grant.
+	// `platform`: the same as `consumer`. The values `shared` and `platform` are allowed only for classes that belong to `platform`.
 	Visibility ClassVisibility `json:"visibility,omitempty"`
 
 	// IsDefault Whether the class serves claims in its family that name no source (class, pool, selector or allocation). Default: false. Each project can
 	// have one default class per family.
 	IsDefault *bool `json:"isDefault,omitempty"`
 
-	// Strategy Method that selects among the free blocks that fit, as in a pool. Default: the pool's method.
+	// Strategy Method that selects among the free blocks that are large enough, as in a pool's `strategy`. Default: the pool's strategy.
 	Strategy AllocationStrategy `json:"strategy,omitempty"`
 
 	// AllowedPrefixLengths Prefix lengths that can be claimed. The pools' bounds apply too.
@@ -2633,31 +2651,33 @@ type IPClassSpec struct {
 	// DefaultPrefixLength Prefix length for a claim that sets none. It must be within `allowedPrefixLengths`. Default: the pool's default.
 	DefaultPrefixLength *PrefixLength `json:"defaultPrefixLength,omitempty"`
 
-	// ReclaimPolicy Policy for claims that set no `reclaimPolicy`: treatment of the block when the claim is deleted. Default: `Delete`.
+	// ReclaimPolicy Reclaim policy for claims that set no `reclaimPolicy`. Default: `Delete`.
 	ReclaimPolicy ReclaimPolicy `json:"reclaimPolicy,omitempty"`
 
-	// ReuseAfter Cool-down: time before a block can be claimed again after its claim was deleted under `Delete`. Default: the pool's `reuseAfter`.
+	// ReuseAfter Cool-down: the time before a block can be claimed again after its claim was deleted with the reclaim policy `Delete`. Default: the pool's
+	// `reuseAfter`.
 	ReuseAfter Duration `json:"reuseAfter,omitempty"`
 
-	// PoolSelection Order in which the server tries the pools behind the class. `FirstFit` (the default): by name and then by project, so that one pool is
-	// filled before the next. `LeastUtilized`: the pool with the smallest used share first, from figures that are at most 5 seconds old.
+	// PoolSelection Order in which the server tries the pools that list the class. `FirstFit` (the default): by name and then by project, so that one pool is
+	// filled before the next. `LeastUtilized`: the pool with the smallest used share first, according to figures that are at most 5 seconds old.
 	PoolSelection PoolSelection `json:"poolSelection,omitempty"`
 
-	// PoolPer Roles that get separate pools: each combination of their values has its own pool. `project` comes first, then roles from a claim's
-	// `scope`. By default claims are served from the pools that list the class.
+	// PoolPer Roles for which claims use separate pools: each combination of the roles' values has its own pool. The first role is `project`; the others
+	// are roles from a claim's `scope`. By default, claims get their blocks directly from the pools that list the class.
 	//
 	//
 	// Example: ["project","cluster"]
 	PoolPer []string `json:"poolPer,omitempty"`
 
-	// PoolPrefixLength Prefix length for each pool that is carved for a scope. Required with `poolPer`. It must not be longer than any length that can be
+	// PoolPrefixLength Prefix length for each pool that is carved for a scope. Required with `poolPer`. It must not be longer than any prefix length that can be
 	// claimed.
 	PoolPrefixLength *PrefixLength `json:"poolPrefixLength,omitempty"`
 
-	// EmptyPoolTTL With `poolPer`: time after which a scope's pool is deleted if it has no allocated block. Default: `24h`.
+	// EmptyPoolTTL With `poolPer`: time after which a scope's pool is deleted if the pool has no allocated block. Default: `24h`.
 	EmptyPoolTTL Duration `json:"emptyPoolTTL,omitempty"`
 
-	// Parameters Texts for the provisioner and for people. Keys follow the rules for label keys. `native` ignores them. At most 256 UTF-8 bytes each.
+	// Parameters Texts for the provisioner and for people. Keys follow the rules for label keys. The provisioner `native` ignores these texts. Each text
+	// has at most 256 UTF-8 bytes.
 	//
 	//
 	// Example: {"example.com/tier":"gold"}
@@ -2668,26 +2688,25 @@ type IPClassSpec struct {
 	// Example: Blocks for clusters
 	Description string `json:"description,omitempty"`
 
-	// ReuseAfterLost Cool-down for a block whose claim was released because its last consumer was lost: the block may still be in use. The longer one of this
-	// and `reuseAfter` applies. Default: `5m`.
+	// ReuseAfterLost Cool-down for a block whose claim was released because the claim's last consumer was lost. Such a block may still be in use. The longer of
+	// `reuseAfterLost` and `reuseAfter` applies. Default: `5m`.
 	ReuseAfterLost Duration `json:"reuseAfterLost,omitempty"`
 
-	// UniqueWithin Range in which two claims of the class never overlap: the `Space` of their pool (the default), or the `Class`, with all its pools. Only
-	// pools in the class's own project can back a class with `Class`. Such pools must not overlap each other, even in different spaces
-	// (`overlap`), and none of them can remove the class from its list.
+	// UniqueWithin Range in which two claims of the class never overlap. `Space` (the default): the space of their pool. `Class`: all pools that list the
+	// class. With `Class`, only pools in the class's own project can list the class. These pools must not overlap each other, even in different
+	// spaces (`overlap`), and cannot remove the class from `classNames`.
 	UniqueWithin UniqueWithin `json:"uniqueWithin,omitempty"`
 }
 
-// IPClassStatus Pools and capacity that the class offers to the project in the path. It counts the pools that list the class, in the class's project and in
-// this project.
+// IPClassStatus Pools and capacity that the class offers to the project in the path. The status counts the pools that list the class, in the class's project
+// and in the project in the path.
 type IPClassStatus struct {
 	// BackingPools Number of pools that list the class.
 	//
 	// Example: 2
 	BackingPools int64 `json:"backingPools"`
 
-	// ScopedPools Number of pools that were carved for the class's scopes. The class's own project sees them all; another project sees the pools that serve
-	// it.
+	// ScopedPools Number of pools that were carved for the class's scopes. A project other than the class's own sees only the number of pools that serve it.
 	//
 	//
 	// Example: 0
@@ -2696,7 +2715,7 @@ type IPClassStatus struct {
 	// Capacity Exact address counts, as the sum for all pools that list the class.
 	Capacity ClassCapacity `json:"capacity"`
 
-	// UtilizationPercent Used share in percent: `total` without `available`, rounded to two decimals. 0 without a pool.
+	// UtilizationPercent Percentage of the addresses that are not free (`total` minus `available`), rounded to two decimals. 0 if the class has no pool.
 	//
 	// Example: 25
 	UtilizationPercent float64 `json:"utilizationPercent"`
@@ -2707,11 +2726,11 @@ type IPClassStatus struct {
 	// Example: 22
 	LargestPrefixLength *int `json:"largestPrefixLength,omitempty"`
 
-	// Conditions `Ready` is `True` if a pool backs the class, otherwise `False` with the reason `NoBackingPools`.
+	// Conditions `Ready` is `True` if a pool lists the class. Otherwise `Ready` is `False` with the reason `NoBackingPools`.
 	Conditions []Condition `json:"conditions"`
 }
 
-// IPConsumer An object that uses claims, such as a machine, a pod or an agent. `metadata.name` is its UID.
+// IPConsumer An object that uses claims, such as a machine, a pod or an agent. `metadata.name` is the consumer's UID.
 type IPConsumer struct {
 	// Metadata Metadata that every resource has.
 	Metadata Metadata `json:"metadata"`
@@ -2723,21 +2742,21 @@ type IPConsumer struct {
 
 // IPConsumerList defines model for IPConsumerList.
 type IPConsumerList struct {
-	// ChangesCursor Position from which `listChanges` continues after this list: the time of the read, or shortly before. For a list with several pages, use the
-	// cursor from the first page. Absent with `consistency=stale`.
+	// ChangesCursor Position from which `listChanges` continues after this list: the position at the time of the read, or shortly before. For a list with several
+	// pages, use the cursor from the first page. Absent with `consistency=stale`.
 	//
 	//
 	// Example: AQIDBAUGBwgJCgsMDQ4PEA
 	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
 	Items         []IPConsumer      `json:"items"`
 
-	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
+	// NextCursor Cursor for the next page: send this value as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
 }
 
-// IPConsumerPhase The consumer's phase: it lives (`Live`) or has ended (`Ended`).
+// IPConsumerPhase The consumer's phase. `Live`: the consumer has not ended. `Ended`: the consumer has ended.
 type IPConsumerPhase string
 
 // IPConsumerPut defines model for IPConsumerPut.
@@ -2758,8 +2777,8 @@ type IPConsumerSpec struct {
 	// Example: web-1
 	Name string `json:"name,omitempty"`
 
-	// TTLSeconds Time in seconds that the consumer lives without a renewal, by the database clock. Without a TTL it lives until a caller ends it. Set at least
-	// twice the interval between renewals.
+	// TTLSeconds Time to live, in seconds: the time after which the consumer expires if it is not renewed, by the database's clock. Without this value, the
+	// consumer lives until a caller ends it. Set at least twice the interval between renewals.
 	//
 	//
 	// Example: 120
@@ -2773,7 +2792,7 @@ type IPConsumerStatus struct {
 	// Example: default
 	Realm string `json:"realm"`
 
-	// Phase The consumer's phase: it lives (`Live`) or has ended (`Ended`).
+	// Phase The consumer's phase. `Live`: the consumer has not ended. `Ended`: the consumer has ended.
 	Phase IPConsumerPhase `json:"phase"`
 
 	// RenewedAt Time when the consumer was last renewed.
@@ -2781,7 +2800,8 @@ type IPConsumerStatus struct {
 	// Example: 2026-03-02T09:30:00Z
 	RenewedAt time.Time `json:"renewedAt"`
 
-	// ExpiresAt Expiry time. Some time later the server treats the consumer as lost, unless it is renewed. Absent if the consumer does not expire.
+	// ExpiresAt Time when the consumer expires. Some time later, the server treats the consumer as lost unless the consumer is renewed. Absent if the
+	// consumer does not expire.
 	//
 	//
 	// Example: 2026-03-02T09:32:00Z
@@ -2792,11 +2812,11 @@ type IPConsumerStatus struct {
 	// Example: 2026-03-02T09:40:00Z
 	EndedAt *time.Time `json:"endedAt,omitempty"`
 
-	// Reason Reason for the end: a caller ended the consumer (`Ended`), or it was not renewed in time (`Expired`).
+	// Reason Reason why the consumer ended. `Ended`: a caller ended the consumer. `Expired`: the consumer was not renewed in time.
 	Reason IPConsumerStatusReason `json:"reason,omitempty"`
 }
 
-// IPConsumerStatusReason Reason for the end: a caller ended the consumer (`Ended`), or it was not renewed in time (`Expired`).
+// IPConsumerStatusReason Reason why the consumer ended. `Ended`: a caller ended the consumer. `Expired`: the consumer was not renewed in time.
 type IPConsumerStatusReason string
 
 // IPFamily defines model for IPFamily.
@@ -2815,7 +2835,7 @@ type IPPool struct {
 
 // IPPoolCreate defines model for IPPoolCreate.
 type IPPoolCreate struct {
-	// Metadata Metadata for a new resource. It has either `name` or `generateName`; the server sets all fields that are not listed here.
+	// Metadata Metadata for a new resource, with either `name` or `generateName`. The server sets all fields that are not listed here.
 	Metadata CreateMetadata `json:"metadata"`
 
 	// Spec Pool settings. A root pool has `cidr` and, optionally, `spaceRef`. A child pool has `parentRef` and either `prefixLength` or `cidr`. These
@@ -2825,15 +2845,15 @@ type IPPoolCreate struct {
 
 // IPPoolList defines model for IPPoolList.
 type IPPoolList struct {
-	// ChangesCursor Position from which `listChanges` continues after this list: the time of the read, or shortly before. For a list with several pages, use the
-	// cursor from the first page. Absent with `consistency=stale`.
+	// ChangesCursor Position from which `listChanges` continues after this list: the position at the time of the read, or shortly before. For a list with several
+	// pages, use the cursor from the first page. Absent with `consistency=stale`.
 	//
 	//
 	// Example: AQIDBAUGBwgJCgsMDQ4PEA
 	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
 	Items         []IPPool          `json:"items"`
 
-	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
+	// NextCursor Cursor for the next page: send this value as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
@@ -2843,22 +2863,22 @@ type IPPoolList struct {
 // `immutable_field`, and unknown fields with `invalid_argument`. `null` resets a field to its default.
 type IPPoolPatch = json.RawMessage
 
-// IPPoolPhase `Ready`: the pool has free addresses. `Exhausted`: it has no free address. `Draining`: nothing more is carved from it (`spec.drain`).
-// `Pending` and `Error` are reserved: a pool that can be read is already carved.
+// IPPoolPhase `Ready`: the pool has free addresses. `Exhausted`: the pool has no free address. `Draining`: no more blocks are carved from the pool
+// (`spec.drain`). `Pending` and `Error` are reserved: a pool that can be read is already carved.
 type IPPoolPhase string
 
 // IPPoolSpec Pool settings. A root pool has `cidr` and, optionally, `spaceRef`. A child pool has `parentRef` and either `prefixLength` or `cidr`. These
 // fields never change.
 type IPPoolSpec struct {
-	// Allocation Policy for carving from the pool. It applies to claims, child pools and requests for an exact block.
+	// Allocation Policy for carving from the pool. The policy applies to claims, child pools and requests for an exact block.
 	Allocation *PoolAllocation `json:"allocation,omitempty"`
 
-	// CIDR Root pool: the pool's block. Child pool: the exact block to carve from the parent. The server refuses a block that contains
-	// `::ffff:0:0/96`, such as `::/0`: these are the IPv4-mapped addresses, and no request can name a block there.
+	// CIDR Root pool: the pool's block. Child pool: the exact block to carve from the parent. The server refuses a block that contains the
+	// IPv4-mapped addresses (`::ffff:0:0/96`), such as `::/0`, because no request can name a block within these addresses.
 	CIDR CIDR `json:"cidr,omitempty"`
 
-	// ClassNames Names of the classes that can use the pool. Each name means the project's own class, or the shared `platform` class if the project has
-	// none with this name. The classes have the pool's address family. Not allowed for a pool that was carved for a scope.
+	// ClassNames Names of the classes that can use the pool. Each name refers to the project's own class, or to the shared `platform` class if the project
+	// has no class with this name. The classes must have the pool's address family. A pool that was carved for a scope cannot list classes.
 	//
 	//
 	// Example: ["standard"]
@@ -2869,9 +2889,10 @@ type IPPoolSpec struct {
 	// Example: Production, Europe
 	Description string `json:"description,omitempty"`
 
-	// Drain Drains the pool: no claim, child pool or scope can carve from it (`pool_draining`), and classes skip it. Existing blocks stay. They can be
-	// changed and released, and retained blocks can be bound again. When only reservations are left, the pool is kept (`Keep`) or deleted within
-	// some seconds (`Delete`). `null` ends the draining. Only an existing pool can be drained.
+	// Drain Drains the pool: no claim, child pool or scope can carve from the pool (`pool_draining`), and classes skip the pool. Existing claims and
+	// child pools remain, and can be changed and deleted. Retained blocks can be bound again. The value decides what happens when the pool has
+	// only reservations. `Keep`: the server keeps the pool. `Delete`: the server deletes the pool within some seconds. `null` ends the draining.
+	// Only an existing pool can be drained.
 	Drain PoolDrain `json:"drain,omitempty"`
 
 	// ParentRef Child pool: the pool to carve from, in the same project.
@@ -2880,16 +2901,16 @@ type IPPoolSpec struct {
 	// PrefixLength Child pool: the block's prefix length. The parent's strategy chooses the block.
 	PrefixLength PrefixLength `json:"prefixLength,omitempty"`
 
-	// Region The pool's home region, which never changes. The home has all blocks that are not on loan to another region. Default: the first region in
-	// `regions`, or else the region where the server handles the request.
+	// Region The pool's home region, which never changes. The home region has all blocks that are not lent to another region. Default: the first region
+	// in `regions`, or else the region where the server handles the request.
 	//
 	//
 	// Example: eu
 	Region Name `json:"region,omitempty"`
 
-	// Regions Regions that serve the pool, including its home. A claim in such a region takes a block from the region's
-	// loan and does not wait for another region, except when the loan has no free block. A list with only the home
-	// is the same as no list: the home serves the pool, and a claim in another region waits for the home.
+	// Regions Regions that serve the pool, including the home region. A claim in one of the other regions uses a block that the home region lent to that region,
+	// and waits for the home region only if no lent block is free. A list with only the home region has the same effect as no list: claims in
+	// other regions wait for the home region.
 	//
 	//
 	// Example: ["eu","us"]
@@ -2898,17 +2919,18 @@ type IPPoolSpec struct {
 	// Reservations Parts of the pool that no claim or child pool gets. Reservations lie inside the pool and do not overlap each other.
 	Reservations []Reservation `json:"reservations,omitempty"`
 
-	// ReuseAfter Cool-down: time before a block can be claimed again after its claim was deleted under `Delete`. A class can override it. By default the
-	// block is free immediately.
+	// ReuseAfter Cool-down: the time before a block can be claimed again after its claim was deleted with the reclaim policy `Delete`. A class can override
+	// this value. By default, the block is free immediately.
 	ReuseAfter Duration `json:"reuseAfter,omitempty"`
 
-	// SpaceRef Root pool: the space to carve from. The space can belong to another project that granted it to this one. Default: the project's own space
-	// `default`.
+	// SpaceRef Root pool: the space to carve from. The space can belong to another project that granted the space to this project. Default: the project's
+	// own space `default`.
 	SpaceRef *Ref `json:"spaceRef,omitempty"`
 
-	// Visibility Projects that can claim from the pool: its own project (`consumer`, the default), its own project and those with a grant (`shared`), or
-	// `platform` (`platform`, only for pools in that project). A `shared` pool without a grant serves only its own project, and a grant has no
-	// effect on a pool that is not `shared`. Existing claims keep their blocks. Only the pool's own project can carve child pools.
+	// Visibility Projects that can claim from the pool. `consumer` (the default): the project that the pool belongs to. `shared`: this project, and every
+	// project that has a grant for the pool. `platform`: the project `platform`; this value is allowed only for pools that belong to `platform`.
+	// A grant has no effect on a pool that is not `shared`. After a change, existing claims keep their blocks. Only the project that the pool
+	// belongs to can carve child pools.
 	Visibility PoolVisibility `json:"visibility,omitempty"`
 }
 
@@ -2924,7 +2946,7 @@ type IPPoolStatus struct {
 	Conditions []Condition `json:"conditions"`
 	IPFamily   IPFamily    `json:"ipFamily"`
 
-	// LargestFreePrefixLength Largest free block, as a prefix length. Absent if nothing is free.
+	// LargestFreePrefixLength Largest free block, as a prefix length. Absent if no address is free.
 	//
 	// Example: 17
 	LargestFreePrefixLength *int `json:"largestFreePrefixLength,omitempty"`
@@ -2932,22 +2954,22 @@ type IPPoolStatus struct {
 	// ParentRef Parent pool. Absent on a root.
 	ParentRef *ResolvedRef `json:"parentRef,omitempty"`
 
-	// Phase `Ready`: the pool has free addresses. `Exhausted`: it has no free address. `Draining`: nothing more is carved from it (`spec.drain`).
-	// `Pending` and `Error` are reserved: a pool that can be read is already carved.
+	// Phase `Ready`: the pool has free addresses. `Exhausted`: the pool has no free address. `Draining`: no more blocks are carved from the pool
+	// (`spec.drain`). `Pending` and `Error` are reserved: a pool that can be read is already carved.
 	Phase IPPoolPhase `json:"phase"`
 
-	// Regions The pool in each region that serves it, ordered as in `spec.regions`. The regions' `total` values add up to `total` in `capacity`. Absent
-	// if only the home serves the pool, and in lists.
+	// Regions The pool's state in each region that serves the pool, in the order of `spec.regions`. The `total` values of the regions add up to `total`
+	// in `capacity`. Absent in lists, and if only the home region serves the pool.
 	Regions []PoolInRegion `json:"regions,omitempty"`
 
-	// Scope Scope for which a class carved the pool. Such a pool serves only this scope: no other claim can use it by `poolRef` or a selector, not
-	// even its owner's own claims. Absent on other pools.
+	// Scope Scope for which a class carved the pool. Such a pool serves only this scope: no other claim, not even a claim of the project that owns the
+	// pool, can use the pool by `poolRef` or a selector. Absent on other pools.
 	Scope *PoolScope `json:"scope,omitempty"`
 
 	// SpaceRef The pool's space. In this space only the pool's parents and children overlap it.
 	SpaceRef ResolvedRef `json:"spaceRef"`
 
-	// UtilizationPercent The pool's used share in percent: `total` without `available`, rounded to two decimals.
+	// UtilizationPercent Percentage of the pool's addresses that are not free (`total` minus `available`), rounded to two decimals.
 	//
 	// Example: 25.41
 	UtilizationPercent float64 `json:"utilizationPercent"`
@@ -2959,10 +2981,10 @@ type IfMatchValue = string
 // LabelSelector Selects pools by label; the server tries each pool that matches. Deprecated, and still supported. Use a class instead: name it with
 // `className`, or omit `className` for the default class.
 //
-// Conditions on pool labels, with Kubernetes semantics. All conditions must match. At most 32 conditions in total.
-// An empty selector matches every pool. The server considers the project's own pools, ordered by name, and then
-// the shared `platform` pools that are granted to the project. It never selects a pool in any other project, even
-// with a grant and matching labels: to claim from such a pool, use `poolRef`.
+// The conditions on pool labels have Kubernetes semantics. All conditions must match. A selector has at most 32 conditions in total. An empty
+// selector matches every pool. The server considers the project's own pools, ordered by name, and then the shared `platform` pools that are
+// granted to the project. It never selects a pool in any other project, even with a grant and matching labels: to claim from such a pool, use
+// `poolRef`.
 //
 // Example: {"matchLabels":{"env":"prod"}}
 //
@@ -2997,15 +3019,15 @@ type LabelSelectorRequirement struct {
 // Example: {"env":"prod"}
 type Labels map[string]string
 
-// ListChangesCursor Position from which `listChanges` continues after this list: the time of the read, or shortly before. For a list with several pages, use the
-// cursor from the first page. Absent with `consistency=stale`.
+// ListChangesCursor Position from which `listChanges` continues after this list: the position at the time of the read, or shortly before. For a list with several
+// pages, use the cursor from the first page. Absent with `consistency=stale`.
 //
 // Example: AQIDBAUGBwgJCgsMDQ4PEA
 type ListChangesCursor = string
 
 // Member A subject with a role in a project.
 type Member struct {
-	// Metadata Metadata for a member or a grant. Its name refers to another object, and it has no labels.
+	// Metadata Metadata for a member or a grant. Members and grants are named after another object, and have no labels.
 	Metadata PlainMetadata `json:"metadata"`
 	Spec     MemberSpec    `json:"spec"`
 }
@@ -3014,7 +3036,7 @@ type Member struct {
 type MemberList struct {
 	Items []Member `json:"items"`
 
-	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
+	// NextCursor Cursor for the next page: send this value as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
@@ -3038,7 +3060,7 @@ type Metadata struct {
 	// Example: prod-eu
 	Name Name `json:"name"`
 
-	// UID A UUID in lower case. It is never used for another object.
+	// UID A UUID in lower case. The UUID is never used for another object.
 	//
 	// Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
 	UID UID `json:"uid"`
@@ -3048,19 +3070,20 @@ type Metadata struct {
 	// Example: team-a
 	Project string `json:"project,omitempty"`
 
-	// Region The resource's region: for a pool its home, for a claim and an allocation the region that has their block. It may differ from the region
-	// where the server handled the request. Absent on a resource that is the same in all regions.
+	// Region The resource's region. For a pool, this is the home region. For a claim or an allocation, this is the region that has the block. This
+	// region can differ from the server's region. Absent on a resource that is the same in all regions.
 	//
 	//
 	// Example: local
 	Region string `json:"region,omitempty"`
 
-	// Generation Version of `spec`: 1 at creation, and one more after every change to `spec`.
+	// Generation Version of `spec`. The version is 1 at creation, and every change to `spec` adds 1.
 	//
 	// Example: 1
 	Generation int64 `json:"generation"`
 
-	// Revision The resource's version, an opaque text. Every write sets a new value, which is never used again. In double quotes it is the `ETag`.
+	// Revision The resource's version, an opaque text. Every write sets a new value, which is never used again. The `ETag` is this value in double
+	// quotes.
 	//
 	//
 	// Example: 6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90
@@ -3084,7 +3107,8 @@ type Metadata struct {
 	// Example: {"env":"prod"}
 	Labels Labels `json:"labels,omitempty"`
 
-	// Annotations Free texts by key. Keys follow the rules for label keys. A text has at most 4,096 UTF-8 bytes, and all texts together have at most 32 KiB.
+	// Annotations Free text for each key. Keys follow the rules for label keys. A text has at most 4,096 UTF-8 bytes, and all texts together have at most 32
+	// KiB.
 	//
 	//
 	// Example: {"example.com/ticket":"NET-1234"}
@@ -3096,7 +3120,7 @@ type Metadata struct {
 // Example: prod-eu
 type Name = string
 
-// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
+// NextCursor Cursor for the next page: send this value as `cursor`. Absent on the last page.
 //
 // Example: eyJuIjoicHJvZC1ldSJ9
 type NextCursor = string
@@ -3116,29 +3140,30 @@ type OwnerRef struct {
 // PatchMetadata Metadata that a patch can change. `null` removes an entry, or all entries.
 type PatchMetadata = json.RawMessage
 
-// PlainMetadata Metadata for a member or a grant. Its name refers to another object, and it has no labels.
+// PlainMetadata Metadata for a member or a grant. Members and grants are named after another object, and have no labels.
 type PlainMetadata struct {
-	// Name Member: its subject. Grant: its consumer.
+	// Name The member's subject, or the grant's consumer.
 	//
 	// Example: corp:alice@example.com
 	Name string `json:"name"`
 
-	// UID A UUID in lower case. It is never used for another object.
+	// UID A UUID in lower case. The UUID is never used for another object.
 	//
 	// Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
 	UID UID `json:"uid"`
 
-	// Project Member: its project. Grant: the project that owns the pool or space.
+	// Project The member's project, or the project that owns the granted pool or space.
 	//
 	// Example: team-a
 	Project string `json:"project"`
 
-	// Generation Version of `spec`: 1 at creation, and one more after every change to `spec`.
+	// Generation Version of `spec`. The version is 1 at creation, and every change to `spec` adds 1.
 	//
 	// Example: 1
 	Generation int64 `json:"generation"`
 
-	// Revision The resource's version, an opaque text. Every write sets a new value, which is never used again. In double quotes it is the `ETag`.
+	// Revision The resource's version, an opaque text. Every write sets a new value, which is never used again. The `ETag` is this value in double
+	// quotes.
 	//
 	//
 	// Example: 6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90
@@ -3156,7 +3181,7 @@ type PlainMetadata struct {
 	UpdatedAt time.Time `json:"updatedAt"`
 }
 
-// PoolAllocation Policy for carving from the pool. It applies to claims, child pools and requests for an exact block.
+// PoolAllocation Policy for carving from the pool. The policy applies to claims, child pools and requests for an exact block.
 type PoolAllocation struct {
 	// DefaultPrefixLength Prefix length for a claim that sets none. By default the server refuses such a claim.
 	DefaultPrefixLength *PrefixLength `json:"defaultPrefixLength,omitempty"`
@@ -3167,9 +3192,9 @@ type PoolAllocation struct {
 	// MinPrefixLength Largest block that can be carved, as a prefix length. Default: the pool's own prefix length.
 	MinPrefixLength *PrefixLength `json:"minPrefixLength,omitempty"`
 
-	// Strategy Method that selects among the free blocks that fit: the lowest address (`FirstFit`), the smallest free block (`BestFit`, the default), a
-	// random position (`Random`), or a position with room to grow next to the allocated blocks (`Sparse`). With `Random`, a batch with more than
-	// 16 claims draws at most 16 random positions and puts its claims side by side at each position.
+	// Strategy Method that selects among the free blocks that are large enough. `FirstFit`: the lowest address. `BestFit` (the default): the smallest
+	// free block. `Random`: a random position. `Sparse`: the start of the largest free block, so that free space follows each allocated block.
+	// For a batch with more than 16 claims, `Random` selects at most 16 positions and puts the claims side by side at each position.
 	Strategy AllocationStrategy `json:"strategy,omitempty"`
 }
 
@@ -3180,12 +3205,12 @@ type PoolDrain string
 type PoolFree struct {
 	Items []FreeBlock `json:"items"`
 
-	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
+	// NextCursor Cursor for the next page: send this value as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
 
-	// Summary One entry for each prefix length, in order, from the largest free block to a host address. Empty if nothing is free.
+	// Summary One entry for each prefix length, in order, from the largest free block to a host address. Empty if no address is free.
 	Summary []FreeSummary `json:"summary"`
 }
 
@@ -3202,7 +3227,7 @@ type PoolInRegion struct {
 	// Capacity Exact address counts. Addresses in `total` that are neither `available` nor `coolingDown` are allocated or reserved.
 	Capacity RegionCapacity `json:"capacity"`
 
-	// Loans Number of blocks that the region has on loan. Zero at home.
+	// Loans Number of blocks that are lent to the region. 0 for the home region.
 	//
 	// Example: 2
 	Loans int64 `json:"loans"`
@@ -3217,8 +3242,8 @@ type PoolInRegion struct {
 	// Example: 2026-03-02T11:00:00Z
 	LastLoanAt *time.Time `json:"lastLoanAt,omitempty"`
 
-	// Runway Estimated time until the region has used its available addresses, at the rate at which it used its last loan. At most one year. Absent for
-	// the home region, and before a region's second loan.
+	// Runway Estimated time until the region has no available addresses, if the region continues to use addresses at the rate at which it used its last
+	// loan. At most one year. Absent for the home region, and before a region's second loan.
 	//
 	//
 	// Example: 21h30m
@@ -3241,7 +3266,7 @@ type PoolMap struct {
 
 // PoolMapCells defines model for PoolMapCells.
 type PoolMapCells struct {
-	// By The block that covers all these cells. Absent if they are `Free` or `Mixed`.
+	// By The block that covers all cells in this entry. Absent if the cells are `Free` or `Mixed`.
 	By *PoolMapHolder `json:"by,omitempty"`
 
 	// Count Number of cells in this entry.
@@ -3254,9 +3279,9 @@ type PoolMapCells struct {
 	// Example: 0
 	First int `json:"first"`
 
-	// State `Free`: no address in the cell is allocated. `Mixed`: one or more blocks that are smaller than the cell use part of it. In every other state
-	// one block covers the whole cell: a claim's block (`Held`), a deleted claim's block that is retained (`Retained`) or cools down
-	// (`CoolingDown`), a pool that was carved from this one (`ChildPool`), or a reservation (`Reserved`).
+	// State `Free`: no address in the cell is allocated. `Mixed`: one or more blocks that are smaller than the cell use part of the cell. In every other
+	// state, one block covers the whole cell. `Held`: a claim's block. `Retained`: the retained block of a deleted claim. `CoolingDown`: the block
+	// of a deleted claim, in cool-down. `ChildPool`: a child pool of this pool. `Reserved`: a reservation.
 	State PoolMapState `json:"state"`
 }
 
@@ -3270,22 +3295,22 @@ type PoolMapHolder struct {
 	// Example: 10.20.1.0/24
 	CIDR string `json:"cidr"`
 
-	// Class Kind `Claim`: class that served the claim. Absent if no class served it.
+	// Class For the kind `Claim`: class that served the claim. Absent if no class served the claim.
 	//
 	// Example: standard
 	Class string `json:"class,omitempty"`
 
-	// ClassProject Kind `Claim`: project that owns this class. Absent if no class served the claim.
+	// ClassProject For the kind `Claim`: project that owns the class. Absent if no class served the claim.
 	//
 	// Example: platform
 	ClassProject string `json:"classProject,omitempty"`
 
-	// CoolUntil State `CoolingDown`: time when the block will be free again. Absent in other states.
+	// CoolUntil For the state `CoolingDown`: time when the block will be free again. Absent in other states.
 	//
 	// Example: 2026-03-05T09:30:00Z
 	CoolUntil *time.Time `json:"coolUntil,omitempty"`
 
-	// Kind The allocation's purpose. A reservation that is not one aligned block has one allocation for each aligned block in it.
+	// Kind The allocation's purpose. If a reservation consists of several aligned blocks, each block has its own allocation.
 	Kind IPAllocationPurpose `json:"kind"`
 
 	// Name Name of the claim or the child pool. A deleted claim keeps its name here. Absent for a reservation, and for another project's claim.
@@ -3294,12 +3319,12 @@ type PoolMapHolder struct {
 	// Example: web-eu
 	Name string `json:"name,omitempty"`
 
-	// Project Project that has the block. In the state `CoolingDown`: project that had it last. Absent for a reservation.
+	// Project Project that has the block. In the state `CoolingDown`: project that had the block last. Absent for a reservation.
 	//
 	// Example: team-a
 	Project string `json:"project,omitempty"`
 
-	// Reason Kind `Reservation`: reason for the reservation.
+	// Reason For the kind `Reservation`: reason for the reservation.
 	//
 	// Example: Network devices
 	Reason string `json:"reason,omitempty"`
@@ -3310,9 +3335,9 @@ type PoolMapHolder struct {
 	Since time.Time `json:"since"`
 }
 
-// PoolMapState `Free`: no address in the cell is allocated. `Mixed`: one or more blocks that are smaller than the cell use part of it. In every other state
-// one block covers the whole cell: a claim's block (`Held`), a deleted claim's block that is retained (`Retained`) or cools down
-// (`CoolingDown`), a pool that was carved from this one (`ChildPool`), or a reservation (`Reserved`).
+// PoolMapState `Free`: no address in the cell is allocated. `Mixed`: one or more blocks that are smaller than the cell use part of the cell. In every other
+// state, one block covers the whole cell. `Held`: a claim's block. `Retained`: the retained block of a deleted claim. `CoolingDown`: the block
+// of a deleted claim, in cool-down. `ChildPool`: a child pool of this pool. `Reserved`: a reservation.
 type PoolMapState string
 
 // PoolScope The claims that one class serves for one project, with one combination of role values.
@@ -3332,7 +3357,7 @@ type PoolScope struct {
 	// Example: team-a
 	Project string `json:"project"`
 
-	// Values Values for the other roles, by role. Absent if the class has no other roles.
+	// Values Values for the class's roles other than `project`, by role. Absent if the class has no other roles.
 	//
 	// Example: {"cluster":"web-eu"}
 	Values map[string]string `json:"values,omitempty"`
@@ -3341,13 +3366,13 @@ type PoolScope struct {
 // PoolSelection defines model for PoolSelection.
 type PoolSelection string
 
-// PoolUtilization A pool's used share over time.
+// PoolUtilization A pool's use over time.
 type PoolUtilization struct {
 	// Points Recorded points, ordered by time.
 	Points []UtilizationPoint `json:"points"`
 
-	// Runway Forecast: when the pool will be full if the recent trend continues. Absent without a reliable forecast: there are too few records, the use
-	// did not grow along a line, the pool would last for more than a year, or `until` is in the past.
+	// Runway Forecast of the time when the pool will be full if the recent trend continues. Absent if no reliable forecast is possible: there are too
+	// few records, the use did not grow in a straight line, the pool will not be full within a year, or `until` is in the past.
 	Runway *UtilizationRunway `json:"runway,omitempty"`
 }
 
@@ -3368,17 +3393,17 @@ type PrefixLengthRange struct {
 	Min int `json:"min"`
 }
 
-// Problem A refused request (RFC 9457). In addition to the standard members it has a stable `code`, the invalid parts of the request, and the figures
-// that belong to the code.
+// Problem Explanation of a refused request (RFC 9457). The document has the standard members, a stable `code`, the invalid parts of the request, and the
+// figures for the code.
 type Problem struct {
 	// Type `/problems/<code>`, a page about the code on this server.
 	//
 	// Example: /problems/pool_exhausted
 	Type string `json:"type"`
 
-	// Title Meaning of the code. It is the same for every occurrence.
+	// Title Meaning of the code. The title is the same for every occurrence of the code.
 	//
-	// Example: Nothing large enough is free
+	// Example: No free block is large enough
 	Title string `json:"title"`
 
 	// Status HTTP status.
@@ -3386,7 +3411,7 @@ type Problem struct {
 	// Example: 409
 	Status int `json:"status"`
 
-	// Detail One sentence that explains this occurrence, with an alternative that would have worked, if one exists.
+	// Detail Explanation of this occurrence in one sentence. If an alternative would have worked, the sentence names it.
 	Detail string `json:"detail"`
 
 	// Instance Path of the request.
@@ -3396,47 +3421,47 @@ type Problem struct {
 
 	// Code Code of a refusal. A code never changes its meaning. Later versions may add codes.
 	//
-	// | code | status | meaning |
-	// |---|---|---|
-	// | `invalid_argument` | 400 | a field, parameter or header is malformed, unknown or read-only, or a filter names an object that does not exist; `errors` names the fields, `missingRoles` the roles that a class requires |
-	// | `unauthenticated` | 401 | the request has no valid credentials |
-	// | `permission_denied` | 403 | the caller can see the object but needs a higher role, which `detail` names |
-	// | `not_found` | 404 | the object does not exist, or the caller cannot see it |
-	// | `method_not_allowed` | 405 | the path has no such method |
-	// | `not_acceptable` | 406 | `Accept` permits no media type of the response |
-	// | `already_exists` | 409 | the name is taken, a claim with this name has another spec, or another class is the default; `conflictsWith` |
-	// | `overlap` | 409 | the pool overlaps another root pool of the space, or a pool of a class with `uniqueWithin: Class`; `conflictsWith` |
-	// | `in_use` | 409 | other objects still use or need it; `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
-	// | `allocation_retained` | 409 | a retained allocation has the block; `conflictsWith` |
-	// | `pool_exhausted` | 409 | no block that is large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; for a batch `fitting` |
-	// | `exhausted_by_cooldown` | 409 | the only blocks that are large enough are cooling down; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
-	// | `pool_draining` | 409 | the pool is draining, and nothing more is carved from it |
-	// | `no_pool_matches` | 409 | the selector matches no pool that the caller can use |
-	// | `no_pool_for_class` | 409 | no pool that permits the prefix length lists the class; `class` |
-	// | `no_default_class` | 409 | the claim names no source, and its family has no default class |
-	// | `block_taken` | 409 | the exact block of the request is not free |
-	// | `claim_released` | 409 | the claim that was created with this `Idempotency-Key` has since been released |
-	// | `quota_exceeded` | 409 | a quota of the project does not permit it now, or the project has the maximum number of such objects; `limit`, `used`, `requested`, and for a quota `quota` and `measure` |
-	// | `last_admin` | 409 | `platform` would have no admin; members and keys without an expiry time count, roles from a token do not |
-	// | `consumer_ended` | 409 | the consumer has ended and cannot be used again |
-	// | `too_many_consumers` | 409 | the claim has reached its maximum number of consumers; `consumers` |
-	// | `webhooks_disabled` | 409 | the server sends no webhooks |
-	// | `cursor_expired` | 410 | the changes after this cursor are not available any more; list again, and continue from there |
-	// | `precondition_failed` | 412 | `If-Match` is stale, or the resource exists although the request has `If-None-Match: *`; `currentETag` |
-	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
-	// | `unsupported_media_type` | 415 | the body has an unsupported media type |
-	// | `never_satisfiable` | 422 | the request would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
-	// | `prefix_length_rejected` | 422 | the prefix length is outside the bounds of the pool or the class; `allowedPrefixLengths`, `class` |
-	// | `family_mismatch` | 422 | the address families differ |
-	// | `immutable_field` | 422 | this field never changes |
-	// | `idempotency_mismatch` | 422 | the key was used with another request, or by another caller |
-	// | `precondition_required` | 428 | `If-Match` is missing |
-	// | `rate_limited` | 429 | too many requests per second or at the same time; `Retry-After`, `RateLimit`, `RateLimit-Policy` |
-	// | `internal` | 500 | a fault of the server |
-	// | `contention` | 503 | too many writers changed the same rows or wait for the same pool; safe to repeat |
-	// | `outcome_unknown` | 503 | the result of the commit could not be read back; repeat with the same key |
-	// | `unavailable` | 503 | the database does not respond, the server runs its maximum number of requests, or a pool's rows in a region were restored without the other regions' rows; safe to repeat |
-	// | `deadline` | 504 | the deadline of the request passed |
+	// | code | status | meaning | fields and headers |
+	// |---|---|---|---|
+	// | `invalid_argument` | 400 | a field, parameter or header is malformed, unknown or read-only, or a filter names an object that does not exist | `errors` names the fields; `missingRoles` names the roles that a class requires |
+	// | `unauthenticated` | 401 | the request has no valid credentials | |
+	// | `permission_denied` | 403 | the caller can see the object but needs a higher role | `detail` names the role |
+	// | `not_found` | 404 | the object does not exist, or the caller cannot see it | |
+	// | `method_not_allowed` | 405 | the path does not have this method | |
+	// | `not_acceptable` | 406 | `Accept` permits none of the response's media types | |
+	// | `already_exists` | 409 | the name is taken, a claim with this name has another spec, or another class is the default | `conflictsWith` |
+	// | `overlap` | 409 | the pool overlaps another root pool in the space, or a pool that lists the same class with `uniqueWithin: Class` | `conflictsWith` |
+	// | `in_use` | 409 | other objects still use or need the object | `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
+	// | `allocation_retained` | 409 | a retained allocation has the block | `conflictsWith` |
+	// | `pool_exhausted` | 409 | no block that is large enough is free now | `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; for a batch `fitting` |
+	// | `exhausted_by_cooldown` | 409 | the only blocks that are large enough are in cool-down | `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
+	// | `pool_draining` | 409 | the pool is draining: no more blocks are carved from it | |
+	// | `no_pool_matches` | 409 | the selector matches no pool that the caller can use | |
+	// | `no_pool_for_class` | 409 | no pool that lists the class permits the prefix length | `class` |
+	// | `no_default_class` | 409 | the claim names no source, and its address family has no default class | |
+	// | `block_taken` | 409 | the requested block is not free | |
+	// | `claim_released` | 409 | the claim that was created with this `Idempotency-Key` has since been released | |
+	// | `quota_exceeded` | 409 | a quota does not permit the request now, or the project has the maximum number of such objects | `limit`, `used`, `requested`; for a quota also `quota` and `measure` |
+	// | `last_admin` | 409 | `platform` would have no admin; members and keys without an expiry time count, roles from a token do not | |
+	// | `consumer_ended` | 409 | the consumer has ended and cannot be used again | |
+	// | `too_many_consumers` | 409 | the claim has reached its maximum number of consumers | `consumers` |
+	// | `webhooks_disabled` | 409 | the server sends no webhooks | |
+	// | `cursor_expired` | 410 | the changes after this cursor are no longer available; list the objects again, and continue from the new cursor | |
+	// | `precondition_failed` | 412 | `If-Match` is stale, or the resource exists although the request has `If-None-Match: *` | `currentETag` |
+	// | `payload_too_large` | 413 | the body is larger than 1 MiB | |
+	// | `unsupported_media_type` | 415 | the body has an unsupported media type | |
+	// | `never_satisfiable` | 422 | the request would not fit even if every block were free | `wantedPrefixLength`, `allowedPrefixLengths` |
+	// | `prefix_length_rejected` | 422 | the prefix length is outside the bounds of the pool or the class | `allowedPrefixLengths`, `class` |
+	// | `family_mismatch` | 422 | the address families differ | |
+	// | `immutable_field` | 422 | the field never changes | `errors` names the field |
+	// | `idempotency_mismatch` | 422 | the `Idempotency-Key` was used with another request, or by another caller | |
+	// | `precondition_required` | 428 | `If-Match` is missing | |
+	// | `rate_limited` | 429 | the caller sends too many requests per second or at the same time | `Retry-After`, `RateLimit`, `RateLimit-Policy` |
+	// | `internal` | 500 | the server has a fault | |
+	// | `contention` | 503 | too many writers changed the same rows or wait for the same pool; safe to repeat | |
+	// | `outcome_unknown` | 503 | the server could not read the result of the commit back; repeat with the same key | |
+	// | `unavailable` | 503 | the database does not respond, the server runs its maximum number of requests, or a pool's rows in one region were restored without the rows of the other regions; safe to repeat | |
+	// | `deadline` | 504 | the deadline of the request passed | |
 	Code ProblemCode `json:"code"`
 
 	// TraceID Identifier for this request in the server's logs and traces.
@@ -3450,7 +3475,7 @@ type Problem struct {
 	// AllowedPrefixLengths Prefix lengths from `min` to `max`, both inclusive.
 	AllowedPrefixLengths *PrefixLengthRange `json:"allowedPrefixLengths,omitempty"`
 
-	// AvailableAddresses Total number of free addresses in the pools tried. See `countedAt`.
+	// AvailableAddresses Total number of free addresses in the pools that the server tried. See `countedAt`.
 	AvailableAddresses Count `json:"availableAddresses,omitempty"`
 
 	// ChildPools Number of child pools that prevent the change.
@@ -3459,7 +3484,7 @@ type Problem struct {
 	// Claims Number of claims that prevent the change.
 	Claims *int64 `json:"claims,omitempty"`
 
-	// Class Class that made the decision, as `project/name`.
+	// Class Class that the server used for the decision, as `project/name`.
 	Class string `json:"class,omitempty"`
 
 	// ConflictsWith Objects that prevent the change, as `project/name`. The list has only objects that the caller can see.
@@ -3471,27 +3496,27 @@ type Problem struct {
 	// CooledDownAt Time when the first block that is large enough will be free again.
 	CooledDownAt *time.Time `json:"cooledDownAt,omitempty"`
 
-	// CoolingDownAddresses Total number of addresses in cool-down in the pools tried. See `countedAt`.
+	// CoolingDownAddresses Total number of addresses in cool-down in the pools that the server tried. See `countedAt`.
 	CoolingDownAddresses Count `json:"coolingDownAddresses,omitempty"`
 
-	// CountedAt Time when the figures were counted, if this was more than a second before the response. The server decided about this request itself, but
-	// the figures for a pool with many free blocks may come from an earlier request, up to a minute before.
+	// CountedAt Time when the figures were counted. Absent if this was at most a second before the response. The refusal itself is current, but the
+	// figures for a pool with many free blocks may come from an earlier request, up to a minute before.
 	CountedAt *time.Time `json:"countedAt,omitempty"`
 
 	// CurrentETag Current revision in double quotes, as in the header `ETag`.
 	CurrentETag string `json:"currentETag,omitempty"`
 
-	// Fitting Refused batch: number of its claims that fit, in their order; the next claim does not fit. The other capacity figures describe the state
-	// before the batch, and `requested` covers all claims up to the one that does not fit.
+	// Fitting For a refused batch: number of claims, from the start of the batch, that would fit. The next claim does not fit. The other capacity
+	// figures describe the state before the batch. `requested` covers the claims up to and including the claim that does not fit.
 	Fitting *int64 `json:"fitting,omitempty"`
 
-	// LargestFreePrefixLength Largest free block in the pools tried, as a prefix length. Absent if nothing is free. See `countedAt`.
+	// LargestFreePrefixLength Largest free block in the pools that the server tried, as a prefix length. Absent if no address is free. See `countedAt`.
 	LargestFreePrefixLength *int `json:"largestFreePrefixLength,omitempty"`
 
 	// Limit Limit of the quota, or the fixed limit on the number of such objects.
 	Limit Count `json:"limit,omitempty"`
 
-	// Measure Measure whose limit the request would exceed.
+	// Measure Measure of the quota whose limit the request would exceed.
 	Measure QuotaMeasure `json:"measure,omitempty"`
 
 	// MissingRoles Roles that the class requires and that `scope` does not set.
@@ -3500,13 +3525,13 @@ type Problem struct {
 	// Pools Number of pools that prevent the change.
 	Pools *int64 `json:"pools,omitempty"`
 
-	// PoolsTried Pools tried, as `project/name`, in order.
+	// PoolsTried Pools that the server tried, as `project/name`, in order.
 	PoolsTried []string `json:"poolsTried,omitempty"`
 
 	// Quota Quota that refuses the request, as `project/name`.
 	Quota string `json:"quota,omitempty"`
 
-	// Requested Additional amount requested.
+	// Requested Additional amount that the request needs.
 	Requested Count `json:"requested,omitempty"`
 
 	// Retained Number of retained allocations that prevent the change.
@@ -3515,7 +3540,7 @@ type Problem struct {
 	// Spaces Number of spaces that prevent the change, without `default`.
 	Spaces *int64 `json:"spaces,omitempty"`
 
-	// Steps Steps in the decision about the claim, at most 20. `explainClaim` returns up to 500.
+	// Steps Steps of the decision about the claim, at most 20. `explainClaim` returns up to 500 steps.
 	Steps []DecisionStep `json:"steps,omitempty"`
 
 	// Used Amount already used.
@@ -3527,47 +3552,47 @@ type Problem struct {
 
 // ProblemCode Code of a refusal. A code never changes its meaning. Later versions may add codes.
 //
-// | code | status | meaning |
-// |---|---|---|
-// | `invalid_argument` | 400 | a field, parameter or header is malformed, unknown or read-only, or a filter names an object that does not exist; `errors` names the fields, `missingRoles` the roles that a class requires |
-// | `unauthenticated` | 401 | the request has no valid credentials |
-// | `permission_denied` | 403 | the caller can see the object but needs a higher role, which `detail` names |
-// | `not_found` | 404 | the object does not exist, or the caller cannot see it |
-// | `method_not_allowed` | 405 | the path has no such method |
-// | `not_acceptable` | 406 | `Accept` permits no media type of the response |
-// | `already_exists` | 409 | the name is taken, a claim with this name has another spec, or another class is the default; `conflictsWith` |
-// | `overlap` | 409 | the pool overlaps another root pool of the space, or a pool of a class with `uniqueWithin: Class`; `conflictsWith` |
-// | `in_use` | 409 | other objects still use or need it; `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
-// | `allocation_retained` | 409 | a retained allocation has the block; `conflictsWith` |
-// | `pool_exhausted` | 409 | no block that is large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; for a batch `fitting` |
-// | `exhausted_by_cooldown` | 409 | the only blocks that are large enough are cooling down; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
-// | `pool_draining` | 409 | the pool is draining, and nothing more is carved from it |
-// | `no_pool_matches` | 409 | the selector matches no pool that the caller can use |
-// | `no_pool_for_class` | 409 | no pool that permits the prefix length lists the class; `class` |
-// | `no_default_class` | 409 | the claim names no source, and its family has no default class |
-// | `block_taken` | 409 | the exact block of the request is not free |
-// | `claim_released` | 409 | the claim that was created with this `Idempotency-Key` has since been released |
-// | `quota_exceeded` | 409 | a quota of the project does not permit it now, or the project has the maximum number of such objects; `limit`, `used`, `requested`, and for a quota `quota` and `measure` |
-// | `last_admin` | 409 | `platform` would have no admin; members and keys without an expiry time count, roles from a token do not |
-// | `consumer_ended` | 409 | the consumer has ended and cannot be used again |
-// | `too_many_consumers` | 409 | the claim has reached its maximum number of consumers; `consumers` |
-// | `webhooks_disabled` | 409 | the server sends no webhooks |
-// | `cursor_expired` | 410 | the changes after this cursor are not available any more; list again, and continue from there |
-// | `precondition_failed` | 412 | `If-Match` is stale, or the resource exists although the request has `If-None-Match: *`; `currentETag` |
-// | `payload_too_large` | 413 | the body is larger than 1 MiB |
-// | `unsupported_media_type` | 415 | the body has an unsupported media type |
-// | `never_satisfiable` | 422 | the request would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
-// | `prefix_length_rejected` | 422 | the prefix length is outside the bounds of the pool or the class; `allowedPrefixLengths`, `class` |
-// | `family_mismatch` | 422 | the address families differ |
-// | `immutable_field` | 422 | this field never changes |
-// | `idempotency_mismatch` | 422 | the key was used with another request, or by another caller |
-// | `precondition_required` | 428 | `If-Match` is missing |
-// | `rate_limited` | 429 | too many requests per second or at the same time; `Retry-After`, `RateLimit`, `RateLimit-Policy` |
-// | `internal` | 500 | a fault of the server |
-// | `contention` | 503 | too many writers changed the same rows or wait for the same pool; safe to repeat |
-// | `outcome_unknown` | 503 | the result of the commit could not be read back; repeat with the same key |
-// | `unavailable` | 503 | the database does not respond, the server runs its maximum number of requests, or a pool's rows in a region were restored without the other regions' rows; safe to repeat |
-// | `deadline` | 504 | the deadline of the request passed |
+// | code | status | meaning | fields and headers |
+// |---|---|---|---|
+// | `invalid_argument` | 400 | a field, parameter or header is malformed, unknown or read-only, or a filter names an object that does not exist | `errors` names the fields; `missingRoles` names the roles that a class requires |
+// | `unauthenticated` | 401 | the request has no valid credentials | |
+// | `permission_denied` | 403 | the caller can see the object but needs a higher role | `detail` names the role |
+// | `not_found` | 404 | the object does not exist, or the caller cannot see it | |
+// | `method_not_allowed` | 405 | the path does not have this method | |
+// | `not_acceptable` | 406 | `Accept` permits none of the response's media types | |
+// | `already_exists` | 409 | the name is taken, a claim with this name has another spec, or another class is the default | `conflictsWith` |
+// | `overlap` | 409 | the pool overlaps another root pool in the space, or a pool that lists the same class with `uniqueWithin: Class` | `conflictsWith` |
+// | `in_use` | 409 | other objects still use or need the object | `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
+// | `allocation_retained` | 409 | a retained allocation has the block | `conflictsWith` |
+// | `pool_exhausted` | 409 | no block that is large enough is free now | `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; for a batch `fitting` |
+// | `exhausted_by_cooldown` | 409 | the only blocks that are large enough are in cool-down | `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
+// | `pool_draining` | 409 | the pool is draining: no more blocks are carved from it | |
+// | `no_pool_matches` | 409 | the selector matches no pool that the caller can use | |
+// | `no_pool_for_class` | 409 | no pool that lists the class permits the prefix length | `class` |
+// | `no_default_class` | 409 | the claim names no source, and its address family has no default class | |
+// | `block_taken` | 409 | the requested block is not free | |
+// | `claim_released` | 409 | the claim that was created with this `Idempotency-Key` has since been released | |
+// | `quota_exceeded` | 409 | a quota does not permit the request now, or the project has the maximum number of such objects | `limit`, `used`, `requested`; for a quota also `quota` and `measure` |
+// | `last_admin` | 409 | `platform` would have no admin; members and keys without an expiry time count, roles from a token do not | |
+// | `consumer_ended` | 409 | the consumer has ended and cannot be used again | |
+// | `too_many_consumers` | 409 | the claim has reached its maximum number of consumers | `consumers` |
+// | `webhooks_disabled` | 409 | the server sends no webhooks | |
+// | `cursor_expired` | 410 | the changes after this cursor are no longer available; list the objects again, and continue from the new cursor | |
+// | `precondition_failed` | 412 | `If-Match` is stale, or the resource exists although the request has `If-None-Match: *` | `currentETag` |
+// | `payload_too_large` | 413 | the body is larger than 1 MiB | |
+// | `unsupported_media_type` | 415 | the body has an unsupported media type | |
+// | `never_satisfiable` | 422 | the request would not fit even if every block were free | `wantedPrefixLength`, `allowedPrefixLengths` |
+// | `prefix_length_rejected` | 422 | the prefix length is outside the bounds of the pool or the class | `allowedPrefixLengths`, `class` |
+// | `family_mismatch` | 422 | the address families differ | |
+// | `immutable_field` | 422 | the field never changes | `errors` names the field |
+// | `idempotency_mismatch` | 422 | the `Idempotency-Key` was used with another request, or by another caller | |
+// | `precondition_required` | 428 | `If-Match` is missing | |
+// | `rate_limited` | 429 | the caller sends too many requests per second or at the same time | `Retry-After`, `RateLimit`, `RateLimit-Policy` |
+// | `internal` | 500 | the server has a fault | |
+// | `contention` | 503 | too many writers changed the same rows or wait for the same pool; safe to repeat | |
+// | `outcome_unknown` | 503 | the server could not read the result of the commit back; repeat with the same key | |
+// | `unavailable` | 503 | the database does not respond, the server runs its maximum number of requests, or a pool's rows in one region were restored without the rows of the other regions; safe to repeat | |
+// | `deadline` | 504 | the deadline of the request passed | |
 type ProblemCode string
 
 // ProblemField defines model for ProblemField.
@@ -3593,7 +3618,7 @@ type Project struct {
 
 // ProjectCreate defines model for ProjectCreate.
 type ProjectCreate struct {
-	// Metadata Metadata for a new resource. It has either `name` or `generateName`; the server sets all fields that are not listed here.
+	// Metadata Metadata for a new resource, with either `name` or `generateName`. The server sets all fields that are not listed here.
 	Metadata CreateMetadata `json:"metadata"`
 	Spec     *ProjectSpec   `json:"spec,omitempty"`
 }
@@ -3602,7 +3627,7 @@ type ProjectCreate struct {
 type ProjectList struct {
 	Items []Project `json:"items"`
 
-	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
+	// NextCursor Cursor for the next page: send this value as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
@@ -3636,9 +3661,10 @@ type ProjectStatus struct {
 // Provisioner defines model for Provisioner.
 type Provisioner string
 
-// PutMetadata Metadata of a resource in a `PUT` request. If it has a `name`, this must be the name in the path.
+// PutMetadata Metadata of a resource in a `PUT` request. If `name` is present, it must be the name in the path.
 type PutMetadata struct {
-	// Annotations Free texts by key. Keys follow the rules for label keys. A text has at most 4,096 UTF-8 bytes, and all texts together have at most 32 KiB.
+	// Annotations Free text for each key. Keys follow the rules for label keys. A text has at most 4,096 UTF-8 bytes, and all texts together have at most 32
+	// KiB.
 	//
 	//
 	// Example: {"example.com/ticket":"NET-1234"}
@@ -3657,7 +3683,7 @@ type PutMetadata struct {
 	Name Name `json:"name,omitempty"`
 }
 
-// Quota Limit on the resources that a project uses.
+// Quota Limits on the resources that a project uses.
 type Quota struct {
 	// Metadata Metadata that every resource has.
 	Metadata Metadata    `json:"metadata"`
@@ -3679,8 +3705,8 @@ type QuotaAvailable struct {
 
 // QuotaLimits Limits for at least one measure. A measure without a limit is counted but not limited.
 type QuotaLimits struct {
-	// Addresses Maximum number of addresses in claims' blocks and in allocations that were retained after their claims. At most
-	// 340282366920938463463374607431768211456, which is all of IPv6.
+	// Addresses Maximum number of addresses in the blocks of claims and of retained allocations. The value is at most
+	// 340282366920938463463374607431768211456, the number of all IPv6 addresses.
 	Addresses Count `json:"addresses,omitempty"`
 
 	// Claims Maximum number of claims.
@@ -3696,15 +3722,15 @@ type QuotaLimits struct {
 
 // QuotaList defines model for QuotaList.
 type QuotaList struct {
-	// ChangesCursor Position from which `listChanges` continues after this list: the time of the read, or shortly before. For a list with several pages, use the
-	// cursor from the first page. Absent with `consistency=stale`.
+	// ChangesCursor Position from which `listChanges` continues after this list: the position at the time of the read, or shortly before. For a list with several
+	// pages, use the cursor from the first page. Absent with `consistency=stale`.
 	//
 	//
 	// Example: AQIDBAUGBwgJCgsMDQ4PEA
 	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
 	Items         []Quota           `json:"items"`
 
-	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
+	// NextCursor Cursor for the next page: send this value as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
@@ -3713,8 +3739,8 @@ type QuotaList struct {
 // QuotaMeasure defines model for QuotaMeasure.
 type QuotaMeasure string
 
-// QuotaOwner The quota's owner. Only a `platform` admin can change or delete a platform quota; project admins can also change the project's own quota. A
-// quota belongs to the platform once a `platform` admin has set it.
+// QuotaOwner The quota's owner. `platform`: a `platform` admin has set the quota, and only a `platform` admin can change or delete it. `project`: the
+// project's admins can change and delete the quota too.
 type QuotaOwner string
 
 // QuotaPut defines model for QuotaPut.
@@ -3722,24 +3748,25 @@ type QuotaPut struct {
 	Spec QuotaSpec `json:"spec"`
 }
 
-// QuotaScope Objects that the quota counts. An object must meet all conditions; without a condition the quota counts everything. The scope never changes.
+// QuotaScope Conditions for the objects that the quota counts. An object must meet all conditions. Without a condition, the quota counts everything. The
+// scope never changes.
 type QuotaScope struct {
-	// ClassRef Count only claims that this class served and pools that were carved for its scopes. Without `project` it
-	// means a class in the quota's own project; for a platform class, set `project: platform`. As for `poolRef`, a
-	// class in the quota's own project must exist.
+	// ClassRef Count only claims that this class served and pools that were carved for its scopes. Without `project`, the class is in the quota's own
+	// project, and must exist when the quota is created. For a platform class, set `project: platform`.
 	ClassRef *Ref `json:"classRef,omitempty"`
 
 	// IPFamily Count only this address family.
 	IPFamily IPFamily `json:"ipFamily,omitempty"`
 
 	// PoolRef Count only claims from this pool and child pools carved from it. A pool in the quota's own project must exist when the quota is created
-	// (`not_found`). A pool in another project need not exist, so that the quota does not reveal whether it does.
+	// (`not_found`). A pool in another project does not need to exist, so that the quota does not reveal whether the pool exists.
 	PoolRef *Ref `json:"poolRef,omitempty"`
 }
 
 // QuotaSpec defines model for QuotaSpec.
 type QuotaSpec struct {
-	// Scope Objects that the quota counts. An object must meet all conditions; without a condition the quota counts everything. The scope never changes.
+	// Scope Conditions for the objects that the quota counts. An object must meet all conditions. Without a condition, the quota counts everything. The
+	// scope never changes.
 	Scope *QuotaScope `json:"scope,omitempty"`
 
 	// Limits Limits for at least one measure. A measure without a limit is counted but not limited.
@@ -3753,8 +3780,8 @@ type QuotaSpec struct {
 
 // QuotaStatus defines model for QuotaStatus.
 type QuotaStatus struct {
-	// Owner The quota's owner. Only a `platform` admin can change or delete a platform quota; project admins can also change the project's own quota. A
-	// quota belongs to the platform once a `platform` admin has set it.
+	// Owner The quota's owner. `platform`: a `platform` admin has set the quota, and only a `platform` admin can change or delete it. `project`: the
+	// project's admins can change and delete the quota too.
 	Owner QuotaOwner `json:"owner"`
 
 	// Used Exact use in the quota's scope. Every measure is counted, with or without a limit.
@@ -3806,7 +3833,9 @@ type Realm struct {
 	// Example: 2026-03-02T09:30:00Z
 	HeldSince *time.Time `json:"heldSince,omitempty"`
 
-	// ConfirmedUntil A caller confirmed that consumers which expired before this time are gone. The server ends them, whatever their number.
+	// ConfirmedUntil Time of the last confirmation that expired consumers are gone. The server ends all consumers that expired before this time, whatever their
+	// number.
+	//
 	//
 	// Example: 2026-03-02T08:00:00Z
 	ConfirmedUntil *time.Time `json:"confirmedUntil,omitempty"`
@@ -3815,7 +3844,7 @@ type Realm struct {
 // ReclaimPolicy defines model for ReclaimPolicy.
 type ReclaimPolicy string
 
-// Ref Reference to a resource. Without `project` it means a resource in the project from the path.
+// Ref Reference to a resource. Without `project`, the resource is in the project from the path.
 //
 // Example: {"name":"prod-eu"}
 type Ref struct {
@@ -3858,7 +3887,7 @@ type Region struct {
 
 // RegionCapacity Exact address counts. Addresses in `total` that are neither `available` nor `coolingDown` are allocated or reserved.
 type RegionCapacity struct {
-	// Total Number of addresses on loan to the region. At home: the pool without its loans.
+	// Total Number of addresses that are lent to the region. For the home region: number of addresses in the pool that are not lent to other regions.
 	Total Count `json:"total"`
 
 	// Available Number of free addresses.
@@ -3875,7 +3904,7 @@ type RegionList struct {
 
 // Remedy One change that would make the claim succeed.
 type Remedy struct {
-	// Pointer Field to change in the request, as a JSON pointer (RFC 6901). Absent if the change belongs elsewhere.
+	// Pointer Field to change in the request, as a JSON pointer (RFC 6901). Absent if the change is not in the request.
 	//
 	// Example: /spec/prefixLength
 	Pointer string `json:"pointer,omitempty"`
@@ -3891,7 +3920,7 @@ type Remedy struct {
 	Detail string `json:"detail"`
 }
 
-// Reservation A part of the pool that no claim or child pool gets. It has exactly one form: `cidr`, `from` with `to`, `first`, or `last`.
+// Reservation A part of the pool that no claim or child pool gets. Set exactly one of `cidr`, `from` with `to`, `first`, or `last`.
 //
 // Example: {"first":16,"reason":"Network devices"}
 type Reservation struct {
@@ -3948,7 +3977,7 @@ type SearchItem struct {
 	// Example: 10.20.1.0/24
 	CIDR string `json:"cidr,omitempty"`
 
-	// Consumer Project that has the block, or that had it last if the block cools down. Only allocations for a claim.
+	// Consumer Project that has the block, or that had the block last if the block is in cool-down. Present only for a claim's allocation.
 	//
 	// Example: team-b
 	Consumer string     `json:"consumer,omitempty"`
@@ -3959,33 +3988,35 @@ type SearchItem struct {
 	// Example: web-eu
 	Name string `json:"name"`
 
-	// Phase The allocation's phase. Allocations only.
+	// Phase The allocation's phase. Present only for allocations.
 	Phase *IPAllocationPhase `json:"phase,omitempty"`
 
 	// PoolRef Pool from which the block was carved. Absent for a root pool.
 	PoolRef *ResolvedRef `json:"poolRef,omitempty"`
 
-	// Project Project in which the object is read. Absent for a project.
+	// Project Project whose path the caller uses to read the object. Absent for a project.
 	//
 	// Example: team-a
 	Project string `json:"project,omitempty"`
 
-	// Purpose Purpose of the allocation. Allocations only.
+	// Purpose The allocation's purpose. Present only for allocations.
 	Purpose *IPAllocationPurpose `json:"purpose,omitempty"`
 
-	// SpaceRef The pool's space. Pools only.
+	// SpaceRef The pool's space. Present only for pools.
 	SpaceRef *ResolvedRef `json:"spaceRef,omitempty"`
 
-	// Why Reason for the match. `Name`: the object has this name. `NamePrefix`: its name begins with this text. `Block`: it is this block. `Holds`: it
-	// has the address or the block. `Contains`: it is a pool around the address or the block. `Label`: it has the label.
+	// Why Reason for the match. `Name`: the object has this name. `NamePrefix`: the object's name begins with this text. `Block`: the object has exactly
+	// this block. `Holds`: the claim or allocation holds the address or the block. `Contains`: the pool contains the address or the block. `Label`:
+	// the object has the label.
 	Why SearchReason `json:"why"`
 }
 
 // SearchKind defines model for SearchKind.
 type SearchKind string
 
-// SearchReason Reason for the match. `Name`: the object has this name. `NamePrefix`: its name begins with this text. `Block`: it is this block. `Holds`: it
-// has the address or the block. `Contains`: it is a pool around the address or the block. `Label`: it has the label.
+// SearchReason Reason for the match. `Name`: the object has this name. `NamePrefix`: the object's name begins with this text. `Block`: the object has exactly
+// this block. `Holds`: the claim or allocation holds the address or the block. `Contains`: the pool contains the address or the block. `Label`:
+// the object has the label.
 type SearchReason string
 
 // SearchResult defines model for SearchResult.
@@ -4009,7 +4040,7 @@ type Space struct {
 
 // SpaceCreate defines model for SpaceCreate.
 type SpaceCreate struct {
-	// Metadata Metadata for a new resource. It has either `name` or `generateName`; the server sets all fields that are not listed here.
+	// Metadata Metadata for a new resource, with either `name` or `generateName`. The server sets all fields that are not listed here.
 	Metadata CreateMetadata `json:"metadata"`
 	Spec     *SpaceSpec     `json:"spec,omitempty"`
 }
@@ -4018,7 +4049,7 @@ type SpaceCreate struct {
 type SpaceList struct {
 	Items []Space `json:"items"`
 
-	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
+	// NextCursor Cursor for the next page: send this value as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
@@ -4054,7 +4085,7 @@ type Subject = string
 // Example: 2026-03-03T12:00:00Z
 type Time = time.Time
 
-// UID A UUID in lower case. It is never used for another object.
+// UID A UUID in lower case. The UUID is never used for another object.
 //
 // Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
 type UID = string
@@ -4072,12 +4103,12 @@ type UtilizationPoint struct {
 	// Used Number of addresses that were not free: `total` minus `available` in the pool's `status.capacity`.
 	Used Count `json:"used"`
 
-	// UsedPercent The pool's used share in percent, rounded to two decimals, like `status.utilizationPercent`.
+	// UsedPercent Percentage of the pool's addresses that were not free, rounded to two decimals, as in `status.utilizationPercent`.
 	//
 	// Example: 25.41
 	UsedPercent float64 `json:"usedPercent"`
 
-	// HighestPercent Highest recorded share since the previous point, in percent.
+	// HighestPercent Highest recorded percentage since the previous point.
 	//
 	// Example: 27.9
 	HighestPercent float64 `json:"highestPercent"`
@@ -4123,8 +4154,8 @@ type Webhook struct {
 	// Metadata Metadata that every resource has.
 	Metadata Metadata `json:"metadata"`
 
-	// Secret Key that signs the requests: `whsec_` and the key in base64. Only the response that creates the webhook has it; the server cannot show it
-	// again.
+	// Secret Key that signs the requests: `whsec_`, followed by the key in base64. Only the response that creates the webhook has the secret; the
+	// server cannot show it again.
 	//
 	//
 	// Example: whsec_ZXhhbXBsZXNlY3JldGV4YW1wbGVzZWNyZXRleGFtcGw=
@@ -4139,7 +4170,7 @@ type Webhook struct {
 
 // WebhookCreate defines model for WebhookCreate.
 type WebhookCreate struct {
-	// Metadata Metadata for a new resource. It has either `name` or `generateName`; the server sets all fields that are not listed here.
+	// Metadata Metadata for a new resource, with either `name` or `generateName`. The server sets all fields that are not listed here.
 	Metadata CreateMetadata `json:"metadata"`
 
 	// Spec A webhook's receiver, and the changes to send.
@@ -4148,10 +4179,10 @@ type WebhookCreate struct {
 
 // WebhookDelivery A delivery that failed.
 type WebhookDelivery struct {
-	// ID Delivery identifier. The server sent it as `webhook-id`.
+	// ID Delivery identifier, which the server sent in the header `webhook-id`.
 	ID UID `json:"id"`
 
-	// Error Reason why an attempt failed, from a fixed set. It never contains text from the receiver.
+	// Error Reason why an attempt failed, from a fixed set. The reason never contains text from the receiver.
 	Error WebhookError `json:"error"`
 
 	// Attempts Number of attempts.
@@ -4164,14 +4195,14 @@ type WebhookDelivery struct {
 	// Example: 2026-03-01T09:30:00Z
 	FirstAttemptAt time.Time `json:"firstAttemptAt"`
 
-	// Retrying Whether the delivery is queued to be sent once more.
+	// Retrying Whether the delivery is queued to be sent again.
 	//
 	// Example: false
 	Retrying bool `json:"retrying"`
 
-	// Message Body of a delivery. A message with the type `changes` has about 100 changes at most, and `cursor` is the
-	// position after them. A message with the type `resync` reports that some changes are missing and will not come:
-	// list again, and continue with the next messages.
+	// Message Body of a delivery. A message with the type `changes` has about 100 changes at most, and `cursor` is the position after these changes. A
+	// message with the type `resync` reports that some changes are missing and will not be sent: list the objects again, and continue with the next
+	// messages.
 	Message WebhookMessage `json:"message"`
 }
 
@@ -4179,16 +4210,16 @@ type WebhookDelivery struct {
 type WebhookDeliveryList struct {
 	Items []WebhookDelivery `json:"items"`
 
-	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
+	// NextCursor Cursor for the next page: send this value as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
 }
 
-// WebhookError Reason why an attempt failed, from a fixed set. It never contains text from the receiver.
+// WebhookError Reason why an attempt failed, from a fixed set. The reason never contains text from the receiver.
 type WebhookError struct {
 	// Reason `unresolved`: the name has no address to which the server can deliver. `unreachable`: no connection to the receiver. `timeout`: no
-	// response in time. `tls`: TLS failed. `redirect`: the response is a redirection. `status`: the response has another status than 2xx.
+	// response in time. `tls`: TLS failed. `redirect`: the response is a redirection. `status`: the response has a status other than 2xx.
 	// `unserved`: the server itself could not read the changes or store its progress, and the receiver is not at fault. Later versions may add
 	// reasons.
 	//
@@ -4211,15 +4242,15 @@ type WebhookError struct {
 type WebhookList struct {
 	Items []Webhook `json:"items"`
 
-	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
+	// NextCursor Cursor for the next page: send this value as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
 }
 
-// WebhookMessage Body of a delivery. A message with the type `changes` has about 100 changes at most, and `cursor` is the
-// position after them. A message with the type `resync` reports that some changes are missing and will not come:
-// list again, and continue with the next messages.
+// WebhookMessage Body of a delivery. A message with the type `changes` has about 100 changes at most, and `cursor` is the position after these changes. A
+// message with the type `resync` reports that some changes are missing and will not be sent: list the objects again, and continue with the next
+// messages.
 type WebhookMessage struct {
 	Type WebhookMessageType `json:"type"`
 
@@ -4236,7 +4267,7 @@ type WebhookMessage struct {
 	// Changes Changes, in order.
 	Changes []Change `json:"changes,omitempty"`
 
-	// Cursor Position in a project's changes. It is opaque and gives no access.
+	// Cursor Opaque position in a project's changes. A cursor does not give access to the project.
 	//
 	// Example: AQIDBAUGBwgJCgsMDQ4PEA
 	Cursor ChangesCursor `json:"cursor"`
@@ -4251,9 +4282,10 @@ type WebhookPatch = json.RawMessage
 
 // WebhookSpec A webhook's receiver, and the changes to send.
 type WebhookSpec struct {
-	// URL The receiver's URL, without a user and without a fragment. The server resolves the host name for each request, and refuses an address that is
-	// not public, except in networks that the operator allows. A caller without permission to change the webhook sees only scheme, host and
-	// port, and `/...` for a path or query, because these may contain a token. The audit trail stores this short form, with a fingerprint after `#`.
+	// URL The receiver's URL, without a user name and without a fragment. The server resolves the host name for each request, and refuses an address
+	// that is not public, except in networks that the operator allows. A caller without permission to change the webhook sees only the scheme,
+	// host and port, and `/...` for a path or query, because a path or query may contain a token. The audit trail stores this short form, with a
+	// fingerprint of the URL after `#`.
 	//
 	//
 	// Example: https://inventory.example.com/carve
@@ -4264,13 +4296,14 @@ type WebhookSpec struct {
 	// Example: ["IPClaim"]
 	ResourceKinds []ChangeKind `json:"resourceKinds,omitempty"`
 
-	// ResourceName Send only changes to objects with this name. An allocation is named by its `uid`, a consumer by `realm/uid`.
+	// ResourceName Send only changes to objects with this name. Allocations are named `uid`, and consumers `realm/uid`.
 	//
 	// Example: web-eu
 	ResourceName string `json:"resourceName,omitempty"`
 
-	// LabelSelector Send only changes to objects with matching labels, in list syntax. When an object no longer matches, the server sends a `Delete`; it may
-	// also send a `Delete` for an object that never matched. The server sends every deletion, whatever labels the object had.
+	// LabelSelector Send only changes to objects with matching labels. The syntax is that of `labelSelector` in lists. When an object no longer matches, the
+	// server sends a `Delete`. The server may also send a `Delete` for an object that never matched. The server sends every deletion, whatever
+	// labels the object had.
 	//
 	//
 	// Example: env=prod
@@ -4283,17 +4316,17 @@ type WebhookSpec struct {
 }
 
 // WebhookState `Delivering`: the server sends changes. `Retrying`: the last attempt failed, and the server will try again. `Paused`: the project has paused
-// the webhook, and changes wait. `Stopped`: the server has stopped it, and changes wait.
+// the webhook, and changes wait. `Stopped`: the server has stopped the webhook, and changes wait.
 type WebhookState string
 
 // WebhookStatus State of the webhook's deliveries.
 type WebhookStatus struct {
 	// State `Delivering`: the server sends changes. `Retrying`: the last attempt failed, and the server will try again. `Paused`: the project has paused
-	// the webhook, and changes wait. `Stopped`: the server has stopped it, and changes wait.
+	// the webhook, and changes wait. `Stopped`: the server has stopped the webhook, and changes wait.
 	State WebhookState `json:"state"`
 
-	// Reason Reason why the server stopped the webhook: the receiver returned 410 (`Gone`), 100 dead letters wait (`TooManyDeadLetters`), or the
-	// database was restored (`Restored`), and the original database may still be sending. Later versions may add reasons.
+	// Reason Reason why the server stopped the webhook. `Gone`: the receiver returned 410. `TooManyDeadLetters`: the webhook has 100 dead letters.
+	// `Restored`: the database was restored, and the original database may still send changes. Later versions may add reasons.
 	//
 	//
 	// Example: Gone
@@ -4304,10 +4337,10 @@ type WebhookStatus struct {
 	// Example: 2
 	Failures int `json:"failures"`
 
-	// LastError Reason why an attempt failed, from a fixed set. It never contains text from the receiver.
+	// LastError Reason why an attempt failed, from a fixed set. The reason never contains text from the receiver.
 	LastError *WebhookError `json:"lastError,omitempty"`
 
-	// LastDeliveredAt Time when a delivery last succeeded. Absent if none did.
+	// LastDeliveredAt Time when a delivery last succeeded. Absent if no delivery has succeeded.
 	//
 	// Example: 2026-03-02T09:30:00Z
 	LastDeliveredAt *time.Time `json:"lastDeliveredAt,omitempty"`
@@ -4317,7 +4350,7 @@ type WebhookStatus struct {
 	// Example: 2026-03-02T09:40:30Z
 	NextAttemptAt *time.Time `json:"nextAttemptAt,omitempty"`
 
-	// DeadLetters Number of dead letters: deliveries that the server gave up and keeps. At most 100.
+	// DeadLetters Number of dead letters: failed deliveries that the server no longer repeats, but keeps. At most 100.
 	//
 	// Example: 0
 	DeadLetters int `json:"deadLetters"`
@@ -4333,8 +4366,8 @@ type Whoami struct {
 	// Example: corp:alice@example.com
 	Subject string `json:"subject"`
 
-	// Method Method by which the caller was authenticated: an API key (`api-key`), a token from an issuer (`oidc`), or none in development mode (`dev`).
-	// `system` means the server itself. Later versions may add methods.
+	// Method Method by which the caller was authenticated. `api-key`: an API key. `oidc`: a token from an OIDC issuer. `dev`: no authentication, in
+	// development mode. `system`: the server itself made the change. Later versions may add methods.
 	//
 	//
 	// Example: api-key
@@ -4354,13 +4387,14 @@ type Whoami struct {
 // Example: prod-eu
 type AlertRuleName = Name
 
-// AllocationName A UUID in lower case. It is never used for another object.
+// AllocationName A UUID in lower case. The UUID is never used for another object.
 //
 // Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
 type AllocationName = UID
 
-// AllocationPhaseFilter `Retained`: the claim was deleted under `reclaimPolicy: Retain`, and the allocation keeps the block. `CoolingDown`: the claim was deleted
-// under `Delete`, and the block cannot be claimed until its cool-down ends.
+// AllocationPhaseFilter `Bound`: a claim, a child pool or a reservation has the block. `Retained`: the claim was deleted with the reclaim policy `Retain`, and the
+// allocation keeps the block. `CoolingDown`: the claim was deleted with the reclaim policy `Delete`, and the block cannot be claimed until its
+// cool-down ends.
 type AllocationPhaseFilter = IPAllocationPhase
 
 // ChangeKindsFilter defines model for ChangeKindsFilter.
@@ -4372,7 +4406,7 @@ type ChangeLabelsFilter = string
 // ChangeNameFilter defines model for ChangeNameFilter.
 type ChangeNameFilter = string
 
-// ChangesAfter Position in a project's changes. It is opaque and gives no access.
+// ChangesAfter Opaque position in a project's changes. A cursor does not give access to the project.
 //
 // Example: AQIDBAUGBwgJCgsMDQ4PEA
 type ChangesAfter = ChangesCursor
@@ -4396,12 +4430,13 @@ type ClassFilter = string
 // Example: prod-eu
 type ClassName = Name
 
-// ConsumerFilter A consumer's identifier in its realm, for example a UUID. Do not reuse it: Carve refuses the UID of an ended consumer while it keeps the consumer's record.
+// ConsumerFilter A consumer's identifier in its realm, for example a UUID. Do not reuse a UID: Carve refuses the UID of an ended consumer while it keeps the
+// consumer's record.
 //
 // Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
 type ConsumerFilter = ConsumerUID
 
-// ConsumerPhaseFilter The consumer's phase: it lives (`Live`) or has ended (`Ended`).
+// ConsumerPhaseFilter The consumer's phase. `Live`: the consumer has not ended. `Ended`: the consumer has ended.
 type ConsumerPhaseFilter = IPConsumerPhase
 
 // ContainsFilter An IPv4 or IPv6 address without a zone.
@@ -4415,7 +4450,7 @@ type CreateOnly = CreateOnlyValue
 // Cursor defines model for Cursor.
 type Cursor = string
 
-// DeliveryID A UUID in lower case. It is never used for another object.
+// DeliveryID A UUID in lower case. The UUID is never used for another object.
 //
 // Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
 type DeliveryID = UID
@@ -4456,7 +4491,7 @@ type KeyName = Name
 // LabelSelectorFilter defines model for LabelSelectorFilter.
 type LabelSelectorFilter = string
 
-// LastEventID Position in a project's changes. It is opaque and gives no access.
+// LastEventID Opaque position in a project's changes. A cursor does not give access to the project.
 //
 // Example: AQIDBAUGBwgJCgsMDQ4PEA
 type LastEventID = ChangesCursor
@@ -4499,8 +4534,8 @@ type PoolFilter = RefFilter
 // Example: prod-eu
 type PoolName = Name
 
-// PoolPhaseFilter `Ready`: the pool has free addresses. `Exhausted`: it has no free address. `Draining`: nothing more is carved from it (`spec.drain`).
-// `Pending` and `Error` are reserved: a pool that can be read is already carved.
+// PoolPhaseFilter `Ready`: the pool has free addresses. `Exhausted`: the pool has no free address. `Draining`: no more blocks are carved from the pool
+// (`spec.drain`). `Pending` and `Error` are reserved: a pool that can be read is already carved.
 type PoolPhaseFilter = IPPoolPhase
 
 // ProjectName A DNS label (RFC 1123).
@@ -4508,7 +4543,7 @@ type PoolPhaseFilter = IPPoolPhase
 // Example: prod-eu
 type ProjectName = Name
 
-// PurposeFilter The allocation's purpose. A reservation that is not one aligned block has one allocation for each aligned block in it.
+// PurposeFilter The allocation's purpose. If a reservation consists of several aligned blocks, each block has its own allocation.
 type PurposeFilter = IPAllocationPurpose
 
 // QuotaName A DNS label (RFC 1123).
@@ -4586,121 +4621,124 @@ type ListProjectsParams struct {
 	// LabelSelector Conditions on labels in Kubernetes syntax, separated by commas. All must match: `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
 	LabelSelector *LabelSelectorFilter `form:"labelSelector,omitempty" json:"labelSelector,omitempty"`
 
-	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// Cursor `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
 	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // CreateProjectParams defines parameters for CreateProject.
 type CreateProjectParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
-	// per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
-	// only this caller has.
+	// IdempotencyKey Any string of visible ASCII characters. Use a new key for each new request, and the same key to repeat a request. The server stores the key in
+	// the project for 24 hours. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a
+	// value that only this caller has.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // DeleteProjectParams defines parameters for DeleteProject.
 type DeleteProjectParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
-	// (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, the server returns 412. A
+	// weak `ETag` (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // PatchProjectParams defines parameters for PatchProject.
 type PatchProjectParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Current `ETag` on which the change is based, with its quotes, or `*` for any version. Without it the server returns 428, with a stale one 412.
-	// A weak `ETag` (`W/`) never matches.
+	// IfMatch Current `ETag` on which the change is based, including its quotes, or `*` for any version. The server returns 428 if the header is missing,
+	// and 412 if the `ETag` is stale. A weak `ETag` (`W/`) never matches.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ListAlertRulesParams defines parameters for ListAlertRules.
 type ListAlertRulesParams struct {
-	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// Cursor `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
 	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // CreateAlertRuleParams defines parameters for CreateAlertRule.
 type CreateAlertRuleParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
-	// per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
-	// only this caller has.
+	// IdempotencyKey Any string of visible ASCII characters. Use a new key for each new request, and the same key to repeat a request. The server stores the key in
+	// the project for 24 hours. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a
+	// value that only this caller has.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // DeleteAlertRuleParams defines parameters for DeleteAlertRule.
 type DeleteAlertRuleParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
-	// (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, the server returns 412. A
+	// weak `ETag` (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // PatchAlertRuleParams defines parameters for PatchAlertRule.
 type PatchAlertRuleParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Current `ETag` on which the change is based, with its quotes, or `*` for any version. Without it the server returns 428, with a stale one 412.
-	// A weak `ETag` (`W/`) never matches.
+	// IfMatch Current `ETag` on which the change is based, including its quotes, or `*` for any version. The server returns 428 if the header is missing,
+	// and 412 if the `ETag` is stale. A weak `ETag` (`W/`) never matches.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ListAlertsParams defines parameters for ListAlerts.
 type ListAlertsParams struct {
-	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// Cursor `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
 	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // ListAllocationsParams defines parameters for ListAllocations.
 type ListAllocationsParams struct {
-	// Holder `self`: list the allocations for this project's own claims, including retained ones, in pools of any project. Without it the list has the
-	// allocations in this project's own pools.
+	// Holder `self`: only the allocations for this project's own claims, including retained allocations, in pools of any project. Without this parameter,
+	// the list has the allocations in this project's own pools.
 	Holder *HolderFilter `form:"holder,omitempty" json:"holder,omitempty"`
 
 	// Phase Only allocations in this phase.
@@ -4712,15 +4750,15 @@ type ListAllocationsParams struct {
 	// IPFamily Only this address family.
 	IPFamily *FamilyFilter `form:"ipFamily,omitempty" json:"ipFamily,omitempty"`
 
-	// Pool Only objects that were carved from this pool, `name` or `project/name`. The server refuses a pool
-	// (`invalid_argument`) that the project does not have, cannot use and has no block from. The refusal does not
-	// reveal whether another project has such a pool. So an empty list means that nothing was carved, and never that
-	// the name is wrong. A deleted pool has no blocks; the audit events for its `resourceName` show its history.
+	// Pool Only objects that were carved from this pool, given as `name` or `project/name`. The server refuses a pool that the project does not own,
+	// cannot use and has no block from (`invalid_argument`). So an empty list means that nothing was carved, and never that the name is wrong. The
+	// refusal does not reveal whether another project has such a pool. A deleted pool has no blocks; the audit events with its `resourceName` show
+	// its history.
 	Pool *PoolFilter `form:"pool,omitempty" json:"pool,omitempty"`
 
-	// Class For pools: only pools that list the class with this name, or that were carved for its scopes. For claims and
-	// allocations: only those that the class served. The class may belong to the project or to `platform`. If nothing
-	// matches, and the project can use no class with this name, the server refuses the name (`invalid_argument`).
+	// Class For pools: only pools that list the class with this name, or that were carved for its scopes. For claims and allocations: only objects that
+	// the class served. The class may belong to the project or to `platform`. If nothing matches, and the project can use no class with this name,
+	// the server refuses the name (`invalid_argument`).
 	Class *ClassFilter `form:"class,omitempty" json:"class,omitempty"`
 
 	// Within Only blocks inside this CIDR, such as `10.0.0.0/8`, including the CIDR itself.
@@ -4729,83 +4767,86 @@ type ListAllocationsParams struct {
 	// Contains Only blocks that contain this address, such as `10.20.1.7`.
 	Contains *ContainsFilter `form:"contains,omitempty" json:"contains,omitempty"`
 
-	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// Cursor `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
 	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // DeleteAllocationParams defines parameters for DeleteAllocation.
 type DeleteAllocationParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
-	// (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, the server returns 412. A
+	// weak `ETag` (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // GetAllocationParams defines parameters for GetAllocation.
 type GetAllocationParams struct {
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // ListAPIKeysParams defines parameters for ListAPIKeys.
 type ListAPIKeysParams struct {
-	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// Cursor `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
 	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // CreateAPIKeyParams defines parameters for CreateAPIKey.
 type CreateAPIKeyParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
-	// per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
-	// only this caller has.
+	// IdempotencyKey Any string of visible ASCII characters. Use a new key for each new request, and the same key to repeat a request. The server stores the key in
+	// the project for 24 hours. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a
+	// value that only this caller has.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // DeleteAPIKeyParams defines parameters for DeleteAPIKey.
 type DeleteAPIKeyParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
-	// (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, the server returns 412. A
+	// weak `ETag` (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // ListAuditEventsParams defines parameters for ListAuditEvents.
 type ListAuditEventsParams struct {
-	// Subject Only events with this subject, such as `key:team-a/pipeline`. The server compares it with the recorded subject, so events from a deleted
-	// subject are found too.
+	// Subject Only events with this subject, such as `key:team-a/pipeline`. The server compares this value with the recorded subjects, so it also finds
+	// events from a deleted subject.
 	Subject *SubjectFilter `form:"subject,omitempty" json:"subject,omitempty"`
 
 	// Operation Only events for this operation, such as `deleteClaim`. Only operations that change something have events. The operation `bootstrap`
@@ -4815,83 +4856,84 @@ type ListAuditEventsParams struct {
 	// ResourceKind Only events about this kind of resource.
 	ResourceKind *ResourceKindFilter `form:"resourceKind,omitempty" json:"resourceKind,omitempty"`
 
-	// ResourceName Only events about resources with this name. For a grant, use the name of the pool or the space. The server
-	// compares this with the recorded name: it finds events about a deleted resource too, and refuses no name.
+	// ResourceName Only events about resources with this name. For a grant, use the name of the pool or the space. The server compares this value with the
+	// recorded names, so it also finds events about a deleted resource, and accepts every name.
 	ResourceName *ResourceNameFilter `form:"resourceName,omitempty" json:"resourceName,omitempty"`
 
-	// Outcome Only events with this outcome: `ok`, or the refusal code for a missing permission. The audit trail has no other refusals.
+	// Outcome Only events with this outcome: `ok`, or the code of a refusal for a missing permission. The audit trail has no other refusals.
 	Outcome *OutcomeFilter `form:"outcome,omitempty" json:"outcome,omitempty"`
 
 	// Since Only events at this time or later, such as `2026-03-02T00:00:00Z`.
 	Since *SinceFilter `form:"since,omitempty" json:"since,omitempty"`
 
-	// Until Only events before this time. It must not be before `since`.
+	// Until Only events before this time. The time must not be before `since`.
 	Until *UntilFilter `form:"until,omitempty" json:"until,omitempty"`
 
-	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// Cursor `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
 	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // ListChangesParams defines parameters for ListChanges.
 type ListChangesParams struct {
-	// After `changesCursor` from a list or `cursor` from an earlier response, for the same project; the filters may differ. Without it the response starts
-	// at the current position. The cursor is opaque.
+	// After `changesCursor` from a list, or `cursor` from an earlier response, for the same project. The filters may differ. Without this parameter, the
+	// response starts at the current position. The cursor is opaque.
 	After *ChangesAfter `form:"after,omitempty" json:"after,omitempty"`
 
 	// ResourceKind Only changes to objects of these kinds, separated by commas, such as `IPClaim,IPPool`.
 	ResourceKind ChangeKindsFilter `form:"resourceKind,omitempty" json:"resourceKind,omitempty"`
 
-	// ResourceName Only changes to objects with this name. An allocation is named by its `uid`, a consumer by `realm/uid`, an alert by `rule/subject`.
+	// ResourceName Only changes to objects with this name. Allocations are named `uid`, consumers `realm/uid`, and alerts `rule/subject`.
 	ResourceName *ChangeNameFilter `form:"resourceName,omitempty" json:"resourceName,omitempty"`
 
-	// LabelSelector Only changes to objects with matching labels, in list syntax. When an object no longer matches, the server returns a `Delete`; it may also
-	// return a `Delete` for an object that never matched. It returns every deletion, whatever labels the object had.
+	// LabelSelector Only changes to objects with matching labels. The syntax is that of `labelSelector` in lists. When an object no longer matches, the server
+	// returns a `Delete`. The server may also return a `Delete` for an object that never matched. It returns every deletion, whatever labels the
+	// object had.
 	LabelSelector *ChangeLabelsFilter `form:"labelSelector,omitempty" json:"labelSelector,omitempty"`
 
 	// WaitSeconds Time in seconds that the server waits for a change if there is none.
 	WaitSeconds *WaitSeconds `form:"waitSeconds,omitempty" json:"waitSeconds,omitempty"`
 
-	// Limit Approximate maximum number of items in a response. The response ends with the first audit record that reaches this number or about 256 KiB.
-	// The changes in one record, at most some hundred, stay together.
+	// Limit Approximate maximum number of items in a response. The response ends after the audit record with which it reaches this number or about 256
+	// KiB. The changes in one record, at most a few hundred, are never divided between responses.
 	Limit *ChangesLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// LastEventID `id` of the last event from a broken stream. The new stream continues after it. This header overrides `after`.
+	// LastEventID `id` of the last event from a broken stream. The new stream continues after this event. This header overrides `after`.
 	LastEventID *LastEventID `json:"Last-Event-ID,omitempty"`
 }
 
 // CreateClaimBatchParams defines parameters for CreateClaimBatch.
 type CreateClaimBatchParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
-	// per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
-	// only this caller has.
+	// IdempotencyKey Any string of visible ASCII characters. Use a new key for each new request, and the same key to repeat a request. The server stores the key in
+	// the project for 24 hours. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a
+	// value that only this caller has.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ReleaseClaimsParams defines parameters for ReleaseClaims.
 type ReleaseClaimsParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 }
 
 // ListClaimsParams defines parameters for ListClaims.
 type ListClaimsParams struct {
-	// Owner Only claims with this `ownerRef`: its kind, name and uid, separated by `/`. Omit missing parts at the end
-	// (`Cluster/web-eu`, `//c-7781`). All three parts must match: another `uid` is another owner. An index serves this
-	// filter.
+	// Owner Only claims with this `ownerRef`, written as kind, name and uid, separated by `/`. Omit missing parts at the end, as in `Cluster/web-eu`;
+	// `//c-7781` has only a uid. All three parts must match: another `uid` is another owner. This filter uses an index.
 	Owner *OwnerFilter `form:"owner,omitempty" json:"owner,omitempty"`
 
 	// LabelSelector Conditions on labels in Kubernetes syntax, separated by commas. All must match: `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
@@ -4903,15 +4945,15 @@ type ListClaimsParams struct {
 	// IPFamily Only this address family.
 	IPFamily *FamilyFilter `form:"ipFamily,omitempty" json:"ipFamily,omitempty"`
 
-	// Pool Only objects that were carved from this pool, `name` or `project/name`. The server refuses a pool
-	// (`invalid_argument`) that the project does not have, cannot use and has no block from. The refusal does not
-	// reveal whether another project has such a pool. So an empty list means that nothing was carved, and never that
-	// the name is wrong. A deleted pool has no blocks; the audit events for its `resourceName` show its history.
+	// Pool Only objects that were carved from this pool, given as `name` or `project/name`. The server refuses a pool that the project does not own,
+	// cannot use and has no block from (`invalid_argument`). So an empty list means that nothing was carved, and never that the name is wrong. The
+	// refusal does not reveal whether another project has such a pool. A deleted pool has no blocks; the audit events with its `resourceName` show
+	// its history.
 	Pool *PoolFilter `form:"pool,omitempty" json:"pool,omitempty"`
 
-	// Class For pools: only pools that list the class with this name, or that were carved for its scopes. For claims and
-	// allocations: only those that the class served. The class may belong to the project or to `platform`. If nothing
-	// matches, and the project can use no class with this name, the server refuses the name (`invalid_argument`).
+	// Class For pools: only pools that list the class with this name, or that were carved for its scopes. For claims and allocations: only objects that
+	// the class served. The class may belong to the project or to `platform`. If nothing matches, and the project can use no class with this name,
+	// the server refuses the name (`invalid_argument`).
 	Class *ClassFilter `form:"class,omitempty" json:"class,omitempty"`
 
 	// Within Only blocks inside this CIDR, such as `10.0.0.0/8`, including the CIDR itself.
@@ -4920,127 +4962,131 @@ type ListClaimsParams struct {
 	// Contains Only blocks that contain this address, such as `10.20.1.7`.
 	Contains *ContainsFilter `form:"contains,omitempty" json:"contains,omitempty"`
 
-	// Consumer Only objects to which the consumer with this UID is attached, ordered by name. An index serves this filter.
-	// `realm` names the consumer's realm.
+	// Consumer Only objects to which the consumer with this UID is attached, ordered by name. This filter uses an index. `realm` names the consumer's realm.
 	Consumer *ConsumerFilter `form:"consumer,omitempty" json:"consumer,omitempty"`
 
 	// Realm The consumer's realm.
 	Realm *RealmQuery `form:"realm,omitempty" json:"realm,omitempty"`
 
-	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// Cursor `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
 	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // CreateClaimParams defines parameters for CreateClaim.
 type CreateClaimParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
-	// per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
-	// only this caller has.
+	// IdempotencyKey Any string of visible ASCII characters. Use a new key for each new request, and the same key to repeat a request. The server stores the key in
+	// the project for 24 hours. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a
+	// value that only this caller has.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // DeleteClaimParams defines parameters for DeleteClaim.
 type DeleteClaimParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
-	// (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, the server returns 412. A
+	// weak `ETag` (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // GetClaimParams defines parameters for GetClaim.
 type GetClaimParams struct {
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // PatchClaimParams defines parameters for PatchClaim.
 type PatchClaimParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Current `ETag` on which the change is based, with its quotes, or `*` for any version. Without it the server returns 428, with a stale one 412.
-	// A weak `ETag` (`W/`) never matches.
+	// IfMatch Current `ETag` on which the change is based, including its quotes, or `*` for any version. The server returns 428 if the header is missing,
+	// and 412 if the `ETag` is stale. A weak `ETag` (`W/`) never matches.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // PutClaimParams defines parameters for PutClaim.
 type PutClaimParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
-	// the server returns 412.
+	// IfMatch Write only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, or no object has this name
+	// yet, the server returns 412.
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 
-	// IfNoneMatch `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-	// A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
+	// IfNoneMatch `*`: only create the resource. If the resource exists, the server returns 412, even when a client repeats its own successful request after the
+	// response was lost. So a client that repeats requests must omit this header. If the contract has a `POST` for the resource, the client can also
+	// send the `POST` with an `Idempotency-Key`.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
 // ListClaimConsumersParams defines parameters for ListClaimConsumers.
 type ListClaimConsumersParams struct {
-	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// Cursor `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
 	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // DetachConsumerParams defines parameters for DetachConsumer.
 type DetachConsumerParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
 	// Realm The consumer's realm.
 	Realm *RealmQuery `form:"realm,omitempty" json:"realm,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
-	// (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, the server returns 412. A
+	// weak `ETag` (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // AttachConsumerParams defines parameters for AttachConsumer.
 type AttachConsumerParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
 	// Realm The consumer's realm.
 	Realm *RealmQuery `form:"realm,omitempty" json:"realm,omitempty"`
 
-	// IfMatch Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
-	// the server returns 412.
+	// IfMatch Write only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, or no object has this name
+	// yet, the server returns 412.
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 
-	// IfNoneMatch `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-	// A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
+	// IfNoneMatch `*`: only create the resource. If the resource exists, the server returns 412, even when a client repeats its own successful request after the
+	// response was lost. So a client that repeats requests must omit this header. If the contract has a `POST` for the resource, the client can also
+	// send the `POST` with an `Idempotency-Key`.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
@@ -5052,102 +5098,108 @@ type ListClassesParams struct {
 	// IPFamily Only this address family.
 	IPFamily *FamilyFilter `form:"ipFamily,omitempty" json:"ipFamily,omitempty"`
 
-	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// Cursor `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
 	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // CreateClassParams defines parameters for CreateClass.
 type CreateClassParams struct {
-	// MoveDefault With `isDefault`: in the same transaction, remove `isDefault` from the class that is the project's current default for this family.
+	// MoveDefault If the request sets `isDefault`, the server removes `isDefault` from the project's current default class for this family, in the same
+	// transaction.
 	MoveDefault *MoveDefault `form:"moveDefault,omitempty" json:"moveDefault,omitempty"`
 
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
-	// per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
-	// only this caller has.
+	// IdempotencyKey Any string of visible ASCII characters. Use a new key for each new request, and the same key to repeat a request. The server stores the key in
+	// the project for 24 hours. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a
+	// value that only this caller has.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // DeleteClassParams defines parameters for DeleteClass.
 type DeleteClassParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
-	// (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, the server returns 412. A
+	// weak `ETag` (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // GetClassParams defines parameters for GetClass.
 type GetClassParams struct {
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // PatchClassParams defines parameters for PatchClass.
 type PatchClassParams struct {
-	// MoveDefault With `isDefault`: in the same transaction, remove `isDefault` from the class that is the project's current default for this family.
+	// MoveDefault If the request sets `isDefault`, the server removes `isDefault` from the project's current default class for this family, in the same
+	// transaction.
 	MoveDefault *MoveDefault `form:"moveDefault,omitempty" json:"moveDefault,omitempty"`
 
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Current `ETag` on which the change is based, with its quotes, or `*` for any version. Without it the server returns 428, with a stale one 412.
-	// A weak `ETag` (`W/`) never matches.
+	// IfMatch Current `ETag` on which the change is based, including its quotes, or `*` for any version. The server returns 428 if the header is missing,
+	// and 412 if the `ETag` is stale. A weak `ETag` (`W/`) never matches.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ListScopePoolsParams defines parameters for ListScopePools.
 type ListScopePoolsParams struct {
-	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// Cursor `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
 	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // PutScopePoolParams defines parameters for PutScopePool.
 type PutScopePoolParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
-	// the server returns 412.
+	// IfMatch Write only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, or no object has this name
+	// yet, the server returns 412.
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 
-	// IfNoneMatch `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-	// A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
+	// IfNoneMatch `*`: only create the resource. If the resource exists, the server returns 412, even when a client repeats its own successful request after the
+	// response was lost. So a client that repeats requests must omit this header. If the contract has a `POST` for the resource, the client can also
+	// send the `POST` with an `Idempotency-Key`.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
 // RenewConsumersParams defines parameters for RenewConsumers.
 type RenewConsumersParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 }
 
@@ -5156,62 +5208,65 @@ type GetHistoryParams struct {
 	// Address Address to look up.
 	Address HistoryAddress `form:"address" json:"address"`
 
-	// At Only the holder at this time, such as `2026-03-03T12:00:00Z`.
+	// At Only the holders at this time, such as `2026-03-03T12:00:00Z`.
 	At *HistoryAt `form:"at,omitempty" json:"at,omitempty"`
 
-	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// Cursor `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
 	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // ListMembersParams defines parameters for ListMembers.
 type ListMembersParams struct {
-	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// Cursor `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
 	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // DeleteMemberParams defines parameters for DeleteMember.
 type DeleteMemberParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
-	// (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, the server returns 412. A
+	// weak `ETag` (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // PutMemberParams defines parameters for PutMember.
 type PutMemberParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
-	// the server returns 412.
+	// IfMatch Write only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, or no object has this name
+	// yet, the server returns 412.
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 
-	// IfNoneMatch `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-	// A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
+	// IfNoneMatch `*`: only create the resource. If the resource exists, the server returns 412, even when a client repeats its own successful request after the
+	// response was lost. So a client that repeats requests must omit this header. If the contract has a `POST` for the resource, the client can also
+	// send the `POST` with an `Idempotency-Key`.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
@@ -5226,24 +5281,25 @@ type ListPoolsParams struct {
 	// IPFamily Only this address family.
 	IPFamily *FamilyFilter `form:"ipFamily,omitempty" json:"ipFamily,omitempty"`
 
-	// Space Only pools in this space, `name` or `project/name`. The server refuses a space that the project neither has nor was granted
+	// Space Only pools in this space, given as `name` or `project/name`. The server refuses a space that the project neither owns nor was granted
 	// (`invalid_argument`).
 	Space *SpaceFilter `form:"space,omitempty" json:"space,omitempty"`
 
-	// Parent Only this pool's children, `name` or `project/name`. The server refuses a pool that the project neither has nor can use (`invalid_argument`).
+	// Parent Only child pools of this pool, given as `name` or `project/name`. The server refuses a pool that the project neither owns nor can use
+	// (`invalid_argument`).
 	Parent *ParentFilter `form:"parent,omitempty" json:"parent,omitempty"`
 
-	// Roots `true`: only root pools, which were carved from a space and not from another pool. The cost depends on the page size and not on the number of
-	// other pools.
+	// Roots `true`: only root pools, which were carved from a space and not from another pool. The cost of the request depends on the page size and not on
+	// the number of other pools.
 	Roots *RootsFilter `form:"roots,omitempty" json:"roots,omitempty"`
 
 	// Visibility Only pools with this visibility. The server checks at most 5,000 pools for a page, so a page may be empty; `nextCursor` shows whether more
 	// pools follow.
 	Visibility *VisibilityFilter `form:"visibility,omitempty" json:"visibility,omitempty"`
 
-	// Class For pools: only pools that list the class with this name, or that were carved for its scopes. For claims and
-	// allocations: only those that the class served. The class may belong to the project or to `platform`. If nothing
-	// matches, and the project can use no class with this name, the server refuses the name (`invalid_argument`).
+	// Class For pools: only pools that list the class with this name, or that were carved for its scopes. For claims and allocations: only objects that
+	// the class served. The class may belong to the project or to `platform`. If nothing matches, and the project can use no class with this name,
+	// the server refuses the name (`invalid_argument`).
 	Class *ClassFilter `form:"class,omitempty" json:"class,omitempty"`
 
 	// Within Only blocks inside this CIDR, such as `10.0.0.0/8`, including the CIDR itself.
@@ -5252,121 +5308,126 @@ type ListPoolsParams struct {
 	// Contains Only blocks that contain this address, such as `10.20.1.7`.
 	Contains *ContainsFilter `form:"contains,omitempty" json:"contains,omitempty"`
 
-	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// Cursor `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
 	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // CreatePoolParams defines parameters for CreatePool.
 type CreatePoolParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
-	// per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
-	// only this caller has.
+	// IdempotencyKey Any string of visible ASCII characters. Use a new key for each new request, and the same key to repeat a request. The server stores the key in
+	// the project for 24 hours. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a
+	// value that only this caller has.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // DeletePoolParams defines parameters for DeletePool.
 type DeletePoolParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
-	// (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, the server returns 412. A
+	// weak `ETag` (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // GetPoolParams defines parameters for GetPool.
 type GetPoolParams struct {
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // PatchPoolParams defines parameters for PatchPool.
 type PatchPoolParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Current `ETag` on which the change is based, with its quotes, or `*` for any version. Without it the server returns 428, with a stale one 412.
-	// A weak `ETag` (`W/`) never matches.
+	// IfMatch Current `ETag` on which the change is based, including its quotes, or `*` for any version. The server returns 428 if the header is missing,
+	// and 412 if the `ETag` is stale. A weak `ETag` (`W/`) never matches.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // GetPoolFreeParams defines parameters for GetPoolFree.
 type GetPoolFreeParams struct {
-	// PrefixLength Selects the free blocks that can contain a block with this length. A length that no block in the pool can have
-	// fails with `invalid_argument`.
+	// PrefixLength Only free blocks that can contain a block with this prefix length. The request fails with `invalid_argument`
+	// if no block in the pool can have this prefix length.
 	PrefixLength *PrefixLength `form:"prefixLength,omitempty" json:"prefixLength,omitempty"`
 
-	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// Cursor `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
 	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // ListPoolGrantsParams defines parameters for ListPoolGrants.
 type ListPoolGrantsParams struct {
-	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// Cursor `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
 	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // DeletePoolGrantParams defines parameters for DeletePoolGrant.
 type DeletePoolGrantParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
-	// (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, the server returns 412. A
+	// weak `ETag` (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // PutPoolGrantParams defines parameters for PutPoolGrant.
 type PutPoolGrantParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
-	// the server returns 412.
+	// IfMatch Write only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, or no object has this name
+	// yet, the server returns 412.
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 
-	// IfNoneMatch `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-	// A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
+	// IfNoneMatch `*`: only create the resource. If the resource exists, the server returns 412, even when a client repeats its own successful request after the
+	// response was lost. So a client that repeats requests must omit this header. If the contract has a `POST` for the resource, the client can also
+	// send the `POST` with an `Idempotency-Key`.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
@@ -5380,10 +5441,11 @@ type GetPoolMapParams struct {
 	Depth *int `form:"depth,omitempty" json:"depth,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
@@ -5399,51 +5461,54 @@ type GetPoolUtilizationParams struct {
 	Points *int `form:"points,omitempty" json:"points,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // ListQuotasParams defines parameters for ListQuotas.
 type ListQuotasParams struct {
-	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// Cursor `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
 	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // DeleteQuotaParams defines parameters for DeleteQuota.
 type DeleteQuotaParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
-	// (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, the server returns 412. A
+	// weak `ETag` (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // PutQuotaParams defines parameters for PutQuota.
 type PutQuotaParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
-	// the server returns 412.
+	// IfMatch Write only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, or no object has this name
+	// yet, the server returns 412.
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 
-	// IfNoneMatch `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-	// A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
+	// IfNoneMatch `*`: only create the resource. If the resource exists, the server returns 412, even when a client repeats its own successful request after the
+	// response was lost. So a client that repeats requests must omit this header. If the contract has a `POST` for the resource, the client can also
+	// send the `POST` with an `Idempotency-Key`.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
@@ -5452,48 +5517,50 @@ type ListConsumersParams struct {
 	// Phase Only consumers in this phase.
 	Phase *ConsumerPhaseFilter `form:"phase,omitempty" json:"phase,omitempty"`
 
-	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// Cursor `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
 	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // EndConsumerParams defines parameters for EndConsumer.
 type EndConsumerParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
-	// (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, the server returns 412. A
+	// weak `ETag` (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // PutConsumerParams defines parameters for PutConsumer.
 type PutConsumerParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
-	// the server returns 412.
+	// IfMatch Write only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, or no object has this name
+	// yet, the server returns 412.
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 
-	// IfNoneMatch `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-	// A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
+	// IfNoneMatch `*`: only create the resource. If the resource exists, the server returns 412, even when a client repeats its own successful request after the
+	// response was lost. So a client that repeats requests must omit this header. If the contract has a `POST` for the resource, the client can also
+	// send the `POST` with an `Idempotency-Key`.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
 // ConfirmExpiryParams defines parameters for ConfirmExpiry.
 type ConfirmExpiryParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 }
 
@@ -5502,190 +5569,197 @@ type ListSpacesParams struct {
 	// LabelSelector Conditions on labels in Kubernetes syntax, separated by commas. All must match: `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
 	LabelSelector *LabelSelectorFilter `form:"labelSelector,omitempty" json:"labelSelector,omitempty"`
 
-	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// Cursor `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
 	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // CreateSpaceParams defines parameters for CreateSpace.
 type CreateSpaceParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
-	// per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
-	// only this caller has.
+	// IdempotencyKey Any string of visible ASCII characters. Use a new key for each new request, and the same key to repeat a request. The server stores the key in
+	// the project for 24 hours. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a
+	// value that only this caller has.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // DeleteSpaceParams defines parameters for DeleteSpace.
 type DeleteSpaceParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
-	// (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, the server returns 412. A
+	// weak `ETag` (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // PatchSpaceParams defines parameters for PatchSpace.
 type PatchSpaceParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Current `ETag` on which the change is based, with its quotes, or `*` for any version. Without it the server returns 428, with a stale one 412.
-	// A weak `ETag` (`W/`) never matches.
+	// IfMatch Current `ETag` on which the change is based, including its quotes, or `*` for any version. The server returns 428 if the header is missing,
+	// and 412 if the `ETag` is stale. A weak `ETag` (`W/`) never matches.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ListSpaceGrantsParams defines parameters for ListSpaceGrants.
 type ListSpaceGrantsParams struct {
-	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// Cursor `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
 	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // DeleteSpaceGrantParams defines parameters for DeleteSpaceGrant.
 type DeleteSpaceGrantParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
-	// (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, the server returns 412. A
+	// weak `ETag` (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // PutSpaceGrantParams defines parameters for PutSpaceGrant.
 type PutSpaceGrantParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
-	// the server returns 412.
+	// IfMatch Write only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, or no object has this name
+	// yet, the server returns 412.
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 
-	// IfNoneMatch `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-	// A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
+	// IfNoneMatch `*`: only create the resource. If the resource exists, the server returns 412, even when a client repeats its own successful request after the
+	// response was lost. So a client that repeats requests must omit this header. If the contract has a `POST` for the resource, the client can also
+	// send the `POST` with an `Idempotency-Key`.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
 // ListWebhooksParams defines parameters for ListWebhooks.
 type ListWebhooksParams struct {
-	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// Cursor `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
 	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // CreateWebhookParams defines parameters for CreateWebhook.
 type CreateWebhookParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
-	// per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
-	// only this caller has.
+	// IdempotencyKey Any string of visible ASCII characters. Use a new key for each new request, and the same key to repeat a request. The server stores the key in
+	// the project for 24 hours. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a
+	// value that only this caller has.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // DeleteWebhookParams defines parameters for DeleteWebhook.
 type DeleteWebhookParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
-	// (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, the server returns 412. A
+	// weak `ETag` (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // PatchWebhookParams defines parameters for PatchWebhook.
 type PatchWebhookParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Current `ETag` on which the change is based, with its quotes, or `*` for any version. Without it the server returns 428, with a stale one 412.
-	// A weak `ETag` (`W/`) never matches.
+	// IfMatch Current `ETag` on which the change is based, including its quotes, or `*` for any version. The server returns 428 if the header is missing,
+	// and 412 if the `ETag` is stale. A weak `ETag` (`W/`) never matches.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ListWebhookDeliveriesParams defines parameters for ListWebhookDeliveries.
 type ListWebhookDeliveriesParams struct {
-	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// Cursor `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
 	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // DeleteWebhookDeliveryParams defines parameters for DeleteWebhookDelivery.
 type DeleteWebhookDeliveryParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
-	// (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, the server returns 412. A
+	// weak `ETag` (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // RetryWebhookDeliveryParams defines parameters for RetryWebhookDelivery.
 type RetryWebhookDeliveryParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 }
 
 // SearchParams defines parameters for Search.
 type SearchParams struct {
-	// Q The address, CIDR, name or label to search for. A value that cannot match finds nothing.
+	// Q The address, CIDR, name or label to search for. If the value cannot match any object, the response has no items.
 	Q string `form:"q" json:"q"`
 
-	// Kind Returns only this kind. Without it one kind can fill the response; `truncated` then shows that other results may be missing.
+	// Kind Only objects of this kind. Without this parameter, objects of one kind can fill the response; `truncated` then shows that other results
+	// may be missing.
 	Kind *SearchKind `form:"kind,omitempty" json:"kind,omitempty"`
 
 	// Limit Maximum number of items.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
@@ -5837,8 +5911,8 @@ type ClientInterface interface {
 
 	// GetHealth Check whether the process is alive
 	//
-	// Returns 200 while the process serves requests, even if the database is down. Restart the process if this fails.
-	// Needs no credentials.
+	// Returns 200 while the process serves requests, even if the database is down. If the request fails, restart the
+	// process. The request needs no credentials.
 	//
 	// Corresponds with GET /healthz (the `GetHealth` operationId).
 	GetHealth(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -5846,7 +5920,8 @@ type ClientInterface interface {
 	// GetReadiness Check whether the server is ready
 	//
 	// Returns 200 while the database responds and has the schema that this build needs, and the server is not shutting
-	// down. Otherwise it fails with `unavailable`: send requests to another server. Needs no credentials.
+	// down. Otherwise the request fails with `unavailable`: send requests to another server. The request needs no
+	// credentials.
 	//
 	// Corresponds with GET /readyz (the `GetReadiness` operationId).
 	GetReadiness(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -5860,8 +5935,8 @@ type ClientInterface interface {
 
 	// CreateProjectWithBody Create a project
 	//
-	// Creates a project with its space `default`, in one transaction. The caller needs the role admin in `platform`, as
-	// for deleting a project. At first only the platform's admins have a role in the new project: add members with
+	// Creates a project with its space `default`, in one transaction. Creating and deleting projects requires the role
+	// `admin` in `platform`. At first only the platform's admins have a role in the new project: add members with
 	// `putMember`.
 	//
 	// Fails with `already_exists` if the name is taken.
@@ -5873,8 +5948,8 @@ type ClientInterface interface {
 
 	// CreateProject Create a project
 	//
-	// Creates a project with its space `default`, in one transaction. The caller needs the role admin in `platform`, as
-	// for deleting a project. At first only the platform's admins have a role in the new project: add members with
+	// Creates a project with its space `default`, in one transaction. Creating and deleting projects requires the role
+	// `admin` in `platform`. At first only the platform's admins have a role in the new project: add members with
 	// `putMember`.
 	//
 	// Fails with `already_exists` if the name is taken.
@@ -5889,8 +5964,8 @@ type ClientInterface interface {
 	// Deletes an empty project together with its space `default`, its classes, members, API keys and quotas, its audit
 	// trail and its history. The platform's audit trail records the deletion.
 	//
-	// Fails with `in_use`, and changes nothing, while the project has pools, claims or further spaces. The project
-	// `platform` is always in use.
+	// Fails with `in_use` and changes nothing while the project has pools, claims or spaces other than `default`. For
+	// the project `platform`, the request always fails with `in_use`.
 	//
 	// Corresponds with DELETE /v1/projects/{project} (the `DeleteProject` operationId).
 	DeleteProject(ctx context.Context, project ProjectName, params *DeleteProjectParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -5904,10 +5979,10 @@ type ClientInterface interface {
 
 	// PatchProjectWithBody Change a project
 	//
-	// Changes a project by a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.displayName` and
-	// `spec.description`. Requires `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
+	// Changes a project's labels, annotations, `spec.displayName` and `spec.description` by a JSON merge patch
+	// (RFC 7396). Requires `If-Match`. A patch without changes writes nothing.
 	//
-	// Fails with `immutable_field`, which names the field, if the patch would change anything else.
+	// Fails with `immutable_field` if the patch would change any other field.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -5916,10 +5991,10 @@ type ClientInterface interface {
 
 	// PatchProjectWithApplicationMergePatchPlusJSONBody Change a project
 	//
-	// Changes a project by a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.displayName` and
-	// `spec.description`. Requires `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
+	// Changes a project's labels, annotations, `spec.displayName` and `spec.description` by a JSON merge patch
+	// (RFC 7396). Requires `If-Match`. A patch without changes writes nothing.
 	//
-	// Fails with `immutable_field`, which names the field, if the patch would change anything else.
+	// Fails with `immutable_field` if the patch would change any other field.
 	//
 	// Takes a body of the `application/merge-patch+json` content type.
 	//
@@ -5936,9 +6011,9 @@ type ClientInterface interface {
 	// CreateAlertRuleWithBody Create an alert rule
 	//
 	// Creates an alert rule for the project's pools or quotas. An alert begins when the use of a pool or a quota reaches a
-	// percentage, or when a pool will be full within a given time, and ends when this is no longer true. The server checks
-	// the use every 30 seconds, and the time until a pool is full every 10 minutes. `listChanges` and webhooks report the
-	// beginning and the end as a change of kind `Alert`, and the audit trail records them.
+	// percentage, or when a pool will be full within a given time. The alert ends when this condition is no longer true. The
+	// server checks the use every 30 seconds, and the time until a pool is full every 10 minutes. `listChanges` and webhooks
+	// report the beginning and the end as a change of kind `Alert`, and the audit trail records them.
 	//
 	// Fails with `already_exists` if the name is taken, and with `quota_exceeded` if the project has 20 alert rules.
 	//
@@ -5950,9 +6025,9 @@ type ClientInterface interface {
 	// CreateAlertRule Create an alert rule
 	//
 	// Creates an alert rule for the project's pools or quotas. An alert begins when the use of a pool or a quota reaches a
-	// percentage, or when a pool will be full within a given time, and ends when this is no longer true. The server checks
-	// the use every 30 seconds, and the time until a pool is full every 10 minutes. `listChanges` and webhooks report the
-	// beginning and the end as a change of kind `Alert`, and the audit trail records them.
+	// percentage, or when a pool will be full within a given time. The alert ends when this condition is no longer true. The
+	// server checks the use every 30 seconds, and the time until a pool is full every 10 minutes. `listChanges` and webhooks
+	// report the beginning and the end as a change of kind `Alert`, and the audit trail records them.
 	//
 	// Fails with `already_exists` if the name is taken, and with `quota_exceeded` if the project has 20 alert rules.
 	//
@@ -5970,18 +6045,18 @@ type ClientInterface interface {
 
 	// GetAlertRule Read an alert rule
 	//
-	// Returns an alert rule and how many current alerts it has.
+	// Returns an alert rule with the number of its current alerts.
 	//
 	// Corresponds with GET /v1/projects/{project}/alert-rules/{alertRule} (the `GetAlertRule` operationId).
 	GetAlertRule(ctx context.Context, project ProjectName, alertRule AlertRuleName, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PatchAlertRuleWithBody Change an alert rule
 	//
-	// Changes an alert rule by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`, except
-	// `spec.about`. Requires `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing. The
-	// server checks the new rule at once: alerts that no longer match it end, new ones begin, and the others continue.
+	// Changes an alert rule's labels, annotations and `spec` (except `spec.about`) by a JSON merge patch (RFC 7396).
+	// Requires `If-Match`. A patch without changes writes nothing. The server checks the new rule at once: alerts that
+	// no longer match the rule end, new alerts begin, and the other alerts continue.
 	//
-	// Fails with `immutable_field`, which names the field, if the patch would change anything else.
+	// Fails with `immutable_field` if the patch would change any other field.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -5990,11 +6065,11 @@ type ClientInterface interface {
 
 	// PatchAlertRuleWithApplicationMergePatchPlusJSONBody Change an alert rule
 	//
-	// Changes an alert rule by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`, except
-	// `spec.about`. Requires `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing. The
-	// server checks the new rule at once: alerts that no longer match it end, new ones begin, and the others continue.
+	// Changes an alert rule's labels, annotations and `spec` (except `spec.about`) by a JSON merge patch (RFC 7396).
+	// Requires `If-Match`. A patch without changes writes nothing. The server checks the new rule at once: alerts that
+	// no longer match the rule end, new alerts begin, and the other alerts continue.
 	//
-	// Fails with `immutable_field`, which names the field, if the patch would change anything else.
+	// Fails with `immutable_field` if the patch would change any other field.
 	//
 	// Takes a body of the `application/merge-patch+json` content type.
 	//
@@ -6011,33 +6086,34 @@ type ClientInterface interface {
 
 	// ListAllocations List allocations
 	//
-	// Lists the blocks that are held in the project's pools, by any project, and those that cool down, pool by pool,
-	// sorted by address. An allocation must match all filters.
+	// Lists the allocations in the project's pools: the blocks that any project holds, and the blocks in cool-down.
+	// The list is ordered by pool and then by address. An allocation must match all filters.
 	//
-	// With `holder=self` it lists the blocks that the project itself holds, in any project's pools. First come the
-	// retained blocks, which have no claim but count in the project's quotas, pool by pool, sorted by address; then
-	// the blocks of its claims, sorted by claim name. `phase=Retained` selects only the retained blocks.
+	// With `holder=self`, the list has the blocks that the project itself holds in pools of any project. The retained
+	// blocks come first, ordered by pool and then by address. They have no claim, but count in the project's quotas.
+	// The blocks of the project's claims follow, sorted by claim name. `phase=Retained` selects only the retained
+	// blocks.
 	//
 	// Corresponds with GET /v1/projects/{project}/allocations (the `ListAllocations` operationId).
 	ListAllocations(ctx context.Context, project ProjectName, params *ListAllocationsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// DeleteAllocation Delete a retained allocation
 	//
-	// Gives a `Retained` allocation's block back to its pool. Two projects can do this, each with its own name in the path.
-	// If the project that owns the pool does it, the block is free at once. If the project that had the claim does it, the
-	// block first cools down when the class or the pool sets `reuseAfter`. The project that owns the pool can also delete
-	// a `CoolingDown` allocation, which ends the cool-down early.
+	// Deletes a `Retained` allocation and returns its block to the pool. Two projects can send this request, each with its own
+	// name in the path. If the project that owns the pool sends the request, the block is free immediately. If the project
+	// that had the claim sends the request, the block first cools down if the class or the pool sets `reuseAfter`. The project
+	// that owns the pool can also delete a `CoolingDown` allocation, which ends the cool-down early.
 	//
-	// Fails with `in_use` while the allocation is `Bound`: instead delete the claim, the child pool or the reservation
-	// that holds the block.
+	// Fails with `in_use` while the allocation is `Bound`. Instead, delete the claim, the child pool or the reservation that
+	// holds the block.
 	//
 	// Corresponds with DELETE /v1/projects/{project}/allocations/{allocation} (the `DeleteAllocation` operationId).
 	DeleteAllocation(ctx context.Context, project ProjectName, allocation AllocationName, params *DeleteAllocationParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetAllocation Read an allocation
 	//
-	// Returns the record for one held block. The project that owns the pool can read it, and so can the project whose
-	// claim holds the block, each by its own path.
+	// Returns the record of one held block. The project that owns the pool and the project whose claim holds the block
+	// can both read the record, each with its own name in the path.
 	//
 	// Corresponds with GET /v1/projects/{project}/allocations/{allocation} (the `GetAllocation` operationId).
 	GetAllocation(ctx context.Context, project ProjectName, allocation AllocationName, params *GetAllocationParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -6051,9 +6127,9 @@ type ClientInterface interface {
 
 	// CreateAPIKeyWithBody Create an API key
 	//
-	// Creates an API key: a secret that grants one role in this project. Only this response contains `token`, and the
-	// server does not store it, so keep it now. If you lose it, create another key. Neither a dry run nor a retry with the
-	// same `Idempotency-Key` returns a `token`.
+	// Creates an API key: a secret that grants one role in this project. Only this response contains `token`. Save the token
+	// now, because the server does not store it. If you lose the token, create another key. Neither a dry run nor a retry with
+	// the same `Idempotency-Key` returns a `token`.
 	//
 	// Fails with `already_exists` if the name is taken, and with `quota_exceeded` if the project has 256 keys.
 	//
@@ -6064,9 +6140,9 @@ type ClientInterface interface {
 
 	// CreateAPIKey Create an API key
 	//
-	// Creates an API key: a secret that grants one role in this project. Only this response contains `token`, and the
-	// server does not store it, so keep it now. If you lose it, create another key. Neither a dry run nor a retry with the
-	// same `Idempotency-Key` returns a `token`.
+	// Creates an API key: a secret that grants one role in this project. Only this response contains `token`. Save the token
+	// now, because the server does not store it. If you lose the token, create another key. Neither a dry run nor a retry with
+	// the same `Idempotency-Key` returns a `token`.
 	//
 	// Fails with `already_exists` if the name is taken, and with `quota_exceeded` if the project has 256 keys.
 	//
@@ -6077,8 +6153,8 @@ type ClientInterface interface {
 
 	// DeleteAPIKey Revoke an API key
 	//
-	// Deletes an API key. Within 5 seconds no server accepts its token any more. Resources that were created with the key
-	// stay.
+	// Deletes an API key. After at most 5 seconds, no server accepts the key's token. Resources that were created with the key
+	// remain.
 	//
 	// Fails with `last_admin` if the deletion would leave the project `platform` without an admin.
 	//
@@ -6094,58 +6170,60 @@ type ClientInterface interface {
 
 	// ListAuditEvents List audit events
 	//
-	// Lists every change in the project, and every attempt to make one without permission, with the newest first, as far
-	// back as the operator keeps them. An event must match all filters. No caller can change or delete an event.
+	// Lists every change in the project, and every attempt to make a change without permission, with the newest event first.
+	// The operator decides how long events are kept. An event must match all filters. No caller can change or delete an event.
 	//
-	// Permitted dry runs, patches that change nothing and replayed responses leave no event. If a caller is refused all
-	// the time, the trail records its first attempts and only some later ones. Events about creating and deleting projects
-	// are in the platform's trail.
+	// Permitted dry runs, patches that change nothing and replayed responses cause no event. If a caller is refused again and
+	// again, the audit trail records the first attempts and only some of the later attempts. Events about creating and
+	// deleting projects are in the audit trail of `platform`.
 	//
 	// Corresponds with GET /v1/projects/{project}/audit-events (the `ListAuditEvents` operationId).
 	ListAuditEvents(ctx context.Context, project ProjectName, params *ListAuditEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListChanges Follow changes
 	//
-	// Returns the changes to the project's pools, claims, allocations, classes, quotas and consumers since a cursor, and
-	// waits for new ones. To keep a copy, list first: the first page in every list of these kinds has a `changesCursor`
-	// from which to follow. Overwrite the copy with each change, and continue with each response's `cursor`. The copy then
-	// equals the lists.
+	// Returns the changes to the project's pools, claims, allocations, classes, quotas and consumers since a cursor, and waits
+	// for new ones. To keep a copy of these objects, list them first: the first page of each list has a `changesCursor` from
+	// which you can follow the changes. Apply each change to the copy, and continue from the `cursor` in each response. The
+	// copy is then the same as the lists.
 	//
-	// A change either contains the object as it is now in `object` (`Put`), or reports that no object has its name
-	// (`Delete`). The feed omits no change: each arrives at least once, and changes to one object arrive in order, so the
-	// last one has the current state. The feed may omit intermediate states and may repeat a change. The order of changes
-	// to different objects has no meaning.
+	// A change of the type `Put` contains the current object in `object`. A change of the type `Delete` reports that no object
+	// has this name. The feed reports every changed object at least once. Changes to one object arrive in order, so the last
+	// change has the current state. The feed may omit intermediate states and may repeat a change. The order of changes to
+	// different objects has no meaning.
 	//
-	// The feed covers the allocations that the list with `holder=self` contains. A consumer's renewal is no change.
-	// Neither is the deletion of the record of an ended consumer. Figures in the `status` of pools, classes and quotas
-	// change with every claim. They are current when the server reads the change; a new figure alone is no change.
+	// The feed covers the same allocations as `listAllocations` with `holder=self`. It does not report the renewal of a
+	// consumer, or the deletion of an ended consumer's record. Figures in the `status` of pools, classes and quotas change
+	// with every claim. A change contains the figures at the time when the server reads the change, but the feed does not
+	// report a new figure alone.
 	//
-	// **Long poll**: if there is no change, the server waits for one, up to `waitSeconds`, and then returns no `items`.
-	// `cursor` is in every response: continue from it at once.
+	// **Long poll**: if there is no change, the server waits up to `waitSeconds` for a change. If none arrives, the response
+	// has no `items`. Every response has a `cursor` for the next request, which you can send immediately.
 	//
-	// **Server-Sent Events**: with `Accept: text/event-stream` the response continues until the client or the server ends
-	// it; `waitSeconds` and `limit` have no effect. Each event's `id` is the cursor to continue from. A client that
-	// reconnects sends the last one in `Last-Event-ID`, as browsers do; it takes precedence over `after`. An event
-	// `change` contains a Change. An event `bookmark` contains a ChangesBookmark and arrives after 15 seconds without
-	// another event. The last event is `end`, with a ChangesEnd that gives the reason: the server shuts down
-	// (`unavailable`), the caller reads too slowly (`rate_limited`), has lost its role (`permission_denied`, `not_found`)
-	// or its credentials are no longer valid (`unauthenticated`), or the cursor is too old (`cursor_expired`).
+	// **Server-Sent Events**: with `Accept: text/event-stream` the response continues until the client or the server ends it;
+	// `waitSeconds` and `limit` have no effect. The `id` of each event is a cursor. A client that reconnects sends the last
+	// `id` in `Last-Event-ID`, as browsers do; this header takes precedence over `after`. An event `change` contains a Change.
+	// An event `bookmark` contains a ChangesBookmark and arrives after 15 seconds without another event. The last event is
+	// `end`. It contains a ChangesEnd with the reason: the server is shutting down (`unavailable`), the caller reads too
+	// slowly (`rate_limited`), the caller has lost its role (`permission_denied`, `not_found`), the caller's credentials are
+	// no longer valid (`unauthenticated`), or the cursor is too old (`cursor_expired`).
 	//
-	// **410**: if the changes after the cursor are gone, because the audit trail was cut or the database was restored, the
-	// request fails with `cursor_expired`: list again, and follow from there.
+	// **410**: the request fails with `cursor_expired` if the changes after the cursor are no longer available, because old
+	// events were deleted or the database was restored. Then list the objects again, and continue from the new
+	// `changesCursor`.
 	//
 	// Corresponds with GET /v1/projects/{project}/changes (the `ListChanges` operationId).
 	ListChanges(ctx context.Context, project ProjectName, params *ListChangesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreateClaimBatchWithBody Claim many blocks at once
 	//
-	// Claims up to 1,000 blocks in one transaction. Either every claim is bound, in the request's order, or none exists
-	// and the error names the one that failed (`/claims/3/spec/prefixLength`).
+	// Claims up to 1,000 blocks in one transaction. Either every claim is bound, in the order of the request, or no
+	// claim is created and the error names the claim that failed (`/claims/3/spec/prefixLength`).
 	//
 	// Each claim follows the same rules as in `createClaim` and fails with the same codes. A batch does not accept
 	// `allocationRef`, or the same name twice (`invalid_argument`). A batch may have at most 16 different selectors,
 	// and at most 128 different requests by selector or scope; claims with identical requests count once. A retry with
-	// the same `Idempotency-Key` fails with `claim_released` if any claim in the batch was released since.
+	// the same `Idempotency-Key` fails with `claim_released` if any claim in the batch has since been released.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6154,13 +6232,13 @@ type ClientInterface interface {
 
 	// CreateClaimBatch Claim many blocks at once
 	//
-	// Claims up to 1,000 blocks in one transaction. Either every claim is bound, in the request's order, or none exists
-	// and the error names the one that failed (`/claims/3/spec/prefixLength`).
+	// Claims up to 1,000 blocks in one transaction. Either every claim is bound, in the order of the request, or no
+	// claim is created and the error names the claim that failed (`/claims/3/spec/prefixLength`).
 	//
 	// Each claim follows the same rules as in `createClaim` and fails with the same codes. A batch does not accept
 	// `allocationRef`, or the same name twice (`invalid_argument`). A batch may have at most 16 different selectors,
 	// and at most 128 different requests by selector or scope; claims with identical requests count once. A retry with
-	// the same `Idempotency-Key` fails with `claim_released` if any claim in the batch was released since.
+	// the same `Idempotency-Key` fails with `claim_released` if any claim in the batch has since been released.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -6169,16 +6247,17 @@ type ClientInterface interface {
 
 	// ExplainClaimWithBody Explain what a claim would get
 	//
-	// Decides a claim as `createClaim` would at this moment, without writing, and returns the decision: the class, the
-	// pools in their order, the quotas and the grants, each with its result. If the claim would succeed, the response
-	// contains the block; if it would fail, it contains the code, the message and the remedies, with the smallest change
-	// first. The status is 200 in both cases. The block is not reserved: the next claim may get it.
+	// Evaluates a claim as `createClaim` would at this moment, but writes nothing. The response contains the steps of the
+	// decision: the class, the pools in order, the quotas and the grants, each with its result. If the claim would succeed,
+	// the response contains the block. If the claim would fail, the response contains the code, the message and the remedies,
+	// with the smallest change first. The status is 200 in both cases. The block is not reserved: another claim may get the
+	// block.
 	//
-	// You can send a claim's body unchanged: the server only checks that `metadata` is well-formed, and otherwise ignores
-	// it.
+	// You can send a claim's body unchanged. The server checks that `metadata` is well-formed, but does not use `metadata`.
 	//
-	// The caller needs no permission to claim. The response names the block's pool, as the claim would. A pool that the
-	// project neither owns nor was granted appears only with its project, as `platform/(hidden)`.
+	// The caller needs no permission to claim. The response names the block's pool, as the response to the claim would. For
+	// other pools that the project neither owns nor was granted, the response shows only the project, as in
+	// `platform/(hidden)`.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6187,16 +6266,17 @@ type ClientInterface interface {
 
 	// ExplainClaim Explain what a claim would get
 	//
-	// Decides a claim as `createClaim` would at this moment, without writing, and returns the decision: the class, the
-	// pools in their order, the quotas and the grants, each with its result. If the claim would succeed, the response
-	// contains the block; if it would fail, it contains the code, the message and the remedies, with the smallest change
-	// first. The status is 200 in both cases. The block is not reserved: the next claim may get it.
+	// Evaluates a claim as `createClaim` would at this moment, but writes nothing. The response contains the steps of the
+	// decision: the class, the pools in order, the quotas and the grants, each with its result. If the claim would succeed,
+	// the response contains the block. If the claim would fail, the response contains the code, the message and the remedies,
+	// with the smallest change first. The status is 200 in both cases. The block is not reserved: another claim may get the
+	// block.
 	//
-	// You can send a claim's body unchanged: the server only checks that `metadata` is well-formed, and otherwise ignores
-	// it.
+	// You can send a claim's body unchanged. The server checks that `metadata` is well-formed, but does not use `metadata`.
 	//
-	// The caller needs no permission to claim. The response names the block's pool, as the claim would. A pool that the
-	// project neither owns nor was granted appears only with its project, as `platform/(hidden)`.
+	// The caller needs no permission to claim. The response names the block's pool, as the response to the claim would. For
+	// other pools that the project neither owns nor was granted, the response shows only the project, as in
+	// `platform/(hidden)`.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -6206,19 +6286,19 @@ type ClientInterface interface {
 	// ReleaseClaimsWithBody Release many claims
 	//
 	// Releases the claims that `select` matches. Each release has the same effect as `deleteClaim` on quotas, audit trail,
-	// history and cool-down. Claims in one pool share small transactions, and the server serves other requests between
-	// them; the operation is not all or nothing.
+	// history and cool-down. The server releases the claims in one pool in several small transactions, and serves other
+	// requests between these transactions. Therefore the operation is not atomic.
 	//
-	// First send `?dryRun=true`: the response contains the number of matching claims (`count`), the first 100 of them, and
-	// a `token`. With the token the server releases only claims that the dry run counted; it keeps claims that were
-	// created later. The server releases nothing (`precondition_failed`) if a counted claim was changed or is gone, or if
-	// another older claim matches. It skips a claim that changes while the release runs. Without a dry run, send
-	// `createdBefore` instead of the token. You can safely retry both kinds of request, so they take no
-	// `Idempotency-Key`: `gone` counts the claims that are gone already.
+	// First send `?dryRun=true`: the response contains the number of matching claims (`count`), the first 100 of them, and a
+	// `token`. If you then send this `token`, the server releases only the claims that the dry run counted; it keeps claims
+	// that were created later. The server releases nothing and fails with `precondition_failed` if a counted claim was changed
+	// or deleted, or if another older claim matches. It skips a claim that changes during the release. Without a dry run, send
+	// `createdBefore` instead of the token. Both kinds of request can be retried safely and take no `Idempotency-Key`. `gone`
+	// is the number of claims that no longer exist.
 	//
 	// One request handles at most `limit` claims, and ends before its deadline. While the response has a `nextCursor`,
-	// continue with the same `select` and that `cursor`. `skipped` lists the claims that the server could not release,
-	// with the code that `deleteClaim` would return; they do not stop the others.
+	// continue with the same `select` and send `nextCursor` as `cursor`. `skipped` lists the claims that the server could not
+	// release, with the code that `deleteClaim` would return. The server still releases the other claims.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6228,19 +6308,19 @@ type ClientInterface interface {
 	// ReleaseClaims Release many claims
 	//
 	// Releases the claims that `select` matches. Each release has the same effect as `deleteClaim` on quotas, audit trail,
-	// history and cool-down. Claims in one pool share small transactions, and the server serves other requests between
-	// them; the operation is not all or nothing.
+	// history and cool-down. The server releases the claims in one pool in several small transactions, and serves other
+	// requests between these transactions. Therefore the operation is not atomic.
 	//
-	// First send `?dryRun=true`: the response contains the number of matching claims (`count`), the first 100 of them, and
-	// a `token`. With the token the server releases only claims that the dry run counted; it keeps claims that were
-	// created later. The server releases nothing (`precondition_failed`) if a counted claim was changed or is gone, or if
-	// another older claim matches. It skips a claim that changes while the release runs. Without a dry run, send
-	// `createdBefore` instead of the token. You can safely retry both kinds of request, so they take no
-	// `Idempotency-Key`: `gone` counts the claims that are gone already.
+	// First send `?dryRun=true`: the response contains the number of matching claims (`count`), the first 100 of them, and a
+	// `token`. If you then send this `token`, the server releases only the claims that the dry run counted; it keeps claims
+	// that were created later. The server releases nothing and fails with `precondition_failed` if a counted claim was changed
+	// or deleted, or if another older claim matches. It skips a claim that changes during the release. Without a dry run, send
+	// `createdBefore` instead of the token. Both kinds of request can be retried safely and take no `Idempotency-Key`. `gone`
+	// is the number of claims that no longer exist.
 	//
 	// One request handles at most `limit` claims, and ends before its deadline. While the response has a `nextCursor`,
-	// continue with the same `select` and that `cursor`. `skipped` lists the claims that the server could not release,
-	// with the code that `deleteClaim` would return; they do not stop the others.
+	// continue with the same `select` and send `nextCursor` as `cursor`. `skipped` lists the claims that the server could not
+	// release, with the code that `deleteClaim` would return. The server still releases the other claims.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -6262,35 +6342,35 @@ type ClientInterface interface {
 	//
 	// The source is at most one of `className`, `poolRef`, `poolSelector` and `allocationRef`:
 	//
-	// 1. `className`: the project's own class with this name, or else the shared one in `platform`. If neither exists, the
+	// 1. `className`: the project's own class with this name, or else the shared class in `platform`. If neither exists, the
 	//    claim fails with `not_found`.
 	// 2. `allocationRef`: a retained allocation, which the claim binds again.
-	// 3. `poolRef`: exactly this pool, by the pool's own policy alone. Prefer a class. Another project's pool serves
-	//    the claim if it is `shared` and was granted to the project; otherwise the response is the same as for a pool
+	// 3. `poolRef`: exactly this pool. Only the pool's own policy applies. Prefer a class. Another project's pool serves the
+	//    claim only if the pool is `shared` and was granted to this project. Otherwise the response is the same as for a pool
 	//    that does not exist.
 	// 4. `poolSelector`: Carve tries every pool that matches. `poolSelector` is deprecated: use a class.
-	// 5. No source: the family's default class, the project's own or else the shared one in `platform`. `cidr` or
-	//    `address` decides the family, or else `ipFamily`; the default is IPv4. If there is no such class, the claim fails
-	//    with `no_default_class`.
+	// 5. No source: the default class for the address family, from the project or else from `platform`. The family is that of
+	//    `cidr` or `address`, or else `ipFamily`, or else IPv4. If the family has no default class, the claim fails with
+	//    `no_default_class`.
 	//
-	// The pools that list a class serve it, if their bounds admit the length. These pools belong to the class's
-	// project or to the claim's project. `poolSelection` decides the order: by name and then by project, or the least
-	// utilized first. If a pool is full, the same request tries the next one. Permission to use the class is enough:
-	// its pools need no grant. A class with `poolPer` uses the pool for the claim's project and `scope`, which the
-	// first claim carves.
+	// A claim by class uses the pools that list the class and whose bounds permit the prefix length. These pools belong to the
+	// class's project or to the claim's project. The class's `poolSelection` decides the order: by name and then by project,
+	// or the least utilized pool first. If a pool is full, the server tries the next pool in the same request. A project that
+	// can use the class needs no grant for these pools. A class with `poolPer` uses the pool for the claim's project and
+	// `scope`. The first claim in this scope carves the pool.
 	//
-	// The size is a `prefixLength`, or exactly the block in `cidr` or `address`. The default is the class's
-	// `defaultPrefixLength`, or else the pool's.
+	// `prefixLength` requests a block by size; `cidr` or `address` requests an exact block. The default prefix length is the
+	// class's `defaultPrefixLength`, or else the pool's.
 	//
 	// Errors after which a later retry can succeed: `pool_exhausted`, `exhausted_by_cooldown`, `block_taken`,
 	// `allocation_retained`, `in_use`, `no_pool_matches`, `no_pool_for_class`, `no_default_class`, `quota_exceeded`,
-	// `pool_draining`. Permanent errors: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`,
-	// `already_exists`, and `consumer_ended` if a consumer to be attached has ended. A request that fails changes
-	// nothing. Its error contains the figures and, in `steps`, the decision. `explainClaim` returns the same without
-	// making a claim, and names remedies.
+	// `pool_draining`. Permanent errors: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`, `already_exists`,
+	// and `consumer_ended` if a consumer to be attached has ended. A request that fails changes nothing. The error contains
+	// the figures and, in `steps`, the steps of the decision. `explainClaim` returns the same information without creating a
+	// claim, and also returns remedies.
 	//
-	// Send an `Idempotency-Key`: a retry then gets the first response, even if the pool is full by now. If the claim was
-	// released since, its block may belong to another claim, so the retry fails with `claim_released`.
+	// Send an `Idempotency-Key`: a retry then gets the first response, even if the pool is now full. If the claim has been
+	// released since the first response, its block may belong to another claim, so the retry fails with `claim_released`.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6304,35 +6384,35 @@ type ClientInterface interface {
 	//
 	// The source is at most one of `className`, `poolRef`, `poolSelector` and `allocationRef`:
 	//
-	// 1. `className`: the project's own class with this name, or else the shared one in `platform`. If neither exists, the
+	// 1. `className`: the project's own class with this name, or else the shared class in `platform`. If neither exists, the
 	//    claim fails with `not_found`.
 	// 2. `allocationRef`: a retained allocation, which the claim binds again.
-	// 3. `poolRef`: exactly this pool, by the pool's own policy alone. Prefer a class. Another project's pool serves
-	//    the claim if it is `shared` and was granted to the project; otherwise the response is the same as for a pool
+	// 3. `poolRef`: exactly this pool. Only the pool's own policy applies. Prefer a class. Another project's pool serves the
+	//    claim only if the pool is `shared` and was granted to this project. Otherwise the response is the same as for a pool
 	//    that does not exist.
 	// 4. `poolSelector`: Carve tries every pool that matches. `poolSelector` is deprecated: use a class.
-	// 5. No source: the family's default class, the project's own or else the shared one in `platform`. `cidr` or
-	//    `address` decides the family, or else `ipFamily`; the default is IPv4. If there is no such class, the claim fails
-	//    with `no_default_class`.
+	// 5. No source: the default class for the address family, from the project or else from `platform`. The family is that of
+	//    `cidr` or `address`, or else `ipFamily`, or else IPv4. If the family has no default class, the claim fails with
+	//    `no_default_class`.
 	//
-	// The pools that list a class serve it, if their bounds admit the length. These pools belong to the class's
-	// project or to the claim's project. `poolSelection` decides the order: by name and then by project, or the least
-	// utilized first. If a pool is full, the same request tries the next one. Permission to use the class is enough:
-	// its pools need no grant. A class with `poolPer` uses the pool for the claim's project and `scope`, which the
-	// first claim carves.
+	// A claim by class uses the pools that list the class and whose bounds permit the prefix length. These pools belong to the
+	// class's project or to the claim's project. The class's `poolSelection` decides the order: by name and then by project,
+	// or the least utilized pool first. If a pool is full, the server tries the next pool in the same request. A project that
+	// can use the class needs no grant for these pools. A class with `poolPer` uses the pool for the claim's project and
+	// `scope`. The first claim in this scope carves the pool.
 	//
-	// The size is a `prefixLength`, or exactly the block in `cidr` or `address`. The default is the class's
-	// `defaultPrefixLength`, or else the pool's.
+	// `prefixLength` requests a block by size; `cidr` or `address` requests an exact block. The default prefix length is the
+	// class's `defaultPrefixLength`, or else the pool's.
 	//
 	// Errors after which a later retry can succeed: `pool_exhausted`, `exhausted_by_cooldown`, `block_taken`,
 	// `allocation_retained`, `in_use`, `no_pool_matches`, `no_pool_for_class`, `no_default_class`, `quota_exceeded`,
-	// `pool_draining`. Permanent errors: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`,
-	// `already_exists`, and `consumer_ended` if a consumer to be attached has ended. A request that fails changes
-	// nothing. Its error contains the figures and, in `steps`, the decision. `explainClaim` returns the same without
-	// making a claim, and names remedies.
+	// `pool_draining`. Permanent errors: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`, `already_exists`,
+	// and `consumer_ended` if a consumer to be attached has ended. A request that fails changes nothing. The error contains
+	// the figures and, in `steps`, the steps of the decision. `explainClaim` returns the same information without creating a
+	// claim, and also returns remedies.
 	//
-	// Send an `Idempotency-Key`: a retry then gets the first response, even if the pool is full by now. If the claim was
-	// released since, its block may belong to another claim, so the retry fails with `claim_released`.
+	// Send an `Idempotency-Key`: a retry then gets the first response, even if the pool is now full. If the claim has been
+	// released since the first response, its block may belong to another claim, so the retry fails with `claim_released`.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -6344,9 +6424,9 @@ type ClientInterface interface {
 	// Deletes a claim and releases its block according to `status.reclaimPolicy`:
 	//
 	// * `Delete`: the allocation is deleted in the same transaction, so the block is free when the response arrives. If a
-	//   `reuseAfter` was in force when the claim was bound, the allocation stays as `CoolingDown` until that time has
-	//   passed: the project's quotas get the space back at once, but no claim can take the block.
-	// * `Retain`: the allocation stays, without a claim, until it is deleted or bound again.
+	//   `reuseAfter` was in force when the claim was bound, the allocation remains in the phase `CoolingDown` for this time.
+	//   During the cool-down, no claim can take the block, but the block no longer counts in the project's quotas.
+	// * `Retain`: the allocation remains without a claim until the allocation is deleted or bound again.
 	//
 	// Fails with `in_use` while the claim has consumers.
 	//
@@ -6362,11 +6442,10 @@ type ClientInterface interface {
 
 	// PatchClaimWithBody Change a claim
 	//
-	// Changes a claim by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec.reclaimPolicy`. Requires
-	// `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
+	// Changes a claim's labels, annotations and `spec.reclaimPolicy` by a JSON merge patch (RFC 7396). Requires
+	// `If-Match`. A patch without changes writes nothing.
 	//
-	// Fails with `immutable_field`, which names the field, if the patch would change anything else: a bound claim keeps
-	// its block.
+	// Fails with `immutable_field` if the patch would change any other field, because a bound claim keeps its block.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6375,53 +6454,52 @@ type ClientInterface interface {
 
 	// PatchClaimWithApplicationMergePatchPlusJSONBody Change a claim
 	//
-	// Changes a claim by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec.reclaimPolicy`. Requires
-	// `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
+	// Changes a claim's labels, annotations and `spec.reclaimPolicy` by a JSON merge patch (RFC 7396). Requires
+	// `If-Match`. A patch without changes writes nothing.
 	//
-	// Fails with `immutable_field`, which names the field, if the patch would change anything else: a bound claim keeps
-	// its block.
+	// Fails with `immutable_field` if the patch would change any other field, because a bound claim keeps its block.
 	//
 	// Takes a body of the `application/merge-patch+json` content type.
 	//
 	// Corresponds with PATCH /v1/projects/{project}/claims/{claim} (the `PatchClaim` operationId).
 	PatchClaimWithApplicationMergePatchPlusJSONBody(ctx context.Context, project ProjectName, claim ClaimName, params *PatchClaimParams, body PatchClaimApplicationMergePatchPlusJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// PutClaimWithBody Claim a block, or get the one claimed before
+	// PutClaimWithBody Claim a block, or get the existing claim
 	//
-	// Creates a claim under this name, or returns the existing one, so you can retry the request without a key. If no
-	// claim has the name, the server creates one as by `createClaim` (201). If a claim has the name and matches the
-	// request, the server returns it unchanged (200), even if its pool is full by now. Labels and annotations count
-	// only at creation.
+	// Creates a claim with this name, or returns the existing claim, so you can retry the request without an
+	// `Idempotency-Key`. If no claim has the name, the server creates the claim as `createClaim` does (201). If a claim has
+	// the name and matches the request, the server returns the claim unchanged (200), even if its pool is now full. Labels and
+	// annotations are used only at creation.
 	//
-	// The server compares the length, the family, the block and the policy with the values that the claim has:
-	// `prefixLength: 28` matches a claim that got a /28 by default, and `address` matches a `cidr` with that one address.
-	// `className` may name the default class that served the claim. A request without a length matches only a claim that
-	// was created without one. The server compares `ownerRef` too, so that two callers that choose one name for two
-	// objects do not share a block. A request without `ownerRef` matches a claim with any owner.
+	// The server compares the length, the family, the block and the policy with the values of the existing claim:
+	// `prefixLength: 28` matches a claim that got a /28 by default, and `address` matches a `cidr` that contains only this
+	// address. `className` may name the default class that served the claim. A request without a prefix length matches only a
+	// claim that was created without a prefix length. The server also compares `ownerRef`, so that two callers that choose the
+	// same name for different objects do not share a block. A request without `ownerRef` matches a claim with any owner.
 	//
-	// Fails with `already_exists` if a value differs; the error contains the existing and the requested values. Other
-	// errors are as in `createClaim`.
+	// Fails with `already_exists` if a value differs; the error contains the existing and the requested values. The other
+	// errors are those of `createClaim`.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with PUT /v1/projects/{project}/claims/{claim} (the `PutClaim` operationId).
 	PutClaimWithBody(ctx context.Context, project ProjectName, claim ClaimName, params *PutClaimParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// PutClaim Claim a block, or get the one claimed before
+	// PutClaim Claim a block, or get the existing claim
 	//
-	// Creates a claim under this name, or returns the existing one, so you can retry the request without a key. If no
-	// claim has the name, the server creates one as by `createClaim` (201). If a claim has the name and matches the
-	// request, the server returns it unchanged (200), even if its pool is full by now. Labels and annotations count
-	// only at creation.
+	// Creates a claim with this name, or returns the existing claim, so you can retry the request without an
+	// `Idempotency-Key`. If no claim has the name, the server creates the claim as `createClaim` does (201). If a claim has
+	// the name and matches the request, the server returns the claim unchanged (200), even if its pool is now full. Labels and
+	// annotations are used only at creation.
 	//
-	// The server compares the length, the family, the block and the policy with the values that the claim has:
-	// `prefixLength: 28` matches a claim that got a /28 by default, and `address` matches a `cidr` with that one address.
-	// `className` may name the default class that served the claim. A request without a length matches only a claim that
-	// was created without one. The server compares `ownerRef` too, so that two callers that choose one name for two
-	// objects do not share a block. A request without `ownerRef` matches a claim with any owner.
+	// The server compares the length, the family, the block and the policy with the values of the existing claim:
+	// `prefixLength: 28` matches a claim that got a /28 by default, and `address` matches a `cidr` that contains only this
+	// address. `className` may name the default class that served the claim. A request without a prefix length matches only a
+	// claim that was created without a prefix length. The server also compares `ownerRef`, so that two callers that choose the
+	// same name for different objects do not share a block. A request without `ownerRef` matches a claim with any owner.
 	//
-	// Fails with `already_exists` if a value differs; the error contains the existing and the requested values. Other
-	// errors are as in `createClaim`.
+	// Fails with `already_exists` if a value differs; the error contains the existing and the requested values. The other
+	// errors are those of `createClaim`.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -6437,23 +6515,24 @@ type ClientInterface interface {
 
 	// DetachConsumer Detach a consumer from a claim
 	//
-	// Detaches a consumer from the claim. If it was the last one and the claim's `spec.whenUnused` is `Delete`, the server
-	// releases the claim in the same transaction. If the consumer is not attached, or the claim does not exist, the
-	// response is 204 as well. `If-Match` is compared with the claim's `ETag`.
+	// Detaches a consumer from the claim. If this was the claim's last consumer and the claim's `spec.whenUnused` is `Delete`,
+	// the server releases the claim in the same transaction. If the consumer is not attached, or the claim does not exist, the
+	// response is also 204. The server compares `If-Match` with the claim's `ETag`.
 	//
 	// Corresponds with DELETE /v1/projects/{project}/claims/{claim}/consumers/{uid} (the `DetachConsumer` operationId).
 	DetachConsumer(ctx context.Context, project ProjectName, claim ClaimName, uid ConsumerUID, params *DetachConsumerParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// AttachConsumerWithBody Attach a consumer to a claim
 	//
-	// Attaches a consumer to the claim and renews the consumer. If the consumer does not exist, the server creates it from
-	// the body; the body does not change an existing consumer. Returns the claim, with its `Location` and `ETag`: with
-	// 201, or with 200 if the consumer was attached already.
+	// Attaches a consumer to the claim and renews the consumer. If the consumer does not exist, the server creates it from the
+	// body; the body does not change an existing consumer. Returns the claim with its `Location` and `ETag`. The status is
+	// 201, or 200 if the consumer was already attached.
 	//
-	// While a claim has consumers, `deleteClaim` fails with `in_use`. Fails with `too_many_consumers` if the claim has
-	// `spec.maxConsumers` consumers, and with `quota_exceeded` if the project cannot have a new consumer (see
-	// `putConsumer`). Fails with `consumer_ended` if the consumer has ended: an ended consumer never comes back.
-	// `If-Match` is compared with the claim's `ETag`; with `If-None-Match: *` the consumer must not be attached yet.
+	// While a claim has consumers, `deleteClaim` fails with `in_use`. `attachConsumer` fails with `too_many_consumers` if the
+	// claim already has `spec.maxConsumers` consumers, and with `quota_exceeded` if the project cannot have a new consumer
+	// (see `putConsumer`). It fails with `consumer_ended` if the consumer has ended, because an ended consumer cannot be used
+	// again. The server compares `If-Match` with the claim's `ETag`. With `If-None-Match: *`, the consumer must not be
+	// attached yet.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6462,14 +6541,15 @@ type ClientInterface interface {
 
 	// AttachConsumer Attach a consumer to a claim
 	//
-	// Attaches a consumer to the claim and renews the consumer. If the consumer does not exist, the server creates it from
-	// the body; the body does not change an existing consumer. Returns the claim, with its `Location` and `ETag`: with
-	// 201, or with 200 if the consumer was attached already.
+	// Attaches a consumer to the claim and renews the consumer. If the consumer does not exist, the server creates it from the
+	// body; the body does not change an existing consumer. Returns the claim with its `Location` and `ETag`. The status is
+	// 201, or 200 if the consumer was already attached.
 	//
-	// While a claim has consumers, `deleteClaim` fails with `in_use`. Fails with `too_many_consumers` if the claim has
-	// `spec.maxConsumers` consumers, and with `quota_exceeded` if the project cannot have a new consumer (see
-	// `putConsumer`). Fails with `consumer_ended` if the consumer has ended: an ended consumer never comes back.
-	// `If-Match` is compared with the claim's `ETag`; with `If-None-Match: *` the consumer must not be attached yet.
+	// While a claim has consumers, `deleteClaim` fails with `in_use`. `attachConsumer` fails with `too_many_consumers` if the
+	// claim already has `spec.maxConsumers` consumers, and with `quota_exceeded` if the project cannot have a new consumer
+	// (see `putConsumer`). It fails with `consumer_ended` if the consumer has ended, because an ended consumer cannot be used
+	// again. The server compares `If-Match` with the claim's `ETag`. With `If-None-Match: *`, the consumer must not be
+	// attached yet.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -6478,30 +6558,31 @@ type ClientInterface interface {
 
 	// ListClasses List classes
 	//
-	// Lists the classes that the project may use, sorted by name: its own and the shared ones in `platform`.
-	// `metadata.project` is the owner. If the project and `platform` have classes with the same name, the project's
-	// own class comes first, and claims use that one. `status` describes the pools behind the class for this project.
-	// A class must match all filters.
+	// Lists the classes that the project can use, sorted by name: the project's own classes and the shared classes in
+	// `platform`. `metadata.project` is the class's owner. If the project and `platform` have classes with the same
+	// name, the list has the project's own class first, and claims use this class. `status` describes the pools that
+	// the class offers to this project. A class must match all filters.
 	//
 	// Corresponds with GET /v1/projects/{project}/classes (the `ListClasses` operationId).
 	ListClasses(ctx context.Context, project ProjectName, params *ListClassesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreateClassWithBody Create a class
 	//
-	// Creates a class: a policy for handing out blocks of one family. It serves claims as soon as a pool lists it in
-	// `classNames`. A `shared` class in `platform` serves every project; a class in another project serves only that
-	// project.
+	// Creates a class: a policy for handing out blocks of one address family. The class serves claims as soon as a
+	// pool lists the class in `classNames`. A `shared` class in `platform` serves every project. A class in any other
+	// project serves only its own project.
 	//
-	// With `poolPer` claims do not draw from the pools that list the class. Instead each project has its own pool for
-	// each combination of the other values in `scope`. The first claim carves this pool, with length
-	// `poolPrefixLength`, from the first pool that lists the class and has room, in the transaction that binds the
-	// claim. The pool belongs to the project that owns its parent pool, and counts in the claiming project's quotas.
+	// With `poolPer`, claims do not get blocks directly from the pools that list the class. Instead each project has a
+	// separate pool for each combination of the other values in `scope`. The first claim with such a combination
+	// carves this pool, with the prefix length `poolPrefixLength`, in the transaction that binds the claim. The parent
+	// is the first pool that lists the class and has a large enough free block. The new pool belongs to the project
+	// that owns the parent, and counts in the quotas of the project that claims.
 	//
 	// Fails with `already_exists` if the name is taken, or if `isDefault` is true and another class is the project's
-	// default for this family. `conflictsWith` then names that class; with `moveDefault=true` the new class replaces
-	// it as the default. Fails with `in_use` if the project's pools list a class in `platform` with this name, because
-	// claims by this name would then use the new class, which the pools do not back. A project has at most 256
-	// classes; another one fails with `quota_exceeded`.
+	// default for this family. `conflictsWith` then names the other class. With `moveDefault=true`, the new class
+	// becomes the default instead. Fails with `in_use` if the project's pools list a class in `platform` with this
+	// name, because claims by this name would then use the new class, which these pools do not list. A project has at
+	// most 256 classes; creating another class fails with `quota_exceeded`.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6510,20 +6591,21 @@ type ClientInterface interface {
 
 	// CreateClass Create a class
 	//
-	// Creates a class: a policy for handing out blocks of one family. It serves claims as soon as a pool lists it in
-	// `classNames`. A `shared` class in `platform` serves every project; a class in another project serves only that
-	// project.
+	// Creates a class: a policy for handing out blocks of one address family. The class serves claims as soon as a
+	// pool lists the class in `classNames`. A `shared` class in `platform` serves every project. A class in any other
+	// project serves only its own project.
 	//
-	// With `poolPer` claims do not draw from the pools that list the class. Instead each project has its own pool for
-	// each combination of the other values in `scope`. The first claim carves this pool, with length
-	// `poolPrefixLength`, from the first pool that lists the class and has room, in the transaction that binds the
-	// claim. The pool belongs to the project that owns its parent pool, and counts in the claiming project's quotas.
+	// With `poolPer`, claims do not get blocks directly from the pools that list the class. Instead each project has a
+	// separate pool for each combination of the other values in `scope`. The first claim with such a combination
+	// carves this pool, with the prefix length `poolPrefixLength`, in the transaction that binds the claim. The parent
+	// is the first pool that lists the class and has a large enough free block. The new pool belongs to the project
+	// that owns the parent, and counts in the quotas of the project that claims.
 	//
 	// Fails with `already_exists` if the name is taken, or if `isDefault` is true and another class is the project's
-	// default for this family. `conflictsWith` then names that class; with `moveDefault=true` the new class replaces
-	// it as the default. Fails with `in_use` if the project's pools list a class in `platform` with this name, because
-	// claims by this name would then use the new class, which the pools do not back. A project has at most 256
-	// classes; another one fails with `quota_exceeded`.
+	// default for this family. `conflictsWith` then names the other class. With `moveDefault=true`, the new class
+	// becomes the default instead. Fails with `in_use` if the project's pools list a class in `platform` with this
+	// name, because claims by this name would then use the new class, which these pools do not list. A project has at
+	// most 256 classes; creating another class fails with `quota_exceeded`.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -6534,30 +6616,32 @@ type ClientInterface interface {
 	//
 	// Deletes one of the project's own classes.
 	//
-	// Fails with `in_use` while the class is used: a pool lists it, a pool carved for one of its scopes exists, or a
-	// claim names it. A refusal changes nothing and contains the numbers of these pools and claims.
+	// Fails with `in_use` while a pool lists the class, a pool that was carved for one of the class's scopes exists,
+	// or a claim names the class. The error contains the numbers of these pools and claims. A request that fails
+	// changes nothing.
 	//
 	// Corresponds with DELETE /v1/projects/{project}/classes/{className} (the `DeleteClass` operationId).
 	DeleteClass(ctx context.Context, project ProjectName, className ClassName, params *DeleteClassParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetClass Read a class
 	//
-	// Returns the class that the project's claims get by this name: the project's own class, or else the shared class in
-	// `platform`. `status` describes the pools behind the class for this project, with exact current figures.
+	// Returns the class that the project's claims use if they name this class: the project's own class with this name,
+	// or else the shared class in `platform`. `status` describes the pools that the class offers to this project, with
+	// exact current figures.
 	//
 	// Corresponds with GET /v1/projects/{project}/classes/{className} (the `GetClass` operationId).
 	GetClass(ctx context.Context, project ProjectName, className ClassName, params *GetClassParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PatchClassWithBody Change a class
 	//
-	// Changes one of the project's own classes by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`,
-	// except `provisioner`, `ipFamily`, `uniqueWithin`, `poolPer` and `poolPrefixLength`. Requires `If-Match`. A patch
-	// that changes nothing returns the same `ETag` and writes nothing. Changes apply to later claims; existing claims keep
-	// the values with which they were bound, even if the class is no longer shared.
+	// Changes the labels, annotations and `spec` of one of the project's own classes by a JSON merge patch (RFC 7396). The
+	// patch cannot change `provisioner`, `ipFamily`, `uniqueWithin`, `poolPer` and `poolPrefixLength`. Requires `If-Match`. A
+	// patch without changes writes nothing. Changes apply to later claims; existing claims keep the values with which they
+	// were bound, even if the class is no longer shared.
 	//
 	// Fails with `already_exists` if `isDefault` becomes true and another class is the project's default for this family.
-	// `conflictsWith` then names that class; with `moveDefault=true` this class replaces it as the default. Fails with
-	// `immutable_field`, which names the field, if the patch would change anything else.
+	// `conflictsWith` then names the other class. With `moveDefault=true`, this class becomes the default instead. Fails with
+	// `immutable_field` if the patch would change any other field.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6566,14 +6650,14 @@ type ClientInterface interface {
 
 	// PatchClassWithApplicationMergePatchPlusJSONBody Change a class
 	//
-	// Changes one of the project's own classes by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`,
-	// except `provisioner`, `ipFamily`, `uniqueWithin`, `poolPer` and `poolPrefixLength`. Requires `If-Match`. A patch
-	// that changes nothing returns the same `ETag` and writes nothing. Changes apply to later claims; existing claims keep
-	// the values with which they were bound, even if the class is no longer shared.
+	// Changes the labels, annotations and `spec` of one of the project's own classes by a JSON merge patch (RFC 7396). The
+	// patch cannot change `provisioner`, `ipFamily`, `uniqueWithin`, `poolPer` and `poolPrefixLength`. Requires `If-Match`. A
+	// patch without changes writes nothing. Changes apply to later claims; existing claims keep the values with which they
+	// were bound, even if the class is no longer shared.
 	//
 	// Fails with `already_exists` if `isDefault` becomes true and another class is the project's default for this family.
-	// `conflictsWith` then names that class; with `moveDefault=true` this class replaces it as the default. Fails with
-	// `immutable_field`, which names the field, if the patch would change anything else.
+	// `conflictsWith` then names the other class. With `moveDefault=true`, this class becomes the default instead. Fails with
+	// `immutable_field` if the patch would change any other field.
 	//
 	// Takes a body of the `application/merge-patch+json` content type.
 	//
@@ -6583,26 +6667,26 @@ type ClientInterface interface {
 	// ListScopePools List the pools for the project's scopes
 	//
 	// Lists the pools that serve the project's claims by a class with `poolPer`, one for each scope, sorted by scope.
-	// Another project may own such a pool; for it the list omits the labels, the annotations, the description and the
-	// parent. To see a pool's holdings, list the claims with the filter `pool`.
+	// For a pool that another project owns, the list omits the labels, the annotations, the description and the
+	// parent. To see the blocks in a pool, list the claims with the filter `pool`.
 	//
 	// Corresponds with GET /v1/projects/{project}/classes/{className}/scopes (the `ListScopePools` operationId).
 	ListScopePools(ctx context.Context, project ProjectName, className ClassName, params *ListScopePoolsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetScopePool Read the pool for a scope
 	//
-	// Returns the pool that serves the project's claims in this scope, as in `listScopePools`.
+	// Returns the pool that serves the project's claims in this scope, with the same fields as in `listScopePools`.
 	//
 	// Corresponds with GET /v1/projects/{project}/classes/{className}/scopes/{scope} (the `GetScopePool` operationId).
 	GetScopePool(ctx context.Context, project ProjectName, className ClassName, scope ScopeText, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PutScopePool Carve the pool for a scope before its first claim
 	//
-	// Carves the pool for a scope as the scope's first claim would (201), or returns the existing one (200): for example,
-	// for a node before a pod is scheduled to it. The pool counts in the project's quotas. The server gives an empty pool
-	// back after the class's `emptyPoolTTL`.
+	// Carves the pool for a scope as the scope's first claim does (201), or returns the existing pool (200). For example, the
+	// pool for a node can be carved before a pod is scheduled to the node. The pool counts in the project's quotas. The server
+	// deletes an empty pool after the class's `emptyPoolTTL`.
 	//
-	// Fails like the claim: `pool_exhausted`, `exhausted_by_cooldown`, `pool_draining`, `no_pool_for_class`,
+	// Fails with the same codes as the claim: `pool_exhausted`, `exhausted_by_cooldown`, `pool_draining`, `no_pool_for_class`,
 	// `quota_exceeded`.
 	//
 	// Corresponds with PUT /v1/projects/{project}/classes/{className}/scopes/{scope} (the `PutScopePool` operationId).
@@ -6610,9 +6694,9 @@ type ClientInterface interface {
 
 	// RenewConsumersWithBody Renew many consumers
 	//
-	// Renews up to 1,000 consumers in a realm, and returns for each whether it was renewed, has ended or is unknown.
-	// The request does not end the consumers that it omits. A consumer ends if it is not renewed within its time to
-	// live. A renewal never revives a consumer that has ended. You can retry the request.
+	// Renews up to 1,000 consumers in a realm. For each consumer, the response shows whether the consumer was renewed,
+	// has ended or is unknown. The request does not end other consumers. A consumer ends if it is not renewed within
+	// its time to live. A renewal never revives a consumer that has ended. You can retry the request.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6621,9 +6705,9 @@ type ClientInterface interface {
 
 	// RenewConsumers Renew many consumers
 	//
-	// Renews up to 1,000 consumers in a realm, and returns for each whether it was renewed, has ended or is unknown.
-	// The request does not end the consumers that it omits. A consumer ends if it is not renewed within its time to
-	// live. A renewal never revives a consumer that has ended. You can retry the request.
+	// Renews up to 1,000 consumers in a realm. For each consumer, the response shows whether the consumer was renewed,
+	// has ended or is unknown. The request does not end other consumers. A consumer ends if it is not renewed within
+	// its time to live. A renewal never revives a consumer that has ended. You can retry the request.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -6632,14 +6716,14 @@ type ClientInterface interface {
 
 	// GetHistory Show an address's holders
 	//
-	// Returns the claims and the child pools that hold or held a block with this address, carved from one of the project's
-	// pools. With `at` it returns the holders at that moment, the most specific block first. Without `at` the present
-	// holders come first, in this order, and then the past holders, the latest first. An address can have several holders
-	// at one moment: a claim within child pools, and pools in several spaces.
+	// Returns the past and present holders of an address in the project's pools: the claims and child pools whose block
+	// contains the address. With `at`, the response has the holders at that time, with the most specific block first. Without
+	// `at`, the present holders come first in the same order. The past holders follow, with the latest first. An address can
+	// have several holders at the same time: a claim within child pools, and pools in several spaces.
 	//
-	// For other projects' pools the response contains only the blocks that the project itself holds there now, by
-	// claims or as retained allocations. Earlier holdings are in the history of the projects that own the pools, and
-	// in the project's own audit trail.
+	// For pools of other projects, the response contains only the blocks that this project holds now, through claims or as
+	// retained allocations. For blocks that it held earlier, see this project's audit trail, or the history of the projects
+	// that own the pools.
 	//
 	// Corresponds with GET /v1/projects/{project}/history (the `GetHistory` operationId).
 	GetHistory(ctx context.Context, project ProjectName, params *GetHistoryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -6654,8 +6738,8 @@ type ClientInterface interface {
 
 	// DeleteMember Remove a member
 	//
-	// Deletes a member, and so removes the subject's role. The change takes effect on every server within 5 seconds.
-	// Resources that the subject created stay.
+	// Deletes a member, which removes the subject's role. The change takes effect on every server within 5 seconds.
+	// Resources that the subject created remain.
 	//
 	// Fails with `last_admin` if the deletion would leave the project `platform` without an admin.
 	//
@@ -6671,9 +6755,9 @@ type ClientInterface interface {
 
 	// PutMemberWithBody Give a subject a role
 	//
-	// Creates a member (201), or gives it another role (200). If the member has this role already, the server writes
-	// nothing. The server does not check that the subject exists: the role applies as soon as the subject exists. With
-	// `If-Match` the member must exist, and the header must match its current `ETag`.
+	// Creates a member (201), or gives an existing member another role (200). If the member already has the role, the
+	// server writes nothing. The server does not check that the subject exists: the role applies as soon as the
+	// subject exists. With `If-Match`, the member must exist, and the header must match the member's current `ETag`.
 	//
 	// The change takes effect on every server within 5 seconds. Fails with `last_admin` if the change would leave the
 	// project `platform` without an admin.
@@ -6685,9 +6769,9 @@ type ClientInterface interface {
 
 	// PutMember Give a subject a role
 	//
-	// Creates a member (201), or gives it another role (200). If the member has this role already, the server writes
-	// nothing. The server does not check that the subject exists: the role applies as soon as the subject exists. With
-	// `If-Match` the member must exist, and the header must match its current `ETag`.
+	// Creates a member (201), or gives an existing member another role (200). If the member already has the role, the
+	// server writes nothing. The server does not check that the subject exists: the role applies as soon as the
+	// subject exists. With `If-Match`, the member must exist, and the header must match the member's current `ETag`.
 	//
 	// The change takes effect on every server within 5 seconds. Fails with `last_admin` if the change would leave the
 	// project `platform` without an admin.
@@ -6708,35 +6792,37 @@ type ClientInterface interface {
 	//
 	// Creates a pool and carves its block, in one transaction. The response contains the block in `status.allocatedCIDR`.
 	//
-	// * A **root** has `cidr` and is carved from a space: the project's own, or one that was granted to it. Fails with
-	//   `overlap` if it overlaps another root in its space, even another project's.
-	// * A **child** has `parentRef` and either `prefixLength` (the parent's strategy chooses the block) or `cidr`
-	//   (exactly this block in the parent). A child inherits the parent's family and space. Children may nest to any depth.
-	//   The parent must be in the same project.
+	// * A **root** pool has `cidr`. Its block is carved from a space of the project, or from a space that was granted to the
+	//   project. The request fails with `overlap` if the block overlaps another root pool in the space, even a root pool of
+	//   another project.
+	// * A **child** pool has `parentRef` and either `prefixLength` (the parent's strategy chooses the block) or `cidr` (the
+	//   exact block in the parent). A child pool inherits the parent's address family and space. Child pools can be nested to
+	//   any depth. The parent must be in the same project.
 	//
-	// With `classNames` the pool backs these classes. Each class must have the pool's family. The class is the project's
-	// own, or else a shared one in `platform`. Carve looks up a class by its name only when the pool starts to list
-	// it. The pool keeps the class even if the class's visibility changes later. At most 256 pools in a project may
-	// back one class; another one fails with `quota_exceeded`. A pool fails with `overlap` if it overlaps another pool
-	// of a class with `uniqueWithin: Class`.
+	// `classNames` names the classes that can use the pool. Each class must have the pool's address family. A name refers to
+	// the project's own class, or else to the shared class in `platform`. Carve looks up the class only when the name is added
+	// to the list. The pool keeps the class even if the class's visibility changes later. At most 256 pools in a project can
+	// list one class; another pool fails with `quota_exceeded`. The request fails with `overlap` if a class has
+	// `uniqueWithin: Class` and the pool overlaps another pool that lists the class.
 	//
-	// With `regions` these regions serve the pool. With `region` the pool has its home in that region, not in the
-	// server's. A child has its own regions, independent of its parent. Fails with `invalid_argument` if a region does
-	// not exist in this installation (the response lists the existing regions), or if `regions` lacks the home.
+	// `regions` names the regions that serve the pool, and `region` names the pool's home region. A child pool's regions are
+	// independent of its parent's regions. The request fails with `invalid_argument` if a region does not exist in this
+	// installation (the response lists the existing regions), or if `regions` lacks the home region.
 	//
-	// A child fails with the same codes as a claim:
+	// A request for a child pool fails with the same codes as a claim:
 	//
 	// * `pool_draining`: the parent is being drained;
 	// * `pool_exhausted`: no free block is large enough;
 	// * `exhausted_by_cooldown`: only blocks in cool-down are large enough;
 	// * `block_taken`: the requested block is held;
 	// * `allocation_retained`: a retained allocation keeps the requested block;
-	// * `never_satisfiable`: the block would not fit into an empty parent;
+	// * `never_satisfiable`: the block would not fit even if the parent were empty;
 	// * `prefix_length_rejected`: the parent's bounds exclude the length;
-	// * `family_mismatch`: the family differs from the parent's. A class for the other family fails with this code too.
+	// * `family_mismatch`: the address family differs from the parent's. A class for another address family causes this code
+	//   too.
 	//
-	// Fails with `not_found` if a class does not exist, with `quota_exceeded` if a quota allows no further pool, and with
-	// `already_exists` if the name is taken. A request that fails changes nothing.
+	// A request for any pool fails with `not_found` if a class does not exist, with `quota_exceeded` if a quota allows no
+	// further pool, and with `already_exists` if the name is taken. A request that fails changes nothing.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6747,35 +6833,37 @@ type ClientInterface interface {
 	//
 	// Creates a pool and carves its block, in one transaction. The response contains the block in `status.allocatedCIDR`.
 	//
-	// * A **root** has `cidr` and is carved from a space: the project's own, or one that was granted to it. Fails with
-	//   `overlap` if it overlaps another root in its space, even another project's.
-	// * A **child** has `parentRef` and either `prefixLength` (the parent's strategy chooses the block) or `cidr`
-	//   (exactly this block in the parent). A child inherits the parent's family and space. Children may nest to any depth.
-	//   The parent must be in the same project.
+	// * A **root** pool has `cidr`. Its block is carved from a space of the project, or from a space that was granted to the
+	//   project. The request fails with `overlap` if the block overlaps another root pool in the space, even a root pool of
+	//   another project.
+	// * A **child** pool has `parentRef` and either `prefixLength` (the parent's strategy chooses the block) or `cidr` (the
+	//   exact block in the parent). A child pool inherits the parent's address family and space. Child pools can be nested to
+	//   any depth. The parent must be in the same project.
 	//
-	// With `classNames` the pool backs these classes. Each class must have the pool's family. The class is the project's
-	// own, or else a shared one in `platform`. Carve looks up a class by its name only when the pool starts to list
-	// it. The pool keeps the class even if the class's visibility changes later. At most 256 pools in a project may
-	// back one class; another one fails with `quota_exceeded`. A pool fails with `overlap` if it overlaps another pool
-	// of a class with `uniqueWithin: Class`.
+	// `classNames` names the classes that can use the pool. Each class must have the pool's address family. A name refers to
+	// the project's own class, or else to the shared class in `platform`. Carve looks up the class only when the name is added
+	// to the list. The pool keeps the class even if the class's visibility changes later. At most 256 pools in a project can
+	// list one class; another pool fails with `quota_exceeded`. The request fails with `overlap` if a class has
+	// `uniqueWithin: Class` and the pool overlaps another pool that lists the class.
 	//
-	// With `regions` these regions serve the pool. With `region` the pool has its home in that region, not in the
-	// server's. A child has its own regions, independent of its parent. Fails with `invalid_argument` if a region does
-	// not exist in this installation (the response lists the existing regions), or if `regions` lacks the home.
+	// `regions` names the regions that serve the pool, and `region` names the pool's home region. A child pool's regions are
+	// independent of its parent's regions. The request fails with `invalid_argument` if a region does not exist in this
+	// installation (the response lists the existing regions), or if `regions` lacks the home region.
 	//
-	// A child fails with the same codes as a claim:
+	// A request for a child pool fails with the same codes as a claim:
 	//
 	// * `pool_draining`: the parent is being drained;
 	// * `pool_exhausted`: no free block is large enough;
 	// * `exhausted_by_cooldown`: only blocks in cool-down are large enough;
 	// * `block_taken`: the requested block is held;
 	// * `allocation_retained`: a retained allocation keeps the requested block;
-	// * `never_satisfiable`: the block would not fit into an empty parent;
+	// * `never_satisfiable`: the block would not fit even if the parent were empty;
 	// * `prefix_length_rejected`: the parent's bounds exclude the length;
-	// * `family_mismatch`: the family differs from the parent's. A class for the other family fails with this code too.
+	// * `family_mismatch`: the address family differs from the parent's. A class for another address family causes this code
+	//   too.
 	//
-	// Fails with `not_found` if a class does not exist, with `quota_exceeded` if a quota allows no further pool, and with
-	// `already_exists` if the name is taken. A request that fails changes nothing.
+	// A request for any pool fails with `not_found` if a class does not exist, with `quota_exceeded` if a quota allows no
+	// further pool, and with `already_exists` if the name is taken. A request that fails changes nothing.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -6784,10 +6872,12 @@ type ClientInterface interface {
 
 	// DeletePool Delete a pool
 	//
-	// Deletes a pool with its reservations, and gives its block back to its parent or its space in the same transaction.
+	// Deletes a pool with its reservations, and returns the pool's block to the parent pool or the space in the same
+	// transaction.
 	//
-	// Fails with `in_use` while claims or child pools hold blocks in it, and with `allocation_retained` while only
-	// retained allocations do. A refusal changes nothing and contains the number of these objects.
+	// Fails with `in_use` while claims or child pools have blocks in the pool, and with `allocation_retained` while
+	// only retained allocations do. The error contains the number of these objects. A request that fails changes
+	// nothing.
 	//
 	// Corresponds with DELETE /v1/projects/{project}/pools/{pool} (the `DeletePool` operationId).
 	DeletePool(ctx context.Context, project ProjectName, pool PoolName, params *DeletePoolParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -6801,27 +6891,29 @@ type ClientInterface interface {
 
 	// PatchPoolWithBody Change a pool
 	//
-	// Changes a pool by a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`,
-	// `spec.allocation`, `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions`, `spec.drain` and
-	// `spec.description`. Requires `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
+	// Changes a pool's labels, annotations, `spec.visibility`, `spec.allocation`, `spec.reservations`,
+	// `spec.classNames`, `spec.reuseAfter`, `spec.regions`, `spec.drain` and `spec.description` by a JSON merge patch
+	// (RFC 7396). Requires `If-Match`. A patch without changes writes nothing.
 	//
 	// The patch replaces `reservations`, `classNames` and `regions` as a whole. Space that you remove from
-	// `reservations` is free in the same transaction. A class that you remove from `classNames` no longer uses this
-	// pool for later claims. A region that you add to `regions` serves the pool from then on; a region that you remove
-	// returns its lent blocks to the home. New bounds and a new `reuseAfter` apply to later carving; held blocks stay.
+	// `reservations` is free in the same transaction. A class that you remove from `classNames` cannot use this pool
+	// for later claims. A region that you add to `regions` serves the pool from then on. A region that you remove
+	// returns its borrowed blocks to the home region. New bounds and a new `reuseAfter` apply to later claims and
+	// child pools; held blocks do not change.
 	//
 	// Fails with:
 	//
-	// * `in_use` if a region that leaves `regions` still holds blocks from the pool;
+	// * `in_use` if a region that the patch removes still holds blocks from the pool;
 	// * `block_taken` if a new reservation covers a held block, and `allocation_retained` if a retained allocation keeps
 	//   that block;
-	// * `not_found` if a class does not exist, and `family_mismatch` if it has the other family;
-	// * `overlap` if a class with `uniqueWithin: Class` is added, and the pool overlaps another pool of the class;
-	// * `quota_exceeded` if a class is added that 256 pools of the project back;
-	// * `invalid_argument` if a region does not exist in this installation, or if `regions` lacks the home;
-	// * `immutable_field`, which names the field, if the patch would change anything else: the carved block and the home
-	//   never change, and a class with `uniqueWithin: Class` does not leave `classNames`. A pool that was carved for a
-	//   scope (`status.scope`) cannot list classes or be shared.
+	// * `not_found` if a class does not exist, and `family_mismatch` if a class has another address family;
+	// * `overlap` if the patch adds a class with `uniqueWithin: Class`, and the pool overlaps another pool that lists
+	//   the class;
+	// * `quota_exceeded` if the patch adds a class that 256 pools in the project already list;
+	// * `invalid_argument` if a region does not exist in this installation, or if `regions` lacks the home region;
+	// * `immutable_field` if the patch would change any other field. The pool's block and home region never change. A
+	//   class with `uniqueWithin: Class` cannot be removed from `classNames`. A pool that was carved for a scope
+	//   (`status.scope`) cannot list classes or be shared.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6830,27 +6922,29 @@ type ClientInterface interface {
 
 	// PatchPoolWithApplicationMergePatchPlusJSONBody Change a pool
 	//
-	// Changes a pool by a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`,
-	// `spec.allocation`, `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions`, `spec.drain` and
-	// `spec.description`. Requires `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
+	// Changes a pool's labels, annotations, `spec.visibility`, `spec.allocation`, `spec.reservations`,
+	// `spec.classNames`, `spec.reuseAfter`, `spec.regions`, `spec.drain` and `spec.description` by a JSON merge patch
+	// (RFC 7396). Requires `If-Match`. A patch without changes writes nothing.
 	//
 	// The patch replaces `reservations`, `classNames` and `regions` as a whole. Space that you remove from
-	// `reservations` is free in the same transaction. A class that you remove from `classNames` no longer uses this
-	// pool for later claims. A region that you add to `regions` serves the pool from then on; a region that you remove
-	// returns its lent blocks to the home. New bounds and a new `reuseAfter` apply to later carving; held blocks stay.
+	// `reservations` is free in the same transaction. A class that you remove from `classNames` cannot use this pool
+	// for later claims. A region that you add to `regions` serves the pool from then on. A region that you remove
+	// returns its borrowed blocks to the home region. New bounds and a new `reuseAfter` apply to later claims and
+	// child pools; held blocks do not change.
 	//
 	// Fails with:
 	//
-	// * `in_use` if a region that leaves `regions` still holds blocks from the pool;
+	// * `in_use` if a region that the patch removes still holds blocks from the pool;
 	// * `block_taken` if a new reservation covers a held block, and `allocation_retained` if a retained allocation keeps
 	//   that block;
-	// * `not_found` if a class does not exist, and `family_mismatch` if it has the other family;
-	// * `overlap` if a class with `uniqueWithin: Class` is added, and the pool overlaps another pool of the class;
-	// * `quota_exceeded` if a class is added that 256 pools of the project back;
-	// * `invalid_argument` if a region does not exist in this installation, or if `regions` lacks the home;
-	// * `immutable_field`, which names the field, if the patch would change anything else: the carved block and the home
-	//   never change, and a class with `uniqueWithin: Class` does not leave `classNames`. A pool that was carved for a
-	//   scope (`status.scope`) cannot list classes or be shared.
+	// * `not_found` if a class does not exist, and `family_mismatch` if a class has another address family;
+	// * `overlap` if the patch adds a class with `uniqueWithin: Class`, and the pool overlaps another pool that lists
+	//   the class;
+	// * `quota_exceeded` if the patch adds a class that 256 pools in the project already list;
+	// * `invalid_argument` if a region does not exist in this installation, or if `regions` lacks the home region;
+	// * `immutable_field` if the patch would change any other field. The pool's block and home region never change. A
+	//   class with `uniqueWithin: Class` cannot be removed from `classNames`. A pool that was carved for a scope
+	//   (`status.scope`) cannot list classes or be shared.
 	//
 	// Takes a body of the `application/merge-patch+json` content type.
 	//
@@ -6859,9 +6953,9 @@ type ClientInterface interface {
 
 	// GetPoolFree Show a pool's free blocks
 	//
-	// Returns the free space in a pool, by size and by address. `items` are the free blocks, each as large as possible,
-	// sorted by prefix length and then by address. With `prefixLength` they are only the blocks that can contain a block
-	// with that length. `summary` covers the whole pool, on every page.
+	// Returns the free space in a pool, by size and by address. `items` lists the free blocks, sorted by prefix length
+	// and then by address. Each free block is as large as possible. With `prefixLength`, `items` lists only the free
+	// blocks that can contain a block with this prefix length. On every page, `summary` covers the whole pool.
 	//
 	// Corresponds with GET /v1/projects/{project}/pools/{pool}/free (the `GetPoolFree` operationId).
 	GetPoolFree(ctx context.Context, project ProjectName, pool PoolName, params *GetPoolFreeParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -6875,8 +6969,8 @@ type ClientInterface interface {
 
 	// DeletePoolGrant Revoke a pool grant
 	//
-	// Deletes a grant to use a pool. As soon as the server has responded, it refuses new claims from the pool, unless
-	// another grant allows them. Claims keep the blocks that they hold.
+	// Deletes a grant to use a pool. After the response, the server refuses the consumer's new claims from the pool,
+	// unless another grant allows them. Existing claims keep their blocks.
 	//
 	// Corresponds with DELETE /v1/projects/{project}/pools/{pool}/grants/{consumer} (the `DeletePoolGrant` operationId).
 	DeletePoolGrant(ctx context.Context, project ProjectName, pool PoolName, consumer Consumer, params *DeletePoolGrantParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -6890,12 +6984,12 @@ type ClientInterface interface {
 
 	// PutPoolGrant Grant a pool
 	//
-	// Lets the consumer, one project or every project (`*`), claim from the pool while its `visibility` is `shared`.
-	// Returns 201, or 200 if the grant exists already; a grant never changes.
+	// Allows the consumer (one project, or `*` for every project) to claim from the pool while the pool's `visibility`
+	// is `shared`. Returns 201, or 200 if the grant already exists. A grant never changes.
 	//
-	// The response does not reveal whether the project exists. A grant applies only to the project that has the name
-	// at that time. When a project is created or deleted, all grants to its name end. The project that owns the pool
-	// needs no grant and gets none (`invalid_argument`).
+	// The response does not reveal whether the consumer exists. A grant applies only to the project that has the
+	// consumer's name when the grant is created. When a project with this name is created or deleted, the grant ends.
+	// A grant to the pool's own project fails with `invalid_argument`.
 	//
 	// Corresponds with PUT /v1/projects/{project}/pools/{pool}/grants/{consumer} (the `PutPoolGrant` operationId).
 	PutPoolGrant(ctx context.Context, project ProjectName, pool PoolName, consumer Consumer, params *PutPoolGrantParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -6903,22 +6997,22 @@ type ClientInterface interface {
 	// GetPoolMap Show the pool as a map
 	//
 	// Cuts a block in the pool into cells of equal size and returns each cell's state: free, held by one block, or
-	// divided further (`Mixed`). The map is exact. Its cost depends only on the number of cells. To zoom in, repeat
-	// the request with a cell's block in `within`.
+	// divided further (`Mixed`). The map is exact. The cost of the request depends only on the number of cells. To
+	// zoom in, repeat the request with a cell's block in `within`.
 	//
-	// Adjacent cells with the same state form one item: cells in one held block, free cells, or `Mixed` cells. The items
+	// Adjacent cells form one item if one held block covers them, if all are free, or if all are `Mixed`. The items
 	// are sorted by address and cover every cell.
 	//
 	// Corresponds with GET /v1/projects/{project}/pools/{pool}/map (the `GetPoolMap` operationId).
 	GetPoolMap(ctx context.Context, project ProjectName, pool PoolName, params *GetPoolMapParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetPoolUtilization Show how the pool filled up
+	// GetPoolUtilization Show a pool's use over time
 	//
-	// Returns the pool's use over time, and estimates when it will be full. Servers record the use once an hour. They
-	// keep hourly records for 14 days, and each day's last and highest figure for 400 days. The points are sorted by
-	// time and evenly spaced, from `since` (or the first record after it) to `until`. Each point has the last figure
-	// recorded before it. A point is omitted if that record is more than two days old. Without `until` the last point
-	// is the current use, read during the request.
+	// Returns the pool's use over time, and an estimate of the time when the pool will be full. The servers record the
+	// use once an hour. They keep hourly records for 14 days, and the last and the highest figure of each day for 400
+	// days. The points are evenly spaced in time, from `since` (or the first record after `since`) to `until`. Each
+	// point has the figure in the last record before the point. A point is omitted if this record is more than two
+	// days older. Without `until`, the last point is the current use, read during the request.
 	//
 	// Corresponds with GET /v1/projects/{project}/pools/{pool}/utilization (the `GetPoolUtilization` operationId).
 	GetPoolUtilization(ctx context.Context, project ProjectName, pool PoolName, params *GetPoolUtilizationParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -6932,7 +7026,7 @@ type ClientInterface interface {
 
 	// DeleteQuota Delete a quota
 	//
-	// Deletes a quota, which then limits nothing. The project keeps its holdings. Fails with `permission_denied` if the
+	// Deletes a quota and its limits. The project keeps its claims and pools. Fails with `permission_denied` if the
 	// quota belongs to the platform (`status.owner`) and the caller is not an admin of `platform`.
 	//
 	// Corresponds with DELETE /v1/projects/{project}/quotas/{quota} (the `DeleteQuota` operationId).
@@ -6947,17 +7041,17 @@ type ClientInterface interface {
 
 	// PutQuotaWithBody Set a quota
 	//
-	// Creates a quota (201), or replaces its limits and its description (200). A new quota counts the project's existing
-	// holdings. If the quota has this spec already, the server writes nothing. The server accepts a limit below the
-	// current use: existing holdings stay, and it refuses new ones until the use is below the limit. With `If-Match` the
-	// quota must exist, and the header must match its current `ETag`.
+	// Creates a quota (201), or replaces the limits and the description of an existing quota (200). A new quota counts what
+	// the project already uses. If the quota already has this spec, the server writes nothing. A limit may be below the
+	// current use: the project keeps what it has, and the server refuses new claims and pools until the use is below the
+	// limit. With `If-Match`, the quota must exist, and the header must match the quota's current `ETag`.
 	//
-	// A quota that an admin of `platform` creates or changes belongs to the platform (`status.owner`), even if the project
-	// created it. From then on the project's own admins cannot change or delete it: the request fails with
-	// `permission_denied`.
+	// A quota that an admin of `platform` creates or changes belongs to the platform (`status.owner`), even if an admin of the
+	// project created the quota. From then on, the project's own admins cannot change or delete the quota: their requests fail
+	// with `permission_denied`.
 	//
-	// A project has at most 16 quotas; another one fails with `quota_exceeded`. Fails with `immutable_field` if the
-	// existing quota has another scope: delete it and create it again.
+	// A project has at most 16 quotas; creating another quota fails with `quota_exceeded`. A request that would change the
+	// scope of an existing quota fails with `immutable_field`: delete the quota and create it again.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6966,17 +7060,17 @@ type ClientInterface interface {
 
 	// PutQuota Set a quota
 	//
-	// Creates a quota (201), or replaces its limits and its description (200). A new quota counts the project's existing
-	// holdings. If the quota has this spec already, the server writes nothing. The server accepts a limit below the
-	// current use: existing holdings stay, and it refuses new ones until the use is below the limit. With `If-Match` the
-	// quota must exist, and the header must match its current `ETag`.
+	// Creates a quota (201), or replaces the limits and the description of an existing quota (200). A new quota counts what
+	// the project already uses. If the quota already has this spec, the server writes nothing. A limit may be below the
+	// current use: the project keeps what it has, and the server refuses new claims and pools until the use is below the
+	// limit. With `If-Match`, the quota must exist, and the header must match the quota's current `ETag`.
 	//
-	// A quota that an admin of `platform` creates or changes belongs to the platform (`status.owner`), even if the project
-	// created it. From then on the project's own admins cannot change or delete it: the request fails with
-	// `permission_denied`.
+	// A quota that an admin of `platform` creates or changes belongs to the platform (`status.owner`), even if an admin of the
+	// project created the quota. From then on, the project's own admins cannot change or delete the quota: their requests fail
+	// with `permission_denied`.
 	//
-	// A project has at most 16 quotas; another one fails with `quota_exceeded`. Fails with `immutable_field` if the
-	// existing quota has another scope: delete it and create it again.
+	// A project has at most 16 quotas; creating another quota fails with `quota_exceeded`. A request that would change the
+	// scope of an existing quota fails with `immutable_field`: delete the quota and create it again.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -6985,26 +7079,26 @@ type ClientInterface interface {
 
 	// GetRealm Read a realm's state
 	//
-	// Returns how many live consumers the realm has in this server's region, how many of them have expired, and whether
-	// the server ends expired consumers. A realm needs no creation: for a realm without consumers the counts are 0.
+	// Returns the numbers of live and of expired consumers in this server's region, and whether the server ends
+	// expired consumers. A realm without consumers has the counts 0.
 	//
 	// Corresponds with GET /v1/projects/{project}/realms/{realm} (the `GetRealm` operationId).
 	GetRealm(ctx context.Context, project ProjectName, realm RealmName, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListConsumers List consumers
 	//
-	// Lists the realm's consumers, sorted by UID, including those that have ended.
+	// Lists the realm's consumers, sorted by UID, including ended consumers.
 	//
 	// Corresponds with GET /v1/projects/{project}/realms/{realm}/consumers (the `ListConsumers` operationId).
 	ListConsumers(ctx context.Context, project ProjectName, realm RealmName, params *ListConsumersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// EndConsumer End a consumer
 	//
-	// Ends a consumer for good: no later renewal or attachment can revive it. A machine that lives on needs another
-	// UID. The server detaches the consumer from all its claims, as by `detachConsumer`: in this request (204), or, if
-	// the claims are too many for one request, within seconds in the background (202). An unknown UID ends as well.
-	// You can retry the request. Fails with `quota_exceeded` for an unknown UID if the project cannot have a new
-	// consumer (see `putConsumer`).
+	// Ends a consumer permanently: no later renewal or attachment can revive it. A machine that continues to run needs
+	// another UID. The server detaches the consumer from all its claims as `detachConsumer` does: within this request
+	// (204) or, if there are too many claims for one request, within seconds in the background (202). An unknown UID
+	// is recorded as an ended consumer. For an unknown UID, the request fails with `quota_exceeded` if the project
+	// cannot have a new consumer (see `putConsumer`). You can retry the request.
 	//
 	// Corresponds with DELETE /v1/projects/{project}/realms/{realm}/consumers/{uid} (the `EndConsumer` operationId).
 	EndConsumer(ctx context.Context, project ProjectName, realm RealmName, uid ConsumerUID, params *EndConsumerParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7019,12 +7113,12 @@ type ClientInterface interface {
 
 	// PutConsumerWithBody Create or renew a consumer
 	//
-	// Creates the consumer (201), or replaces its spec (200), and renews it. The consumer lives for `spec.ttlSeconds` from then on,
-	// or until a request ends it. Every renewal gives it a new `ETag`.
+	// Creates the consumer (201), or replaces the spec of an existing consumer (200), and renews the consumer. The consumer then lives for
+	// `spec.ttlSeconds`, or until a request ends it. Every renewal changes the consumer's `ETag`.
 	//
-	// Fails with `consumer_ended` if it has ended. A project has at most 1,000,000 consumers in a region, including
-	// ended ones; creating a further one fails with `quota_exceeded`. Each server counts the consumers once a minute,
-	// so a project can exceed this limit for a short time.
+	// Fails with `consumer_ended` if the consumer has ended. A project has at most 1,000,000 consumers in a region, including ended consumers;
+	// creating another consumer fails with `quota_exceeded`. Each server counts the consumers once a minute, so a project can exceed this limit for
+	// a short time.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -7033,12 +7127,12 @@ type ClientInterface interface {
 
 	// PutConsumer Create or renew a consumer
 	//
-	// Creates the consumer (201), or replaces its spec (200), and renews it. The consumer lives for `spec.ttlSeconds` from then on,
-	// or until a request ends it. Every renewal gives it a new `ETag`.
+	// Creates the consumer (201), or replaces the spec of an existing consumer (200), and renews the consumer. The consumer then lives for
+	// `spec.ttlSeconds`, or until a request ends it. Every renewal changes the consumer's `ETag`.
 	//
-	// Fails with `consumer_ended` if it has ended. A project has at most 1,000,000 consumers in a region, including
-	// ended ones; creating a further one fails with `quota_exceeded`. Each server counts the consumers once a minute,
-	// so a project can exceed this limit for a short time.
+	// Fails with `consumer_ended` if the consumer has ended. A project has at most 1,000,000 consumers in a region, including ended consumers;
+	// creating another consumer fails with `quota_exceeded`. Each server counts the consumers once a minute, so a project can exceed this limit for
+	// a short time.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -7047,12 +7141,13 @@ type ClientInterface interface {
 
 	// ConfirmExpiry Confirm that expired consumers are gone
 	//
-	// Confirms that all consumers in the realm that have expired until now are gone. The server then ends them all.
+	// Confirms that all consumers in the realm that have expired so far are gone. The server then ends all these
+	// consumers.
 	//
-	// Use it when the server has stopped ending them. The server stops once a realm loses more than 20 consumers, and at
-	// least a tenth, within ten minutes, because perhaps only their agent or the connection to this service has failed.
-	// You can retry the request. A project can confirm at most 100 realms within 30 days; another one fails with
-	// `quota_exceeded`.
+	// Use this operation when the server has stopped ending expired consumers. The server stops when more than 20
+	// consumers in a realm, and at least a tenth of all, expire within ten minutes: perhaps only their agent, or its
+	// connection to this service, has failed. You can retry the request. A project can confirm at most 100 realms
+	// within 30 days; confirming another realm fails with `quota_exceeded`.
 	//
 	// Corresponds with POST /v1/projects/{project}/realms/{realm}/expiry-confirmations (the `ConfirmExpiry` operationId).
 	ConfirmExpiry(ctx context.Context, project ProjectName, realm RealmName, params *ConfirmExpiryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7090,10 +7185,10 @@ type ClientInterface interface {
 
 	// DeleteSpace Delete a space
 	//
-	// Deletes a space from which nothing is carved.
+	// Deletes a space that has no root pools.
 	//
-	// Fails with `in_use`, and changes nothing, while the space has root pools. The space `default` is in use as long as
-	// its project exists, and is deleted with it.
+	// Fails with `in_use`, and changes nothing, while the space has root pools. For the space `default`, the request
+	// always fails with `in_use`: the space is deleted together with its project.
 	//
 	// Corresponds with DELETE /v1/projects/{project}/spaces/{space} (the `DeleteSpace` operationId).
 	DeleteSpace(ctx context.Context, project ProjectName, space SpaceName, params *DeleteSpaceParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7107,10 +7202,10 @@ type ClientInterface interface {
 
 	// PatchSpaceWithBody Change a space
 	//
-	// Changes a space by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec.description`. Requires
-	// `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
+	// Changes a space's labels, annotations and `spec.description` by a JSON merge patch (RFC 7396). Requires
+	// `If-Match`. A patch without changes writes nothing.
 	//
-	// Fails with `immutable_field`, which names the field, if the patch would change anything else.
+	// Fails with `immutable_field` if the patch would change any other field.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -7119,10 +7214,10 @@ type ClientInterface interface {
 
 	// PatchSpaceWithApplicationMergePatchPlusJSONBody Change a space
 	//
-	// Changes a space by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec.description`. Requires
-	// `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
+	// Changes a space's labels, annotations and `spec.description` by a JSON merge patch (RFC 7396). Requires
+	// `If-Match`. A patch without changes writes nothing.
 	//
-	// Fails with `immutable_field`, which names the field, if the patch would change anything else.
+	// Fails with `immutable_field` if the patch would change any other field.
 	//
 	// Takes a body of the `application/merge-patch+json` content type.
 	//
@@ -7138,8 +7233,8 @@ type ClientInterface interface {
 
 	// DeleteSpaceGrant Revoke a space grant
 	//
-	// Deletes a grant to use a space. As soon as the server has responded, it refuses new root pools in the space, unless
-	// another grant allows them. Existing root pools stay.
+	// Deletes a grant to use a space. After the response, the server refuses the consumer's new root pools in the space,
+	// unless another grant allows them. Existing root pools remain.
 	//
 	// Corresponds with DELETE /v1/projects/{project}/spaces/{space}/grants/{consumer} (the `DeleteSpaceGrant` operationId).
 	DeleteSpaceGrant(ctx context.Context, project ProjectName, space SpaceName, consumer Consumer, params *DeleteSpaceGrantParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7153,12 +7248,12 @@ type ClientInterface interface {
 
 	// PutSpaceGrant Grant a space
 	//
-	// Lets the consumer, one project or every project (`*`), carve root pools from the space. Returns 201, or 200 if the
-	// grant exists already; a grant never changes.
+	// Allows the consumer (one project, or `*` for every project) to carve root pools from the space. Returns 201, or
+	// 200 if the grant already exists. A grant never changes.
 	//
-	// The response does not reveal whether the project exists. A grant applies only to the project that has the name
-	// at that time. When a project is created or deleted, all grants to its name end. The project that owns the space
-	// needs no grant and gets none (`invalid_argument`).
+	// The response does not reveal whether the consumer exists. A grant applies only to the project that has the
+	// consumer's name when the grant is created. When a project with this name is created or deleted, the grant ends.
+	// A grant to the space's own project fails with `invalid_argument`.
 	//
 	// Corresponds with PUT /v1/projects/{project}/spaces/{space}/grants/{consumer} (the `PutSpaceGrant` operationId).
 	PutSpaceGrant(ctx context.Context, project ProjectName, space SpaceName, consumer Consumer, params *PutSpaceGrantParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7172,14 +7267,14 @@ type ClientInterface interface {
 
 	// CreateWebhookWithBody Create a webhook
 	//
-	// Creates a webhook, which sends the project's changes from now on to a URL. Each message is a `POST` with a
-	// WebhookMessage in its body, signed according to Standard Webhooks, and has changes as in `listChanges`. Each change
-	// is sent at least once, and each webhook sends its changes in order. Only this response contains `secret`: keep it
-	// now. Neither a dry run nor a retry with the same `Idempotency-Key` returns a `secret`.
+	// Creates a webhook, which sends the project's later changes to a URL. Each message is a `POST` request that is signed
+	// according to Standard Webhooks. Its body is a WebhookMessage with changes as in `listChanges`. The webhook sends each
+	// change at least once, and sends changes in order. Only this response contains `secret`: save the secret now. Neither a
+	// dry run nor a retry with the same `Idempotency-Key` returns a `secret`.
 	//
-	// Fails with `invalid_argument` if the URL is not permitted: it must be `https`, or `http` to a network that the
-	// operator allows. Fails with `already_exists` if the name is taken, with `quota_exceeded` if the project has 20
-	// webhooks, and with `webhooks_disabled` if the server sends no webhooks.
+	// Fails with `invalid_argument` if the URL is not permitted: the URL must use `https`, or `http` to a network that the
+	// operator allows. Fails with `already_exists` if the name is taken, with `quota_exceeded` if the project has 20 webhooks,
+	// and with `webhooks_disabled` if the server sends no webhooks.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -7188,14 +7283,14 @@ type ClientInterface interface {
 
 	// CreateWebhook Create a webhook
 	//
-	// Creates a webhook, which sends the project's changes from now on to a URL. Each message is a `POST` with a
-	// WebhookMessage in its body, signed according to Standard Webhooks, and has changes as in `listChanges`. Each change
-	// is sent at least once, and each webhook sends its changes in order. Only this response contains `secret`: keep it
-	// now. Neither a dry run nor a retry with the same `Idempotency-Key` returns a `secret`.
+	// Creates a webhook, which sends the project's later changes to a URL. Each message is a `POST` request that is signed
+	// according to Standard Webhooks. Its body is a WebhookMessage with changes as in `listChanges`. The webhook sends each
+	// change at least once, and sends changes in order. Only this response contains `secret`: save the secret now. Neither a
+	// dry run nor a retry with the same `Idempotency-Key` returns a `secret`.
 	//
-	// Fails with `invalid_argument` if the URL is not permitted: it must be `https`, or `http` to a network that the
-	// operator allows. Fails with `already_exists` if the name is taken, with `quota_exceeded` if the project has 20
-	// webhooks, and with `webhooks_disabled` if the server sends no webhooks.
+	// Fails with `invalid_argument` if the URL is not permitted: the URL must use `https`, or `http` to a network that the
+	// operator allows. Fails with `already_exists` if the name is taken, with `quota_exceeded` if the project has 20 webhooks,
+	// and with `webhooks_disabled` if the server sends no webhooks.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -7204,8 +7299,7 @@ type ClientInterface interface {
 
 	// DeleteWebhook Delete a webhook
 	//
-	// Deletes a webhook together with its dead letters. The webhook sends nothing more, but a request that is under way may still
-	// arrive.
+	// Deletes a webhook together with its dead letters. The server sends no new request, but a request that is in progress may still arrive.
 	//
 	// Corresponds with DELETE /v1/projects/{project}/webhooks/{webhook} (the `DeleteWebhook` operationId).
 	DeleteWebhook(ctx context.Context, project ProjectName, webhook WebhookName, params *DeleteWebhookParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7219,15 +7313,15 @@ type ClientInterface interface {
 
 	// PatchWebhookWithBody Change a webhook
 	//
-	// Changes a webhook by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`. Requires `If-Match`. A
-	// patch that changes nothing returns the same `ETag` and writes nothing.
+	// Changes a webhook's labels, annotations and `spec` by a JSON merge patch (RFC 7396). Requires `If-Match`. A patch
+	// without changes writes nothing.
 	//
-	// While `spec.paused` is true, the webhook sends nothing. Afterwards it continues with the next change, or with a
-	// WebhookMessage of type `resync` if it was paused for too long. Changing `spec` restarts a webhook that was
-	// stopped, and sends messages that wait for a retry at once.
+	// While `spec.paused` is true, the webhook sends nothing. Afterwards the webhook continues with the next change, or with a
+	// WebhookMessage of type `resync` if the webhook was paused for too long. A change to `spec` restarts a stopped webhook,
+	// and immediately sends the messages that wait for a retry.
 	//
-	// Fails with `immutable_field`, which names the field, if the patch would change anything else, and with
-	// `invalid_argument` if the URL is not permitted.
+	// Fails with `immutable_field` if the patch would change any other field. Fails with `invalid_argument` if the URL is not
+	// permitted.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -7236,15 +7330,15 @@ type ClientInterface interface {
 
 	// PatchWebhookWithApplicationMergePatchPlusJSONBody Change a webhook
 	//
-	// Changes a webhook by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`. Requires `If-Match`. A
-	// patch that changes nothing returns the same `ETag` and writes nothing.
+	// Changes a webhook's labels, annotations and `spec` by a JSON merge patch (RFC 7396). Requires `If-Match`. A patch
+	// without changes writes nothing.
 	//
-	// While `spec.paused` is true, the webhook sends nothing. Afterwards it continues with the next change, or with a
-	// WebhookMessage of type `resync` if it was paused for too long. Changing `spec` restarts a webhook that was
-	// stopped, and sends messages that wait for a retry at once.
+	// While `spec.paused` is true, the webhook sends nothing. Afterwards the webhook continues with the next change, or with a
+	// WebhookMessage of type `resync` if the webhook was paused for too long. A change to `spec` restarts a stopped webhook,
+	// and immediately sends the messages that wait for a retry.
 	//
-	// Fails with `immutable_field`, which names the field, if the patch would change anything else, and with
-	// `invalid_argument` if the URL is not permitted.
+	// Fails with `immutable_field` if the patch would change any other field. Fails with `invalid_argument` if the URL is not
+	// permitted.
 	//
 	// Takes a body of the `application/merge-patch+json` content type.
 	//
@@ -7253,56 +7347,57 @@ type ClientInterface interface {
 
 	// ListWebhookDeliveries List a webhook's dead letters
 	//
-	// Lists a webhook's dead letters, with the oldest first. A dead letter is a message, exactly as sent, that the webhook
-	// gave up after 24 hours. Dead letters are kept for 30 days. A webhook with 100 dead letters stops until one is
-	// deleted or delivered. A page has at most 10 items.
+	// Lists a webhook's dead letters, with the oldest first. A dead letter is a message that was not delivered within 24
+	// hours, exactly as it was sent. Dead letters are kept for 30 days. A webhook with 100 dead letters stops until a dead
+	// letter is deleted or delivered. A page has at most 10 items.
 	//
 	// Corresponds with GET /v1/projects/{project}/webhooks/{webhook}/deliveries (the `ListWebhookDeliveries` operationId).
 	ListWebhookDeliveries(ctx context.Context, project ProjectName, webhook WebhookName, params *ListWebhookDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// DeleteWebhookDelivery Drop a dead letter
+	// DeleteWebhookDelivery Delete a dead letter
 	//
-	// Deletes a dead letter, so it is not sent again. A webhook that stopped because it had 100 dead letters continues.
-	// `If-Match` is compared with the webhook's `ETag`.
+	// Deletes a dead letter, so that the server does not send it again. A webhook that stopped because of 100 dead
+	// letters then continues. The server compares `If-Match` with the webhook's `ETag`.
 	//
 	// Corresponds with DELETE /v1/projects/{project}/webhooks/{webhook}/deliveries/{delivery} (the `DeleteWebhookDelivery` operationId).
 	DeleteWebhookDelivery(ctx context.Context, project ProjectName, webhook WebhookName, delivery DeliveryID, params *DeleteWebhookDeliveryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RetryWebhookDelivery Send a dead letter again
 	//
-	// Sends a dead letter again, with the same `webhook-id`, between the other messages: within some seconds, unless the
-	// webhook is paused or stopped. If the delivery succeeds, the server deletes the dead letter; otherwise the dead
-	// letter stays. You can retry the request.
+	// Sends a dead letter again with the same `webhook-id`. The server sends the dead letter between other messages,
+	// within some seconds, unless the webhook is paused or stopped. If the delivery succeeds, the server deletes the
+	// dead letter; otherwise the dead letter remains. You can retry the request.
 	//
 	// Corresponds with POST /v1/projects/{project}/webhooks/{webhook}/deliveries/{delivery}/retries (the `RetryWebhookDelivery` operationId).
 	RetryWebhookDelivery(ctx context.Context, project ProjectName, webhook WebhookName, delivery DeliveryID, params *RetryWebhookDeliveryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListRegions List regions
 	//
-	// Lists this installation's regions, in the order in which they were added. Pools can have their home in these regions
-	// and be served there. One response contains all regions. It is the same from every server, except for `here`.
+	// Lists this installation's regions, in the order in which they were added. Each region can be the home of pools and can
+	// serve pools. One response contains all regions. Every server returns the same response, except for `here`.
 	//
 	// Corresponds with GET /v1/regions (the `ListRegions` operationId).
 	ListRegions(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// Search Search all projects
 	//
-	// Searches all projects in which the caller has a role; an admin of `platform` searches all. It neither finds nor
-	// counts resources in other projects. `q` is one of:
+	// Searches all projects in which the caller has a role. For an admin of `platform`, the search covers all
+	// projects. The search neither finds nor counts resources in other projects. `q` is one of the following:
 	//
-	// * an **address** or a **CIDR**: finds the claim or the allocation that holds it, and the pools around it, with the
-	//   most specific block first. This includes claims by the caller's projects in other projects' pools. A claim by a
-	//   project in which the caller has no role is not named: the response contains its allocation, with the project in
-	//   `consumer`.
-	// * a **name**, or its beginning: finds projects, spaces, pools, classes and claims, and consumers in the realm
-	//   `default` by UID. These results are sorted by name, so an exact match comes first.
-	// * a **label**, `key=value`: finds the pools that have it, among the first 5,000. Other kinds are not searched by
-	//   label.
+	// * an **address** or a **CIDR**: finds the claim or the allocation that holds the address or CIDR, and the pools
+	//   that contain it, with the most specific block first. The results include claims by the caller's projects in
+	//   other projects' pools. If the caller has no role in the claim's project, the response contains the allocation
+	//   instead of the claim, with the project in `consumer`.
+	// * a **name**, or the beginning of a name: finds projects, spaces, pools, classes and claims, and consumers in
+	//   the realm `default` by UID. These results are sorted by name, so an exact match comes first.
+	// * a **label**, `key=value`: finds the pools that have the label, among the first 5,000 pools. The server does
+	//   not search other kinds of object by label.
 	//
-	// The prefix `team-a/` limits the search to this project.
+	// The prefix `team-a/` limits the search to the project `team-a`.
 	//
 	// The search covers names and labels in the caller's first 100 projects, and addresses in the 100 smallest pools
-	// around the address. If `truncated` is true, more may match: use a more specific `q`, or one project.
+	// that contain the address. If `truncated` is true, more objects may match: use a more specific `q`, or search one
+	// project.
 	//
 	// Corresponds with GET /v1/search (the `Search` operationId).
 	Search(ctx context.Context, params *SearchParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7324,8 +7419,8 @@ type ClientInterface interface {
 
 // GetHealth Check whether the process is alive
 //
-// Returns 200 while the process serves requests, even if the database is down. Restart the process if this fails.
-// Needs no credentials.
+// Returns 200 while the process serves requests, even if the database is down. If the request fails, restart the
+// process. The request needs no credentials.
 //
 // Corresponds with GET /healthz (the `GetHealth` operationId).
 func (c *Client) GetHealth(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7343,7 +7438,8 @@ func (c *Client) GetHealth(ctx context.Context, reqEditors ...RequestEditorFn) (
 // GetReadiness Check whether the server is ready
 //
 // Returns 200 while the database responds and has the schema that this build needs, and the server is not shutting
-// down. Otherwise it fails with `unavailable`: send requests to another server. Needs no credentials.
+// down. Otherwise the request fails with `unavailable`: send requests to another server. The request needs no
+// credentials.
 //
 // Corresponds with GET /readyz (the `GetReadiness` operationId).
 func (c *Client) GetReadiness(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7377,8 +7473,8 @@ func (c *Client) ListProjects(ctx context.Context, params *ListProjectsParams, r
 
 // CreateProjectWithBody Create a project
 //
-// Creates a project with its space `default`, in one transaction. The caller needs the role admin in `platform`, as
-// for deleting a project. At first only the platform's admins have a role in the new project: add members with
+// Creates a project with its space `default`, in one transaction. Creating and deleting projects requires the role
+// `admin` in `platform`. At first only the platform's admins have a role in the new project: add members with
 // `putMember`.
 //
 // Fails with `already_exists` if the name is taken.
@@ -7400,8 +7496,8 @@ func (c *Client) CreateProjectWithBody(ctx context.Context, params *CreateProjec
 
 // CreateProject Create a project
 //
-// Creates a project with its space `default`, in one transaction. The caller needs the role admin in `platform`, as
-// for deleting a project. At first only the platform's admins have a role in the new project: add members with
+// Creates a project with its space `default`, in one transaction. Creating and deleting projects requires the role
+// `admin` in `platform`. At first only the platform's admins have a role in the new project: add members with
 // `putMember`.
 //
 // Fails with `already_exists` if the name is taken.
@@ -7426,8 +7522,8 @@ func (c *Client) CreateProject(ctx context.Context, params *CreateProjectParams,
 // Deletes an empty project together with its space `default`, its classes, members, API keys and quotas, its audit
 // trail and its history. The platform's audit trail records the deletion.
 //
-// Fails with `in_use`, and changes nothing, while the project has pools, claims or further spaces. The project
-// `platform` is always in use.
+// Fails with `in_use` and changes nothing while the project has pools, claims or spaces other than `default`. For
+// the project `platform`, the request always fails with `in_use`.
 //
 // Corresponds with DELETE /v1/projects/{project} (the `DeleteProject` operationId).
 func (c *Client) DeleteProject(ctx context.Context, project ProjectName, params *DeleteProjectParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7461,10 +7557,10 @@ func (c *Client) GetProject(ctx context.Context, project ProjectName, reqEditors
 
 // PatchProjectWithBody Change a project
 //
-// Changes a project by a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.displayName` and
-// `spec.description`. Requires `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
+// Changes a project's labels, annotations, `spec.displayName` and `spec.description` by a JSON merge patch
+// (RFC 7396). Requires `If-Match`. A patch without changes writes nothing.
 //
-// Fails with `immutable_field`, which names the field, if the patch would change anything else.
+// Fails with `immutable_field` if the patch would change any other field.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7483,10 +7579,10 @@ func (c *Client) PatchProjectWithBody(ctx context.Context, project ProjectName, 
 
 // PatchProjectWithApplicationMergePatchPlusJSONBody Change a project
 //
-// Changes a project by a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.displayName` and
-// `spec.description`. Requires `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
+// Changes a project's labels, annotations, `spec.displayName` and `spec.description` by a JSON merge patch
+// (RFC 7396). Requires `If-Match`. A patch without changes writes nothing.
 //
-// Fails with `immutable_field`, which names the field, if the patch would change anything else.
+// Fails with `immutable_field` if the patch would change any other field.
 //
 // Takes a body of the `application/merge-patch+json` content type.
 //
@@ -7523,9 +7619,9 @@ func (c *Client) ListAlertRules(ctx context.Context, project ProjectName, params
 // CreateAlertRuleWithBody Create an alert rule
 //
 // Creates an alert rule for the project's pools or quotas. An alert begins when the use of a pool or a quota reaches a
-// percentage, or when a pool will be full within a given time, and ends when this is no longer true. The server checks
-// the use every 30 seconds, and the time until a pool is full every 10 minutes. `listChanges` and webhooks report the
-// beginning and the end as a change of kind `Alert`, and the audit trail records them.
+// percentage, or when a pool will be full within a given time. The alert ends when this condition is no longer true. The
+// server checks the use every 30 seconds, and the time until a pool is full every 10 minutes. `listChanges` and webhooks
+// report the beginning and the end as a change of kind `Alert`, and the audit trail records them.
 //
 // Fails with `already_exists` if the name is taken, and with `quota_exceeded` if the project has 20 alert rules.
 //
@@ -7547,9 +7643,9 @@ func (c *Client) CreateAlertRuleWithBody(ctx context.Context, project ProjectNam
 // CreateAlertRule Create an alert rule
 //
 // Creates an alert rule for the project's pools or quotas. An alert begins when the use of a pool or a quota reaches a
-// percentage, or when a pool will be full within a given time, and ends when this is no longer true. The server checks
-// the use every 30 seconds, and the time until a pool is full every 10 minutes. `listChanges` and webhooks report the
-// beginning and the end as a change of kind `Alert`, and the audit trail records them.
+// percentage, or when a pool will be full within a given time. The alert ends when this condition is no longer true. The
+// server checks the use every 30 seconds, and the time until a pool is full every 10 minutes. `listChanges` and webhooks
+// report the beginning and the end as a change of kind `Alert`, and the audit trail records them.
 //
 // Fails with `already_exists` if the name is taken, and with `quota_exceeded` if the project has 20 alert rules.
 //
@@ -7587,7 +7683,7 @@ func (c *Client) DeleteAlertRule(ctx context.Context, project ProjectName, alert
 
 // GetAlertRule Read an alert rule
 //
-// Returns an alert rule and how many current alerts it has.
+// Returns an alert rule with the number of its current alerts.
 //
 // Corresponds with GET /v1/projects/{project}/alert-rules/{alertRule} (the `GetAlertRule` operationId).
 func (c *Client) GetAlertRule(ctx context.Context, project ProjectName, alertRule AlertRuleName, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7604,11 +7700,11 @@ func (c *Client) GetAlertRule(ctx context.Context, project ProjectName, alertRul
 
 // PatchAlertRuleWithBody Change an alert rule
 //
-// Changes an alert rule by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`, except
-// `spec.about`. Requires `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing. The
-// server checks the new rule at once: alerts that no longer match it end, new ones begin, and the others continue.
+// Changes an alert rule's labels, annotations and `spec` (except `spec.about`) by a JSON merge patch (RFC 7396).
+// Requires `If-Match`. A patch without changes writes nothing. The server checks the new rule at once: alerts that
+// no longer match the rule end, new alerts begin, and the other alerts continue.
 //
-// Fails with `immutable_field`, which names the field, if the patch would change anything else.
+// Fails with `immutable_field` if the patch would change any other field.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7627,11 +7723,11 @@ func (c *Client) PatchAlertRuleWithBody(ctx context.Context, project ProjectName
 
 // PatchAlertRuleWithApplicationMergePatchPlusJSONBody Change an alert rule
 //
-// Changes an alert rule by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`, except
-// `spec.about`. Requires `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing. The
-// server checks the new rule at once: alerts that no longer match it end, new ones begin, and the others continue.
+// Changes an alert rule's labels, annotations and `spec` (except `spec.about`) by a JSON merge patch (RFC 7396).
+// Requires `If-Match`. A patch without changes writes nothing. The server checks the new rule at once: alerts that
+// no longer match the rule end, new alerts begin, and the other alerts continue.
 //
-// Fails with `immutable_field`, which names the field, if the patch would change anything else.
+// Fails with `immutable_field` if the patch would change any other field.
 //
 // Takes a body of the `application/merge-patch+json` content type.
 //
@@ -7668,12 +7764,13 @@ func (c *Client) ListAlerts(ctx context.Context, project ProjectName, params *Li
 
 // ListAllocations List allocations
 //
-// Lists the blocks that are held in the project's pools, by any project, and those that cool down, pool by pool,
-// sorted by address. An allocation must match all filters.
+// Lists the allocations in the project's pools: the blocks that any project holds, and the blocks in cool-down.
+// The list is ordered by pool and then by address. An allocation must match all filters.
 //
-// With `holder=self` it lists the blocks that the project itself holds, in any project's pools. First come the
-// retained blocks, which have no claim but count in the project's quotas, pool by pool, sorted by address; then
-// the blocks of its claims, sorted by claim name. `phase=Retained` selects only the retained blocks.
+// With `holder=self`, the list has the blocks that the project itself holds in pools of any project. The retained
+// blocks come first, ordered by pool and then by address. They have no claim, but count in the project's quotas.
+// The blocks of the project's claims follow, sorted by claim name. `phase=Retained` selects only the retained
+// blocks.
 //
 // Corresponds with GET /v1/projects/{project}/allocations (the `ListAllocations` operationId).
 func (c *Client) ListAllocations(ctx context.Context, project ProjectName, params *ListAllocationsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7690,13 +7787,13 @@ func (c *Client) ListAllocations(ctx context.Context, project ProjectName, param
 
 // DeleteAllocation Delete a retained allocation
 //
-// Gives a `Retained` allocation's block back to its pool. Two projects can do this, each with its own name in the path.
-// If the project that owns the pool does it, the block is free at once. If the project that had the claim does it, the
-// block first cools down when the class or the pool sets `reuseAfter`. The project that owns the pool can also delete
-// a `CoolingDown` allocation, which ends the cool-down early.
+// Deletes a `Retained` allocation and returns its block to the pool. Two projects can send this request, each with its own
+// name in the path. If the project that owns the pool sends the request, the block is free immediately. If the project
+// that had the claim sends the request, the block first cools down if the class or the pool sets `reuseAfter`. The project
+// that owns the pool can also delete a `CoolingDown` allocation, which ends the cool-down early.
 //
-// Fails with `in_use` while the allocation is `Bound`: instead delete the claim, the child pool or the reservation
-// that holds the block.
+// Fails with `in_use` while the allocation is `Bound`. Instead, delete the claim, the child pool or the reservation that
+// holds the block.
 //
 // Corresponds with DELETE /v1/projects/{project}/allocations/{allocation} (the `DeleteAllocation` operationId).
 func (c *Client) DeleteAllocation(ctx context.Context, project ProjectName, allocation AllocationName, params *DeleteAllocationParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7713,8 +7810,8 @@ func (c *Client) DeleteAllocation(ctx context.Context, project ProjectName, allo
 
 // GetAllocation Read an allocation
 //
-// Returns the record for one held block. The project that owns the pool can read it, and so can the project whose
-// claim holds the block, each by its own path.
+// Returns the record of one held block. The project that owns the pool and the project whose claim holds the block
+// can both read the record, each with its own name in the path.
 //
 // Corresponds with GET /v1/projects/{project}/allocations/{allocation} (the `GetAllocation` operationId).
 func (c *Client) GetAllocation(ctx context.Context, project ProjectName, allocation AllocationName, params *GetAllocationParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7748,9 +7845,9 @@ func (c *Client) ListAPIKeys(ctx context.Context, project ProjectName, params *L
 
 // CreateAPIKeyWithBody Create an API key
 //
-// Creates an API key: a secret that grants one role in this project. Only this response contains `token`, and the
-// server does not store it, so keep it now. If you lose it, create another key. Neither a dry run nor a retry with the
-// same `Idempotency-Key` returns a `token`.
+// Creates an API key: a secret that grants one role in this project. Only this response contains `token`. Save the token
+// now, because the server does not store it. If you lose the token, create another key. Neither a dry run nor a retry with
+// the same `Idempotency-Key` returns a `token`.
 //
 // Fails with `already_exists` if the name is taken, and with `quota_exceeded` if the project has 256 keys.
 //
@@ -7771,9 +7868,9 @@ func (c *Client) CreateAPIKeyWithBody(ctx context.Context, project ProjectName, 
 
 // CreateAPIKey Create an API key
 //
-// Creates an API key: a secret that grants one role in this project. Only this response contains `token`, and the
-// server does not store it, so keep it now. If you lose it, create another key. Neither a dry run nor a retry with the
-// same `Idempotency-Key` returns a `token`.
+// Creates an API key: a secret that grants one role in this project. Only this response contains `token`. Save the token
+// now, because the server does not store it. If you lose the token, create another key. Neither a dry run nor a retry with
+// the same `Idempotency-Key` returns a `token`.
 //
 // Fails with `already_exists` if the name is taken, and with `quota_exceeded` if the project has 256 keys.
 //
@@ -7794,8 +7891,8 @@ func (c *Client) CreateAPIKey(ctx context.Context, project ProjectName, params *
 
 // DeleteAPIKey Revoke an API key
 //
-// Deletes an API key. Within 5 seconds no server accepts its token any more. Resources that were created with the key
-// stay.
+// Deletes an API key. After at most 5 seconds, no server accepts the key's token. Resources that were created with the key
+// remain.
 //
 // Fails with `last_admin` if the deletion would leave the project `platform` without an admin.
 //
@@ -7831,12 +7928,12 @@ func (c *Client) GetAPIKey(ctx context.Context, project ProjectName, key KeyName
 
 // ListAuditEvents List audit events
 //
-// Lists every change in the project, and every attempt to make one without permission, with the newest first, as far
-// back as the operator keeps them. An event must match all filters. No caller can change or delete an event.
+// Lists every change in the project, and every attempt to make a change without permission, with the newest event first.
+// The operator decides how long events are kept. An event must match all filters. No caller can change or delete an event.
 //
-// Permitted dry runs, patches that change nothing and replayed responses leave no event. If a caller is refused all
-// the time, the trail records its first attempts and only some later ones. Events about creating and deleting projects
-// are in the platform's trail.
+// Permitted dry runs, patches that change nothing and replayed responses cause no event. If a caller is refused again and
+// again, the audit trail records the first attempts and only some of the later attempts. Events about creating and
+// deleting projects are in the audit trail of `platform`.
 //
 // Corresponds with GET /v1/projects/{project}/audit-events (the `ListAuditEvents` operationId).
 func (c *Client) ListAuditEvents(ctx context.Context, project ProjectName, params *ListAuditEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7853,33 +7950,35 @@ func (c *Client) ListAuditEvents(ctx context.Context, project ProjectName, param
 
 // ListChanges Follow changes
 //
-// Returns the changes to the project's pools, claims, allocations, classes, quotas and consumers since a cursor, and
-// waits for new ones. To keep a copy, list first: the first page in every list of these kinds has a `changesCursor`
-// from which to follow. Overwrite the copy with each change, and continue with each response's `cursor`. The copy then
-// equals the lists.
+// Returns the changes to the project's pools, claims, allocations, classes, quotas and consumers since a cursor, and waits
+// for new ones. To keep a copy of these objects, list them first: the first page of each list has a `changesCursor` from
+// which you can follow the changes. Apply each change to the copy, and continue from the `cursor` in each response. The
+// copy is then the same as the lists.
 //
-// A change either contains the object as it is now in `object` (`Put`), or reports that no object has its name
-// (`Delete`). The feed omits no change: each arrives at least once, and changes to one object arrive in order, so the
-// last one has the current state. The feed may omit intermediate states and may repeat a change. The order of changes
-// to different objects has no meaning.
+// A change of the type `Put` contains the current object in `object`. A change of the type `Delete` reports that no object
+// has this name. The feed reports every changed object at least once. Changes to one object arrive in order, so the last
+// change has the current state. The feed may omit intermediate states and may repeat a change. The order of changes to
+// different objects has no meaning.
 //
-// The feed covers the allocations that the list with `holder=self` contains. A consumer's renewal is no change.
-// Neither is the deletion of the record of an ended consumer. Figures in the `status` of pools, classes and quotas
-// change with every claim. They are current when the server reads the change; a new figure alone is no change.
+// The feed covers the same allocations as `listAllocations` with `holder=self`. It does not report the renewal of a
+// consumer, or the deletion of an ended consumer's record. Figures in the `status` of pools, classes and quotas change
+// with every claim. A change contains the figures at the time when the server reads the change, but the feed does not
+// report a new figure alone.
 //
-// **Long poll**: if there is no change, the server waits for one, up to `waitSeconds`, and then returns no `items`.
-// `cursor` is in every response: continue from it at once.
+// **Long poll**: if there is no change, the server waits up to `waitSeconds` for a change. If none arrives, the response
+// has no `items`. Every response has a `cursor` for the next request, which you can send immediately.
 //
-// **Server-Sent Events**: with `Accept: text/event-stream` the response continues until the client or the server ends
-// it; `waitSeconds` and `limit` have no effect. Each event's `id` is the cursor to continue from. A client that
-// reconnects sends the last one in `Last-Event-ID`, as browsers do; it takes precedence over `after`. An event
-// `change` contains a Change. An event `bookmark` contains a ChangesBookmark and arrives after 15 seconds without
-// another event. The last event is `end`, with a ChangesEnd that gives the reason: the server shuts down
-// (`unavailable`), the caller reads too slowly (`rate_limited`), has lost its role (`permission_denied`, `not_found`)
-// or its credentials are no longer valid (`unauthenticated`), or the cursor is too old (`cursor_expired`).
+// **Server-Sent Events**: with `Accept: text/event-stream` the response continues until the client or the server ends it;
+// `waitSeconds` and `limit` have no effect. The `id` of each event is a cursor. A client that reconnects sends the last
+// `id` in `Last-Event-ID`, as browsers do; this header takes precedence over `after`. An event `change` contains a Change.
+// An event `bookmark` contains a ChangesBookmark and arrives after 15 seconds without another event. The last event is
+// `end`. It contains a ChangesEnd with the reason: the server is shutting down (`unavailable`), the caller reads too
+// slowly (`rate_limited`), the caller has lost its role (`permission_denied`, `not_found`), the caller's credentials are
+// no longer valid (`unauthenticated`), or the cursor is too old (`cursor_expired`).
 //
-// **410**: if the changes after the cursor are gone, because the audit trail was cut or the database was restored, the
-// request fails with `cursor_expired`: list again, and follow from there.
+// **410**: the request fails with `cursor_expired` if the changes after the cursor are no longer available, because old
+// events were deleted or the database was restored. Then list the objects again, and continue from the new
+// `changesCursor`.
 //
 // Corresponds with GET /v1/projects/{project}/changes (the `ListChanges` operationId).
 func (c *Client) ListChanges(ctx context.Context, project ProjectName, params *ListChangesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7896,13 +7995,13 @@ func (c *Client) ListChanges(ctx context.Context, project ProjectName, params *L
 
 // CreateClaimBatchWithBody Claim many blocks at once
 //
-// Claims up to 1,000 blocks in one transaction. Either every claim is bound, in the request's order, or none exists
-// and the error names the one that failed (`/claims/3/spec/prefixLength`).
+// Claims up to 1,000 blocks in one transaction. Either every claim is bound, in the order of the request, or no
+// claim is created and the error names the claim that failed (`/claims/3/spec/prefixLength`).
 //
 // Each claim follows the same rules as in `createClaim` and fails with the same codes. A batch does not accept
 // `allocationRef`, or the same name twice (`invalid_argument`). A batch may have at most 16 different selectors,
 // and at most 128 different requests by selector or scope; claims with identical requests count once. A retry with
-// the same `Idempotency-Key` fails with `claim_released` if any claim in the batch was released since.
+// the same `Idempotency-Key` fails with `claim_released` if any claim in the batch has since been released.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7921,13 +8020,13 @@ func (c *Client) CreateClaimBatchWithBody(ctx context.Context, project ProjectNa
 
 // CreateClaimBatch Claim many blocks at once
 //
-// Claims up to 1,000 blocks in one transaction. Either every claim is bound, in the request's order, or none exists
-// and the error names the one that failed (`/claims/3/spec/prefixLength`).
+// Claims up to 1,000 blocks in one transaction. Either every claim is bound, in the order of the request, or no
+// claim is created and the error names the claim that failed (`/claims/3/spec/prefixLength`).
 //
 // Each claim follows the same rules as in `createClaim` and fails with the same codes. A batch does not accept
 // `allocationRef`, or the same name twice (`invalid_argument`). A batch may have at most 16 different selectors,
 // and at most 128 different requests by selector or scope; claims with identical requests count once. A retry with
-// the same `Idempotency-Key` fails with `claim_released` if any claim in the batch was released since.
+// the same `Idempotency-Key` fails with `claim_released` if any claim in the batch has since been released.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -7946,16 +8045,17 @@ func (c *Client) CreateClaimBatch(ctx context.Context, project ProjectName, para
 
 // ExplainClaimWithBody Explain what a claim would get
 //
-// Decides a claim as `createClaim` would at this moment, without writing, and returns the decision: the class, the
-// pools in their order, the quotas and the grants, each with its result. If the claim would succeed, the response
-// contains the block; if it would fail, it contains the code, the message and the remedies, with the smallest change
-// first. The status is 200 in both cases. The block is not reserved: the next claim may get it.
+// Evaluates a claim as `createClaim` would at this moment, but writes nothing. The response contains the steps of the
+// decision: the class, the pools in order, the quotas and the grants, each with its result. If the claim would succeed,
+// the response contains the block. If the claim would fail, the response contains the code, the message and the remedies,
+// with the smallest change first. The status is 200 in both cases. The block is not reserved: another claim may get the
+// block.
 //
-// You can send a claim's body unchanged: the server only checks that `metadata` is well-formed, and otherwise ignores
-// it.
+// You can send a claim's body unchanged. The server checks that `metadata` is well-formed, but does not use `metadata`.
 //
-// The caller needs no permission to claim. The response names the block's pool, as the claim would. A pool that the
-// project neither owns nor was granted appears only with its project, as `platform/(hidden)`.
+// The caller needs no permission to claim. The response names the block's pool, as the response to the claim would. For
+// other pools that the project neither owns nor was granted, the response shows only the project, as in
+// `platform/(hidden)`.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7974,16 +8074,17 @@ func (c *Client) ExplainClaimWithBody(ctx context.Context, project ProjectName, 
 
 // ExplainClaim Explain what a claim would get
 //
-// Decides a claim as `createClaim` would at this moment, without writing, and returns the decision: the class, the
-// pools in their order, the quotas and the grants, each with its result. If the claim would succeed, the response
-// contains the block; if it would fail, it contains the code, the message and the remedies, with the smallest change
-// first. The status is 200 in both cases. The block is not reserved: the next claim may get it.
+// Evaluates a claim as `createClaim` would at this moment, but writes nothing. The response contains the steps of the
+// decision: the class, the pools in order, the quotas and the grants, each with its result. If the claim would succeed,
+// the response contains the block. If the claim would fail, the response contains the code, the message and the remedies,
+// with the smallest change first. The status is 200 in both cases. The block is not reserved: another claim may get the
+// block.
 //
-// You can send a claim's body unchanged: the server only checks that `metadata` is well-formed, and otherwise ignores
-// it.
+// You can send a claim's body unchanged. The server checks that `metadata` is well-formed, but does not use `metadata`.
 //
-// The caller needs no permission to claim. The response names the block's pool, as the claim would. A pool that the
-// project neither owns nor was granted appears only with its project, as `platform/(hidden)`.
+// The caller needs no permission to claim. The response names the block's pool, as the response to the claim would. For
+// other pools that the project neither owns nor was granted, the response shows only the project, as in
+// `platform/(hidden)`.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -8003,19 +8104,19 @@ func (c *Client) ExplainClaim(ctx context.Context, project ProjectName, body Exp
 // ReleaseClaimsWithBody Release many claims
 //
 // Releases the claims that `select` matches. Each release has the same effect as `deleteClaim` on quotas, audit trail,
-// history and cool-down. Claims in one pool share small transactions, and the server serves other requests between
-// them; the operation is not all or nothing.
+// history and cool-down. The server releases the claims in one pool in several small transactions, and serves other
+// requests between these transactions. Therefore the operation is not atomic.
 //
-// First send `?dryRun=true`: the response contains the number of matching claims (`count`), the first 100 of them, and
-// a `token`. With the token the server releases only claims that the dry run counted; it keeps claims that were
-// created later. The server releases nothing (`precondition_failed`) if a counted claim was changed or is gone, or if
-// another older claim matches. It skips a claim that changes while the release runs. Without a dry run, send
-// `createdBefore` instead of the token. You can safely retry both kinds of request, so they take no
-// `Idempotency-Key`: `gone` counts the claims that are gone already.
+// First send `?dryRun=true`: the response contains the number of matching claims (`count`), the first 100 of them, and a
+// `token`. If you then send this `token`, the server releases only the claims that the dry run counted; it keeps claims
+// that were created later. The server releases nothing and fails with `precondition_failed` if a counted claim was changed
+// or deleted, or if another older claim matches. It skips a claim that changes during the release. Without a dry run, send
+// `createdBefore` instead of the token. Both kinds of request can be retried safely and take no `Idempotency-Key`. `gone`
+// is the number of claims that no longer exist.
 //
 // One request handles at most `limit` claims, and ends before its deadline. While the response has a `nextCursor`,
-// continue with the same `select` and that `cursor`. `skipped` lists the claims that the server could not release,
-// with the code that `deleteClaim` would return; they do not stop the others.
+// continue with the same `select` and send `nextCursor` as `cursor`. `skipped` lists the claims that the server could not
+// release, with the code that `deleteClaim` would return. The server still releases the other claims.
 //
 // Takes any type of body and a specified content type.
 //
@@ -8035,19 +8136,19 @@ func (c *Client) ReleaseClaimsWithBody(ctx context.Context, project ProjectName,
 // ReleaseClaims Release many claims
 //
 // Releases the claims that `select` matches. Each release has the same effect as `deleteClaim` on quotas, audit trail,
-// history and cool-down. Claims in one pool share small transactions, and the server serves other requests between
-// them; the operation is not all or nothing.
+// history and cool-down. The server releases the claims in one pool in several small transactions, and serves other
+// requests between these transactions. Therefore the operation is not atomic.
 //
-// First send `?dryRun=true`: the response contains the number of matching claims (`count`), the first 100 of them, and
-// a `token`. With the token the server releases only claims that the dry run counted; it keeps claims that were
-// created later. The server releases nothing (`precondition_failed`) if a counted claim was changed or is gone, or if
-// another older claim matches. It skips a claim that changes while the release runs. Without a dry run, send
-// `createdBefore` instead of the token. You can safely retry both kinds of request, so they take no
-// `Idempotency-Key`: `gone` counts the claims that are gone already.
+// First send `?dryRun=true`: the response contains the number of matching claims (`count`), the first 100 of them, and a
+// `token`. If you then send this `token`, the server releases only the claims that the dry run counted; it keeps claims
+// that were created later. The server releases nothing and fails with `precondition_failed` if a counted claim was changed
+// or deleted, or if another older claim matches. It skips a claim that changes during the release. Without a dry run, send
+// `createdBefore` instead of the token. Both kinds of request can be retried safely and take no `Idempotency-Key`. `gone`
+// is the number of claims that no longer exist.
 //
 // One request handles at most `limit` claims, and ends before its deadline. While the response has a `nextCursor`,
-// continue with the same `select` and that `cursor`. `skipped` lists the claims that the server could not release,
-// with the code that `deleteClaim` would return; they do not stop the others.
+// continue with the same `select` and send `nextCursor` as `cursor`. `skipped` lists the claims that the server could not
+// release, with the code that `deleteClaim` would return. The server still releases the other claims.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -8089,35 +8190,35 @@ func (c *Client) ListClaims(ctx context.Context, project ProjectName, params *Li
 //
 // The source is at most one of `className`, `poolRef`, `poolSelector` and `allocationRef`:
 //
-//  1. `className`: the project's own class with this name, or else the shared one in `platform`. If neither exists, the
+//  1. `className`: the project's own class with this name, or else the shared class in `platform`. If neither exists, the
 //     claim fails with `not_found`.
 //  2. `allocationRef`: a retained allocation, which the claim binds again.
-//  3. `poolRef`: exactly this pool, by the pool's own policy alone. Prefer a class. Another project's pool serves
-//     the claim if it is `shared` and was granted to the project; otherwise the response is the same as for a pool
+//  3. `poolRef`: exactly this pool. Only the pool's own policy applies. Prefer a class. Another project's pool serves the
+//     claim only if the pool is `shared` and was granted to this project. Otherwise the response is the same as for a pool
 //     that does not exist.
 //  4. `poolSelector`: Carve tries every pool that matches. `poolSelector` is deprecated: use a class.
-//  5. No source: the family's default class, the project's own or else the shared one in `platform`. `cidr` or
-//     `address` decides the family, or else `ipFamily`; the default is IPv4. If there is no such class, the claim fails
-//     with `no_default_class`.
+//  5. No source: the default class for the address family, from the project or else from `platform`. The family is that of
+//     `cidr` or `address`, or else `ipFamily`, or else IPv4. If the family has no default class, the claim fails with
+//     `no_default_class`.
 //
-// The pools that list a class serve it, if their bounds admit the length. These pools belong to the class's
-// project or to the claim's project. `poolSelection` decides the order: by name and then by project, or the least
-// utilized first. If a pool is full, the same request tries the next one. Permission to use the class is enough:
-// its pools need no grant. A class with `poolPer` uses the pool for the claim's project and `scope`, which the
-// first claim carves.
+// A claim by class uses the pools that list the class and whose bounds permit the prefix length. These pools belong to the
+// class's project or to the claim's project. The class's `poolSelection` decides the order: by name and then by project,
+// or the least utilized pool first. If a pool is full, the server tries the next pool in the same request. A project that
+// can use the class needs no grant for these pools. A class with `poolPer` uses the pool for the claim's project and
+// `scope`. The first claim in this scope carves the pool.
 //
-// The size is a `prefixLength`, or exactly the block in `cidr` or `address`. The default is the class's
-// `defaultPrefixLength`, or else the pool's.
+// `prefixLength` requests a block by size; `cidr` or `address` requests an exact block. The default prefix length is the
+// class's `defaultPrefixLength`, or else the pool's.
 //
 // Errors after which a later retry can succeed: `pool_exhausted`, `exhausted_by_cooldown`, `block_taken`,
 // `allocation_retained`, `in_use`, `no_pool_matches`, `no_pool_for_class`, `no_default_class`, `quota_exceeded`,
-// `pool_draining`. Permanent errors: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`,
-// `already_exists`, and `consumer_ended` if a consumer to be attached has ended. A request that fails changes
-// nothing. Its error contains the figures and, in `steps`, the decision. `explainClaim` returns the same without
-// making a claim, and names remedies.
+// `pool_draining`. Permanent errors: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`, `already_exists`,
+// and `consumer_ended` if a consumer to be attached has ended. A request that fails changes nothing. The error contains
+// the figures and, in `steps`, the steps of the decision. `explainClaim` returns the same information without creating a
+// claim, and also returns remedies.
 //
-// Send an `Idempotency-Key`: a retry then gets the first response, even if the pool is full by now. If the claim was
-// released since, its block may belong to another claim, so the retry fails with `claim_released`.
+// Send an `Idempotency-Key`: a retry then gets the first response, even if the pool is now full. If the claim has been
+// released since the first response, its block may belong to another claim, so the retry fails with `claim_released`.
 //
 // Takes any type of body and a specified content type.
 //
@@ -8141,35 +8242,35 @@ func (c *Client) CreateClaimWithBody(ctx context.Context, project ProjectName, p
 //
 // The source is at most one of `className`, `poolRef`, `poolSelector` and `allocationRef`:
 //
-//  1. `className`: the project's own class with this name, or else the shared one in `platform`. If neither exists, the
+//  1. `className`: the project's own class with this name, or else the shared class in `platform`. If neither exists, the
 //     claim fails with `not_found`.
 //  2. `allocationRef`: a retained allocation, which the claim binds again.
-//  3. `poolRef`: exactly this pool, by the pool's own policy alone. Prefer a class. Another project's pool serves
-//     the claim if it is `shared` and was granted to the project; otherwise the response is the same as for a pool
+//  3. `poolRef`: exactly this pool. Only the pool's own policy applies. Prefer a class. Another project's pool serves the
+//     claim only if the pool is `shared` and was granted to this project. Otherwise the response is the same as for a pool
 //     that does not exist.
 //  4. `poolSelector`: Carve tries every pool that matches. `poolSelector` is deprecated: use a class.
-//  5. No source: the family's default class, the project's own or else the shared one in `platform`. `cidr` or
-//     `address` decides the family, or else `ipFamily`; the default is IPv4. If there is no such class, the claim fails
-//     with `no_default_class`.
+//  5. No source: the default class for the address family, from the project or else from `platform`. The family is that of
+//     `cidr` or `address`, or else `ipFamily`, or else IPv4. If the family has no default class, the claim fails with
+//     `no_default_class`.
 //
-// The pools that list a class serve it, if their bounds admit the length. These pools belong to the class's
-// project or to the claim's project. `poolSelection` decides the order: by name and then by project, or the least
-// utilized first. If a pool is full, the same request tries the next one. Permission to use the class is enough:
-// its pools need no grant. A class with `poolPer` uses the pool for the claim's project and `scope`, which the
-// first claim carves.
+// A claim by class uses the pools that list the class and whose bounds permit the prefix length. These pools belong to the
+// class's project or to the claim's project. The class's `poolSelection` decides the order: by name and then by project,
+// or the least utilized pool first. If a pool is full, the server tries the next pool in the same request. A project that
+// can use the class needs no grant for these pools. A class with `poolPer` uses the pool for the claim's project and
+// `scope`. The first claim in this scope carves the pool.
 //
-// The size is a `prefixLength`, or exactly the block in `cidr` or `address`. The default is the class's
-// `defaultPrefixLength`, or else the pool's.
+// `prefixLength` requests a block by size; `cidr` or `address` requests an exact block. The default prefix length is the
+// class's `defaultPrefixLength`, or else the pool's.
 //
 // Errors after which a later retry can succeed: `pool_exhausted`, `exhausted_by_cooldown`, `block_taken`,
 // `allocation_retained`, `in_use`, `no_pool_matches`, `no_pool_for_class`, `no_default_class`, `quota_exceeded`,
-// `pool_draining`. Permanent errors: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`,
-// `already_exists`, and `consumer_ended` if a consumer to be attached has ended. A request that fails changes
-// nothing. Its error contains the figures and, in `steps`, the decision. `explainClaim` returns the same without
-// making a claim, and names remedies.
+// `pool_draining`. Permanent errors: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`, `already_exists`,
+// and `consumer_ended` if a consumer to be attached has ended. A request that fails changes nothing. The error contains
+// the figures and, in `steps`, the steps of the decision. `explainClaim` returns the same information without creating a
+// claim, and also returns remedies.
 //
-// Send an `Idempotency-Key`: a retry then gets the first response, even if the pool is full by now. If the claim was
-// released since, its block may belong to another claim, so the retry fails with `claim_released`.
+// Send an `Idempotency-Key`: a retry then gets the first response, even if the pool is now full. If the claim has been
+// released since the first response, its block may belong to another claim, so the retry fails with `claim_released`.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -8191,9 +8292,9 @@ func (c *Client) CreateClaim(ctx context.Context, project ProjectName, params *C
 // Deletes a claim and releases its block according to `status.reclaimPolicy`:
 //
 //   - `Delete`: the allocation is deleted in the same transaction, so the block is free when the response arrives. If a
-//     `reuseAfter` was in force when the claim was bound, the allocation stays as `CoolingDown` until that time has
-//     passed: the project's quotas get the space back at once, but no claim can take the block.
-//   - `Retain`: the allocation stays, without a claim, until it is deleted or bound again.
+//     `reuseAfter` was in force when the claim was bound, the allocation remains in the phase `CoolingDown` for this time.
+//     During the cool-down, no claim can take the block, but the block no longer counts in the project's quotas.
+//   - `Retain`: the allocation remains without a claim until the allocation is deleted or bound again.
 //
 // Fails with `in_use` while the claim has consumers.
 //
@@ -8229,11 +8330,10 @@ func (c *Client) GetClaim(ctx context.Context, project ProjectName, claim ClaimN
 
 // PatchClaimWithBody Change a claim
 //
-// Changes a claim by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec.reclaimPolicy`. Requires
-// `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
+// Changes a claim's labels, annotations and `spec.reclaimPolicy` by a JSON merge patch (RFC 7396). Requires
+// `If-Match`. A patch without changes writes nothing.
 //
-// Fails with `immutable_field`, which names the field, if the patch would change anything else: a bound claim keeps
-// its block.
+// Fails with `immutable_field` if the patch would change any other field, because a bound claim keeps its block.
 //
 // Takes any type of body and a specified content type.
 //
@@ -8252,11 +8352,10 @@ func (c *Client) PatchClaimWithBody(ctx context.Context, project ProjectName, cl
 
 // PatchClaimWithApplicationMergePatchPlusJSONBody Change a claim
 //
-// Changes a claim by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec.reclaimPolicy`. Requires
-// `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
+// Changes a claim's labels, annotations and `spec.reclaimPolicy` by a JSON merge patch (RFC 7396). Requires
+// `If-Match`. A patch without changes writes nothing.
 //
-// Fails with `immutable_field`, which names the field, if the patch would change anything else: a bound claim keeps
-// its block.
+// Fails with `immutable_field` if the patch would change any other field, because a bound claim keeps its block.
 //
 // Takes a body of the `application/merge-patch+json` content type.
 //
@@ -8273,21 +8372,21 @@ func (c *Client) PatchClaimWithApplicationMergePatchPlusJSONBody(ctx context.Con
 	return c.Client.Do(req)
 }
 
-// PutClaimWithBody Claim a block, or get the one claimed before
+// PutClaimWithBody Claim a block, or get the existing claim
 //
-// Creates a claim under this name, or returns the existing one, so you can retry the request without a key. If no
-// claim has the name, the server creates one as by `createClaim` (201). If a claim has the name and matches the
-// request, the server returns it unchanged (200), even if its pool is full by now. Labels and annotations count
-// only at creation.
+// Creates a claim with this name, or returns the existing claim, so you can retry the request without an
+// `Idempotency-Key`. If no claim has the name, the server creates the claim as `createClaim` does (201). If a claim has
+// the name and matches the request, the server returns the claim unchanged (200), even if its pool is now full. Labels and
+// annotations are used only at creation.
 //
-// The server compares the length, the family, the block and the policy with the values that the claim has:
-// `prefixLength: 28` matches a claim that got a /28 by default, and `address` matches a `cidr` with that one address.
-// `className` may name the default class that served the claim. A request without a length matches only a claim that
-// was created without one. The server compares `ownerRef` too, so that two callers that choose one name for two
-// objects do not share a block. A request without `ownerRef` matches a claim with any owner.
+// The server compares the length, the family, the block and the policy with the values of the existing claim:
+// `prefixLength: 28` matches a claim that got a /28 by default, and `address` matches a `cidr` that contains only this
+// address. `className` may name the default class that served the claim. A request without a prefix length matches only a
+// claim that was created without a prefix length. The server also compares `ownerRef`, so that two callers that choose the
+// same name for different objects do not share a block. A request without `ownerRef` matches a claim with any owner.
 //
-// Fails with `already_exists` if a value differs; the error contains the existing and the requested values. Other
-// errors are as in `createClaim`.
+// Fails with `already_exists` if a value differs; the error contains the existing and the requested values. The other
+// errors are those of `createClaim`.
 //
 // Takes any type of body and a specified content type.
 //
@@ -8304,21 +8403,21 @@ func (c *Client) PutClaimWithBody(ctx context.Context, project ProjectName, clai
 	return c.Client.Do(req)
 }
 
-// PutClaim Claim a block, or get the one claimed before
+// PutClaim Claim a block, or get the existing claim
 //
-// Creates a claim under this name, or returns the existing one, so you can retry the request without a key. If no
-// claim has the name, the server creates one as by `createClaim` (201). If a claim has the name and matches the
-// request, the server returns it unchanged (200), even if its pool is full by now. Labels and annotations count
-// only at creation.
+// Creates a claim with this name, or returns the existing claim, so you can retry the request without an
+// `Idempotency-Key`. If no claim has the name, the server creates the claim as `createClaim` does (201). If a claim has
+// the name and matches the request, the server returns the claim unchanged (200), even if its pool is now full. Labels and
+// annotations are used only at creation.
 //
-// The server compares the length, the family, the block and the policy with the values that the claim has:
-// `prefixLength: 28` matches a claim that got a /28 by default, and `address` matches a `cidr` with that one address.
-// `className` may name the default class that served the claim. A request without a length matches only a claim that
-// was created without one. The server compares `ownerRef` too, so that two callers that choose one name for two
-// objects do not share a block. A request without `ownerRef` matches a claim with any owner.
+// The server compares the length, the family, the block and the policy with the values of the existing claim:
+// `prefixLength: 28` matches a claim that got a /28 by default, and `address` matches a `cidr` that contains only this
+// address. `className` may name the default class that served the claim. A request without a prefix length matches only a
+// claim that was created without a prefix length. The server also compares `ownerRef`, so that two callers that choose the
+// same name for different objects do not share a block. A request without `ownerRef` matches a claim with any owner.
 //
-// Fails with `already_exists` if a value differs; the error contains the existing and the requested values. Other
-// errors are as in `createClaim`.
+// Fails with `already_exists` if a value differs; the error contains the existing and the requested values. The other
+// errors are those of `createClaim`.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -8354,9 +8453,9 @@ func (c *Client) ListClaimConsumers(ctx context.Context, project ProjectName, cl
 
 // DetachConsumer Detach a consumer from a claim
 //
-// Detaches a consumer from the claim. If it was the last one and the claim's `spec.whenUnused` is `Delete`, the server
-// releases the claim in the same transaction. If the consumer is not attached, or the claim does not exist, the
-// response is 204 as well. `If-Match` is compared with the claim's `ETag`.
+// Detaches a consumer from the claim. If this was the claim's last consumer and the claim's `spec.whenUnused` is `Delete`,
+// the server releases the claim in the same transaction. If the consumer is not attached, or the claim does not exist, the
+// response is also 204. The server compares `If-Match` with the claim's `ETag`.
 //
 // Corresponds with DELETE /v1/projects/{project}/claims/{claim}/consumers/{uid} (the `DetachConsumer` operationId).
 func (c *Client) DetachConsumer(ctx context.Context, project ProjectName, claim ClaimName, uid ConsumerUID, params *DetachConsumerParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8373,14 +8472,15 @@ func (c *Client) DetachConsumer(ctx context.Context, project ProjectName, claim 
 
 // AttachConsumerWithBody Attach a consumer to a claim
 //
-// Attaches a consumer to the claim and renews the consumer. If the consumer does not exist, the server creates it from
-// the body; the body does not change an existing consumer. Returns the claim, with its `Location` and `ETag`: with
-// 201, or with 200 if the consumer was attached already.
+// Attaches a consumer to the claim and renews the consumer. If the consumer does not exist, the server creates it from the
+// body; the body does not change an existing consumer. Returns the claim with its `Location` and `ETag`. The status is
+// 201, or 200 if the consumer was already attached.
 //
-// While a claim has consumers, `deleteClaim` fails with `in_use`. Fails with `too_many_consumers` if the claim has
-// `spec.maxConsumers` consumers, and with `quota_exceeded` if the project cannot have a new consumer (see
-// `putConsumer`). Fails with `consumer_ended` if the consumer has ended: an ended consumer never comes back.
-// `If-Match` is compared with the claim's `ETag`; with `If-None-Match: *` the consumer must not be attached yet.
+// While a claim has consumers, `deleteClaim` fails with `in_use`. `attachConsumer` fails with `too_many_consumers` if the
+// claim already has `spec.maxConsumers` consumers, and with `quota_exceeded` if the project cannot have a new consumer
+// (see `putConsumer`). It fails with `consumer_ended` if the consumer has ended, because an ended consumer cannot be used
+// again. The server compares `If-Match` with the claim's `ETag`. With `If-None-Match: *`, the consumer must not be
+// attached yet.
 //
 // Takes any type of body and a specified content type.
 //
@@ -8399,14 +8499,15 @@ func (c *Client) AttachConsumerWithBody(ctx context.Context, project ProjectName
 
 // AttachConsumer Attach a consumer to a claim
 //
-// Attaches a consumer to the claim and renews the consumer. If the consumer does not exist, the server creates it from
-// the body; the body does not change an existing consumer. Returns the claim, with its `Location` and `ETag`: with
-// 201, or with 200 if the consumer was attached already.
+// Attaches a consumer to the claim and renews the consumer. If the consumer does not exist, the server creates it from the
+// body; the body does not change an existing consumer. Returns the claim with its `Location` and `ETag`. The status is
+// 201, or 200 if the consumer was already attached.
 //
-// While a claim has consumers, `deleteClaim` fails with `in_use`. Fails with `too_many_consumers` if the claim has
-// `spec.maxConsumers` consumers, and with `quota_exceeded` if the project cannot have a new consumer (see
-// `putConsumer`). Fails with `consumer_ended` if the consumer has ended: an ended consumer never comes back.
-// `If-Match` is compared with the claim's `ETag`; with `If-None-Match: *` the consumer must not be attached yet.
+// While a claim has consumers, `deleteClaim` fails with `in_use`. `attachConsumer` fails with `too_many_consumers` if the
+// claim already has `spec.maxConsumers` consumers, and with `quota_exceeded` if the project cannot have a new consumer
+// (see `putConsumer`). It fails with `consumer_ended` if the consumer has ended, because an ended consumer cannot be used
+// again. The server compares `If-Match` with the claim's `ETag`. With `If-None-Match: *`, the consumer must not be
+// attached yet.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -8425,10 +8526,10 @@ func (c *Client) AttachConsumer(ctx context.Context, project ProjectName, claim 
 
 // ListClasses List classes
 //
-// Lists the classes that the project may use, sorted by name: its own and the shared ones in `platform`.
-// `metadata.project` is the owner. If the project and `platform` have classes with the same name, the project's
-// own class comes first, and claims use that one. `status` describes the pools behind the class for this project.
-// A class must match all filters.
+// Lists the classes that the project can use, sorted by name: the project's own classes and the shared classes in
+// `platform`. `metadata.project` is the class's owner. If the project and `platform` have classes with the same
+// name, the list has the project's own class first, and claims use this class. `status` describes the pools that
+// the class offers to this project. A class must match all filters.
 //
 // Corresponds with GET /v1/projects/{project}/classes (the `ListClasses` operationId).
 func (c *Client) ListClasses(ctx context.Context, project ProjectName, params *ListClassesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8445,20 +8546,21 @@ func (c *Client) ListClasses(ctx context.Context, project ProjectName, params *L
 
 // CreateClassWithBody Create a class
 //
-// Creates a class: a policy for handing out blocks of one family. It serves claims as soon as a pool lists it in
-// `classNames`. A `shared` class in `platform` serves every project; a class in another project serves only that
-// project.
+// Creates a class: a policy for handing out blocks of one address family. The class serves claims as soon as a
+// pool lists the class in `classNames`. A `shared` class in `platform` serves every project. A class in any other
+// project serves only its own project.
 //
-// With `poolPer` claims do not draw from the pools that list the class. Instead each project has its own pool for
-// each combination of the other values in `scope`. The first claim carves this pool, with length
-// `poolPrefixLength`, from the first pool that lists the class and has room, in the transaction that binds the
-// claim. The pool belongs to the project that owns its parent pool, and counts in the claiming project's quotas.
+// With `poolPer`, claims do not get blocks directly from the pools that list the class. Instead each project has a
+// separate pool for each combination of the other values in `scope`. The first claim with such a combination
+// carves this pool, with the prefix length `poolPrefixLength`, in the transaction that binds the claim. The parent
+// is the first pool that lists the class and has a large enough free block. The new pool belongs to the project
+// that owns the parent, and counts in the quotas of the project that claims.
 //
 // Fails with `already_exists` if the name is taken, or if `isDefault` is true and another class is the project's
-// default for this family. `conflictsWith` then names that class; with `moveDefault=true` the new class replaces
-// it as the default. Fails with `in_use` if the project's pools list a class in `platform` with this name, because
-// claims by this name would then use the new class, which the pools do not back. A project has at most 256
-// classes; another one fails with `quota_exceeded`.
+// default for this family. `conflictsWith` then names the other class. With `moveDefault=true`, the new class
+// becomes the default instead. Fails with `in_use` if the project's pools list a class in `platform` with this
+// name, because claims by this name would then use the new class, which these pools do not list. A project has at
+// most 256 classes; creating another class fails with `quota_exceeded`.
 //
 // Takes any type of body and a specified content type.
 //
@@ -8477,20 +8579,21 @@ func (c *Client) CreateClassWithBody(ctx context.Context, project ProjectName, p
 
 // CreateClass Create a class
 //
-// Creates a class: a policy for handing out blocks of one family. It serves claims as soon as a pool lists it in
-// `classNames`. A `shared` class in `platform` serves every project; a class in another project serves only that
-// project.
+// Creates a class: a policy for handing out blocks of one address family. The class serves claims as soon as a
+// pool lists the class in `classNames`. A `shared` class in `platform` serves every project. A class in any other
+// project serves only its own project.
 //
-// With `poolPer` claims do not draw from the pools that list the class. Instead each project has its own pool for
-// each combination of the other values in `scope`. The first claim carves this pool, with length
-// `poolPrefixLength`, from the first pool that lists the class and has room, in the transaction that binds the
-// claim. The pool belongs to the project that owns its parent pool, and counts in the claiming project's quotas.
+// With `poolPer`, claims do not get blocks directly from the pools that list the class. Instead each project has a
+// separate pool for each combination of the other values in `scope`. The first claim with such a combination
+// carves this pool, with the prefix length `poolPrefixLength`, in the transaction that binds the claim. The parent
+// is the first pool that lists the class and has a large enough free block. The new pool belongs to the project
+// that owns the parent, and counts in the quotas of the project that claims.
 //
 // Fails with `already_exists` if the name is taken, or if `isDefault` is true and another class is the project's
-// default for this family. `conflictsWith` then names that class; with `moveDefault=true` the new class replaces
-// it as the default. Fails with `in_use` if the project's pools list a class in `platform` with this name, because
-// claims by this name would then use the new class, which the pools do not back. A project has at most 256
-// classes; another one fails with `quota_exceeded`.
+// default for this family. `conflictsWith` then names the other class. With `moveDefault=true`, the new class
+// becomes the default instead. Fails with `in_use` if the project's pools list a class in `platform` with this
+// name, because claims by this name would then use the new class, which these pools do not list. A project has at
+// most 256 classes; creating another class fails with `quota_exceeded`.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -8511,8 +8614,9 @@ func (c *Client) CreateClass(ctx context.Context, project ProjectName, params *C
 //
 // Deletes one of the project's own classes.
 //
-// Fails with `in_use` while the class is used: a pool lists it, a pool carved for one of its scopes exists, or a
-// claim names it. A refusal changes nothing and contains the numbers of these pools and claims.
+// Fails with `in_use` while a pool lists the class, a pool that was carved for one of the class's scopes exists,
+// or a claim names the class. The error contains the numbers of these pools and claims. A request that fails
+// changes nothing.
 //
 // Corresponds with DELETE /v1/projects/{project}/classes/{className} (the `DeleteClass` operationId).
 func (c *Client) DeleteClass(ctx context.Context, project ProjectName, className ClassName, params *DeleteClassParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8529,8 +8633,9 @@ func (c *Client) DeleteClass(ctx context.Context, project ProjectName, className
 
 // GetClass Read a class
 //
-// Returns the class that the project's claims get by this name: the project's own class, or else the shared class in
-// `platform`. `status` describes the pools behind the class for this project, with exact current figures.
+// Returns the class that the project's claims use if they name this class: the project's own class with this name,
+// or else the shared class in `platform`. `status` describes the pools that the class offers to this project, with
+// exact current figures.
 //
 // Corresponds with GET /v1/projects/{project}/classes/{className} (the `GetClass` operationId).
 func (c *Client) GetClass(ctx context.Context, project ProjectName, className ClassName, params *GetClassParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8547,14 +8652,14 @@ func (c *Client) GetClass(ctx context.Context, project ProjectName, className Cl
 
 // PatchClassWithBody Change a class
 //
-// Changes one of the project's own classes by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`,
-// except `provisioner`, `ipFamily`, `uniqueWithin`, `poolPer` and `poolPrefixLength`. Requires `If-Match`. A patch
-// that changes nothing returns the same `ETag` and writes nothing. Changes apply to later claims; existing claims keep
-// the values with which they were bound, even if the class is no longer shared.
+// Changes the labels, annotations and `spec` of one of the project's own classes by a JSON merge patch (RFC 7396). The
+// patch cannot change `provisioner`, `ipFamily`, `uniqueWithin`, `poolPer` and `poolPrefixLength`. Requires `If-Match`. A
+// patch without changes writes nothing. Changes apply to later claims; existing claims keep the values with which they
+// were bound, even if the class is no longer shared.
 //
 // Fails with `already_exists` if `isDefault` becomes true and another class is the project's default for this family.
-// `conflictsWith` then names that class; with `moveDefault=true` this class replaces it as the default. Fails with
-// `immutable_field`, which names the field, if the patch would change anything else.
+// `conflictsWith` then names the other class. With `moveDefault=true`, this class becomes the default instead. Fails with
+// `immutable_field` if the patch would change any other field.
 //
 // Takes any type of body and a specified content type.
 //
@@ -8573,14 +8678,14 @@ func (c *Client) PatchClassWithBody(ctx context.Context, project ProjectName, cl
 
 // PatchClassWithApplicationMergePatchPlusJSONBody Change a class
 //
-// Changes one of the project's own classes by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`,
-// except `provisioner`, `ipFamily`, `uniqueWithin`, `poolPer` and `poolPrefixLength`. Requires `If-Match`. A patch
-// that changes nothing returns the same `ETag` and writes nothing. Changes apply to later claims; existing claims keep
-// the values with which they were bound, even if the class is no longer shared.
+// Changes the labels, annotations and `spec` of one of the project's own classes by a JSON merge patch (RFC 7396). The
+// patch cannot change `provisioner`, `ipFamily`, `uniqueWithin`, `poolPer` and `poolPrefixLength`. Requires `If-Match`. A
+// patch without changes writes nothing. Changes apply to later claims; existing claims keep the values with which they
+// were bound, even if the class is no longer shared.
 //
 // Fails with `already_exists` if `isDefault` becomes true and another class is the project's default for this family.
-// `conflictsWith` then names that class; with `moveDefault=true` this class replaces it as the default. Fails with
-// `immutable_field`, which names the field, if the patch would change anything else.
+// `conflictsWith` then names the other class. With `moveDefault=true`, this class becomes the default instead. Fails with
+// `immutable_field` if the patch would change any other field.
 //
 // Takes a body of the `application/merge-patch+json` content type.
 //
@@ -8600,8 +8705,8 @@ func (c *Client) PatchClassWithApplicationMergePatchPlusJSONBody(ctx context.Con
 // ListScopePools List the pools for the project's scopes
 //
 // Lists the pools that serve the project's claims by a class with `poolPer`, one for each scope, sorted by scope.
-// Another project may own such a pool; for it the list omits the labels, the annotations, the description and the
-// parent. To see a pool's holdings, list the claims with the filter `pool`.
+// For a pool that another project owns, the list omits the labels, the annotations, the description and the
+// parent. To see the blocks in a pool, list the claims with the filter `pool`.
 //
 // Corresponds with GET /v1/projects/{project}/classes/{className}/scopes (the `ListScopePools` operationId).
 func (c *Client) ListScopePools(ctx context.Context, project ProjectName, className ClassName, params *ListScopePoolsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8618,7 +8723,7 @@ func (c *Client) ListScopePools(ctx context.Context, project ProjectName, classN
 
 // GetScopePool Read the pool for a scope
 //
-// Returns the pool that serves the project's claims in this scope, as in `listScopePools`.
+// Returns the pool that serves the project's claims in this scope, with the same fields as in `listScopePools`.
 //
 // Corresponds with GET /v1/projects/{project}/classes/{className}/scopes/{scope} (the `GetScopePool` operationId).
 func (c *Client) GetScopePool(ctx context.Context, project ProjectName, className ClassName, scope ScopeText, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8635,11 +8740,11 @@ func (c *Client) GetScopePool(ctx context.Context, project ProjectName, classNam
 
 // PutScopePool Carve the pool for a scope before its first claim
 //
-// Carves the pool for a scope as the scope's first claim would (201), or returns the existing one (200): for example,
-// for a node before a pod is scheduled to it. The pool counts in the project's quotas. The server gives an empty pool
-// back after the class's `emptyPoolTTL`.
+// Carves the pool for a scope as the scope's first claim does (201), or returns the existing pool (200). For example, the
+// pool for a node can be carved before a pod is scheduled to the node. The pool counts in the project's quotas. The server
+// deletes an empty pool after the class's `emptyPoolTTL`.
 //
-// Fails like the claim: `pool_exhausted`, `exhausted_by_cooldown`, `pool_draining`, `no_pool_for_class`,
+// Fails with the same codes as the claim: `pool_exhausted`, `exhausted_by_cooldown`, `pool_draining`, `no_pool_for_class`,
 // `quota_exceeded`.
 //
 // Corresponds with PUT /v1/projects/{project}/classes/{className}/scopes/{scope} (the `PutScopePool` operationId).
@@ -8657,9 +8762,9 @@ func (c *Client) PutScopePool(ctx context.Context, project ProjectName, classNam
 
 // RenewConsumersWithBody Renew many consumers
 //
-// Renews up to 1,000 consumers in a realm, and returns for each whether it was renewed, has ended or is unknown.
-// The request does not end the consumers that it omits. A consumer ends if it is not renewed within its time to
-// live. A renewal never revives a consumer that has ended. You can retry the request.
+// Renews up to 1,000 consumers in a realm. For each consumer, the response shows whether the consumer was renewed,
+// has ended or is unknown. The request does not end other consumers. A consumer ends if it is not renewed within
+// its time to live. A renewal never revives a consumer that has ended. You can retry the request.
 //
 // Takes any type of body and a specified content type.
 //
@@ -8678,9 +8783,9 @@ func (c *Client) RenewConsumersWithBody(ctx context.Context, project ProjectName
 
 // RenewConsumers Renew many consumers
 //
-// Renews up to 1,000 consumers in a realm, and returns for each whether it was renewed, has ended or is unknown.
-// The request does not end the consumers that it omits. A consumer ends if it is not renewed within its time to
-// live. A renewal never revives a consumer that has ended. You can retry the request.
+// Renews up to 1,000 consumers in a realm. For each consumer, the response shows whether the consumer was renewed,
+// has ended or is unknown. The request does not end other consumers. A consumer ends if it is not renewed within
+// its time to live. A renewal never revives a consumer that has ended. You can retry the request.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -8699,14 +8804,14 @@ func (c *Client) RenewConsumers(ctx context.Context, project ProjectName, params
 
 // GetHistory Show an address's holders
 //
-// Returns the claims and the child pools that hold or held a block with this address, carved from one of the project's
-// pools. With `at` it returns the holders at that moment, the most specific block first. Without `at` the present
-// holders come first, in this order, and then the past holders, the latest first. An address can have several holders
-// at one moment: a claim within child pools, and pools in several spaces.
+// Returns the past and present holders of an address in the project's pools: the claims and child pools whose block
+// contains the address. With `at`, the response has the holders at that time, with the most specific block first. Without
+// `at`, the present holders come first in the same order. The past holders follow, with the latest first. An address can
+// have several holders at the same time: a claim within child pools, and pools in several spaces.
 //
-// For other projects' pools the response contains only the blocks that the project itself holds there now, by
-// claims or as retained allocations. Earlier holdings are in the history of the projects that own the pools, and
-// in the project's own audit trail.
+// For pools of other projects, the response contains only the blocks that this project holds now, through claims or as
+// retained allocations. For blocks that it held earlier, see this project's audit trail, or the history of the projects
+// that own the pools.
 //
 // Corresponds with GET /v1/projects/{project}/history (the `GetHistory` operationId).
 func (c *Client) GetHistory(ctx context.Context, project ProjectName, params *GetHistoryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8741,8 +8846,8 @@ func (c *Client) ListMembers(ctx context.Context, project ProjectName, params *L
 
 // DeleteMember Remove a member
 //
-// Deletes a member, and so removes the subject's role. The change takes effect on every server within 5 seconds.
-// Resources that the subject created stay.
+// Deletes a member, which removes the subject's role. The change takes effect on every server within 5 seconds.
+// Resources that the subject created remain.
 //
 // Fails with `last_admin` if the deletion would leave the project `platform` without an admin.
 //
@@ -8778,9 +8883,9 @@ func (c *Client) GetMember(ctx context.Context, project ProjectName, subject Mem
 
 // PutMemberWithBody Give a subject a role
 //
-// Creates a member (201), or gives it another role (200). If the member has this role already, the server writes
-// nothing. The server does not check that the subject exists: the role applies as soon as the subject exists. With
-// `If-Match` the member must exist, and the header must match its current `ETag`.
+// Creates a member (201), or gives an existing member another role (200). If the member already has the role, the
+// server writes nothing. The server does not check that the subject exists: the role applies as soon as the
+// subject exists. With `If-Match`, the member must exist, and the header must match the member's current `ETag`.
 //
 // The change takes effect on every server within 5 seconds. Fails with `last_admin` if the change would leave the
 // project `platform` without an admin.
@@ -8802,9 +8907,9 @@ func (c *Client) PutMemberWithBody(ctx context.Context, project ProjectName, sub
 
 // PutMember Give a subject a role
 //
-// Creates a member (201), or gives it another role (200). If the member has this role already, the server writes
-// nothing. The server does not check that the subject exists: the role applies as soon as the subject exists. With
-// `If-Match` the member must exist, and the header must match its current `ETag`.
+// Creates a member (201), or gives an existing member another role (200). If the member already has the role, the
+// server writes nothing. The server does not check that the subject exists: the role applies as soon as the
+// subject exists. With `If-Match`, the member must exist, and the header must match the member's current `ETag`.
 //
 // The change takes effect on every server within 5 seconds. Fails with `last_admin` if the change would leave the
 // project `platform` without an admin.
@@ -8845,35 +8950,37 @@ func (c *Client) ListPools(ctx context.Context, project ProjectName, params *Lis
 //
 // Creates a pool and carves its block, in one transaction. The response contains the block in `status.allocatedCIDR`.
 //
-//   - A **root** has `cidr` and is carved from a space: the project's own, or one that was granted to it. Fails with
-//     `overlap` if it overlaps another root in its space, even another project's.
-//   - A **child** has `parentRef` and either `prefixLength` (the parent's strategy chooses the block) or `cidr`
-//     (exactly this block in the parent). A child inherits the parent's family and space. Children may nest to any depth.
-//     The parent must be in the same project.
+//   - A **root** pool has `cidr`. Its block is carved from a space of the project, or from a space that was granted to the
+//     project. The request fails with `overlap` if the block overlaps another root pool in the space, even a root pool of
+//     another project.
+//   - A **child** pool has `parentRef` and either `prefixLength` (the parent's strategy chooses the block) or `cidr` (the
+//     exact block in the parent). A child pool inherits the parent's address family and space. Child pools can be nested to
+//     any depth. The parent must be in the same project.
 //
-// With `classNames` the pool backs these classes. Each class must have the pool's family. The class is the project's
-// own, or else a shared one in `platform`. Carve looks up a class by its name only when the pool starts to list
-// it. The pool keeps the class even if the class's visibility changes later. At most 256 pools in a project may
-// back one class; another one fails with `quota_exceeded`. A pool fails with `overlap` if it overlaps another pool
-// of a class with `uniqueWithin: Class`.
+// `classNames` names the classes that can use the pool. Each class must have the pool's address family. A name refers to
+// the project's own class, or else to the shared class in `platform`. Carve looks up the class only when the name is added
+// to the list. The pool keeps the class even if the class's visibility changes later. At most 256 pools in a project can
+// list one class; another pool fails with `quota_exceeded`. The request fails with `overlap` if a class has
+// `uniqueWithin: Class` and the pool overlaps another pool that lists the class.
 //
-// With `regions` these regions serve the pool. With `region` the pool has its home in that region, not in the
-// server's. A child has its own regions, independent of its parent. Fails with `invalid_argument` if a region does
-// not exist in this installation (the response lists the existing regions), or if `regions` lacks the home.
+// `regions` names the regions that serve the pool, and `region` names the pool's home region. A child pool's regions are
+// independent of its parent's regions. The request fails with `invalid_argument` if a region does not exist in this
+// installation (the response lists the existing regions), or if `regions` lacks the home region.
 //
-// A child fails with the same codes as a claim:
+// A request for a child pool fails with the same codes as a claim:
 //
-// * `pool_draining`: the parent is being drained;
-// * `pool_exhausted`: no free block is large enough;
-// * `exhausted_by_cooldown`: only blocks in cool-down are large enough;
-// * `block_taken`: the requested block is held;
-// * `allocation_retained`: a retained allocation keeps the requested block;
-// * `never_satisfiable`: the block would not fit into an empty parent;
-// * `prefix_length_rejected`: the parent's bounds exclude the length;
-// * `family_mismatch`: the family differs from the parent's. A class for the other family fails with this code too.
+//   - `pool_draining`: the parent is being drained;
+//   - `pool_exhausted`: no free block is large enough;
+//   - `exhausted_by_cooldown`: only blocks in cool-down are large enough;
+//   - `block_taken`: the requested block is held;
+//   - `allocation_retained`: a retained allocation keeps the requested block;
+//   - `never_satisfiable`: the block would not fit even if the parent were empty;
+//   - `prefix_length_rejected`: the parent's bounds exclude the length;
+//   - `family_mismatch`: the address family differs from the parent's. A class for another address family causes this code
+//     too.
 //
-// Fails with `not_found` if a class does not exist, with `quota_exceeded` if a quota allows no further pool, and with
-// `already_exists` if the name is taken. A request that fails changes nothing.
+// A request for any pool fails with `not_found` if a class does not exist, with `quota_exceeded` if a quota allows no
+// further pool, and with `already_exists` if the name is taken. A request that fails changes nothing.
 //
 // Takes any type of body and a specified content type.
 //
@@ -8894,35 +9001,37 @@ func (c *Client) CreatePoolWithBody(ctx context.Context, project ProjectName, pa
 //
 // Creates a pool and carves its block, in one transaction. The response contains the block in `status.allocatedCIDR`.
 //
-//   - A **root** has `cidr` and is carved from a space: the project's own, or one that was granted to it. Fails with
-//     `overlap` if it overlaps another root in its space, even another project's.
-//   - A **child** has `parentRef` and either `prefixLength` (the parent's strategy chooses the block) or `cidr`
-//     (exactly this block in the parent). A child inherits the parent's family and space. Children may nest to any depth.
-//     The parent must be in the same project.
+//   - A **root** pool has `cidr`. Its block is carved from a space of the project, or from a space that was granted to the
+//     project. The request fails with `overlap` if the block overlaps another root pool in the space, even a root pool of
+//     another project.
+//   - A **child** pool has `parentRef` and either `prefixLength` (the parent's strategy chooses the block) or `cidr` (the
+//     exact block in the parent). A child pool inherits the parent's address family and space. Child pools can be nested to
+//     any depth. The parent must be in the same project.
 //
-// With `classNames` the pool backs these classes. Each class must have the pool's family. The class is the project's
-// own, or else a shared one in `platform`. Carve looks up a class by its name only when the pool starts to list
-// it. The pool keeps the class even if the class's visibility changes later. At most 256 pools in a project may
-// back one class; another one fails with `quota_exceeded`. A pool fails with `overlap` if it overlaps another pool
-// of a class with `uniqueWithin: Class`.
+// `classNames` names the classes that can use the pool. Each class must have the pool's address family. A name refers to
+// the project's own class, or else to the shared class in `platform`. Carve looks up the class only when the name is added
+// to the list. The pool keeps the class even if the class's visibility changes later. At most 256 pools in a project can
+// list one class; another pool fails with `quota_exceeded`. The request fails with `overlap` if a class has
+// `uniqueWithin: Class` and the pool overlaps another pool that lists the class.
 //
-// With `regions` these regions serve the pool. With `region` the pool has its home in that region, not in the
-// server's. A child has its own regions, independent of its parent. Fails with `invalid_argument` if a region does
-// not exist in this installation (the response lists the existing regions), or if `regions` lacks the home.
+// `regions` names the regions that serve the pool, and `region` names the pool's home region. A child pool's regions are
+// independent of its parent's regions. The request fails with `invalid_argument` if a region does not exist in this
+// installation (the response lists the existing regions), or if `regions` lacks the home region.
 //
-// A child fails with the same codes as a claim:
+// A request for a child pool fails with the same codes as a claim:
 //
-// * `pool_draining`: the parent is being drained;
-// * `pool_exhausted`: no free block is large enough;
-// * `exhausted_by_cooldown`: only blocks in cool-down are large enough;
-// * `block_taken`: the requested block is held;
-// * `allocation_retained`: a retained allocation keeps the requested block;
-// * `never_satisfiable`: the block would not fit into an empty parent;
-// * `prefix_length_rejected`: the parent's bounds exclude the length;
-// * `family_mismatch`: the family differs from the parent's. A class for the other family fails with this code too.
+//   - `pool_draining`: the parent is being drained;
+//   - `pool_exhausted`: no free block is large enough;
+//   - `exhausted_by_cooldown`: only blocks in cool-down are large enough;
+//   - `block_taken`: the requested block is held;
+//   - `allocation_retained`: a retained allocation keeps the requested block;
+//   - `never_satisfiable`: the block would not fit even if the parent were empty;
+//   - `prefix_length_rejected`: the parent's bounds exclude the length;
+//   - `family_mismatch`: the address family differs from the parent's. A class for another address family causes this code
+//     too.
 //
-// Fails with `not_found` if a class does not exist, with `quota_exceeded` if a quota allows no further pool, and with
-// `already_exists` if the name is taken. A request that fails changes nothing.
+// A request for any pool fails with `not_found` if a class does not exist, with `quota_exceeded` if a quota allows no
+// further pool, and with `already_exists` if the name is taken. A request that fails changes nothing.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -8941,10 +9050,12 @@ func (c *Client) CreatePool(ctx context.Context, project ProjectName, params *Cr
 
 // DeletePool Delete a pool
 //
-// Deletes a pool with its reservations, and gives its block back to its parent or its space in the same transaction.
+// Deletes a pool with its reservations, and returns the pool's block to the parent pool or the space in the same
+// transaction.
 //
-// Fails with `in_use` while claims or child pools hold blocks in it, and with `allocation_retained` while only
-// retained allocations do. A refusal changes nothing and contains the number of these objects.
+// Fails with `in_use` while claims or child pools have blocks in the pool, and with `allocation_retained` while
+// only retained allocations do. The error contains the number of these objects. A request that fails changes
+// nothing.
 //
 // Corresponds with DELETE /v1/projects/{project}/pools/{pool} (the `DeletePool` operationId).
 func (c *Client) DeletePool(ctx context.Context, project ProjectName, pool PoolName, params *DeletePoolParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8978,27 +9089,29 @@ func (c *Client) GetPool(ctx context.Context, project ProjectName, pool PoolName
 
 // PatchPoolWithBody Change a pool
 //
-// Changes a pool by a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`,
-// `spec.allocation`, `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions`, `spec.drain` and
-// `spec.description`. Requires `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
+// Changes a pool's labels, annotations, `spec.visibility`, `spec.allocation`, `spec.reservations`,
+// `spec.classNames`, `spec.reuseAfter`, `spec.regions`, `spec.drain` and `spec.description` by a JSON merge patch
+// (RFC 7396). Requires `If-Match`. A patch without changes writes nothing.
 //
 // The patch replaces `reservations`, `classNames` and `regions` as a whole. Space that you remove from
-// `reservations` is free in the same transaction. A class that you remove from `classNames` no longer uses this
-// pool for later claims. A region that you add to `regions` serves the pool from then on; a region that you remove
-// returns its lent blocks to the home. New bounds and a new `reuseAfter` apply to later carving; held blocks stay.
+// `reservations` is free in the same transaction. A class that you remove from `classNames` cannot use this pool
+// for later claims. A region that you add to `regions` serves the pool from then on. A region that you remove
+// returns its borrowed blocks to the home region. New bounds and a new `reuseAfter` apply to later claims and
+// child pools; held blocks do not change.
 //
 // Fails with:
 //
-//   - `in_use` if a region that leaves `regions` still holds blocks from the pool;
+//   - `in_use` if a region that the patch removes still holds blocks from the pool;
 //   - `block_taken` if a new reservation covers a held block, and `allocation_retained` if a retained allocation keeps
 //     that block;
-//   - `not_found` if a class does not exist, and `family_mismatch` if it has the other family;
-//   - `overlap` if a class with `uniqueWithin: Class` is added, and the pool overlaps another pool of the class;
-//   - `quota_exceeded` if a class is added that 256 pools of the project back;
-//   - `invalid_argument` if a region does not exist in this installation, or if `regions` lacks the home;
-//   - `immutable_field`, which names the field, if the patch would change anything else: the carved block and the home
-//     never change, and a class with `uniqueWithin: Class` does not leave `classNames`. A pool that was carved for a
-//     scope (`status.scope`) cannot list classes or be shared.
+//   - `not_found` if a class does not exist, and `family_mismatch` if a class has another address family;
+//   - `overlap` if the patch adds a class with `uniqueWithin: Class`, and the pool overlaps another pool that lists
+//     the class;
+//   - `quota_exceeded` if the patch adds a class that 256 pools in the project already list;
+//   - `invalid_argument` if a region does not exist in this installation, or if `regions` lacks the home region;
+//   - `immutable_field` if the patch would change any other field. The pool's block and home region never change. A
+//     class with `uniqueWithin: Class` cannot be removed from `classNames`. A pool that was carved for a scope
+//     (`status.scope`) cannot list classes or be shared.
 //
 // Takes any type of body and a specified content type.
 //
@@ -9017,27 +9130,29 @@ func (c *Client) PatchPoolWithBody(ctx context.Context, project ProjectName, poo
 
 // PatchPoolWithApplicationMergePatchPlusJSONBody Change a pool
 //
-// Changes a pool by a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`,
-// `spec.allocation`, `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions`, `spec.drain` and
-// `spec.description`. Requires `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
+// Changes a pool's labels, annotations, `spec.visibility`, `spec.allocation`, `spec.reservations`,
+// `spec.classNames`, `spec.reuseAfter`, `spec.regions`, `spec.drain` and `spec.description` by a JSON merge patch
+// (RFC 7396). Requires `If-Match`. A patch without changes writes nothing.
 //
 // The patch replaces `reservations`, `classNames` and `regions` as a whole. Space that you remove from
-// `reservations` is free in the same transaction. A class that you remove from `classNames` no longer uses this
-// pool for later claims. A region that you add to `regions` serves the pool from then on; a region that you remove
-// returns its lent blocks to the home. New bounds and a new `reuseAfter` apply to later carving; held blocks stay.
+// `reservations` is free in the same transaction. A class that you remove from `classNames` cannot use this pool
+// for later claims. A region that you add to `regions` serves the pool from then on. A region that you remove
+// returns its borrowed blocks to the home region. New bounds and a new `reuseAfter` apply to later claims and
+// child pools; held blocks do not change.
 //
 // Fails with:
 //
-//   - `in_use` if a region that leaves `regions` still holds blocks from the pool;
+//   - `in_use` if a region that the patch removes still holds blocks from the pool;
 //   - `block_taken` if a new reservation covers a held block, and `allocation_retained` if a retained allocation keeps
 //     that block;
-//   - `not_found` if a class does not exist, and `family_mismatch` if it has the other family;
-//   - `overlap` if a class with `uniqueWithin: Class` is added, and the pool overlaps another pool of the class;
-//   - `quota_exceeded` if a class is added that 256 pools of the project back;
-//   - `invalid_argument` if a region does not exist in this installation, or if `regions` lacks the home;
-//   - `immutable_field`, which names the field, if the patch would change anything else: the carved block and the home
-//     never change, and a class with `uniqueWithin: Class` does not leave `classNames`. A pool that was carved for a
-//     scope (`status.scope`) cannot list classes or be shared.
+//   - `not_found` if a class does not exist, and `family_mismatch` if a class has another address family;
+//   - `overlap` if the patch adds a class with `uniqueWithin: Class`, and the pool overlaps another pool that lists
+//     the class;
+//   - `quota_exceeded` if the patch adds a class that 256 pools in the project already list;
+//   - `invalid_argument` if a region does not exist in this installation, or if `regions` lacks the home region;
+//   - `immutable_field` if the patch would change any other field. The pool's block and home region never change. A
+//     class with `uniqueWithin: Class` cannot be removed from `classNames`. A pool that was carved for a scope
+//     (`status.scope`) cannot list classes or be shared.
 //
 // Takes a body of the `application/merge-patch+json` content type.
 //
@@ -9056,9 +9171,9 @@ func (c *Client) PatchPoolWithApplicationMergePatchPlusJSONBody(ctx context.Cont
 
 // GetPoolFree Show a pool's free blocks
 //
-// Returns the free space in a pool, by size and by address. `items` are the free blocks, each as large as possible,
-// sorted by prefix length and then by address. With `prefixLength` they are only the blocks that can contain a block
-// with that length. `summary` covers the whole pool, on every page.
+// Returns the free space in a pool, by size and by address. `items` lists the free blocks, sorted by prefix length
+// and then by address. Each free block is as large as possible. With `prefixLength`, `items` lists only the free
+// blocks that can contain a block with this prefix length. On every page, `summary` covers the whole pool.
 //
 // Corresponds with GET /v1/projects/{project}/pools/{pool}/free (the `GetPoolFree` operationId).
 func (c *Client) GetPoolFree(ctx context.Context, project ProjectName, pool PoolName, params *GetPoolFreeParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9092,8 +9207,8 @@ func (c *Client) ListPoolGrants(ctx context.Context, project ProjectName, pool P
 
 // DeletePoolGrant Revoke a pool grant
 //
-// Deletes a grant to use a pool. As soon as the server has responded, it refuses new claims from the pool, unless
-// another grant allows them. Claims keep the blocks that they hold.
+// Deletes a grant to use a pool. After the response, the server refuses the consumer's new claims from the pool,
+// unless another grant allows them. Existing claims keep their blocks.
 //
 // Corresponds with DELETE /v1/projects/{project}/pools/{pool}/grants/{consumer} (the `DeletePoolGrant` operationId).
 func (c *Client) DeletePoolGrant(ctx context.Context, project ProjectName, pool PoolName, consumer Consumer, params *DeletePoolGrantParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9127,12 +9242,12 @@ func (c *Client) GetPoolGrant(ctx context.Context, project ProjectName, pool Poo
 
 // PutPoolGrant Grant a pool
 //
-// Lets the consumer, one project or every project (`*`), claim from the pool while its `visibility` is `shared`.
-// Returns 201, or 200 if the grant exists already; a grant never changes.
+// Allows the consumer (one project, or `*` for every project) to claim from the pool while the pool's `visibility`
+// is `shared`. Returns 201, or 200 if the grant already exists. A grant never changes.
 //
-// The response does not reveal whether the project exists. A grant applies only to the project that has the name
-// at that time. When a project is created or deleted, all grants to its name end. The project that owns the pool
-// needs no grant and gets none (`invalid_argument`).
+// The response does not reveal whether the consumer exists. A grant applies only to the project that has the
+// consumer's name when the grant is created. When a project with this name is created or deleted, the grant ends.
+// A grant to the pool's own project fails with `invalid_argument`.
 //
 // Corresponds with PUT /v1/projects/{project}/pools/{pool}/grants/{consumer} (the `PutPoolGrant` operationId).
 func (c *Client) PutPoolGrant(ctx context.Context, project ProjectName, pool PoolName, consumer Consumer, params *PutPoolGrantParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9150,10 +9265,10 @@ func (c *Client) PutPoolGrant(ctx context.Context, project ProjectName, pool Poo
 // GetPoolMap Show the pool as a map
 //
 // Cuts a block in the pool into cells of equal size and returns each cell's state: free, held by one block, or
-// divided further (`Mixed`). The map is exact. Its cost depends only on the number of cells. To zoom in, repeat
-// the request with a cell's block in `within`.
+// divided further (`Mixed`). The map is exact. The cost of the request depends only on the number of cells. To
+// zoom in, repeat the request with a cell's block in `within`.
 //
-// Adjacent cells with the same state form one item: cells in one held block, free cells, or `Mixed` cells. The items
+// Adjacent cells form one item if one held block covers them, if all are free, or if all are `Mixed`. The items
 // are sorted by address and cover every cell.
 //
 // Corresponds with GET /v1/projects/{project}/pools/{pool}/map (the `GetPoolMap` operationId).
@@ -9169,13 +9284,13 @@ func (c *Client) GetPoolMap(ctx context.Context, project ProjectName, pool PoolN
 	return c.Client.Do(req)
 }
 
-// GetPoolUtilization Show how the pool filled up
+// GetPoolUtilization Show a pool's use over time
 //
-// Returns the pool's use over time, and estimates when it will be full. Servers record the use once an hour. They
-// keep hourly records for 14 days, and each day's last and highest figure for 400 days. The points are sorted by
-// time and evenly spaced, from `since` (or the first record after it) to `until`. Each point has the last figure
-// recorded before it. A point is omitted if that record is more than two days old. Without `until` the last point
-// is the current use, read during the request.
+// Returns the pool's use over time, and an estimate of the time when the pool will be full. The servers record the
+// use once an hour. They keep hourly records for 14 days, and the last and the highest figure of each day for 400
+// days. The points are evenly spaced in time, from `since` (or the first record after `since`) to `until`. Each
+// point has the figure in the last record before the point. A point is omitted if this record is more than two
+// days older. Without `until`, the last point is the current use, read during the request.
 //
 // Corresponds with GET /v1/projects/{project}/pools/{pool}/utilization (the `GetPoolUtilization` operationId).
 func (c *Client) GetPoolUtilization(ctx context.Context, project ProjectName, pool PoolName, params *GetPoolUtilizationParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9209,7 +9324,7 @@ func (c *Client) ListQuotas(ctx context.Context, project ProjectName, params *Li
 
 // DeleteQuota Delete a quota
 //
-// Deletes a quota, which then limits nothing. The project keeps its holdings. Fails with `permission_denied` if the
+// Deletes a quota and its limits. The project keeps its claims and pools. Fails with `permission_denied` if the
 // quota belongs to the platform (`status.owner`) and the caller is not an admin of `platform`.
 //
 // Corresponds with DELETE /v1/projects/{project}/quotas/{quota} (the `DeleteQuota` operationId).
@@ -9244,17 +9359,17 @@ func (c *Client) GetQuota(ctx context.Context, project ProjectName, quota QuotaN
 
 // PutQuotaWithBody Set a quota
 //
-// Creates a quota (201), or replaces its limits and its description (200). A new quota counts the project's existing
-// holdings. If the quota has this spec already, the server writes nothing. The server accepts a limit below the
-// current use: existing holdings stay, and it refuses new ones until the use is below the limit. With `If-Match` the
-// quota must exist, and the header must match its current `ETag`.
+// Creates a quota (201), or replaces the limits and the description of an existing quota (200). A new quota counts what
+// the project already uses. If the quota already has this spec, the server writes nothing. A limit may be below the
+// current use: the project keeps what it has, and the server refuses new claims and pools until the use is below the
+// limit. With `If-Match`, the quota must exist, and the header must match the quota's current `ETag`.
 //
-// A quota that an admin of `platform` creates or changes belongs to the platform (`status.owner`), even if the project
-// created it. From then on the project's own admins cannot change or delete it: the request fails with
-// `permission_denied`.
+// A quota that an admin of `platform` creates or changes belongs to the platform (`status.owner`), even if an admin of the
+// project created the quota. From then on, the project's own admins cannot change or delete the quota: their requests fail
+// with `permission_denied`.
 //
-// A project has at most 16 quotas; another one fails with `quota_exceeded`. Fails with `immutable_field` if the
-// existing quota has another scope: delete it and create it again.
+// A project has at most 16 quotas; creating another quota fails with `quota_exceeded`. A request that would change the
+// scope of an existing quota fails with `immutable_field`: delete the quota and create it again.
 //
 // Takes any type of body and a specified content type.
 //
@@ -9273,17 +9388,17 @@ func (c *Client) PutQuotaWithBody(ctx context.Context, project ProjectName, quot
 
 // PutQuota Set a quota
 //
-// Creates a quota (201), or replaces its limits and its description (200). A new quota counts the project's existing
-// holdings. If the quota has this spec already, the server writes nothing. The server accepts a limit below the
-// current use: existing holdings stay, and it refuses new ones until the use is below the limit. With `If-Match` the
-// quota must exist, and the header must match its current `ETag`.
+// Creates a quota (201), or replaces the limits and the description of an existing quota (200). A new quota counts what
+// the project already uses. If the quota already has this spec, the server writes nothing. A limit may be below the
+// current use: the project keeps what it has, and the server refuses new claims and pools until the use is below the
+// limit. With `If-Match`, the quota must exist, and the header must match the quota's current `ETag`.
 //
-// A quota that an admin of `platform` creates or changes belongs to the platform (`status.owner`), even if the project
-// created it. From then on the project's own admins cannot change or delete it: the request fails with
-// `permission_denied`.
+// A quota that an admin of `platform` creates or changes belongs to the platform (`status.owner`), even if an admin of the
+// project created the quota. From then on, the project's own admins cannot change or delete the quota: their requests fail
+// with `permission_denied`.
 //
-// A project has at most 16 quotas; another one fails with `quota_exceeded`. Fails with `immutable_field` if the
-// existing quota has another scope: delete it and create it again.
+// A project has at most 16 quotas; creating another quota fails with `quota_exceeded`. A request that would change the
+// scope of an existing quota fails with `immutable_field`: delete the quota and create it again.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -9302,8 +9417,8 @@ func (c *Client) PutQuota(ctx context.Context, project ProjectName, quota QuotaN
 
 // GetRealm Read a realm's state
 //
-// Returns how many live consumers the realm has in this server's region, how many of them have expired, and whether
-// the server ends expired consumers. A realm needs no creation: for a realm without consumers the counts are 0.
+// Returns the numbers of live and of expired consumers in this server's region, and whether the server ends
+// expired consumers. A realm without consumers has the counts 0.
 //
 // Corresponds with GET /v1/projects/{project}/realms/{realm} (the `GetRealm` operationId).
 func (c *Client) GetRealm(ctx context.Context, project ProjectName, realm RealmName, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9320,7 +9435,7 @@ func (c *Client) GetRealm(ctx context.Context, project ProjectName, realm RealmN
 
 // ListConsumers List consumers
 //
-// Lists the realm's consumers, sorted by UID, including those that have ended.
+// Lists the realm's consumers, sorted by UID, including ended consumers.
 //
 // Corresponds with GET /v1/projects/{project}/realms/{realm}/consumers (the `ListConsumers` operationId).
 func (c *Client) ListConsumers(ctx context.Context, project ProjectName, realm RealmName, params *ListConsumersParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9337,11 +9452,11 @@ func (c *Client) ListConsumers(ctx context.Context, project ProjectName, realm R
 
 // EndConsumer End a consumer
 //
-// Ends a consumer for good: no later renewal or attachment can revive it. A machine that lives on needs another
-// UID. The server detaches the consumer from all its claims, as by `detachConsumer`: in this request (204), or, if
-// the claims are too many for one request, within seconds in the background (202). An unknown UID ends as well.
-// You can retry the request. Fails with `quota_exceeded` for an unknown UID if the project cannot have a new
-// consumer (see `putConsumer`).
+// Ends a consumer permanently: no later renewal or attachment can revive it. A machine that continues to run needs
+// another UID. The server detaches the consumer from all its claims as `detachConsumer` does: within this request
+// (204) or, if there are too many claims for one request, within seconds in the background (202). An unknown UID
+// is recorded as an ended consumer. For an unknown UID, the request fails with `quota_exceeded` if the project
+// cannot have a new consumer (see `putConsumer`). You can retry the request.
 //
 // Corresponds with DELETE /v1/projects/{project}/realms/{realm}/consumers/{uid} (the `EndConsumer` operationId).
 func (c *Client) EndConsumer(ctx context.Context, project ProjectName, realm RealmName, uid ConsumerUID, params *EndConsumerParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9376,12 +9491,12 @@ func (c *Client) GetConsumer(ctx context.Context, project ProjectName, realm Rea
 
 // PutConsumerWithBody Create or renew a consumer
 //
-// Creates the consumer (201), or replaces its spec (200), and renews it. The consumer lives for `spec.ttlSeconds` from then on,
-// or until a request ends it. Every renewal gives it a new `ETag`.
+// Creates the consumer (201), or replaces the spec of an existing consumer (200), and renews the consumer. The consumer then lives for
+// `spec.ttlSeconds`, or until a request ends it. Every renewal changes the consumer's `ETag`.
 //
-// Fails with `consumer_ended` if it has ended. A project has at most 1,000,000 consumers in a region, including
-// ended ones; creating a further one fails with `quota_exceeded`. Each server counts the consumers once a minute,
-// so a project can exceed this limit for a short time.
+// Fails with `consumer_ended` if the consumer has ended. A project has at most 1,000,000 consumers in a region, including ended consumers;
+// creating another consumer fails with `quota_exceeded`. Each server counts the consumers once a minute, so a project can exceed this limit for
+// a short time.
 //
 // Takes any type of body and a specified content type.
 //
@@ -9400,12 +9515,12 @@ func (c *Client) PutConsumerWithBody(ctx context.Context, project ProjectName, r
 
 // PutConsumer Create or renew a consumer
 //
-// Creates the consumer (201), or replaces its spec (200), and renews it. The consumer lives for `spec.ttlSeconds` from then on,
-// or until a request ends it. Every renewal gives it a new `ETag`.
+// Creates the consumer (201), or replaces the spec of an existing consumer (200), and renews the consumer. The consumer then lives for
+// `spec.ttlSeconds`, or until a request ends it. Every renewal changes the consumer's `ETag`.
 //
-// Fails with `consumer_ended` if it has ended. A project has at most 1,000,000 consumers in a region, including
-// ended ones; creating a further one fails with `quota_exceeded`. Each server counts the consumers once a minute,
-// so a project can exceed this limit for a short time.
+// Fails with `consumer_ended` if the consumer has ended. A project has at most 1,000,000 consumers in a region, including ended consumers;
+// creating another consumer fails with `quota_exceeded`. Each server counts the consumers once a minute, so a project can exceed this limit for
+// a short time.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -9424,12 +9539,13 @@ func (c *Client) PutConsumer(ctx context.Context, project ProjectName, realm Rea
 
 // ConfirmExpiry Confirm that expired consumers are gone
 //
-// Confirms that all consumers in the realm that have expired until now are gone. The server then ends them all.
+// Confirms that all consumers in the realm that have expired so far are gone. The server then ends all these
+// consumers.
 //
-// Use it when the server has stopped ending them. The server stops once a realm loses more than 20 consumers, and at
-// least a tenth, within ten minutes, because perhaps only their agent or the connection to this service has failed.
-// You can retry the request. A project can confirm at most 100 realms within 30 days; another one fails with
-// `quota_exceeded`.
+// Use this operation when the server has stopped ending expired consumers. The server stops when more than 20
+// consumers in a realm, and at least a tenth of all, expire within ten minutes: perhaps only their agent, or its
+// connection to this service, has failed. You can retry the request. A project can confirm at most 100 realms
+// within 30 days; confirming another realm fails with `quota_exceeded`.
 //
 // Corresponds with POST /v1/projects/{project}/realms/{realm}/expiry-confirmations (the `ConfirmExpiry` operationId).
 func (c *Client) ConfirmExpiry(ctx context.Context, project ProjectName, realm RealmName, params *ConfirmExpiryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9507,10 +9623,10 @@ func (c *Client) CreateSpace(ctx context.Context, project ProjectName, params *C
 
 // DeleteSpace Delete a space
 //
-// Deletes a space from which nothing is carved.
+// Deletes a space that has no root pools.
 //
-// Fails with `in_use`, and changes nothing, while the space has root pools. The space `default` is in use as long as
-// its project exists, and is deleted with it.
+// Fails with `in_use`, and changes nothing, while the space has root pools. For the space `default`, the request
+// always fails with `in_use`: the space is deleted together with its project.
 //
 // Corresponds with DELETE /v1/projects/{project}/spaces/{space} (the `DeleteSpace` operationId).
 func (c *Client) DeleteSpace(ctx context.Context, project ProjectName, space SpaceName, params *DeleteSpaceParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9544,10 +9660,10 @@ func (c *Client) GetSpace(ctx context.Context, project ProjectName, space SpaceN
 
 // PatchSpaceWithBody Change a space
 //
-// Changes a space by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec.description`. Requires
-// `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
+// Changes a space's labels, annotations and `spec.description` by a JSON merge patch (RFC 7396). Requires
+// `If-Match`. A patch without changes writes nothing.
 //
-// Fails with `immutable_field`, which names the field, if the patch would change anything else.
+// Fails with `immutable_field` if the patch would change any other field.
 //
 // Takes any type of body and a specified content type.
 //
@@ -9566,10 +9682,10 @@ func (c *Client) PatchSpaceWithBody(ctx context.Context, project ProjectName, sp
 
 // PatchSpaceWithApplicationMergePatchPlusJSONBody Change a space
 //
-// Changes a space by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec.description`. Requires
-// `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
+// Changes a space's labels, annotations and `spec.description` by a JSON merge patch (RFC 7396). Requires
+// `If-Match`. A patch without changes writes nothing.
 //
-// Fails with `immutable_field`, which names the field, if the patch would change anything else.
+// Fails with `immutable_field` if the patch would change any other field.
 //
 // Takes a body of the `application/merge-patch+json` content type.
 //
@@ -9605,8 +9721,8 @@ func (c *Client) ListSpaceGrants(ctx context.Context, project ProjectName, space
 
 // DeleteSpaceGrant Revoke a space grant
 //
-// Deletes a grant to use a space. As soon as the server has responded, it refuses new root pools in the space, unless
-// another grant allows them. Existing root pools stay.
+// Deletes a grant to use a space. After the response, the server refuses the consumer's new root pools in the space,
+// unless another grant allows them. Existing root pools remain.
 //
 // Corresponds with DELETE /v1/projects/{project}/spaces/{space}/grants/{consumer} (the `DeleteSpaceGrant` operationId).
 func (c *Client) DeleteSpaceGrant(ctx context.Context, project ProjectName, space SpaceName, consumer Consumer, params *DeleteSpaceGrantParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9640,12 +9756,12 @@ func (c *Client) GetSpaceGrant(ctx context.Context, project ProjectName, space S
 
 // PutSpaceGrant Grant a space
 //
-// Lets the consumer, one project or every project (`*`), carve root pools from the space. Returns 201, or 200 if the
-// grant exists already; a grant never changes.
+// Allows the consumer (one project, or `*` for every project) to carve root pools from the space. Returns 201, or
+// 200 if the grant already exists. A grant never changes.
 //
-// The response does not reveal whether the project exists. A grant applies only to the project that has the name
-// at that time. When a project is created or deleted, all grants to its name end. The project that owns the space
-// needs no grant and gets none (`invalid_argument`).
+// The response does not reveal whether the consumer exists. A grant applies only to the project that has the
+// consumer's name when the grant is created. When a project with this name is created or deleted, the grant ends.
+// A grant to the space's own project fails with `invalid_argument`.
 //
 // Corresponds with PUT /v1/projects/{project}/spaces/{space}/grants/{consumer} (the `PutSpaceGrant` operationId).
 func (c *Client) PutSpaceGrant(ctx context.Context, project ProjectName, space SpaceName, consumer Consumer, params *PutSpaceGrantParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9679,14 +9795,14 @@ func (c *Client) ListWebhooks(ctx context.Context, project ProjectName, params *
 
 // CreateWebhookWithBody Create a webhook
 //
-// Creates a webhook, which sends the project's changes from now on to a URL. Each message is a `POST` with a
-// WebhookMessage in its body, signed according to Standard Webhooks, and has changes as in `listChanges`. Each change
-// is sent at least once, and each webhook sends its changes in order. Only this response contains `secret`: keep it
-// now. Neither a dry run nor a retry with the same `Idempotency-Key` returns a `secret`.
+// Creates a webhook, which sends the project's later changes to a URL. Each message is a `POST` request that is signed
+// according to Standard Webhooks. Its body is a WebhookMessage with changes as in `listChanges`. The webhook sends each
+// change at least once, and sends changes in order. Only this response contains `secret`: save the secret now. Neither a
+// dry run nor a retry with the same `Idempotency-Key` returns a `secret`.
 //
-// Fails with `invalid_argument` if the URL is not permitted: it must be `https`, or `http` to a network that the
-// operator allows. Fails with `already_exists` if the name is taken, with `quota_exceeded` if the project has 20
-// webhooks, and with `webhooks_disabled` if the server sends no webhooks.
+// Fails with `invalid_argument` if the URL is not permitted: the URL must use `https`, or `http` to a network that the
+// operator allows. Fails with `already_exists` if the name is taken, with `quota_exceeded` if the project has 20 webhooks,
+// and with `webhooks_disabled` if the server sends no webhooks.
 //
 // Takes any type of body and a specified content type.
 //
@@ -9705,14 +9821,14 @@ func (c *Client) CreateWebhookWithBody(ctx context.Context, project ProjectName,
 
 // CreateWebhook Create a webhook
 //
-// Creates a webhook, which sends the project's changes from now on to a URL. Each message is a `POST` with a
-// WebhookMessage in its body, signed according to Standard Webhooks, and has changes as in `listChanges`. Each change
-// is sent at least once, and each webhook sends its changes in order. Only this response contains `secret`: keep it
-// now. Neither a dry run nor a retry with the same `Idempotency-Key` returns a `secret`.
+// Creates a webhook, which sends the project's later changes to a URL. Each message is a `POST` request that is signed
+// according to Standard Webhooks. Its body is a WebhookMessage with changes as in `listChanges`. The webhook sends each
+// change at least once, and sends changes in order. Only this response contains `secret`: save the secret now. Neither a
+// dry run nor a retry with the same `Idempotency-Key` returns a `secret`.
 //
-// Fails with `invalid_argument` if the URL is not permitted: it must be `https`, or `http` to a network that the
-// operator allows. Fails with `already_exists` if the name is taken, with `quota_exceeded` if the project has 20
-// webhooks, and with `webhooks_disabled` if the server sends no webhooks.
+// Fails with `invalid_argument` if the URL is not permitted: the URL must use `https`, or `http` to a network that the
+// operator allows. Fails with `already_exists` if the name is taken, with `quota_exceeded` if the project has 20 webhooks,
+// and with `webhooks_disabled` if the server sends no webhooks.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -9731,8 +9847,7 @@ func (c *Client) CreateWebhook(ctx context.Context, project ProjectName, params 
 
 // DeleteWebhook Delete a webhook
 //
-// Deletes a webhook together with its dead letters. The webhook sends nothing more, but a request that is under way may still
-// arrive.
+// Deletes a webhook together with its dead letters. The server sends no new request, but a request that is in progress may still arrive.
 //
 // Corresponds with DELETE /v1/projects/{project}/webhooks/{webhook} (the `DeleteWebhook` operationId).
 func (c *Client) DeleteWebhook(ctx context.Context, project ProjectName, webhook WebhookName, params *DeleteWebhookParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9766,15 +9881,15 @@ func (c *Client) GetWebhook(ctx context.Context, project ProjectName, webhook We
 
 // PatchWebhookWithBody Change a webhook
 //
-// Changes a webhook by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`. Requires `If-Match`. A
-// patch that changes nothing returns the same `ETag` and writes nothing.
+// Changes a webhook's labels, annotations and `spec` by a JSON merge patch (RFC 7396). Requires `If-Match`. A patch
+// without changes writes nothing.
 //
-// While `spec.paused` is true, the webhook sends nothing. Afterwards it continues with the next change, or with a
-// WebhookMessage of type `resync` if it was paused for too long. Changing `spec` restarts a webhook that was
-// stopped, and sends messages that wait for a retry at once.
+// While `spec.paused` is true, the webhook sends nothing. Afterwards the webhook continues with the next change, or with a
+// WebhookMessage of type `resync` if the webhook was paused for too long. A change to `spec` restarts a stopped webhook,
+// and immediately sends the messages that wait for a retry.
 //
-// Fails with `immutable_field`, which names the field, if the patch would change anything else, and with
-// `invalid_argument` if the URL is not permitted.
+// Fails with `immutable_field` if the patch would change any other field. Fails with `invalid_argument` if the URL is not
+// permitted.
 //
 // Takes any type of body and a specified content type.
 //
@@ -9793,15 +9908,15 @@ func (c *Client) PatchWebhookWithBody(ctx context.Context, project ProjectName, 
 
 // PatchWebhookWithApplicationMergePatchPlusJSONBody Change a webhook
 //
-// Changes a webhook by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`. Requires `If-Match`. A
-// patch that changes nothing returns the same `ETag` and writes nothing.
+// Changes a webhook's labels, annotations and `spec` by a JSON merge patch (RFC 7396). Requires `If-Match`. A patch
+// without changes writes nothing.
 //
-// While `spec.paused` is true, the webhook sends nothing. Afterwards it continues with the next change, or with a
-// WebhookMessage of type `resync` if it was paused for too long. Changing `spec` restarts a webhook that was
-// stopped, and sends messages that wait for a retry at once.
+// While `spec.paused` is true, the webhook sends nothing. Afterwards the webhook continues with the next change, or with a
+// WebhookMessage of type `resync` if the webhook was paused for too long. A change to `spec` restarts a stopped webhook,
+// and immediately sends the messages that wait for a retry.
 //
-// Fails with `immutable_field`, which names the field, if the patch would change anything else, and with
-// `invalid_argument` if the URL is not permitted.
+// Fails with `immutable_field` if the patch would change any other field. Fails with `invalid_argument` if the URL is not
+// permitted.
 //
 // Takes a body of the `application/merge-patch+json` content type.
 //
@@ -9820,9 +9935,9 @@ func (c *Client) PatchWebhookWithApplicationMergePatchPlusJSONBody(ctx context.C
 
 // ListWebhookDeliveries List a webhook's dead letters
 //
-// Lists a webhook's dead letters, with the oldest first. A dead letter is a message, exactly as sent, that the webhook
-// gave up after 24 hours. Dead letters are kept for 30 days. A webhook with 100 dead letters stops until one is
-// deleted or delivered. A page has at most 10 items.
+// Lists a webhook's dead letters, with the oldest first. A dead letter is a message that was not delivered within 24
+// hours, exactly as it was sent. Dead letters are kept for 30 days. A webhook with 100 dead letters stops until a dead
+// letter is deleted or delivered. A page has at most 10 items.
 //
 // Corresponds with GET /v1/projects/{project}/webhooks/{webhook}/deliveries (the `ListWebhookDeliveries` operationId).
 func (c *Client) ListWebhookDeliveries(ctx context.Context, project ProjectName, webhook WebhookName, params *ListWebhookDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9837,10 +9952,10 @@ func (c *Client) ListWebhookDeliveries(ctx context.Context, project ProjectName,
 	return c.Client.Do(req)
 }
 
-// DeleteWebhookDelivery Drop a dead letter
+// DeleteWebhookDelivery Delete a dead letter
 //
-// Deletes a dead letter, so it is not sent again. A webhook that stopped because it had 100 dead letters continues.
-// `If-Match` is compared with the webhook's `ETag`.
+// Deletes a dead letter, so that the server does not send it again. A webhook that stopped because of 100 dead
+// letters then continues. The server compares `If-Match` with the webhook's `ETag`.
 //
 // Corresponds with DELETE /v1/projects/{project}/webhooks/{webhook}/deliveries/{delivery} (the `DeleteWebhookDelivery` operationId).
 func (c *Client) DeleteWebhookDelivery(ctx context.Context, project ProjectName, webhook WebhookName, delivery DeliveryID, params *DeleteWebhookDeliveryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9857,9 +9972,9 @@ func (c *Client) DeleteWebhookDelivery(ctx context.Context, project ProjectName,
 
 // RetryWebhookDelivery Send a dead letter again
 //
-// Sends a dead letter again, with the same `webhook-id`, between the other messages: within some seconds, unless the
-// webhook is paused or stopped. If the delivery succeeds, the server deletes the dead letter; otherwise the dead
-// letter stays. You can retry the request.
+// Sends a dead letter again with the same `webhook-id`. The server sends the dead letter between other messages,
+// within some seconds, unless the webhook is paused or stopped. If the delivery succeeds, the server deletes the
+// dead letter; otherwise the dead letter remains. You can retry the request.
 //
 // Corresponds with POST /v1/projects/{project}/webhooks/{webhook}/deliveries/{delivery}/retries (the `RetryWebhookDelivery` operationId).
 func (c *Client) RetryWebhookDelivery(ctx context.Context, project ProjectName, webhook WebhookName, delivery DeliveryID, params *RetryWebhookDeliveryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9876,8 +9991,8 @@ func (c *Client) RetryWebhookDelivery(ctx context.Context, project ProjectName, 
 
 // ListRegions List regions
 //
-// Lists this installation's regions, in the order in which they were added. Pools can have their home in these regions
-// and be served there. One response contains all regions. It is the same from every server, except for `here`.
+// Lists this installation's regions, in the order in which they were added. Each region can be the home of pools and can
+// serve pools. One response contains all regions. Every server returns the same response, except for `here`.
 //
 // Corresponds with GET /v1/regions (the `ListRegions` operationId).
 func (c *Client) ListRegions(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9894,22 +10009,23 @@ func (c *Client) ListRegions(ctx context.Context, reqEditors ...RequestEditorFn)
 
 // Search Search all projects
 //
-// Searches all projects in which the caller has a role; an admin of `platform` searches all. It neither finds nor
-// counts resources in other projects. `q` is one of:
+// Searches all projects in which the caller has a role. For an admin of `platform`, the search covers all
+// projects. The search neither finds nor counts resources in other projects. `q` is one of the following:
 //
-//   - an **address** or a **CIDR**: finds the claim or the allocation that holds it, and the pools around it, with the
-//     most specific block first. This includes claims by the caller's projects in other projects' pools. A claim by a
-//     project in which the caller has no role is not named: the response contains its allocation, with the project in
-//     `consumer`.
-//   - a **name**, or its beginning: finds projects, spaces, pools, classes and claims, and consumers in the realm
-//     `default` by UID. These results are sorted by name, so an exact match comes first.
-//   - a **label**, `key=value`: finds the pools that have it, among the first 5,000. Other kinds are not searched by
-//     label.
+//   - an **address** or a **CIDR**: finds the claim or the allocation that holds the address or CIDR, and the pools
+//     that contain it, with the most specific block first. The results include claims by the caller's projects in
+//     other projects' pools. If the caller has no role in the claim's project, the response contains the allocation
+//     instead of the claim, with the project in `consumer`.
+//   - a **name**, or the beginning of a name: finds projects, spaces, pools, classes and claims, and consumers in
+//     the realm `default` by UID. These results are sorted by name, so an exact match comes first.
+//   - a **label**, `key=value`: finds the pools that have the label, among the first 5,000 pools. The server does
+//     not search other kinds of object by label.
 //
-// The prefix `team-a/` limits the search to this project.
+// The prefix `team-a/` limits the search to the project `team-a`.
 //
 // The search covers names and labels in the caller's first 100 projects, and addresses in the 100 smallest pools
-// around the address. If `truncated` is true, more may match: use a more specific `q`, or one project.
+// that contain the address. If `truncated` is true, more objects may match: use a more specific `q`, or search one
+// project.
 //
 // Corresponds with GET /v1/search (the `Search` operationId).
 func (c *Client) Search(ctx context.Context, params *SearchParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -17704,8 +17820,8 @@ func (c *Client) applyEditors(ctx context.Context, req *http.Request, additional
 
 // GetHealth Check whether the process is alive
 //
-// Returns 200 while the process serves requests, even if the database is down. Restart the process if this fails.
-// Needs no credentials.
+// Returns 200 while the process serves requests, even if the database is down. If the request fails, restart the
+// process. The request needs no credentials.
 func (c *Carve) GetHealth(ctx context.Context) (*Health, error) {
 	rsp, err := c.Raw.GetHealth(ctx)
 	return read[Health](rsp, err)
@@ -17714,7 +17830,8 @@ func (c *Carve) GetHealth(ctx context.Context) (*Health, error) {
 // GetReadiness Check whether the server is ready
 //
 // Returns 200 while the database responds and has the schema that this build needs, and the server is not shutting
-// down. Otherwise it fails with `unavailable`: send requests to another server. Needs no credentials.
+// down. Otherwise the request fails with `unavailable`: send requests to another server. The request needs no
+// credentials.
 func (c *Carve) GetReadiness(ctx context.Context) (*Health, error) {
 	rsp, err := c.Raw.GetReadiness(ctx)
 	return read[Health](rsp, err)
@@ -17736,8 +17853,8 @@ func (c *Carve) Projects(ctx context.Context, params ...ListProjectsParams) iter
 
 // CreateProject Create a project
 //
-// Creates a project with its space `default`, in one transaction. The caller needs the role admin in `platform`, as
-// for deleting a project. At first only the platform's admins have a role in the new project: add members with
+// Creates a project with its space `default`, in one transaction. Creating and deleting projects requires the role
+// `admin` in `platform`. At first only the platform's admins have a role in the new project: add members with
 // `putMember`.
 //
 // Fails with `already_exists` if the name is taken.
@@ -17751,8 +17868,8 @@ func (c *Carve) CreateProject(ctx context.Context, body ProjectCreate, params ..
 // Deletes an empty project together with its space `default`, its classes, members, API keys and quotas, its audit
 // trail and its history. The platform's audit trail records the deletion.
 //
-// Fails with `in_use`, and changes nothing, while the project has pools, claims or further spaces. The project
-// `platform` is always in use.
+// Fails with `in_use` and changes nothing while the project has pools, claims or spaces other than `default`. For
+// the project `platform`, the request always fails with `in_use`.
 func (c *Carve) DeleteProject(ctx context.Context, project ProjectName, params ...DeleteProjectParams) error {
 	rsp, err := c.Raw.DeleteProject(ctx, project, first(params))
 	return finish(rsp, err)
@@ -17768,10 +17885,10 @@ func (c *Carve) GetProject(ctx context.Context, project ProjectName) (*Project, 
 
 // PatchProject Change a project
 //
-// Changes a project by a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.displayName` and
-// `spec.description`. Requires `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
+// Changes a project's labels, annotations, `spec.displayName` and `spec.description` by a JSON merge patch
+// (RFC 7396). Requires `If-Match`. A patch without changes writes nothing.
 //
-// Fails with `immutable_field`, which names the field, if the patch would change anything else.
+// Fails with `immutable_field` if the patch would change any other field.
 func (c *Carve) PatchProject(ctx context.Context, project ProjectName, body ProjectPatch, params ...PatchProjectParams) (*Project, error) {
 	rsp, err := c.Raw.PatchProjectWithApplicationMergePatchPlusJSONBody(ctx, project, first(params), body)
 	return read[Project](rsp, err)
@@ -17794,9 +17911,9 @@ func (c *Carve) AlertRules(ctx context.Context, project ProjectName, params ...L
 // CreateAlertRule Create an alert rule
 //
 // Creates an alert rule for the project's pools or quotas. An alert begins when the use of a pool or a quota reaches a
-// percentage, or when a pool will be full within a given time, and ends when this is no longer true. The server checks
-// the use every 30 seconds, and the time until a pool is full every 10 minutes. `listChanges` and webhooks report the
-// beginning and the end as a change of kind `Alert`, and the audit trail records them.
+// percentage, or when a pool will be full within a given time. The alert ends when this condition is no longer true. The
+// server checks the use every 30 seconds, and the time until a pool is full every 10 minutes. `listChanges` and webhooks
+// report the beginning and the end as a change of kind `Alert`, and the audit trail records them.
 //
 // Fails with `already_exists` if the name is taken, and with `quota_exceeded` if the project has 20 alert rules.
 func (c *Carve) CreateAlertRule(ctx context.Context, project ProjectName, body AlertRuleCreate, params ...CreateAlertRuleParams) (*AlertRule, error) {
@@ -17814,7 +17931,7 @@ func (c *Carve) DeleteAlertRule(ctx context.Context, project ProjectName, alertR
 
 // GetAlertRule Read an alert rule
 //
-// Returns an alert rule and how many current alerts it has.
+// Returns an alert rule with the number of its current alerts.
 func (c *Carve) GetAlertRule(ctx context.Context, project ProjectName, alertRule AlertRuleName) (*AlertRule, error) {
 	rsp, err := c.Raw.GetAlertRule(ctx, project, alertRule)
 	return read[AlertRule](rsp, err)
@@ -17822,11 +17939,11 @@ func (c *Carve) GetAlertRule(ctx context.Context, project ProjectName, alertRule
 
 // PatchAlertRule Change an alert rule
 //
-// Changes an alert rule by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`, except
-// `spec.about`. Requires `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing. The
-// server checks the new rule at once: alerts that no longer match it end, new ones begin, and the others continue.
+// Changes an alert rule's labels, annotations and `spec` (except `spec.about`) by a JSON merge patch (RFC 7396).
+// Requires `If-Match`. A patch without changes writes nothing. The server checks the new rule at once: alerts that
+// no longer match the rule end, new alerts begin, and the other alerts continue.
 //
-// Fails with `immutable_field`, which names the field, if the patch would change anything else.
+// Fails with `immutable_field` if the patch would change any other field.
 func (c *Carve) PatchAlertRule(ctx context.Context, project ProjectName, alertRule AlertRuleName, body AlertRulePatch, params ...PatchAlertRuleParams) (*AlertRule, error) {
 	rsp, err := c.Raw.PatchAlertRuleWithApplicationMergePatchPlusJSONBody(ctx, project, alertRule, first(params), body)
 	return read[AlertRule](rsp, err)
@@ -17849,12 +17966,13 @@ func (c *Carve) Alerts(ctx context.Context, project ProjectName, params ...ListA
 
 // ListAllocations List allocations
 //
-// Lists the blocks that are held in the project's pools, by any project, and those that cool down, pool by pool,
-// sorted by address. An allocation must match all filters.
+// Lists the allocations in the project's pools: the blocks that any project holds, and the blocks in cool-down.
+// The list is ordered by pool and then by address. An allocation must match all filters.
 //
-// With `holder=self` it lists the blocks that the project itself holds, in any project's pools. First come the
-// retained blocks, which have no claim but count in the project's quotas, pool by pool, sorted by address; then
-// the blocks of its claims, sorted by claim name. `phase=Retained` selects only the retained blocks.
+// With `holder=self`, the list has the blocks that the project itself holds in pools of any project. The retained
+// blocks come first, ordered by pool and then by address. They have no claim, but count in the project's quotas.
+// The blocks of the project's claims follow, sorted by claim name. `phase=Retained` selects only the retained
+// blocks.
 func (c *Carve) ListAllocations(ctx context.Context, project ProjectName, params ...ListAllocationsParams) (*IPAllocationList, error) {
 	rsp, err := c.Raw.ListAllocations(ctx, project, first(params))
 	return read[IPAllocationList](rsp, err)
@@ -17868,13 +17986,13 @@ func (c *Carve) Allocations(ctx context.Context, project ProjectName, params ...
 
 // DeleteAllocation Delete a retained allocation
 //
-// Gives a `Retained` allocation's block back to its pool. Two projects can do this, each with its own name in the path.
-// If the project that owns the pool does it, the block is free at once. If the project that had the claim does it, the
-// block first cools down when the class or the pool sets `reuseAfter`. The project that owns the pool can also delete
-// a `CoolingDown` allocation, which ends the cool-down early.
+// Deletes a `Retained` allocation and returns its block to the pool. Two projects can send this request, each with its own
+// name in the path. If the project that owns the pool sends the request, the block is free immediately. If the project
+// that had the claim sends the request, the block first cools down if the class or the pool sets `reuseAfter`. The project
+// that owns the pool can also delete a `CoolingDown` allocation, which ends the cool-down early.
 //
-// Fails with `in_use` while the allocation is `Bound`: instead delete the claim, the child pool or the reservation
-// that holds the block.
+// Fails with `in_use` while the allocation is `Bound`. Instead, delete the claim, the child pool or the reservation that
+// holds the block.
 func (c *Carve) DeleteAllocation(ctx context.Context, project ProjectName, allocation AllocationName, params ...DeleteAllocationParams) error {
 	rsp, err := c.Raw.DeleteAllocation(ctx, project, allocation, first(params))
 	return finish(rsp, err)
@@ -17882,8 +18000,8 @@ func (c *Carve) DeleteAllocation(ctx context.Context, project ProjectName, alloc
 
 // GetAllocation Read an allocation
 //
-// Returns the record for one held block. The project that owns the pool can read it, and so can the project whose
-// claim holds the block, each by its own path.
+// Returns the record of one held block. The project that owns the pool and the project whose claim holds the block
+// can both read the record, each with its own name in the path.
 func (c *Carve) GetAllocation(ctx context.Context, project ProjectName, allocation AllocationName, params ...GetAllocationParams) (*IPAllocation, error) {
 	rsp, err := c.Raw.GetAllocation(ctx, project, allocation, first(params))
 	return read[IPAllocation](rsp, err)
@@ -17905,9 +18023,9 @@ func (c *Carve) APIKeys(ctx context.Context, project ProjectName, params ...List
 
 // CreateAPIKey Create an API key
 //
-// Creates an API key: a secret that grants one role in this project. Only this response contains `token`, and the
-// server does not store it, so keep it now. If you lose it, create another key. Neither a dry run nor a retry with the
-// same `Idempotency-Key` returns a `token`.
+// Creates an API key: a secret that grants one role in this project. Only this response contains `token`. Save the token
+// now, because the server does not store it. If you lose the token, create another key. Neither a dry run nor a retry with
+// the same `Idempotency-Key` returns a `token`.
 //
 // Fails with `already_exists` if the name is taken, and with `quota_exceeded` if the project has 256 keys.
 func (c *Carve) CreateAPIKey(ctx context.Context, project ProjectName, body APIKeyCreate, params ...CreateAPIKeyParams) (*APIKey, error) {
@@ -17917,8 +18035,8 @@ func (c *Carve) CreateAPIKey(ctx context.Context, project ProjectName, body APIK
 
 // DeleteAPIKey Revoke an API key
 //
-// Deletes an API key. Within 5 seconds no server accepts its token any more. Resources that were created with the key
-// stay.
+// Deletes an API key. After at most 5 seconds, no server accepts the key's token. Resources that were created with the key
+// remain.
 //
 // Fails with `last_admin` if the deletion would leave the project `platform` without an admin.
 func (c *Carve) DeleteAPIKey(ctx context.Context, project ProjectName, key KeyName, params ...DeleteAPIKeyParams) error {
@@ -17936,12 +18054,12 @@ func (c *Carve) GetAPIKey(ctx context.Context, project ProjectName, key KeyName)
 
 // ListAuditEvents List audit events
 //
-// Lists every change in the project, and every attempt to make one without permission, with the newest first, as far
-// back as the operator keeps them. An event must match all filters. No caller can change or delete an event.
+// Lists every change in the project, and every attempt to make a change without permission, with the newest event first.
+// The operator decides how long events are kept. An event must match all filters. No caller can change or delete an event.
 //
-// Permitted dry runs, patches that change nothing and replayed responses leave no event. If a caller is refused all
-// the time, the trail records its first attempts and only some later ones. Events about creating and deleting projects
-// are in the platform's trail.
+// Permitted dry runs, patches that change nothing and replayed responses cause no event. If a caller is refused again and
+// again, the audit trail records the first attempts and only some of the later attempts. Events about creating and
+// deleting projects are in the audit trail of `platform`.
 func (c *Carve) ListAuditEvents(ctx context.Context, project ProjectName, params ...ListAuditEventsParams) (*AuditEventList, error) {
 	rsp, err := c.Raw.ListAuditEvents(ctx, project, first(params))
 	return read[AuditEventList](rsp, err)
@@ -17955,33 +18073,35 @@ func (c *Carve) AuditEvents(ctx context.Context, project ProjectName, params ...
 
 // ListChanges Follow changes
 //
-// Returns the changes to the project's pools, claims, allocations, classes, quotas and consumers since a cursor, and
-// waits for new ones. To keep a copy, list first: the first page in every list of these kinds has a `changesCursor`
-// from which to follow. Overwrite the copy with each change, and continue with each response's `cursor`. The copy then
-// equals the lists.
+// Returns the changes to the project's pools, claims, allocations, classes, quotas and consumers since a cursor, and waits
+// for new ones. To keep a copy of these objects, list them first: the first page of each list has a `changesCursor` from
+// which you can follow the changes. Apply each change to the copy, and continue from the `cursor` in each response. The
+// copy is then the same as the lists.
 //
-// A change either contains the object as it is now in `object` (`Put`), or reports that no object has its name
-// (`Delete`). The feed omits no change: each arrives at least once, and changes to one object arrive in order, so the
-// last one has the current state. The feed may omit intermediate states and may repeat a change. The order of changes
-// to different objects has no meaning.
+// A change of the type `Put` contains the current object in `object`. A change of the type `Delete` reports that no object
+// has this name. The feed reports every changed object at least once. Changes to one object arrive in order, so the last
+// change has the current state. The feed may omit intermediate states and may repeat a change. The order of changes to
+// different objects has no meaning.
 //
-// The feed covers the allocations that the list with `holder=self` contains. A consumer's renewal is no change.
-// Neither is the deletion of the record of an ended consumer. Figures in the `status` of pools, classes and quotas
-// change with every claim. They are current when the server reads the change; a new figure alone is no change.
+// The feed covers the same allocations as `listAllocations` with `holder=self`. It does not report the renewal of a
+// consumer, or the deletion of an ended consumer's record. Figures in the `status` of pools, classes and quotas change
+// with every claim. A change contains the figures at the time when the server reads the change, but the feed does not
+// report a new figure alone.
 //
-// **Long poll**: if there is no change, the server waits for one, up to `waitSeconds`, and then returns no `items`.
-// `cursor` is in every response: continue from it at once.
+// **Long poll**: if there is no change, the server waits up to `waitSeconds` for a change. If none arrives, the response
+// has no `items`. Every response has a `cursor` for the next request, which you can send immediately.
 //
-// **Server-Sent Events**: with `Accept: text/event-stream` the response continues until the client or the server ends
-// it; `waitSeconds` and `limit` have no effect. Each event's `id` is the cursor to continue from. A client that
-// reconnects sends the last one in `Last-Event-ID`, as browsers do; it takes precedence over `after`. An event
-// `change` contains a Change. An event `bookmark` contains a ChangesBookmark and arrives after 15 seconds without
-// another event. The last event is `end`, with a ChangesEnd that gives the reason: the server shuts down
-// (`unavailable`), the caller reads too slowly (`rate_limited`), has lost its role (`permission_denied`, `not_found`)
-// or its credentials are no longer valid (`unauthenticated`), or the cursor is too old (`cursor_expired`).
+// **Server-Sent Events**: with `Accept: text/event-stream` the response continues until the client or the server ends it;
+// `waitSeconds` and `limit` have no effect. The `id` of each event is a cursor. A client that reconnects sends the last
+// `id` in `Last-Event-ID`, as browsers do; this header takes precedence over `after`. An event `change` contains a Change.
+// An event `bookmark` contains a ChangesBookmark and arrives after 15 seconds without another event. The last event is
+// `end`. It contains a ChangesEnd with the reason: the server is shutting down (`unavailable`), the caller reads too
+// slowly (`rate_limited`), the caller has lost its role (`permission_denied`, `not_found`), the caller's credentials are
+// no longer valid (`unauthenticated`), or the cursor is too old (`cursor_expired`).
 //
-// **410**: if the changes after the cursor are gone, because the audit trail was cut or the database was restored, the
-// request fails with `cursor_expired`: list again, and follow from there.
+// **410**: the request fails with `cursor_expired` if the changes after the cursor are no longer available, because old
+// events were deleted or the database was restored. Then list the objects again, and continue from the new
+// `changesCursor`.
 func (c *Carve) ListChanges(ctx context.Context, project ProjectName, params ...ListChangesParams) (*ChangeList, error) {
 	rsp, err := c.Raw.ListChanges(ctx, project, first(params))
 	return read[ChangeList](rsp, err)
@@ -17989,13 +18109,13 @@ func (c *Carve) ListChanges(ctx context.Context, project ProjectName, params ...
 
 // CreateClaimBatch Claim many blocks at once
 //
-// Claims up to 1,000 blocks in one transaction. Either every claim is bound, in the request's order, or none exists
-// and the error names the one that failed (`/claims/3/spec/prefixLength`).
+// Claims up to 1,000 blocks in one transaction. Either every claim is bound, in the order of the request, or no
+// claim is created and the error names the claim that failed (`/claims/3/spec/prefixLength`).
 //
 // Each claim follows the same rules as in `createClaim` and fails with the same codes. A batch does not accept
 // `allocationRef`, or the same name twice (`invalid_argument`). A batch may have at most 16 different selectors,
 // and at most 128 different requests by selector or scope; claims with identical requests count once. A retry with
-// the same `Idempotency-Key` fails with `claim_released` if any claim in the batch was released since.
+// the same `Idempotency-Key` fails with `claim_released` if any claim in the batch has since been released.
 func (c *Carve) CreateClaimBatch(ctx context.Context, project ProjectName, body ClaimBatchCreate, params ...CreateClaimBatchParams) (*ClaimBatch, error) {
 	rsp, err := c.Raw.CreateClaimBatch(ctx, project, first(params), body)
 	return read[ClaimBatch](rsp, err)
@@ -18003,16 +18123,17 @@ func (c *Carve) CreateClaimBatch(ctx context.Context, project ProjectName, body 
 
 // ExplainClaim Explain what a claim would get
 //
-// Decides a claim as `createClaim` would at this moment, without writing, and returns the decision: the class, the
-// pools in their order, the quotas and the grants, each with its result. If the claim would succeed, the response
-// contains the block; if it would fail, it contains the code, the message and the remedies, with the smallest change
-// first. The status is 200 in both cases. The block is not reserved: the next claim may get it.
+// Evaluates a claim as `createClaim` would at this moment, but writes nothing. The response contains the steps of the
+// decision: the class, the pools in order, the quotas and the grants, each with its result. If the claim would succeed,
+// the response contains the block. If the claim would fail, the response contains the code, the message and the remedies,
+// with the smallest change first. The status is 200 in both cases. The block is not reserved: another claim may get the
+// block.
 //
-// You can send a claim's body unchanged: the server only checks that `metadata` is well-formed, and otherwise ignores
-// it.
+// You can send a claim's body unchanged. The server checks that `metadata` is well-formed, but does not use `metadata`.
 //
-// The caller needs no permission to claim. The response names the block's pool, as the claim would. A pool that the
-// project neither owns nor was granted appears only with its project, as `platform/(hidden)`.
+// The caller needs no permission to claim. The response names the block's pool, as the response to the claim would. For
+// other pools that the project neither owns nor was granted, the response shows only the project, as in
+// `platform/(hidden)`.
 func (c *Carve) ExplainClaim(ctx context.Context, project ProjectName, body ClaimExplanationRequest) (*ClaimExplanation, error) {
 	rsp, err := c.Raw.ExplainClaim(ctx, project, body)
 	return read[ClaimExplanation](rsp, err)
@@ -18021,19 +18142,19 @@ func (c *Carve) ExplainClaim(ctx context.Context, project ProjectName, body Clai
 // ReleaseClaims Release many claims
 //
 // Releases the claims that `select` matches. Each release has the same effect as `deleteClaim` on quotas, audit trail,
-// history and cool-down. Claims in one pool share small transactions, and the server serves other requests between
-// them; the operation is not all or nothing.
+// history and cool-down. The server releases the claims in one pool in several small transactions, and serves other
+// requests between these transactions. Therefore the operation is not atomic.
 //
-// First send `?dryRun=true`: the response contains the number of matching claims (`count`), the first 100 of them, and
-// a `token`. With the token the server releases only claims that the dry run counted; it keeps claims that were
-// created later. The server releases nothing (`precondition_failed`) if a counted claim was changed or is gone, or if
-// another older claim matches. It skips a claim that changes while the release runs. Without a dry run, send
-// `createdBefore` instead of the token. You can safely retry both kinds of request, so they take no
-// `Idempotency-Key`: `gone` counts the claims that are gone already.
+// First send `?dryRun=true`: the response contains the number of matching claims (`count`), the first 100 of them, and a
+// `token`. If you then send this `token`, the server releases only the claims that the dry run counted; it keeps claims
+// that were created later. The server releases nothing and fails with `precondition_failed` if a counted claim was changed
+// or deleted, or if another older claim matches. It skips a claim that changes during the release. Without a dry run, send
+// `createdBefore` instead of the token. Both kinds of request can be retried safely and take no `Idempotency-Key`. `gone`
+// is the number of claims that no longer exist.
 //
 // One request handles at most `limit` claims, and ends before its deadline. While the response has a `nextCursor`,
-// continue with the same `select` and that `cursor`. `skipped` lists the claims that the server could not release,
-// with the code that `deleteClaim` would return; they do not stop the others.
+// continue with the same `select` and send `nextCursor` as `cursor`. `skipped` lists the claims that the server could not
+// release, with the code that `deleteClaim` would return. The server still releases the other claims.
 func (c *Carve) ReleaseClaims(ctx context.Context, project ProjectName, body ClaimReleaseCreate, params ...ReleaseClaimsParams) (*ClaimRelease, error) {
 	rsp, err := c.Raw.ReleaseClaims(ctx, project, first(params), body)
 	return read[ClaimRelease](rsp, err)
@@ -18061,35 +18182,35 @@ func (c *Carve) Claims(ctx context.Context, project ProjectName, params ...ListC
 //
 // The source is at most one of `className`, `poolRef`, `poolSelector` and `allocationRef`:
 //
-//  1. `className`: the project's own class with this name, or else the shared one in `platform`. If neither exists, the
+//  1. `className`: the project's own class with this name, or else the shared class in `platform`. If neither exists, the
 //     claim fails with `not_found`.
 //  2. `allocationRef`: a retained allocation, which the claim binds again.
-//  3. `poolRef`: exactly this pool, by the pool's own policy alone. Prefer a class. Another project's pool serves
-//     the claim if it is `shared` and was granted to the project; otherwise the response is the same as for a pool
+//  3. `poolRef`: exactly this pool. Only the pool's own policy applies. Prefer a class. Another project's pool serves the
+//     claim only if the pool is `shared` and was granted to this project. Otherwise the response is the same as for a pool
 //     that does not exist.
 //  4. `poolSelector`: Carve tries every pool that matches. `poolSelector` is deprecated: use a class.
-//  5. No source: the family's default class, the project's own or else the shared one in `platform`. `cidr` or
-//     `address` decides the family, or else `ipFamily`; the default is IPv4. If there is no such class, the claim fails
-//     with `no_default_class`.
+//  5. No source: the default class for the address family, from the project or else from `platform`. The family is that of
+//     `cidr` or `address`, or else `ipFamily`, or else IPv4. If the family has no default class, the claim fails with
+//     `no_default_class`.
 //
-// The pools that list a class serve it, if their bounds admit the length. These pools belong to the class's
-// project or to the claim's project. `poolSelection` decides the order: by name and then by project, or the least
-// utilized first. If a pool is full, the same request tries the next one. Permission to use the class is enough:
-// its pools need no grant. A class with `poolPer` uses the pool for the claim's project and `scope`, which the
-// first claim carves.
+// A claim by class uses the pools that list the class and whose bounds permit the prefix length. These pools belong to the
+// class's project or to the claim's project. The class's `poolSelection` decides the order: by name and then by project,
+// or the least utilized pool first. If a pool is full, the server tries the next pool in the same request. A project that
+// can use the class needs no grant for these pools. A class with `poolPer` uses the pool for the claim's project and
+// `scope`. The first claim in this scope carves the pool.
 //
-// The size is a `prefixLength`, or exactly the block in `cidr` or `address`. The default is the class's
-// `defaultPrefixLength`, or else the pool's.
+// `prefixLength` requests a block by size; `cidr` or `address` requests an exact block. The default prefix length is the
+// class's `defaultPrefixLength`, or else the pool's.
 //
 // Errors after which a later retry can succeed: `pool_exhausted`, `exhausted_by_cooldown`, `block_taken`,
 // `allocation_retained`, `in_use`, `no_pool_matches`, `no_pool_for_class`, `no_default_class`, `quota_exceeded`,
-// `pool_draining`. Permanent errors: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`,
-// `already_exists`, and `consumer_ended` if a consumer to be attached has ended. A request that fails changes
-// nothing. Its error contains the figures and, in `steps`, the decision. `explainClaim` returns the same without
-// making a claim, and names remedies.
+// `pool_draining`. Permanent errors: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`, `already_exists`,
+// and `consumer_ended` if a consumer to be attached has ended. A request that fails changes nothing. The error contains
+// the figures and, in `steps`, the steps of the decision. `explainClaim` returns the same information without creating a
+// claim, and also returns remedies.
 //
-// Send an `Idempotency-Key`: a retry then gets the first response, even if the pool is full by now. If the claim was
-// released since, its block may belong to another claim, so the retry fails with `claim_released`.
+// Send an `Idempotency-Key`: a retry then gets the first response, even if the pool is now full. If the claim has been
+// released since the first response, its block may belong to another claim, so the retry fails with `claim_released`.
 func (c *Carve) CreateClaim(ctx context.Context, project ProjectName, body IPClaimCreate, params ...CreateClaimParams) (*IPClaim, error) {
 	rsp, err := c.Raw.CreateClaim(ctx, project, first(params), body)
 	return read[IPClaim](rsp, err)
@@ -18100,9 +18221,9 @@ func (c *Carve) CreateClaim(ctx context.Context, project ProjectName, body IPCla
 // Deletes a claim and releases its block according to `status.reclaimPolicy`:
 //
 //   - `Delete`: the allocation is deleted in the same transaction, so the block is free when the response arrives. If a
-//     `reuseAfter` was in force when the claim was bound, the allocation stays as `CoolingDown` until that time has
-//     passed: the project's quotas get the space back at once, but no claim can take the block.
-//   - `Retain`: the allocation stays, without a claim, until it is deleted or bound again.
+//     `reuseAfter` was in force when the claim was bound, the allocation remains in the phase `CoolingDown` for this time.
+//     During the cool-down, no claim can take the block, but the block no longer counts in the project's quotas.
+//   - `Retain`: the allocation remains without a claim until the allocation is deleted or bound again.
 //
 // Fails with `in_use` while the claim has consumers.
 func (c *Carve) DeleteClaim(ctx context.Context, project ProjectName, claim ClaimName, params ...DeleteClaimParams) error {
@@ -18120,31 +18241,30 @@ func (c *Carve) GetClaim(ctx context.Context, project ProjectName, claim ClaimNa
 
 // PatchClaim Change a claim
 //
-// Changes a claim by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec.reclaimPolicy`. Requires
-// `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
+// Changes a claim's labels, annotations and `spec.reclaimPolicy` by a JSON merge patch (RFC 7396). Requires
+// `If-Match`. A patch without changes writes nothing.
 //
-// Fails with `immutable_field`, which names the field, if the patch would change anything else: a bound claim keeps
-// its block.
+// Fails with `immutable_field` if the patch would change any other field, because a bound claim keeps its block.
 func (c *Carve) PatchClaim(ctx context.Context, project ProjectName, claim ClaimName, body IPClaimPatch, params ...PatchClaimParams) (*IPClaim, error) {
 	rsp, err := c.Raw.PatchClaimWithApplicationMergePatchPlusJSONBody(ctx, project, claim, first(params), body)
 	return read[IPClaim](rsp, err)
 }
 
-// PutClaim Claim a block, or get the one claimed before
+// PutClaim Claim a block, or get the existing claim
 //
-// Creates a claim under this name, or returns the existing one, so you can retry the request without a key. If no
-// claim has the name, the server creates one as by `createClaim` (201). If a claim has the name and matches the
-// request, the server returns it unchanged (200), even if its pool is full by now. Labels and annotations count
-// only at creation.
+// Creates a claim with this name, or returns the existing claim, so you can retry the request without an
+// `Idempotency-Key`. If no claim has the name, the server creates the claim as `createClaim` does (201). If a claim has
+// the name and matches the request, the server returns the claim unchanged (200), even if its pool is now full. Labels and
+// annotations are used only at creation.
 //
-// The server compares the length, the family, the block and the policy with the values that the claim has:
-// `prefixLength: 28` matches a claim that got a /28 by default, and `address` matches a `cidr` with that one address.
-// `className` may name the default class that served the claim. A request without a length matches only a claim that
-// was created without one. The server compares `ownerRef` too, so that two callers that choose one name for two
-// objects do not share a block. A request without `ownerRef` matches a claim with any owner.
+// The server compares the length, the family, the block and the policy with the values of the existing claim:
+// `prefixLength: 28` matches a claim that got a /28 by default, and `address` matches a `cidr` that contains only this
+// address. `className` may name the default class that served the claim. A request without a prefix length matches only a
+// claim that was created without a prefix length. The server also compares `ownerRef`, so that two callers that choose the
+// same name for different objects do not share a block. A request without `ownerRef` matches a claim with any owner.
 //
-// Fails with `already_exists` if a value differs; the error contains the existing and the requested values. Other
-// errors are as in `createClaim`.
+// Fails with `already_exists` if a value differs; the error contains the existing and the requested values. The other
+// errors are those of `createClaim`.
 func (c *Carve) PutClaim(ctx context.Context, project ProjectName, claim ClaimName, body IPClaimPut, params ...PutClaimParams) (*IPClaim, error) {
 	rsp, err := c.Raw.PutClaim(ctx, project, claim, first(params), body)
 	return read[IPClaim](rsp, err)
@@ -18166,9 +18286,9 @@ func (c *Carve) ClaimConsumers(ctx context.Context, project ProjectName, claim C
 
 // DetachConsumer Detach a consumer from a claim
 //
-// Detaches a consumer from the claim. If it was the last one and the claim's `spec.whenUnused` is `Delete`, the server
-// releases the claim in the same transaction. If the consumer is not attached, or the claim does not exist, the
-// response is 204 as well. `If-Match` is compared with the claim's `ETag`.
+// Detaches a consumer from the claim. If this was the claim's last consumer and the claim's `spec.whenUnused` is `Delete`,
+// the server releases the claim in the same transaction. If the consumer is not attached, or the claim does not exist, the
+// response is also 204. The server compares `If-Match` with the claim's `ETag`.
 func (c *Carve) DetachConsumer(ctx context.Context, project ProjectName, claim ClaimName, uid ConsumerUID, params ...DetachConsumerParams) error {
 	rsp, err := c.Raw.DetachConsumer(ctx, project, claim, uid, first(params))
 	return finish(rsp, err)
@@ -18176,14 +18296,15 @@ func (c *Carve) DetachConsumer(ctx context.Context, project ProjectName, claim C
 
 // AttachConsumer Attach a consumer to a claim
 //
-// Attaches a consumer to the claim and renews the consumer. If the consumer does not exist, the server creates it from
-// the body; the body does not change an existing consumer. Returns the claim, with its `Location` and `ETag`: with
-// 201, or with 200 if the consumer was attached already.
+// Attaches a consumer to the claim and renews the consumer. If the consumer does not exist, the server creates it from the
+// body; the body does not change an existing consumer. Returns the claim with its `Location` and `ETag`. The status is
+// 201, or 200 if the consumer was already attached.
 //
-// While a claim has consumers, `deleteClaim` fails with `in_use`. Fails with `too_many_consumers` if the claim has
-// `spec.maxConsumers` consumers, and with `quota_exceeded` if the project cannot have a new consumer (see
-// `putConsumer`). Fails with `consumer_ended` if the consumer has ended: an ended consumer never comes back.
-// `If-Match` is compared with the claim's `ETag`; with `If-None-Match: *` the consumer must not be attached yet.
+// While a claim has consumers, `deleteClaim` fails with `in_use`. `attachConsumer` fails with `too_many_consumers` if the
+// claim already has `spec.maxConsumers` consumers, and with `quota_exceeded` if the project cannot have a new consumer
+// (see `putConsumer`). It fails with `consumer_ended` if the consumer has ended, because an ended consumer cannot be used
+// again. The server compares `If-Match` with the claim's `ETag`. With `If-None-Match: *`, the consumer must not be
+// attached yet.
 func (c *Carve) AttachConsumer(ctx context.Context, project ProjectName, claim ClaimName, uid ConsumerUID, body IPConsumerSpec, params ...AttachConsumerParams) (*IPClaim, error) {
 	rsp, err := c.Raw.AttachConsumer(ctx, project, claim, uid, first(params), body)
 	return read[IPClaim](rsp, err)
@@ -18191,10 +18312,10 @@ func (c *Carve) AttachConsumer(ctx context.Context, project ProjectName, claim C
 
 // ListClasses List classes
 //
-// Lists the classes that the project may use, sorted by name: its own and the shared ones in `platform`.
-// `metadata.project` is the owner. If the project and `platform` have classes with the same name, the project's
-// own class comes first, and claims use that one. `status` describes the pools behind the class for this project.
-// A class must match all filters.
+// Lists the classes that the project can use, sorted by name: the project's own classes and the shared classes in
+// `platform`. `metadata.project` is the class's owner. If the project and `platform` have classes with the same
+// name, the list has the project's own class first, and claims use this class. `status` describes the pools that
+// the class offers to this project. A class must match all filters.
 func (c *Carve) ListClasses(ctx context.Context, project ProjectName, params ...ListClassesParams) (*IPClassList, error) {
 	rsp, err := c.Raw.ListClasses(ctx, project, first(params))
 	return read[IPClassList](rsp, err)
@@ -18208,20 +18329,21 @@ func (c *Carve) Classes(ctx context.Context, project ProjectName, params ...List
 
 // CreateClass Create a class
 //
-// Creates a class: a policy for handing out blocks of one family. It serves claims as soon as a pool lists it in
-// `classNames`. A `shared` class in `platform` serves every project; a class in another project serves only that
-// project.
+// Creates a class: a policy for handing out blocks of one address family. The class serves claims as soon as a
+// pool lists the class in `classNames`. A `shared` class in `platform` serves every project. A class in any other
+// project serves only its own project.
 //
-// With `poolPer` claims do not draw from the pools that list the class. Instead each project has its own pool for
-// each combination of the other values in `scope`. The first claim carves this pool, with length
-// `poolPrefixLength`, from the first pool that lists the class and has room, in the transaction that binds the
-// claim. The pool belongs to the project that owns its parent pool, and counts in the claiming project's quotas.
+// With `poolPer`, claims do not get blocks directly from the pools that list the class. Instead each project has a
+// separate pool for each combination of the other values in `scope`. The first claim with such a combination
+// carves this pool, with the prefix length `poolPrefixLength`, in the transaction that binds the claim. The parent
+// is the first pool that lists the class and has a large enough free block. The new pool belongs to the project
+// that owns the parent, and counts in the quotas of the project that claims.
 //
 // Fails with `already_exists` if the name is taken, or if `isDefault` is true and another class is the project's
-// default for this family. `conflictsWith` then names that class; with `moveDefault=true` the new class replaces
-// it as the default. Fails with `in_use` if the project's pools list a class in `platform` with this name, because
-// claims by this name would then use the new class, which the pools do not back. A project has at most 256
-// classes; another one fails with `quota_exceeded`.
+// default for this family. `conflictsWith` then names the other class. With `moveDefault=true`, the new class
+// becomes the default instead. Fails with `in_use` if the project's pools list a class in `platform` with this
+// name, because claims by this name would then use the new class, which these pools do not list. A project has at
+// most 256 classes; creating another class fails with `quota_exceeded`.
 func (c *Carve) CreateClass(ctx context.Context, project ProjectName, body IPClassCreate, params ...CreateClassParams) (*IPClass, error) {
 	rsp, err := c.Raw.CreateClass(ctx, project, first(params), body)
 	return read[IPClass](rsp, err)
@@ -18231,8 +18353,9 @@ func (c *Carve) CreateClass(ctx context.Context, project ProjectName, body IPCla
 //
 // Deletes one of the project's own classes.
 //
-// Fails with `in_use` while the class is used: a pool lists it, a pool carved for one of its scopes exists, or a
-// claim names it. A refusal changes nothing and contains the numbers of these pools and claims.
+// Fails with `in_use` while a pool lists the class, a pool that was carved for one of the class's scopes exists,
+// or a claim names the class. The error contains the numbers of these pools and claims. A request that fails
+// changes nothing.
 func (c *Carve) DeleteClass(ctx context.Context, project ProjectName, className ClassName, params ...DeleteClassParams) error {
 	rsp, err := c.Raw.DeleteClass(ctx, project, className, first(params))
 	return finish(rsp, err)
@@ -18240,8 +18363,9 @@ func (c *Carve) DeleteClass(ctx context.Context, project ProjectName, className 
 
 // GetClass Read a class
 //
-// Returns the class that the project's claims get by this name: the project's own class, or else the shared class in
-// `platform`. `status` describes the pools behind the class for this project, with exact current figures.
+// Returns the class that the project's claims use if they name this class: the project's own class with this name,
+// or else the shared class in `platform`. `status` describes the pools that the class offers to this project, with
+// exact current figures.
 func (c *Carve) GetClass(ctx context.Context, project ProjectName, className ClassName, params ...GetClassParams) (*IPClass, error) {
 	rsp, err := c.Raw.GetClass(ctx, project, className, first(params))
 	return read[IPClass](rsp, err)
@@ -18249,14 +18373,14 @@ func (c *Carve) GetClass(ctx context.Context, project ProjectName, className Cla
 
 // PatchClass Change a class
 //
-// Changes one of the project's own classes by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`,
-// except `provisioner`, `ipFamily`, `uniqueWithin`, `poolPer` and `poolPrefixLength`. Requires `If-Match`. A patch
-// that changes nothing returns the same `ETag` and writes nothing. Changes apply to later claims; existing claims keep
-// the values with which they were bound, even if the class is no longer shared.
+// Changes the labels, annotations and `spec` of one of the project's own classes by a JSON merge patch (RFC 7396). The
+// patch cannot change `provisioner`, `ipFamily`, `uniqueWithin`, `poolPer` and `poolPrefixLength`. Requires `If-Match`. A
+// patch without changes writes nothing. Changes apply to later claims; existing claims keep the values with which they
+// were bound, even if the class is no longer shared.
 //
 // Fails with `already_exists` if `isDefault` becomes true and another class is the project's default for this family.
-// `conflictsWith` then names that class; with `moveDefault=true` this class replaces it as the default. Fails with
-// `immutable_field`, which names the field, if the patch would change anything else.
+// `conflictsWith` then names the other class. With `moveDefault=true`, this class becomes the default instead. Fails with
+// `immutable_field` if the patch would change any other field.
 func (c *Carve) PatchClass(ctx context.Context, project ProjectName, className ClassName, body IPClassPatch, params ...PatchClassParams) (*IPClass, error) {
 	rsp, err := c.Raw.PatchClassWithApplicationMergePatchPlusJSONBody(ctx, project, className, first(params), body)
 	return read[IPClass](rsp, err)
@@ -18265,8 +18389,8 @@ func (c *Carve) PatchClass(ctx context.Context, project ProjectName, className C
 // ListScopePools List the pools for the project's scopes
 //
 // Lists the pools that serve the project's claims by a class with `poolPer`, one for each scope, sorted by scope.
-// Another project may own such a pool; for it the list omits the labels, the annotations, the description and the
-// parent. To see a pool's holdings, list the claims with the filter `pool`.
+// For a pool that another project owns, the list omits the labels, the annotations, the description and the
+// parent. To see the blocks in a pool, list the claims with the filter `pool`.
 func (c *Carve) ListScopePools(ctx context.Context, project ProjectName, className ClassName, params ...ListScopePoolsParams) (*IPPoolList, error) {
 	rsp, err := c.Raw.ListScopePools(ctx, project, className, first(params))
 	return read[IPPoolList](rsp, err)
@@ -18280,7 +18404,7 @@ func (c *Carve) ScopePools(ctx context.Context, project ProjectName, className C
 
 // GetScopePool Read the pool for a scope
 //
-// Returns the pool that serves the project's claims in this scope, as in `listScopePools`.
+// Returns the pool that serves the project's claims in this scope, with the same fields as in `listScopePools`.
 func (c *Carve) GetScopePool(ctx context.Context, project ProjectName, className ClassName, scope ScopeText) (*IPPool, error) {
 	rsp, err := c.Raw.GetScopePool(ctx, project, className, scope)
 	return read[IPPool](rsp, err)
@@ -18288,11 +18412,11 @@ func (c *Carve) GetScopePool(ctx context.Context, project ProjectName, className
 
 // PutScopePool Carve the pool for a scope before its first claim
 //
-// Carves the pool for a scope as the scope's first claim would (201), or returns the existing one (200): for example,
-// for a node before a pod is scheduled to it. The pool counts in the project's quotas. The server gives an empty pool
-// back after the class's `emptyPoolTTL`.
+// Carves the pool for a scope as the scope's first claim does (201), or returns the existing pool (200). For example, the
+// pool for a node can be carved before a pod is scheduled to the node. The pool counts in the project's quotas. The server
+// deletes an empty pool after the class's `emptyPoolTTL`.
 //
-// Fails like the claim: `pool_exhausted`, `exhausted_by_cooldown`, `pool_draining`, `no_pool_for_class`,
+// Fails with the same codes as the claim: `pool_exhausted`, `exhausted_by_cooldown`, `pool_draining`, `no_pool_for_class`,
 // `quota_exceeded`.
 func (c *Carve) PutScopePool(ctx context.Context, project ProjectName, className ClassName, scope ScopeText, params ...PutScopePoolParams) (*IPPool, error) {
 	rsp, err := c.Raw.PutScopePool(ctx, project, className, scope, first(params))
@@ -18301,9 +18425,9 @@ func (c *Carve) PutScopePool(ctx context.Context, project ProjectName, className
 
 // RenewConsumers Renew many consumers
 //
-// Renews up to 1,000 consumers in a realm, and returns for each whether it was renewed, has ended or is unknown.
-// The request does not end the consumers that it omits. A consumer ends if it is not renewed within its time to
-// live. A renewal never revives a consumer that has ended. You can retry the request.
+// Renews up to 1,000 consumers in a realm. For each consumer, the response shows whether the consumer was renewed,
+// has ended or is unknown. The request does not end other consumers. A consumer ends if it is not renewed within
+// its time to live. A renewal never revives a consumer that has ended. You can retry the request.
 func (c *Carve) RenewConsumers(ctx context.Context, project ProjectName, body ConsumerRenewal, params ...RenewConsumersParams) (*ConsumerRenewed, error) {
 	rsp, err := c.Raw.RenewConsumers(ctx, project, first(params), body)
 	return read[ConsumerRenewed](rsp, err)
@@ -18311,14 +18435,14 @@ func (c *Carve) RenewConsumers(ctx context.Context, project ProjectName, body Co
 
 // GetHistory Show an address's holders
 //
-// Returns the claims and the child pools that hold or held a block with this address, carved from one of the project's
-// pools. With `at` it returns the holders at that moment, the most specific block first. Without `at` the present
-// holders come first, in this order, and then the past holders, the latest first. An address can have several holders
-// at one moment: a claim within child pools, and pools in several spaces.
+// Returns the past and present holders of an address in the project's pools: the claims and child pools whose block
+// contains the address. With `at`, the response has the holders at that time, with the most specific block first. Without
+// `at`, the present holders come first in the same order. The past holders follow, with the latest first. An address can
+// have several holders at the same time: a claim within child pools, and pools in several spaces.
 //
-// For other projects' pools the response contains only the blocks that the project itself holds there now, by
-// claims or as retained allocations. Earlier holdings are in the history of the projects that own the pools, and
-// in the project's own audit trail.
+// For pools of other projects, the response contains only the blocks that this project holds now, through claims or as
+// retained allocations. For blocks that it held earlier, see this project's audit trail, or the history of the projects
+// that own the pools.
 func (c *Carve) GetHistory(ctx context.Context, project ProjectName, params GetHistoryParams) (*HistoryEntryList, error) {
 	rsp, err := c.Raw.GetHistory(ctx, project, &params)
 	return read[HistoryEntryList](rsp, err)
@@ -18341,8 +18465,8 @@ func (c *Carve) Members(ctx context.Context, project ProjectName, params ...List
 
 // DeleteMember Remove a member
 //
-// Deletes a member, and so removes the subject's role. The change takes effect on every server within 5 seconds.
-// Resources that the subject created stay.
+// Deletes a member, which removes the subject's role. The change takes effect on every server within 5 seconds.
+// Resources that the subject created remain.
 //
 // Fails with `last_admin` if the deletion would leave the project `platform` without an admin.
 func (c *Carve) DeleteMember(ctx context.Context, project ProjectName, subject MemberSubject, params ...DeleteMemberParams) error {
@@ -18360,9 +18484,9 @@ func (c *Carve) GetMember(ctx context.Context, project ProjectName, subject Memb
 
 // PutMember Give a subject a role
 //
-// Creates a member (201), or gives it another role (200). If the member has this role already, the server writes
-// nothing. The server does not check that the subject exists: the role applies as soon as the subject exists. With
-// `If-Match` the member must exist, and the header must match its current `ETag`.
+// Creates a member (201), or gives an existing member another role (200). If the member already has the role, the
+// server writes nothing. The server does not check that the subject exists: the role applies as soon as the
+// subject exists. With `If-Match`, the member must exist, and the header must match the member's current `ETag`.
 //
 // The change takes effect on every server within 5 seconds. Fails with `last_admin` if the change would leave the
 // project `platform` without an admin.
@@ -18389,35 +18513,37 @@ func (c *Carve) Pools(ctx context.Context, project ProjectName, params ...ListPo
 //
 // Creates a pool and carves its block, in one transaction. The response contains the block in `status.allocatedCIDR`.
 //
-//   - A **root** has `cidr` and is carved from a space: the project's own, or one that was granted to it. Fails with
-//     `overlap` if it overlaps another root in its space, even another project's.
-//   - A **child** has `parentRef` and either `prefixLength` (the parent's strategy chooses the block) or `cidr`
-//     (exactly this block in the parent). A child inherits the parent's family and space. Children may nest to any depth.
-//     The parent must be in the same project.
+//   - A **root** pool has `cidr`. Its block is carved from a space of the project, or from a space that was granted to the
+//     project. The request fails with `overlap` if the block overlaps another root pool in the space, even a root pool of
+//     another project.
+//   - A **child** pool has `parentRef` and either `prefixLength` (the parent's strategy chooses the block) or `cidr` (the
+//     exact block in the parent). A child pool inherits the parent's address family and space. Child pools can be nested to
+//     any depth. The parent must be in the same project.
 //
-// With `classNames` the pool backs these classes. Each class must have the pool's family. The class is the project's
-// own, or else a shared one in `platform`. Carve looks up a class by its name only when the pool starts to list
-// it. The pool keeps the class even if the class's visibility changes later. At most 256 pools in a project may
-// back one class; another one fails with `quota_exceeded`. A pool fails with `overlap` if it overlaps another pool
-// of a class with `uniqueWithin: Class`.
+// `classNames` names the classes that can use the pool. Each class must have the pool's address family. A name refers to
+// the project's own class, or else to the shared class in `platform`. Carve looks up the class only when the name is added
+// to the list. The pool keeps the class even if the class's visibility changes later. At most 256 pools in a project can
+// list one class; another pool fails with `quota_exceeded`. The request fails with `overlap` if a class has
+// `uniqueWithin: Class` and the pool overlaps another pool that lists the class.
 //
-// With `regions` these regions serve the pool. With `region` the pool has its home in that region, not in the
-// server's. A child has its own regions, independent of its parent. Fails with `invalid_argument` if a region does
-// not exist in this installation (the response lists the existing regions), or if `regions` lacks the home.
+// `regions` names the regions that serve the pool, and `region` names the pool's home region. A child pool's regions are
+// independent of its parent's regions. The request fails with `invalid_argument` if a region does not exist in this
+// installation (the response lists the existing regions), or if `regions` lacks the home region.
 //
-// A child fails with the same codes as a claim:
+// A request for a child pool fails with the same codes as a claim:
 //
-// * `pool_draining`: the parent is being drained;
-// * `pool_exhausted`: no free block is large enough;
-// * `exhausted_by_cooldown`: only blocks in cool-down are large enough;
-// * `block_taken`: the requested block is held;
-// * `allocation_retained`: a retained allocation keeps the requested block;
-// * `never_satisfiable`: the block would not fit into an empty parent;
-// * `prefix_length_rejected`: the parent's bounds exclude the length;
-// * `family_mismatch`: the family differs from the parent's. A class for the other family fails with this code too.
+//   - `pool_draining`: the parent is being drained;
+//   - `pool_exhausted`: no free block is large enough;
+//   - `exhausted_by_cooldown`: only blocks in cool-down are large enough;
+//   - `block_taken`: the requested block is held;
+//   - `allocation_retained`: a retained allocation keeps the requested block;
+//   - `never_satisfiable`: the block would not fit even if the parent were empty;
+//   - `prefix_length_rejected`: the parent's bounds exclude the length;
+//   - `family_mismatch`: the address family differs from the parent's. A class for another address family causes this code
+//     too.
 //
-// Fails with `not_found` if a class does not exist, with `quota_exceeded` if a quota allows no further pool, and with
-// `already_exists` if the name is taken. A request that fails changes nothing.
+// A request for any pool fails with `not_found` if a class does not exist, with `quota_exceeded` if a quota allows no
+// further pool, and with `already_exists` if the name is taken. A request that fails changes nothing.
 func (c *Carve) CreatePool(ctx context.Context, project ProjectName, body IPPoolCreate, params ...CreatePoolParams) (*IPPool, error) {
 	rsp, err := c.Raw.CreatePool(ctx, project, first(params), body)
 	return read[IPPool](rsp, err)
@@ -18425,10 +18551,12 @@ func (c *Carve) CreatePool(ctx context.Context, project ProjectName, body IPPool
 
 // DeletePool Delete a pool
 //
-// Deletes a pool with its reservations, and gives its block back to its parent or its space in the same transaction.
+// Deletes a pool with its reservations, and returns the pool's block to the parent pool or the space in the same
+// transaction.
 //
-// Fails with `in_use` while claims or child pools hold blocks in it, and with `allocation_retained` while only
-// retained allocations do. A refusal changes nothing and contains the number of these objects.
+// Fails with `in_use` while claims or child pools have blocks in the pool, and with `allocation_retained` while
+// only retained allocations do. The error contains the number of these objects. A request that fails changes
+// nothing.
 func (c *Carve) DeletePool(ctx context.Context, project ProjectName, pool PoolName, params ...DeletePoolParams) error {
 	rsp, err := c.Raw.DeletePool(ctx, project, pool, first(params))
 	return finish(rsp, err)
@@ -18444,27 +18572,29 @@ func (c *Carve) GetPool(ctx context.Context, project ProjectName, pool PoolName,
 
 // PatchPool Change a pool
 //
-// Changes a pool by a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`,
-// `spec.allocation`, `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions`, `spec.drain` and
-// `spec.description`. Requires `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
+// Changes a pool's labels, annotations, `spec.visibility`, `spec.allocation`, `spec.reservations`,
+// `spec.classNames`, `spec.reuseAfter`, `spec.regions`, `spec.drain` and `spec.description` by a JSON merge patch
+// (RFC 7396). Requires `If-Match`. A patch without changes writes nothing.
 //
 // The patch replaces `reservations`, `classNames` and `regions` as a whole. Space that you remove from
-// `reservations` is free in the same transaction. A class that you remove from `classNames` no longer uses this
-// pool for later claims. A region that you add to `regions` serves the pool from then on; a region that you remove
-// returns its lent blocks to the home. New bounds and a new `reuseAfter` apply to later carving; held blocks stay.
+// `reservations` is free in the same transaction. A class that you remove from `classNames` cannot use this pool
+// for later claims. A region that you add to `regions` serves the pool from then on. A region that you remove
+// returns its borrowed blocks to the home region. New bounds and a new `reuseAfter` apply to later claims and
+// child pools; held blocks do not change.
 //
 // Fails with:
 //
-//   - `in_use` if a region that leaves `regions` still holds blocks from the pool;
+//   - `in_use` if a region that the patch removes still holds blocks from the pool;
 //   - `block_taken` if a new reservation covers a held block, and `allocation_retained` if a retained allocation keeps
 //     that block;
-//   - `not_found` if a class does not exist, and `family_mismatch` if it has the other family;
-//   - `overlap` if a class with `uniqueWithin: Class` is added, and the pool overlaps another pool of the class;
-//   - `quota_exceeded` if a class is added that 256 pools of the project back;
-//   - `invalid_argument` if a region does not exist in this installation, or if `regions` lacks the home;
-//   - `immutable_field`, which names the field, if the patch would change anything else: the carved block and the home
-//     never change, and a class with `uniqueWithin: Class` does not leave `classNames`. A pool that was carved for a
-//     scope (`status.scope`) cannot list classes or be shared.
+//   - `not_found` if a class does not exist, and `family_mismatch` if a class has another address family;
+//   - `overlap` if the patch adds a class with `uniqueWithin: Class`, and the pool overlaps another pool that lists
+//     the class;
+//   - `quota_exceeded` if the patch adds a class that 256 pools in the project already list;
+//   - `invalid_argument` if a region does not exist in this installation, or if `regions` lacks the home region;
+//   - `immutable_field` if the patch would change any other field. The pool's block and home region never change. A
+//     class with `uniqueWithin: Class` cannot be removed from `classNames`. A pool that was carved for a scope
+//     (`status.scope`) cannot list classes or be shared.
 func (c *Carve) PatchPool(ctx context.Context, project ProjectName, pool PoolName, body IPPoolPatch, params ...PatchPoolParams) (*IPPool, error) {
 	rsp, err := c.Raw.PatchPoolWithApplicationMergePatchPlusJSONBody(ctx, project, pool, first(params), body)
 	return read[IPPool](rsp, err)
@@ -18472,9 +18602,9 @@ func (c *Carve) PatchPool(ctx context.Context, project ProjectName, pool PoolNam
 
 // GetPoolFree Show a pool's free blocks
 //
-// Returns the free space in a pool, by size and by address. `items` are the free blocks, each as large as possible,
-// sorted by prefix length and then by address. With `prefixLength` they are only the blocks that can contain a block
-// with that length. `summary` covers the whole pool, on every page.
+// Returns the free space in a pool, by size and by address. `items` lists the free blocks, sorted by prefix length
+// and then by address. Each free block is as large as possible. With `prefixLength`, `items` lists only the free
+// blocks that can contain a block with this prefix length. On every page, `summary` covers the whole pool.
 func (c *Carve) GetPoolFree(ctx context.Context, project ProjectName, pool PoolName, params ...GetPoolFreeParams) (*PoolFree, error) {
 	rsp, err := c.Raw.GetPoolFree(ctx, project, pool, first(params))
 	return read[PoolFree](rsp, err)
@@ -18496,8 +18626,8 @@ func (c *Carve) PoolGrants(ctx context.Context, project ProjectName, pool PoolNa
 
 // DeletePoolGrant Revoke a pool grant
 //
-// Deletes a grant to use a pool. As soon as the server has responded, it refuses new claims from the pool, unless
-// another grant allows them. Claims keep the blocks that they hold.
+// Deletes a grant to use a pool. After the response, the server refuses the consumer's new claims from the pool,
+// unless another grant allows them. Existing claims keep their blocks.
 func (c *Carve) DeletePoolGrant(ctx context.Context, project ProjectName, pool PoolName, consumer Consumer, params ...DeletePoolGrantParams) error {
 	rsp, err := c.Raw.DeletePoolGrant(ctx, project, pool, consumer, first(params))
 	return finish(rsp, err)
@@ -18513,12 +18643,12 @@ func (c *Carve) GetPoolGrant(ctx context.Context, project ProjectName, pool Pool
 
 // PutPoolGrant Grant a pool
 //
-// Lets the consumer, one project or every project (`*`), claim from the pool while its `visibility` is `shared`.
-// Returns 201, or 200 if the grant exists already; a grant never changes.
+// Allows the consumer (one project, or `*` for every project) to claim from the pool while the pool's `visibility`
+// is `shared`. Returns 201, or 200 if the grant already exists. A grant never changes.
 //
-// The response does not reveal whether the project exists. A grant applies only to the project that has the name
-// at that time. When a project is created or deleted, all grants to its name end. The project that owns the pool
-// needs no grant and gets none (`invalid_argument`).
+// The response does not reveal whether the consumer exists. A grant applies only to the project that has the
+// consumer's name when the grant is created. When a project with this name is created or deleted, the grant ends.
+// A grant to the pool's own project fails with `invalid_argument`.
 func (c *Carve) PutPoolGrant(ctx context.Context, project ProjectName, pool PoolName, consumer Consumer, params ...PutPoolGrantParams) (*Grant, error) {
 	rsp, err := c.Raw.PutPoolGrant(ctx, project, pool, consumer, first(params))
 	return read[Grant](rsp, err)
@@ -18527,23 +18657,23 @@ func (c *Carve) PutPoolGrant(ctx context.Context, project ProjectName, pool Pool
 // GetPoolMap Show the pool as a map
 //
 // Cuts a block in the pool into cells of equal size and returns each cell's state: free, held by one block, or
-// divided further (`Mixed`). The map is exact. Its cost depends only on the number of cells. To zoom in, repeat
-// the request with a cell's block in `within`.
+// divided further (`Mixed`). The map is exact. The cost of the request depends only on the number of cells. To
+// zoom in, repeat the request with a cell's block in `within`.
 //
-// Adjacent cells with the same state form one item: cells in one held block, free cells, or `Mixed` cells. The items
+// Adjacent cells form one item if one held block covers them, if all are free, or if all are `Mixed`. The items
 // are sorted by address and cover every cell.
 func (c *Carve) GetPoolMap(ctx context.Context, project ProjectName, pool PoolName, params ...GetPoolMapParams) (*PoolMap, error) {
 	rsp, err := c.Raw.GetPoolMap(ctx, project, pool, first(params))
 	return read[PoolMap](rsp, err)
 }
 
-// GetPoolUtilization Show how the pool filled up
+// GetPoolUtilization Show a pool's use over time
 //
-// Returns the pool's use over time, and estimates when it will be full. Servers record the use once an hour. They
-// keep hourly records for 14 days, and each day's last and highest figure for 400 days. The points are sorted by
-// time and evenly spaced, from `since` (or the first record after it) to `until`. Each point has the last figure
-// recorded before it. A point is omitted if that record is more than two days old. Without `until` the last point
-// is the current use, read during the request.
+// Returns the pool's use over time, and an estimate of the time when the pool will be full. The servers record the
+// use once an hour. They keep hourly records for 14 days, and the last and the highest figure of each day for 400
+// days. The points are evenly spaced in time, from `since` (or the first record after `since`) to `until`. Each
+// point has the figure in the last record before the point. A point is omitted if this record is more than two
+// days older. Without `until`, the last point is the current use, read during the request.
 func (c *Carve) GetPoolUtilization(ctx context.Context, project ProjectName, pool PoolName, params ...GetPoolUtilizationParams) (*PoolUtilization, error) {
 	rsp, err := c.Raw.GetPoolUtilization(ctx, project, pool, first(params))
 	return read[PoolUtilization](rsp, err)
@@ -18565,7 +18695,7 @@ func (c *Carve) Quotas(ctx context.Context, project ProjectName, params ...ListQ
 
 // DeleteQuota Delete a quota
 //
-// Deletes a quota, which then limits nothing. The project keeps its holdings. Fails with `permission_denied` if the
+// Deletes a quota and its limits. The project keeps its claims and pools. Fails with `permission_denied` if the
 // quota belongs to the platform (`status.owner`) and the caller is not an admin of `platform`.
 func (c *Carve) DeleteQuota(ctx context.Context, project ProjectName, quota QuotaName, params ...DeleteQuotaParams) error {
 	rsp, err := c.Raw.DeleteQuota(ctx, project, quota, first(params))
@@ -18582,17 +18712,17 @@ func (c *Carve) GetQuota(ctx context.Context, project ProjectName, quota QuotaNa
 
 // PutQuota Set a quota
 //
-// Creates a quota (201), or replaces its limits and its description (200). A new quota counts the project's existing
-// holdings. If the quota has this spec already, the server writes nothing. The server accepts a limit below the
-// current use: existing holdings stay, and it refuses new ones until the use is below the limit. With `If-Match` the
-// quota must exist, and the header must match its current `ETag`.
+// Creates a quota (201), or replaces the limits and the description of an existing quota (200). A new quota counts what
+// the project already uses. If the quota already has this spec, the server writes nothing. A limit may be below the
+// current use: the project keeps what it has, and the server refuses new claims and pools until the use is below the
+// limit. With `If-Match`, the quota must exist, and the header must match the quota's current `ETag`.
 //
-// A quota that an admin of `platform` creates or changes belongs to the platform (`status.owner`), even if the project
-// created it. From then on the project's own admins cannot change or delete it: the request fails with
-// `permission_denied`.
+// A quota that an admin of `platform` creates or changes belongs to the platform (`status.owner`), even if an admin of the
+// project created the quota. From then on, the project's own admins cannot change or delete the quota: their requests fail
+// with `permission_denied`.
 //
-// A project has at most 16 quotas; another one fails with `quota_exceeded`. Fails with `immutable_field` if the
-// existing quota has another scope: delete it and create it again.
+// A project has at most 16 quotas; creating another quota fails with `quota_exceeded`. A request that would change the
+// scope of an existing quota fails with `immutable_field`: delete the quota and create it again.
 func (c *Carve) PutQuota(ctx context.Context, project ProjectName, quota QuotaName, body QuotaPut, params ...PutQuotaParams) (*Quota, error) {
 	rsp, err := c.Raw.PutQuota(ctx, project, quota, first(params), body)
 	return read[Quota](rsp, err)
@@ -18600,8 +18730,8 @@ func (c *Carve) PutQuota(ctx context.Context, project ProjectName, quota QuotaNa
 
 // GetRealm Read a realm's state
 //
-// Returns how many live consumers the realm has in this server's region, how many of them have expired, and whether
-// the server ends expired consumers. A realm needs no creation: for a realm without consumers the counts are 0.
+// Returns the numbers of live and of expired consumers in this server's region, and whether the server ends
+// expired consumers. A realm without consumers has the counts 0.
 func (c *Carve) GetRealm(ctx context.Context, project ProjectName, realm RealmName) (*Realm, error) {
 	rsp, err := c.Raw.GetRealm(ctx, project, realm)
 	return read[Realm](rsp, err)
@@ -18609,7 +18739,7 @@ func (c *Carve) GetRealm(ctx context.Context, project ProjectName, realm RealmNa
 
 // ListConsumers List consumers
 //
-// Lists the realm's consumers, sorted by UID, including those that have ended.
+// Lists the realm's consumers, sorted by UID, including ended consumers.
 func (c *Carve) ListConsumers(ctx context.Context, project ProjectName, realm RealmName, params ...ListConsumersParams) (*IPConsumerList, error) {
 	rsp, err := c.Raw.ListConsumers(ctx, project, realm, first(params))
 	return read[IPConsumerList](rsp, err)
@@ -18623,11 +18753,11 @@ func (c *Carve) Consumers(ctx context.Context, project ProjectName, realm RealmN
 
 // EndConsumer End a consumer
 //
-// Ends a consumer for good: no later renewal or attachment can revive it. A machine that lives on needs another
-// UID. The server detaches the consumer from all its claims, as by `detachConsumer`: in this request (204), or, if
-// the claims are too many for one request, within seconds in the background (202). An unknown UID ends as well.
-// You can retry the request. Fails with `quota_exceeded` for an unknown UID if the project cannot have a new
-// consumer (see `putConsumer`).
+// Ends a consumer permanently: no later renewal or attachment can revive it. A machine that continues to run needs
+// another UID. The server detaches the consumer from all its claims as `detachConsumer` does: within this request
+// (204) or, if there are too many claims for one request, within seconds in the background (202). An unknown UID
+// is recorded as an ended consumer. For an unknown UID, the request fails with `quota_exceeded` if the project
+// cannot have a new consumer (see `putConsumer`). You can retry the request.
 func (c *Carve) EndConsumer(ctx context.Context, project ProjectName, realm RealmName, uid ConsumerUID, params ...EndConsumerParams) (*ConsumerEnding, error) {
 	rsp, err := c.Raw.EndConsumer(ctx, project, realm, uid, first(params))
 	return read[ConsumerEnding](rsp, err)
@@ -18644,12 +18774,12 @@ func (c *Carve) GetConsumer(ctx context.Context, project ProjectName, realm Real
 
 // PutConsumer Create or renew a consumer
 //
-// Creates the consumer (201), or replaces its spec (200), and renews it. The consumer lives for `spec.ttlSeconds` from then on,
-// or until a request ends it. Every renewal gives it a new `ETag`.
+// Creates the consumer (201), or replaces the spec of an existing consumer (200), and renews the consumer. The consumer then lives for
+// `spec.ttlSeconds`, or until a request ends it. Every renewal changes the consumer's `ETag`.
 //
-// Fails with `consumer_ended` if it has ended. A project has at most 1,000,000 consumers in a region, including
-// ended ones; creating a further one fails with `quota_exceeded`. Each server counts the consumers once a minute,
-// so a project can exceed this limit for a short time.
+// Fails with `consumer_ended` if the consumer has ended. A project has at most 1,000,000 consumers in a region, including ended consumers;
+// creating another consumer fails with `quota_exceeded`. Each server counts the consumers once a minute, so a project can exceed this limit for
+// a short time.
 func (c *Carve) PutConsumer(ctx context.Context, project ProjectName, realm RealmName, uid ConsumerUID, body IPConsumerPut, params ...PutConsumerParams) (*IPConsumer, error) {
 	rsp, err := c.Raw.PutConsumer(ctx, project, realm, uid, first(params), body)
 	return read[IPConsumer](rsp, err)
@@ -18657,12 +18787,13 @@ func (c *Carve) PutConsumer(ctx context.Context, project ProjectName, realm Real
 
 // ConfirmExpiry Confirm that expired consumers are gone
 //
-// Confirms that all consumers in the realm that have expired until now are gone. The server then ends them all.
+// Confirms that all consumers in the realm that have expired so far are gone. The server then ends all these
+// consumers.
 //
-// Use it when the server has stopped ending them. The server stops once a realm loses more than 20 consumers, and at
-// least a tenth, within ten minutes, because perhaps only their agent or the connection to this service has failed.
-// You can retry the request. A project can confirm at most 100 realms within 30 days; another one fails with
-// `quota_exceeded`.
+// Use this operation when the server has stopped ending expired consumers. The server stops when more than 20
+// consumers in a realm, and at least a tenth of all, expire within ten minutes: perhaps only their agent, or its
+// connection to this service, has failed. You can retry the request. A project can confirm at most 100 realms
+// within 30 days; confirming another realm fails with `quota_exceeded`.
 func (c *Carve) ConfirmExpiry(ctx context.Context, project ProjectName, realm RealmName, params ...ConfirmExpiryParams) (*Realm, error) {
 	rsp, err := c.Raw.ConfirmExpiry(ctx, project, realm, first(params))
 	return read[Realm](rsp, err)
@@ -18695,10 +18826,10 @@ func (c *Carve) CreateSpace(ctx context.Context, project ProjectName, body Space
 
 // DeleteSpace Delete a space
 //
-// Deletes a space from which nothing is carved.
+// Deletes a space that has no root pools.
 //
-// Fails with `in_use`, and changes nothing, while the space has root pools. The space `default` is in use as long as
-// its project exists, and is deleted with it.
+// Fails with `in_use`, and changes nothing, while the space has root pools. For the space `default`, the request
+// always fails with `in_use`: the space is deleted together with its project.
 func (c *Carve) DeleteSpace(ctx context.Context, project ProjectName, space SpaceName, params ...DeleteSpaceParams) error {
 	rsp, err := c.Raw.DeleteSpace(ctx, project, space, first(params))
 	return finish(rsp, err)
@@ -18714,10 +18845,10 @@ func (c *Carve) GetSpace(ctx context.Context, project ProjectName, space SpaceNa
 
 // PatchSpace Change a space
 //
-// Changes a space by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec.description`. Requires
-// `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
+// Changes a space's labels, annotations and `spec.description` by a JSON merge patch (RFC 7396). Requires
+// `If-Match`. A patch without changes writes nothing.
 //
-// Fails with `immutable_field`, which names the field, if the patch would change anything else.
+// Fails with `immutable_field` if the patch would change any other field.
 func (c *Carve) PatchSpace(ctx context.Context, project ProjectName, space SpaceName, body SpacePatch, params ...PatchSpaceParams) (*Space, error) {
 	rsp, err := c.Raw.PatchSpaceWithApplicationMergePatchPlusJSONBody(ctx, project, space, first(params), body)
 	return read[Space](rsp, err)
@@ -18739,8 +18870,8 @@ func (c *Carve) SpaceGrants(ctx context.Context, project ProjectName, space Spac
 
 // DeleteSpaceGrant Revoke a space grant
 //
-// Deletes a grant to use a space. As soon as the server has responded, it refuses new root pools in the space, unless
-// another grant allows them. Existing root pools stay.
+// Deletes a grant to use a space. After the response, the server refuses the consumer's new root pools in the space,
+// unless another grant allows them. Existing root pools remain.
 func (c *Carve) DeleteSpaceGrant(ctx context.Context, project ProjectName, space SpaceName, consumer Consumer, params ...DeleteSpaceGrantParams) error {
 	rsp, err := c.Raw.DeleteSpaceGrant(ctx, project, space, consumer, first(params))
 	return finish(rsp, err)
@@ -18756,12 +18887,12 @@ func (c *Carve) GetSpaceGrant(ctx context.Context, project ProjectName, space Sp
 
 // PutSpaceGrant Grant a space
 //
-// Lets the consumer, one project or every project (`*`), carve root pools from the space. Returns 201, or 200 if the
-// grant exists already; a grant never changes.
+// Allows the consumer (one project, or `*` for every project) to carve root pools from the space. Returns 201, or
+// 200 if the grant already exists. A grant never changes.
 //
-// The response does not reveal whether the project exists. A grant applies only to the project that has the name
-// at that time. When a project is created or deleted, all grants to its name end. The project that owns the space
-// needs no grant and gets none (`invalid_argument`).
+// The response does not reveal whether the consumer exists. A grant applies only to the project that has the
+// consumer's name when the grant is created. When a project with this name is created or deleted, the grant ends.
+// A grant to the space's own project fails with `invalid_argument`.
 func (c *Carve) PutSpaceGrant(ctx context.Context, project ProjectName, space SpaceName, consumer Consumer, params ...PutSpaceGrantParams) (*Grant, error) {
 	rsp, err := c.Raw.PutSpaceGrant(ctx, project, space, consumer, first(params))
 	return read[Grant](rsp, err)
@@ -18783,14 +18914,14 @@ func (c *Carve) Webhooks(ctx context.Context, project ProjectName, params ...Lis
 
 // CreateWebhook Create a webhook
 //
-// Creates a webhook, which sends the project's changes from now on to a URL. Each message is a `POST` with a
-// WebhookMessage in its body, signed according to Standard Webhooks, and has changes as in `listChanges`. Each change
-// is sent at least once, and each webhook sends its changes in order. Only this response contains `secret`: keep it
-// now. Neither a dry run nor a retry with the same `Idempotency-Key` returns a `secret`.
+// Creates a webhook, which sends the project's later changes to a URL. Each message is a `POST` request that is signed
+// according to Standard Webhooks. Its body is a WebhookMessage with changes as in `listChanges`. The webhook sends each
+// change at least once, and sends changes in order. Only this response contains `secret`: save the secret now. Neither a
+// dry run nor a retry with the same `Idempotency-Key` returns a `secret`.
 //
-// Fails with `invalid_argument` if the URL is not permitted: it must be `https`, or `http` to a network that the
-// operator allows. Fails with `already_exists` if the name is taken, with `quota_exceeded` if the project has 20
-// webhooks, and with `webhooks_disabled` if the server sends no webhooks.
+// Fails with `invalid_argument` if the URL is not permitted: the URL must use `https`, or `http` to a network that the
+// operator allows. Fails with `already_exists` if the name is taken, with `quota_exceeded` if the project has 20 webhooks,
+// and with `webhooks_disabled` if the server sends no webhooks.
 func (c *Carve) CreateWebhook(ctx context.Context, project ProjectName, body WebhookCreate, params ...CreateWebhookParams) (*Webhook, error) {
 	rsp, err := c.Raw.CreateWebhook(ctx, project, first(params), body)
 	return read[Webhook](rsp, err)
@@ -18798,8 +18929,7 @@ func (c *Carve) CreateWebhook(ctx context.Context, project ProjectName, body Web
 
 // DeleteWebhook Delete a webhook
 //
-// Deletes a webhook together with its dead letters. The webhook sends nothing more, but a request that is under way may still
-// arrive.
+// Deletes a webhook together with its dead letters. The server sends no new request, but a request that is in progress may still arrive.
 func (c *Carve) DeleteWebhook(ctx context.Context, project ProjectName, webhook WebhookName, params ...DeleteWebhookParams) error {
 	rsp, err := c.Raw.DeleteWebhook(ctx, project, webhook, first(params))
 	return finish(rsp, err)
@@ -18815,15 +18945,15 @@ func (c *Carve) GetWebhook(ctx context.Context, project ProjectName, webhook Web
 
 // PatchWebhook Change a webhook
 //
-// Changes a webhook by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`. Requires `If-Match`. A
-// patch that changes nothing returns the same `ETag` and writes nothing.
+// Changes a webhook's labels, annotations and `spec` by a JSON merge patch (RFC 7396). Requires `If-Match`. A patch
+// without changes writes nothing.
 //
-// While `spec.paused` is true, the webhook sends nothing. Afterwards it continues with the next change, or with a
-// WebhookMessage of type `resync` if it was paused for too long. Changing `spec` restarts a webhook that was
-// stopped, and sends messages that wait for a retry at once.
+// While `spec.paused` is true, the webhook sends nothing. Afterwards the webhook continues with the next change, or with a
+// WebhookMessage of type `resync` if the webhook was paused for too long. A change to `spec` restarts a stopped webhook,
+// and immediately sends the messages that wait for a retry.
 //
-// Fails with `immutable_field`, which names the field, if the patch would change anything else, and with
-// `invalid_argument` if the URL is not permitted.
+// Fails with `immutable_field` if the patch would change any other field. Fails with `invalid_argument` if the URL is not
+// permitted.
 func (c *Carve) PatchWebhook(ctx context.Context, project ProjectName, webhook WebhookName, body WebhookPatch, params ...PatchWebhookParams) (*Webhook, error) {
 	rsp, err := c.Raw.PatchWebhookWithApplicationMergePatchPlusJSONBody(ctx, project, webhook, first(params), body)
 	return read[Webhook](rsp, err)
@@ -18831,9 +18961,9 @@ func (c *Carve) PatchWebhook(ctx context.Context, project ProjectName, webhook W
 
 // ListWebhookDeliveries List a webhook's dead letters
 //
-// Lists a webhook's dead letters, with the oldest first. A dead letter is a message, exactly as sent, that the webhook
-// gave up after 24 hours. Dead letters are kept for 30 days. A webhook with 100 dead letters stops until one is
-// deleted or delivered. A page has at most 10 items.
+// Lists a webhook's dead letters, with the oldest first. A dead letter is a message that was not delivered within 24
+// hours, exactly as it was sent. Dead letters are kept for 30 days. A webhook with 100 dead letters stops until a dead
+// letter is deleted or delivered. A page has at most 10 items.
 func (c *Carve) ListWebhookDeliveries(ctx context.Context, project ProjectName, webhook WebhookName, params ...ListWebhookDeliveriesParams) (*WebhookDeliveryList, error) {
 	rsp, err := c.Raw.ListWebhookDeliveries(ctx, project, webhook, first(params))
 	return read[WebhookDeliveryList](rsp, err)
@@ -18845,10 +18975,10 @@ func (c *Carve) WebhookDeliveries(ctx context.Context, project ProjectName, webh
 	return pages[WebhookDelivery](&p.Cursor, func() (*http.Response, error) { return c.Raw.ListWebhookDeliveries(ctx, project, webhook, &p) })
 }
 
-// DeleteWebhookDelivery Drop a dead letter
+// DeleteWebhookDelivery Delete a dead letter
 //
-// Deletes a dead letter, so it is not sent again. A webhook that stopped because it had 100 dead letters continues.
-// `If-Match` is compared with the webhook's `ETag`.
+// Deletes a dead letter, so that the server does not send it again. A webhook that stopped because of 100 dead
+// letters then continues. The server compares `If-Match` with the webhook's `ETag`.
 func (c *Carve) DeleteWebhookDelivery(ctx context.Context, project ProjectName, webhook WebhookName, delivery DeliveryID, params ...DeleteWebhookDeliveryParams) error {
 	rsp, err := c.Raw.DeleteWebhookDelivery(ctx, project, webhook, delivery, first(params))
 	return finish(rsp, err)
@@ -18856,9 +18986,9 @@ func (c *Carve) DeleteWebhookDelivery(ctx context.Context, project ProjectName, 
 
 // RetryWebhookDelivery Send a dead letter again
 //
-// Sends a dead letter again, with the same `webhook-id`, between the other messages: within some seconds, unless the
-// webhook is paused or stopped. If the delivery succeeds, the server deletes the dead letter; otherwise the dead
-// letter stays. You can retry the request.
+// Sends a dead letter again with the same `webhook-id`. The server sends the dead letter between other messages,
+// within some seconds, unless the webhook is paused or stopped. If the delivery succeeds, the server deletes the
+// dead letter; otherwise the dead letter remains. You can retry the request.
 func (c *Carve) RetryWebhookDelivery(ctx context.Context, project ProjectName, webhook WebhookName, delivery DeliveryID, params ...RetryWebhookDeliveryParams) (*WebhookDelivery, error) {
 	rsp, err := c.Raw.RetryWebhookDelivery(ctx, project, webhook, delivery, first(params))
 	return read[WebhookDelivery](rsp, err)
@@ -18866,8 +18996,8 @@ func (c *Carve) RetryWebhookDelivery(ctx context.Context, project ProjectName, w
 
 // ListRegions List regions
 //
-// Lists this installation's regions, in the order in which they were added. Pools can have their home in these regions
-// and be served there. One response contains all regions. It is the same from every server, except for `here`.
+// Lists this installation's regions, in the order in which they were added. Each region can be the home of pools and can
+// serve pools. One response contains all regions. Every server returns the same response, except for `here`.
 func (c *Carve) ListRegions(ctx context.Context) (*RegionList, error) {
 	rsp, err := c.Raw.ListRegions(ctx)
 	return read[RegionList](rsp, err)
@@ -18875,22 +19005,23 @@ func (c *Carve) ListRegions(ctx context.Context) (*RegionList, error) {
 
 // Search Search all projects
 //
-// Searches all projects in which the caller has a role; an admin of `platform` searches all. It neither finds nor
-// counts resources in other projects. `q` is one of:
+// Searches all projects in which the caller has a role. For an admin of `platform`, the search covers all
+// projects. The search neither finds nor counts resources in other projects. `q` is one of the following:
 //
-//   - an **address** or a **CIDR**: finds the claim or the allocation that holds it, and the pools around it, with the
-//     most specific block first. This includes claims by the caller's projects in other projects' pools. A claim by a
-//     project in which the caller has no role is not named: the response contains its allocation, with the project in
-//     `consumer`.
-//   - a **name**, or its beginning: finds projects, spaces, pools, classes and claims, and consumers in the realm
-//     `default` by UID. These results are sorted by name, so an exact match comes first.
-//   - a **label**, `key=value`: finds the pools that have it, among the first 5,000. Other kinds are not searched by
-//     label.
+//   - an **address** or a **CIDR**: finds the claim or the allocation that holds the address or CIDR, and the pools
+//     that contain it, with the most specific block first. The results include claims by the caller's projects in
+//     other projects' pools. If the caller has no role in the claim's project, the response contains the allocation
+//     instead of the claim, with the project in `consumer`.
+//   - a **name**, or the beginning of a name: finds projects, spaces, pools, classes and claims, and consumers in
+//     the realm `default` by UID. These results are sorted by name, so an exact match comes first.
+//   - a **label**, `key=value`: finds the pools that have the label, among the first 5,000 pools. The server does
+//     not search other kinds of object by label.
 //
-// The prefix `team-a/` limits the search to this project.
+// The prefix `team-a/` limits the search to the project `team-a`.
 //
 // The search covers names and labels in the caller's first 100 projects, and addresses in the 100 smallest pools
-// around the address. If `truncated` is true, more may match: use a more specific `q`, or one project.
+// that contain the address. If `truncated` is true, more objects may match: use a more specific `q`, or search one
+// project.
 func (c *Carve) Search(ctx context.Context, params SearchParams) (*SearchResult, error) {
 	rsp, err := c.Raw.Search(ctx, &params)
 	return read[SearchResult](rsp, err)

@@ -112,11 +112,11 @@ func TestDocumentsNeedNoCredentials(t *testing.T) {
 		t.Parallel()
 		w := s.do(t, "GET", "/problems/pool_exhausted", "")
 		require.Equal(t, "text/markdown; charset=utf-8", w.Header().Get("Content-Type"))
-		require.Contains(t, w.Body.String(), "# Nothing large enough is free")
+		require.Contains(t, w.Body.String(), "# No free block is large enough")
 
 		w = s.do(t, "GET", "/problems/pool_exhausted", "", "Accept", "text/html,*/*;q=0.8")
 		require.Equal(t, "text/html; charset=UTF-8", w.Header().Get("Content-Type"))
-		require.Contains(t, w.Body.String(), "<h1>Nothing large enough is free</h1>")
+		require.Contains(t, w.Body.String(), "<h1>No free block is large enough</h1>")
 		require.Contains(t, w.Body.String(), "<h2>For the caller</h2>")
 	})
 }

@@ -51,7 +51,7 @@ func TestAttachmentOfAnotherHolderIsNotTakenOver(t *testing.T) {
 	require.NoError(t, err)
 	f.write("main.tf", head+attachment(project)+attach(project, "theirs", "theirs"))
 	said := f.fails()
-	require.Contains(t, said, "It exists already")
+	require.Contains(t, said, "The resource already exists")
 	require.Contains(t, said, `id = "`+project+`/web/default/theirs"`)
 	f.agrees()
 

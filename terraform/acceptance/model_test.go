@@ -197,7 +197,7 @@ func (m *model) change() string {
 
 // refusals lists the errors with which an apply of the model may end.
 var refusals = []string{
-	"Another resource of this configuration has the", "It exists already", "It cannot be replaced while it is in use", "Its container is destroyed",
+	"Another resource of this configuration has the", "The resource already exists", "It cannot be replaced while it is in use", "Its container is destroyed",
 	"Cannot import non-existent remote object",
 }
 

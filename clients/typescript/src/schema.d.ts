@@ -19,8 +19,8 @@ export interface paths {
         put?: never;
         /**
          * Create a project
-         * @description Creates a project with its space `default`, in one transaction. The caller needs the role admin in `platform`, as
-         *     for deleting a project. At first only the platform's admins have a role in the new project: add members with
+         * @description Creates a project with its space `default`, in one transaction. Creating and deleting projects requires the role
+         *     `admin` in `platform`. At first only the platform's admins have a role in the new project: add members with
          *     `putMember`.
          *
          *     Fails with `already_exists` if the name is taken.
@@ -57,18 +57,18 @@ export interface paths {
          * @description Deletes an empty project together with its space `default`, its classes, members, API keys and quotas, its audit
          *     trail and its history. The platform's audit trail records the deletion.
          *
-         *     Fails with `in_use`, and changes nothing, while the project has pools, claims or further spaces. The project
-         *     `platform` is always in use.
+         *     Fails with `in_use` and changes nothing while the project has pools, claims or spaces other than `default`. For
+         *     the project `platform`, the request always fails with `in_use`.
          */
         delete: operations["deleteProject"];
         options?: never;
         head?: never;
         /**
          * Change a project
-         * @description Changes a project by a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.displayName` and
-         *     `spec.description`. Requires `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
+         * @description Changes a project's labels, annotations, `spec.displayName` and `spec.description` by a JSON merge patch
+         *     (RFC 7396). Requires `If-Match`. A patch without changes writes nothing.
          *
-         *     Fails with `immutable_field`, which names the field, if the patch would change anything else.
+         *     Fails with `immutable_field` if the patch would change any other field.
          */
         patch: operations["patchProject"];
         trace?: never;
@@ -125,9 +125,9 @@ export interface paths {
         get: operations["getMember"];
         /**
          * Give a subject a role
-         * @description Creates a member (201), or gives it another role (200). If the member has this role already, the server writes
-         *     nothing. The server does not check that the subject exists: the role applies as soon as the subject exists. With
-         *     `If-Match` the member must exist, and the header must match its current `ETag`.
+         * @description Creates a member (201), or gives an existing member another role (200). If the member already has the role, the
+         *     server writes nothing. The server does not check that the subject exists: the role applies as soon as the
+         *     subject exists. With `If-Match`, the member must exist, and the header must match the member's current `ETag`.
          *
          *     The change takes effect on every server within 5 seconds. Fails with `last_admin` if the change would leave the
          *     project `platform` without an admin.
@@ -136,8 +136,8 @@ export interface paths {
         post?: never;
         /**
          * Remove a member
-         * @description Deletes a member, and so removes the subject's role. The change takes effect on every server within 5 seconds.
-         *     Resources that the subject created stay.
+         * @description Deletes a member, which removes the subject's role. The change takes effect on every server within 5 seconds.
+         *     Resources that the subject created remain.
          *
          *     Fails with `last_admin` if the deletion would leave the project `platform` without an admin.
          */
@@ -168,9 +168,9 @@ export interface paths {
         put?: never;
         /**
          * Create an API key
-         * @description Creates an API key: a secret that grants one role in this project. Only this response contains `token`, and the
-         *     server does not store it, so keep it now. If you lose it, create another key. Neither a dry run nor a retry with the
-         *     same `Idempotency-Key` returns a `token`.
+         * @description Creates an API key: a secret that grants one role in this project. Only this response contains `token`. Save the token
+         *     now, because the server does not store it. If you lose the token, create another key. Neither a dry run nor a retry with
+         *     the same `Idempotency-Key` returns a `token`.
          *
          *     Fails with `already_exists` if the name is taken, and with `quota_exceeded` if the project has 256 keys.
          */
@@ -208,8 +208,8 @@ export interface paths {
         post?: never;
         /**
          * Revoke an API key
-         * @description Deletes an API key. Within 5 seconds no server accepts its token any more. Resources that were created with the key
-         *     stay.
+         * @description Deletes an API key. After at most 5 seconds, no server accepts the key's token. Resources that were created with the key
+         *     remain.
          *
          *     Fails with `last_admin` if the deletion would leave the project `platform` without an admin.
          */
@@ -270,23 +270,23 @@ export interface paths {
         get: operations["getQuota"];
         /**
          * Set a quota
-         * @description Creates a quota (201), or replaces its limits and its description (200). A new quota counts the project's existing
-         *     holdings. If the quota has this spec already, the server writes nothing. The server accepts a limit below the
-         *     current use: existing holdings stay, and it refuses new ones until the use is below the limit. With `If-Match` the
-         *     quota must exist, and the header must match its current `ETag`.
+         * @description Creates a quota (201), or replaces the limits and the description of an existing quota (200). A new quota counts what
+         *     the project already uses. If the quota already has this spec, the server writes nothing. A limit may be below the
+         *     current use: the project keeps what it has, and the server refuses new claims and pools until the use is below the
+         *     limit. With `If-Match`, the quota must exist, and the header must match the quota's current `ETag`.
          *
-         *     A quota that an admin of `platform` creates or changes belongs to the platform (`status.owner`), even if the project
-         *     created it. From then on the project's own admins cannot change or delete it: the request fails with
-         *     `permission_denied`.
+         *     A quota that an admin of `platform` creates or changes belongs to the platform (`status.owner`), even if an admin of the
+         *     project created the quota. From then on, the project's own admins cannot change or delete the quota: their requests fail
+         *     with `permission_denied`.
          *
-         *     A project has at most 16 quotas; another one fails with `quota_exceeded`. Fails with `immutable_field` if the
-         *     existing quota has another scope: delete it and create it again.
+         *     A project has at most 16 quotas; creating another quota fails with `quota_exceeded`. A request that would change the
+         *     scope of an existing quota fails with `immutable_field`: delete the quota and create it again.
          */
         put: operations["putQuota"];
         post?: never;
         /**
          * Delete a quota
-         * @description Deletes a quota, which then limits nothing. The project keeps its holdings. Fails with `permission_denied` if the
+         * @description Deletes a quota and its limits. The project keeps its claims and pools. Fails with `permission_denied` if the
          *     quota belongs to the platform (`status.owner`) and the caller is not an admin of `platform`.
          */
         delete: operations["deleteQuota"];
@@ -355,20 +355,20 @@ export interface paths {
         post?: never;
         /**
          * Delete a space
-         * @description Deletes a space from which nothing is carved.
+         * @description Deletes a space that has no root pools.
          *
-         *     Fails with `in_use`, and changes nothing, while the space has root pools. The space `default` is in use as long as
-         *     its project exists, and is deleted with it.
+         *     Fails with `in_use`, and changes nothing, while the space has root pools. For the space `default`, the request
+         *     always fails with `in_use`: the space is deleted together with its project.
          */
         delete: operations["deleteSpace"];
         options?: never;
         head?: never;
         /**
          * Change a space
-         * @description Changes a space by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec.description`. Requires
-         *     `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
+         * @description Changes a space's labels, annotations and `spec.description` by a JSON merge patch (RFC 7396). Requires
+         *     `If-Match`. A patch without changes writes nothing.
          *
-         *     Fails with `immutable_field`, which names the field, if the patch would change anything else.
+         *     Fails with `immutable_field` if the patch would change any other field.
          */
         patch: operations["patchSpace"];
         trace?: never;
@@ -434,19 +434,19 @@ export interface paths {
         get: operations["getSpaceGrant"];
         /**
          * Grant a space
-         * @description Lets the consumer, one project or every project (`*`), carve root pools from the space. Returns 201, or 200 if the
-         *     grant exists already; a grant never changes.
+         * @description Allows the consumer (one project, or `*` for every project) to carve root pools from the space. Returns 201, or
+         *     200 if the grant already exists. A grant never changes.
          *
-         *     The response does not reveal whether the project exists. A grant applies only to the project that has the name
-         *     at that time. When a project is created or deleted, all grants to its name end. The project that owns the space
-         *     needs no grant and gets none (`invalid_argument`).
+         *     The response does not reveal whether the consumer exists. A grant applies only to the project that has the
+         *     consumer's name when the grant is created. When a project with this name is created or deleted, the grant ends.
+         *     A grant to the space's own project fails with `invalid_argument`.
          */
         put: operations["putSpaceGrant"];
         post?: never;
         /**
          * Revoke a space grant
-         * @description Deletes a grant to use a space. As soon as the server has responded, it refuses new root pools in the space, unless
-         *     another grant allows them. Existing root pools stay.
+         * @description Deletes a grant to use a space. After the response, the server refuses the consumer's new root pools in the space,
+         *     unless another grant allows them. Existing root pools remain.
          */
         delete: operations["deleteSpaceGrant"];
         options?: never;
@@ -477,35 +477,37 @@ export interface paths {
          * Create a pool
          * @description Creates a pool and carves its block, in one transaction. The response contains the block in `status.allocatedCIDR`.
          *
-         *     * A **root** has `cidr` and is carved from a space: the project's own, or one that was granted to it. Fails with
-         *       `overlap` if it overlaps another root in its space, even another project's.
-         *     * A **child** has `parentRef` and either `prefixLength` (the parent's strategy chooses the block) or `cidr`
-         *       (exactly this block in the parent). A child inherits the parent's family and space. Children may nest to any depth.
-         *       The parent must be in the same project.
+         *     * A **root** pool has `cidr`. Its block is carved from a space of the project, or from a space that was granted to the
+         *       project. The request fails with `overlap` if the block overlaps another root pool in the space, even a root pool of
+         *       another project.
+         *     * A **child** pool has `parentRef` and either `prefixLength` (the parent's strategy chooses the block) or `cidr` (the
+         *       exact block in the parent). A child pool inherits the parent's address family and space. Child pools can be nested to
+         *       any depth. The parent must be in the same project.
          *
-         *     With `classNames` the pool backs these classes. Each class must have the pool's family. The class is the project's
-         *     own, or else a shared one in `platform`. Carve looks up a class by its name only when the pool starts to list
-         *     it. The pool keeps the class even if the class's visibility changes later. At most 256 pools in a project may
-         *     back one class; another one fails with `quota_exceeded`. A pool fails with `overlap` if it overlaps another pool
-         *     of a class with `uniqueWithin: Class`.
+         *     `classNames` names the classes that can use the pool. Each class must have the pool's address family. A name refers to
+         *     the project's own class, or else to the shared class in `platform`. Carve looks up the class only when the name is added
+         *     to the list. The pool keeps the class even if the class's visibility changes later. At most 256 pools in a project can
+         *     list one class; another pool fails with `quota_exceeded`. The request fails with `overlap` if a class has
+         *     `uniqueWithin: Class` and the pool overlaps another pool that lists the class.
          *
-         *     With `regions` these regions serve the pool. With `region` the pool has its home in that region, not in the
-         *     server's. A child has its own regions, independent of its parent. Fails with `invalid_argument` if a region does
-         *     not exist in this installation (the response lists the existing regions), or if `regions` lacks the home.
+         *     `regions` names the regions that serve the pool, and `region` names the pool's home region. A child pool's regions are
+         *     independent of its parent's regions. The request fails with `invalid_argument` if a region does not exist in this
+         *     installation (the response lists the existing regions), or if `regions` lacks the home region.
          *
-         *     A child fails with the same codes as a claim:
+         *     A request for a child pool fails with the same codes as a claim:
          *
          *     * `pool_draining`: the parent is being drained;
          *     * `pool_exhausted`: no free block is large enough;
          *     * `exhausted_by_cooldown`: only blocks in cool-down are large enough;
          *     * `block_taken`: the requested block is held;
          *     * `allocation_retained`: a retained allocation keeps the requested block;
-         *     * `never_satisfiable`: the block would not fit into an empty parent;
+         *     * `never_satisfiable`: the block would not fit even if the parent were empty;
          *     * `prefix_length_rejected`: the parent's bounds exclude the length;
-         *     * `family_mismatch`: the family differs from the parent's. A class for the other family fails with this code too.
+         *     * `family_mismatch`: the address family differs from the parent's. A class for another address family causes this code
+         *       too.
          *
-         *     Fails with `not_found` if a class does not exist, with `quota_exceeded` if a quota allows no further pool, and with
-         *     `already_exists` if the name is taken. A request that fails changes nothing.
+         *     A request for any pool fails with `not_found` if a class does not exist, with `quota_exceeded` if a quota allows no
+         *     further pool, and with `already_exists` if the name is taken. A request that fails changes nothing.
          */
         post: operations["createPool"];
         delete?: never;
@@ -541,37 +543,41 @@ export interface paths {
         post?: never;
         /**
          * Delete a pool
-         * @description Deletes a pool with its reservations, and gives its block back to its parent or its space in the same transaction.
+         * @description Deletes a pool with its reservations, and returns the pool's block to the parent pool or the space in the same
+         *     transaction.
          *
-         *     Fails with `in_use` while claims or child pools hold blocks in it, and with `allocation_retained` while only
-         *     retained allocations do. A refusal changes nothing and contains the number of these objects.
+         *     Fails with `in_use` while claims or child pools have blocks in the pool, and with `allocation_retained` while
+         *     only retained allocations do. The error contains the number of these objects. A request that fails changes
+         *     nothing.
          */
         delete: operations["deletePool"];
         options?: never;
         head?: never;
         /**
          * Change a pool
-         * @description Changes a pool by a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`,
-         *     `spec.allocation`, `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions`, `spec.drain` and
-         *     `spec.description`. Requires `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
+         * @description Changes a pool's labels, annotations, `spec.visibility`, `spec.allocation`, `spec.reservations`,
+         *     `spec.classNames`, `spec.reuseAfter`, `spec.regions`, `spec.drain` and `spec.description` by a JSON merge patch
+         *     (RFC 7396). Requires `If-Match`. A patch without changes writes nothing.
          *
          *     The patch replaces `reservations`, `classNames` and `regions` as a whole. Space that you remove from
-         *     `reservations` is free in the same transaction. A class that you remove from `classNames` no longer uses this
-         *     pool for later claims. A region that you add to `regions` serves the pool from then on; a region that you remove
-         *     returns its lent blocks to the home. New bounds and a new `reuseAfter` apply to later carving; held blocks stay.
+         *     `reservations` is free in the same transaction. A class that you remove from `classNames` cannot use this pool
+         *     for later claims. A region that you add to `regions` serves the pool from then on. A region that you remove
+         *     returns its borrowed blocks to the home region. New bounds and a new `reuseAfter` apply to later claims and
+         *     child pools; held blocks do not change.
          *
          *     Fails with:
          *
-         *     * `in_use` if a region that leaves `regions` still holds blocks from the pool;
+         *     * `in_use` if a region that the patch removes still holds blocks from the pool;
          *     * `block_taken` if a new reservation covers a held block, and `allocation_retained` if a retained allocation keeps
          *       that block;
-         *     * `not_found` if a class does not exist, and `family_mismatch` if it has the other family;
-         *     * `overlap` if a class with `uniqueWithin: Class` is added, and the pool overlaps another pool of the class;
-         *     * `quota_exceeded` if a class is added that 256 pools of the project back;
-         *     * `invalid_argument` if a region does not exist in this installation, or if `regions` lacks the home;
-         *     * `immutable_field`, which names the field, if the patch would change anything else: the carved block and the home
-         *       never change, and a class with `uniqueWithin: Class` does not leave `classNames`. A pool that was carved for a
-         *       scope (`status.scope`) cannot list classes or be shared.
+         *     * `not_found` if a class does not exist, and `family_mismatch` if a class has another address family;
+         *     * `overlap` if the patch adds a class with `uniqueWithin: Class`, and the pool overlaps another pool that lists
+         *       the class;
+         *     * `quota_exceeded` if the patch adds a class that 256 pools in the project already list;
+         *     * `invalid_argument` if a region does not exist in this installation, or if `regions` lacks the home region;
+         *     * `immutable_field` if the patch would change any other field. The pool's block and home region never change. A
+         *       class with `uniqueWithin: Class` cannot be removed from `classNames`. A pool that was carved for a scope
+         *       (`status.scope`) cannot list classes or be shared.
          */
         patch: operations["patchPool"];
         trace?: never;
@@ -596,9 +602,9 @@ export interface paths {
         };
         /**
          * Show a pool's free blocks
-         * @description Returns the free space in a pool, by size and by address. `items` are the free blocks, each as large as possible,
-         *     sorted by prefix length and then by address. With `prefixLength` they are only the blocks that can contain a block
-         *     with that length. `summary` covers the whole pool, on every page.
+         * @description Returns the free space in a pool, by size and by address. `items` lists the free blocks, sorted by prefix length
+         *     and then by address. Each free block is as large as possible. With `prefixLength`, `items` lists only the free
+         *     blocks that can contain a block with this prefix length. On every page, `summary` covers the whole pool.
          */
         get: operations["getPoolFree"];
         put?: never;
@@ -630,10 +636,10 @@ export interface paths {
         /**
          * Show the pool as a map
          * @description Cuts a block in the pool into cells of equal size and returns each cell's state: free, held by one block, or
-         *     divided further (`Mixed`). The map is exact. Its cost depends only on the number of cells. To zoom in, repeat
-         *     the request with a cell's block in `within`.
+         *     divided further (`Mixed`). The map is exact. The cost of the request depends only on the number of cells. To
+         *     zoom in, repeat the request with a cell's block in `within`.
          *
-         *     Adjacent cells with the same state form one item: cells in one held block, free cells, or `Mixed` cells. The items
+         *     Adjacent cells form one item if one held block covers them, if all are free, or if all are `Mixed`. The items
          *     are sorted by address and cover every cell.
          */
         get: operations["getPoolMap"];
@@ -664,12 +670,12 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Show how the pool filled up
-         * @description Returns the pool's use over time, and estimates when it will be full. Servers record the use once an hour. They
-         *     keep hourly records for 14 days, and each day's last and highest figure for 400 days. The points are sorted by
-         *     time and evenly spaced, from `since` (or the first record after it) to `until`. Each point has the last figure
-         *     recorded before it. A point is omitted if that record is more than two days old. Without `until` the last point
-         *     is the current use, read during the request.
+         * Show a pool's use over time
+         * @description Returns the pool's use over time, and an estimate of the time when the pool will be full. The servers record the
+         *     use once an hour. They keep hourly records for 14 days, and the last and the highest figure of each day for 400
+         *     days. The points are evenly spaced in time, from `since` (or the first record after `since`) to `until`. Each
+         *     point has the figure in the last record before the point. A point is omitted if this record is more than two
+         *     days older. Without `until`, the last point is the current use, read during the request.
          */
         get: operations["getPoolUtilization"];
         put?: never;
@@ -741,19 +747,19 @@ export interface paths {
         get: operations["getPoolGrant"];
         /**
          * Grant a pool
-         * @description Lets the consumer, one project or every project (`*`), claim from the pool while its `visibility` is `shared`.
-         *     Returns 201, or 200 if the grant exists already; a grant never changes.
+         * @description Allows the consumer (one project, or `*` for every project) to claim from the pool while the pool's `visibility`
+         *     is `shared`. Returns 201, or 200 if the grant already exists. A grant never changes.
          *
-         *     The response does not reveal whether the project exists. A grant applies only to the project that has the name
-         *     at that time. When a project is created or deleted, all grants to its name end. The project that owns the pool
-         *     needs no grant and gets none (`invalid_argument`).
+         *     The response does not reveal whether the consumer exists. A grant applies only to the project that has the
+         *     consumer's name when the grant is created. When a project with this name is created or deleted, the grant ends.
+         *     A grant to the pool's own project fails with `invalid_argument`.
          */
         put: operations["putPoolGrant"];
         post?: never;
         /**
          * Revoke a pool grant
-         * @description Deletes a grant to use a pool. As soon as the server has responded, it refuses new claims from the pool, unless
-         *     another grant allows them. Claims keep the blocks that they hold.
+         * @description Deletes a grant to use a pool. After the response, the server refuses the consumer's new claims from the pool,
+         *     unless another grant allows them. Existing claims keep their blocks.
          */
         delete: operations["deletePoolGrant"];
         options?: never;
@@ -776,29 +782,30 @@ export interface paths {
         };
         /**
          * List classes
-         * @description Lists the classes that the project may use, sorted by name: its own and the shared ones in `platform`.
-         *     `metadata.project` is the owner. If the project and `platform` have classes with the same name, the project's
-         *     own class comes first, and claims use that one. `status` describes the pools behind the class for this project.
-         *     A class must match all filters.
+         * @description Lists the classes that the project can use, sorted by name: the project's own classes and the shared classes in
+         *     `platform`. `metadata.project` is the class's owner. If the project and `platform` have classes with the same
+         *     name, the list has the project's own class first, and claims use this class. `status` describes the pools that
+         *     the class offers to this project. A class must match all filters.
          */
         get: operations["listClasses"];
         put?: never;
         /**
          * Create a class
-         * @description Creates a class: a policy for handing out blocks of one family. It serves claims as soon as a pool lists it in
-         *     `classNames`. A `shared` class in `platform` serves every project; a class in another project serves only that
-         *     project.
+         * @description Creates a class: a policy for handing out blocks of one address family. The class serves claims as soon as a
+         *     pool lists the class in `classNames`. A `shared` class in `platform` serves every project. A class in any other
+         *     project serves only its own project.
          *
-         *     With `poolPer` claims do not draw from the pools that list the class. Instead each project has its own pool for
-         *     each combination of the other values in `scope`. The first claim carves this pool, with length
-         *     `poolPrefixLength`, from the first pool that lists the class and has room, in the transaction that binds the
-         *     claim. The pool belongs to the project that owns its parent pool, and counts in the claiming project's quotas.
+         *     With `poolPer`, claims do not get blocks directly from the pools that list the class. Instead each project has a
+         *     separate pool for each combination of the other values in `scope`. The first claim with such a combination
+         *     carves this pool, with the prefix length `poolPrefixLength`, in the transaction that binds the claim. The parent
+         *     is the first pool that lists the class and has a large enough free block. The new pool belongs to the project
+         *     that owns the parent, and counts in the quotas of the project that claims.
          *
          *     Fails with `already_exists` if the name is taken, or if `isDefault` is true and another class is the project's
-         *     default for this family. `conflictsWith` then names that class; with `moveDefault=true` the new class replaces
-         *     it as the default. Fails with `in_use` if the project's pools list a class in `platform` with this name, because
-         *     claims by this name would then use the new class, which the pools do not back. A project has at most 256
-         *     classes; another one fails with `quota_exceeded`.
+         *     default for this family. `conflictsWith` then names the other class. With `moveDefault=true`, the new class
+         *     becomes the default instead. Fails with `in_use` if the project's pools list a class in `platform` with this
+         *     name, because claims by this name would then use the new class, which these pools do not list. A project has at
+         *     most 256 classes; creating another class fails with `quota_exceeded`.
          */
         post: operations["createClass"];
         delete?: never;
@@ -827,8 +834,9 @@ export interface paths {
         };
         /**
          * Read a class
-         * @description Returns the class that the project's claims get by this name: the project's own class, or else the shared class in
-         *     `platform`. `status` describes the pools behind the class for this project, with exact current figures.
+         * @description Returns the class that the project's claims use if they name this class: the project's own class with this name,
+         *     or else the shared class in `platform`. `status` describes the pools that the class offers to this project, with
+         *     exact current figures.
          */
         get: operations["getClass"];
         put?: never;
@@ -837,22 +845,23 @@ export interface paths {
          * Delete a class
          * @description Deletes one of the project's own classes.
          *
-         *     Fails with `in_use` while the class is used: a pool lists it, a pool carved for one of its scopes exists, or a
-         *     claim names it. A refusal changes nothing and contains the numbers of these pools and claims.
+         *     Fails with `in_use` while a pool lists the class, a pool that was carved for one of the class's scopes exists,
+         *     or a claim names the class. The error contains the numbers of these pools and claims. A request that fails
+         *     changes nothing.
          */
         delete: operations["deleteClass"];
         options?: never;
         head?: never;
         /**
          * Change a class
-         * @description Changes one of the project's own classes by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`,
-         *     except `provisioner`, `ipFamily`, `uniqueWithin`, `poolPer` and `poolPrefixLength`. Requires `If-Match`. A patch
-         *     that changes nothing returns the same `ETag` and writes nothing. Changes apply to later claims; existing claims keep
-         *     the values with which they were bound, even if the class is no longer shared.
+         * @description Changes the labels, annotations and `spec` of one of the project's own classes by a JSON merge patch (RFC 7396). The
+         *     patch cannot change `provisioner`, `ipFamily`, `uniqueWithin`, `poolPer` and `poolPrefixLength`. Requires `If-Match`. A
+         *     patch without changes writes nothing. Changes apply to later claims; existing claims keep the values with which they
+         *     were bound, even if the class is no longer shared.
          *
          *     Fails with `already_exists` if `isDefault` becomes true and another class is the project's default for this family.
-         *     `conflictsWith` then names that class; with `moveDefault=true` this class replaces it as the default. Fails with
-         *     `immutable_field`, which names the field, if the patch would change anything else.
+         *     `conflictsWith` then names the other class. With `moveDefault=true`, this class becomes the default instead. Fails with
+         *     `immutable_field` if the patch would change any other field.
          */
         patch: operations["patchClass"];
         trace?: never;
@@ -878,8 +887,8 @@ export interface paths {
         /**
          * List the pools for the project's scopes
          * @description Lists the pools that serve the project's claims by a class with `poolPer`, one for each scope, sorted by scope.
-         *     Another project may own such a pool; for it the list omits the labels, the annotations, the description and the
-         *     parent. To see a pool's holdings, list the claims with the filter `pool`.
+         *     For a pool that another project owns, the list omits the labels, the annotations, the description and the
+         *     parent. To see the blocks in a pool, list the claims with the filter `pool`.
          */
         get: operations["listScopePools"];
         put?: never;
@@ -906,8 +915,8 @@ export interface paths {
                  */
                 className: components["parameters"]["ClassName"];
                 /**
-                 * @description Values for the roles that the class requires in addition to the project, as in a claim's `scope`: `role=value`, separated by commas; `-` for a
-                 *     class that requires none.
+                 * @description Values for the roles that the class requires in addition to the project, as in a claim's `scope`. Write `role=value` for each role, separated
+                 *     by commas. Write `-` for a class that requires no other role.
                  * @example cluster=web-eu
                  */
                 scope: components["parameters"]["ScopeText"];
@@ -916,16 +925,16 @@ export interface paths {
         };
         /**
          * Read the pool for a scope
-         * @description Returns the pool that serves the project's claims in this scope, as in `listScopePools`.
+         * @description Returns the pool that serves the project's claims in this scope, with the same fields as in `listScopePools`.
          */
         get: operations["getScopePool"];
         /**
          * Carve the pool for a scope before its first claim
-         * @description Carves the pool for a scope as the scope's first claim would (201), or returns the existing one (200): for example,
-         *     for a node before a pod is scheduled to it. The pool counts in the project's quotas. The server gives an empty pool
-         *     back after the class's `emptyPoolTTL`.
+         * @description Carves the pool for a scope as the scope's first claim does (201), or returns the existing pool (200). For example, the
+         *     pool for a node can be carved before a pod is scheduled to the node. The pool counts in the project's quotas. The server
+         *     deletes an empty pool after the class's `emptyPoolTTL`.
          *
-         *     Fails like the claim: `pool_exhausted`, `exhausted_by_cooldown`, `pool_draining`, `no_pool_for_class`,
+         *     Fails with the same codes as the claim: `pool_exhausted`, `exhausted_by_cooldown`, `pool_draining`, `no_pool_for_class`,
          *     `quota_exceeded`.
          */
         put: operations["putScopePool"];
@@ -963,35 +972,35 @@ export interface paths {
          *
          *     The source is at most one of `className`, `poolRef`, `poolSelector` and `allocationRef`:
          *
-         *     1. `className`: the project's own class with this name, or else the shared one in `platform`. If neither exists, the
+         *     1. `className`: the project's own class with this name, or else the shared class in `platform`. If neither exists, the
          *        claim fails with `not_found`.
          *     2. `allocationRef`: a retained allocation, which the claim binds again.
-         *     3. `poolRef`: exactly this pool, by the pool's own policy alone. Prefer a class. Another project's pool serves
-         *        the claim if it is `shared` and was granted to the project; otherwise the response is the same as for a pool
+         *     3. `poolRef`: exactly this pool. Only the pool's own policy applies. Prefer a class. Another project's pool serves the
+         *        claim only if the pool is `shared` and was granted to this project. Otherwise the response is the same as for a pool
          *        that does not exist.
          *     4. `poolSelector`: Carve tries every pool that matches. `poolSelector` is deprecated: use a class.
-         *     5. No source: the family's default class, the project's own or else the shared one in `platform`. `cidr` or
-         *        `address` decides the family, or else `ipFamily`; the default is IPv4. If there is no such class, the claim fails
-         *        with `no_default_class`.
+         *     5. No source: the default class for the address family, from the project or else from `platform`. The family is that of
+         *        `cidr` or `address`, or else `ipFamily`, or else IPv4. If the family has no default class, the claim fails with
+         *        `no_default_class`.
          *
-         *     The pools that list a class serve it, if their bounds admit the length. These pools belong to the class's
-         *     project or to the claim's project. `poolSelection` decides the order: by name and then by project, or the least
-         *     utilized first. If a pool is full, the same request tries the next one. Permission to use the class is enough:
-         *     its pools need no grant. A class with `poolPer` uses the pool for the claim's project and `scope`, which the
-         *     first claim carves.
+         *     A claim by class uses the pools that list the class and whose bounds permit the prefix length. These pools belong to the
+         *     class's project or to the claim's project. The class's `poolSelection` decides the order: by name and then by project,
+         *     or the least utilized pool first. If a pool is full, the server tries the next pool in the same request. A project that
+         *     can use the class needs no grant for these pools. A class with `poolPer` uses the pool for the claim's project and
+         *     `scope`. The first claim in this scope carves the pool.
          *
-         *     The size is a `prefixLength`, or exactly the block in `cidr` or `address`. The default is the class's
-         *     `defaultPrefixLength`, or else the pool's.
+         *     `prefixLength` requests a block by size; `cidr` or `address` requests an exact block. The default prefix length is the
+         *     class's `defaultPrefixLength`, or else the pool's.
          *
          *     Errors after which a later retry can succeed: `pool_exhausted`, `exhausted_by_cooldown`, `block_taken`,
          *     `allocation_retained`, `in_use`, `no_pool_matches`, `no_pool_for_class`, `no_default_class`, `quota_exceeded`,
-         *     `pool_draining`. Permanent errors: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`,
-         *     `already_exists`, and `consumer_ended` if a consumer to be attached has ended. A request that fails changes
-         *     nothing. Its error contains the figures and, in `steps`, the decision. `explainClaim` returns the same without
-         *     making a claim, and names remedies.
+         *     `pool_draining`. Permanent errors: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`, `already_exists`,
+         *     and `consumer_ended` if a consumer to be attached has ended. A request that fails changes nothing. The error contains
+         *     the figures and, in `steps`, the steps of the decision. `explainClaim` returns the same information without creating a
+         *     claim, and also returns remedies.
          *
-         *     Send an `Idempotency-Key`: a retry then gets the first response, even if the pool is full by now. If the claim was
-         *     released since, its block may belong to another claim, so the retry fails with `claim_released`.
+         *     Send an `Idempotency-Key`: a retry then gets the first response, even if the pool is now full. If the claim has been
+         *     released since the first response, its block may belong to another claim, so the retry fails with `claim_released`.
          */
         post: operations["createClaim"];
         delete?: never;
@@ -1024,20 +1033,20 @@ export interface paths {
          */
         get: operations["getClaim"];
         /**
-         * Claim a block, or get the one claimed before
-         * @description Creates a claim under this name, or returns the existing one, so you can retry the request without a key. If no
-         *     claim has the name, the server creates one as by `createClaim` (201). If a claim has the name and matches the
-         *     request, the server returns it unchanged (200), even if its pool is full by now. Labels and annotations count
-         *     only at creation.
+         * Claim a block, or get the existing claim
+         * @description Creates a claim with this name, or returns the existing claim, so you can retry the request without an
+         *     `Idempotency-Key`. If no claim has the name, the server creates the claim as `createClaim` does (201). If a claim has
+         *     the name and matches the request, the server returns the claim unchanged (200), even if its pool is now full. Labels and
+         *     annotations are used only at creation.
          *
-         *     The server compares the length, the family, the block and the policy with the values that the claim has:
-         *     `prefixLength: 28` matches a claim that got a /28 by default, and `address` matches a `cidr` with that one address.
-         *     `className` may name the default class that served the claim. A request without a length matches only a claim that
-         *     was created without one. The server compares `ownerRef` too, so that two callers that choose one name for two
-         *     objects do not share a block. A request without `ownerRef` matches a claim with any owner.
+         *     The server compares the length, the family, the block and the policy with the values of the existing claim:
+         *     `prefixLength: 28` matches a claim that got a /28 by default, and `address` matches a `cidr` that contains only this
+         *     address. `className` may name the default class that served the claim. A request without a prefix length matches only a
+         *     claim that was created without a prefix length. The server also compares `ownerRef`, so that two callers that choose the
+         *     same name for different objects do not share a block. A request without `ownerRef` matches a claim with any owner.
          *
-         *     Fails with `already_exists` if a value differs; the error contains the existing and the requested values. Other
-         *     errors are as in `createClaim`.
+         *     Fails with `already_exists` if a value differs; the error contains the existing and the requested values. The other
+         *     errors are those of `createClaim`.
          */
         put: operations["putClaim"];
         post?: never;
@@ -1046,9 +1055,9 @@ export interface paths {
          * @description Deletes a claim and releases its block according to `status.reclaimPolicy`:
          *
          *     * `Delete`: the allocation is deleted in the same transaction, so the block is free when the response arrives. If a
-         *       `reuseAfter` was in force when the claim was bound, the allocation stays as `CoolingDown` until that time has
-         *       passed: the project's quotas get the space back at once, but no claim can take the block.
-         *     * `Retain`: the allocation stays, without a claim, until it is deleted or bound again.
+         *       `reuseAfter` was in force when the claim was bound, the allocation remains in the phase `CoolingDown` for this time.
+         *       During the cool-down, no claim can take the block, but the block no longer counts in the project's quotas.
+         *     * `Retain`: the allocation remains without a claim until the allocation is deleted or bound again.
          *
          *     Fails with `in_use` while the claim has consumers.
          */
@@ -1057,11 +1066,10 @@ export interface paths {
         head?: never;
         /**
          * Change a claim
-         * @description Changes a claim by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec.reclaimPolicy`. Requires
-         *     `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
+         * @description Changes a claim's labels, annotations and `spec.reclaimPolicy` by a JSON merge patch (RFC 7396). Requires
+         *     `If-Match`. A patch without changes writes nothing.
          *
-         *     Fails with `immutable_field`, which names the field, if the patch would change anything else: a bound claim keeps
-         *     its block.
+         *     Fails with `immutable_field` if the patch would change any other field, because a bound claim keeps its block.
          */
         patch: operations["patchClaim"];
         trace?: never;
@@ -1083,13 +1091,13 @@ export interface paths {
         put?: never;
         /**
          * Claim many blocks at once
-         * @description Claims up to 1,000 blocks in one transaction. Either every claim is bound, in the request's order, or none exists
-         *     and the error names the one that failed (`/claims/3/spec/prefixLength`).
+         * @description Claims up to 1,000 blocks in one transaction. Either every claim is bound, in the order of the request, or no
+         *     claim is created and the error names the claim that failed (`/claims/3/spec/prefixLength`).
          *
          *     Each claim follows the same rules as in `createClaim` and fails with the same codes. A batch does not accept
          *     `allocationRef`, or the same name twice (`invalid_argument`). A batch may have at most 16 different selectors,
          *     and at most 128 different requests by selector or scope; claims with identical requests count once. A retry with
-         *     the same `Idempotency-Key` fails with `claim_released` if any claim in the batch was released since.
+         *     the same `Idempotency-Key` fails with `claim_released` if any claim in the batch has since been released.
          */
         post: operations["createClaimBatch"];
         delete?: never;
@@ -1116,19 +1124,19 @@ export interface paths {
         /**
          * Release many claims
          * @description Releases the claims that `select` matches. Each release has the same effect as `deleteClaim` on quotas, audit trail,
-         *     history and cool-down. Claims in one pool share small transactions, and the server serves other requests between
-         *     them; the operation is not all or nothing.
+         *     history and cool-down. The server releases the claims in one pool in several small transactions, and serves other
+         *     requests between these transactions. Therefore the operation is not atomic.
          *
-         *     First send `?dryRun=true`: the response contains the number of matching claims (`count`), the first 100 of them, and
-         *     a `token`. With the token the server releases only claims that the dry run counted; it keeps claims that were
-         *     created later. The server releases nothing (`precondition_failed`) if a counted claim was changed or is gone, or if
-         *     another older claim matches. It skips a claim that changes while the release runs. Without a dry run, send
-         *     `createdBefore` instead of the token. You can safely retry both kinds of request, so they take no
-         *     `Idempotency-Key`: `gone` counts the claims that are gone already.
+         *     First send `?dryRun=true`: the response contains the number of matching claims (`count`), the first 100 of them, and a
+         *     `token`. If you then send this `token`, the server releases only the claims that the dry run counted; it keeps claims
+         *     that were created later. The server releases nothing and fails with `precondition_failed` if a counted claim was changed
+         *     or deleted, or if another older claim matches. It skips a claim that changes during the release. Without a dry run, send
+         *     `createdBefore` instead of the token. Both kinds of request can be retried safely and take no `Idempotency-Key`. `gone`
+         *     is the number of claims that no longer exist.
          *
          *     One request handles at most `limit` claims, and ends before its deadline. While the response has a `nextCursor`,
-         *     continue with the same `select` and that `cursor`. `skipped` lists the claims that the server could not release,
-         *     with the code that `deleteClaim` would return; they do not stop the others.
+         *     continue with the same `select` and send `nextCursor` as `cursor`. `skipped` lists the claims that the server could not
+         *     release, with the code that `deleteClaim` would return. The server still releases the other claims.
          */
         post: operations["releaseClaims"];
         delete?: never;
@@ -1154,16 +1162,17 @@ export interface paths {
         put?: never;
         /**
          * Explain what a claim would get
-         * @description Decides a claim as `createClaim` would at this moment, without writing, and returns the decision: the class, the
-         *     pools in their order, the quotas and the grants, each with its result. If the claim would succeed, the response
-         *     contains the block; if it would fail, it contains the code, the message and the remedies, with the smallest change
-         *     first. The status is 200 in both cases. The block is not reserved: the next claim may get it.
+         * @description Evaluates a claim as `createClaim` would at this moment, but writes nothing. The response contains the steps of the
+         *     decision: the class, the pools in order, the quotas and the grants, each with its result. If the claim would succeed,
+         *     the response contains the block. If the claim would fail, the response contains the code, the message and the remedies,
+         *     with the smallest change first. The status is 200 in both cases. The block is not reserved: another claim may get the
+         *     block.
          *
-         *     You can send a claim's body unchanged: the server only checks that `metadata` is well-formed, and otherwise ignores
-         *     it.
+         *     You can send a claim's body unchanged. The server checks that `metadata` is well-formed, but does not use `metadata`.
          *
-         *     The caller needs no permission to claim. The response names the block's pool, as the claim would. A pool that the
-         *     project neither owns nor was granted appears only with its project, as `platform/(hidden)`.
+         *     The caller needs no permission to claim. The response names the block's pool, as the response to the claim would. For
+         *     other pools that the project neither owns nor was granted, the response shows only the project, as in
+         *     `platform/(hidden)`.
          */
         post: operations["explainClaim"];
         delete?: never;
@@ -1232,22 +1241,23 @@ export interface paths {
         get?: never;
         /**
          * Attach a consumer to a claim
-         * @description Attaches a consumer to the claim and renews the consumer. If the consumer does not exist, the server creates it from
-         *     the body; the body does not change an existing consumer. Returns the claim, with its `Location` and `ETag`: with
-         *     201, or with 200 if the consumer was attached already.
+         * @description Attaches a consumer to the claim and renews the consumer. If the consumer does not exist, the server creates it from the
+         *     body; the body does not change an existing consumer. Returns the claim with its `Location` and `ETag`. The status is
+         *     201, or 200 if the consumer was already attached.
          *
-         *     While a claim has consumers, `deleteClaim` fails with `in_use`. Fails with `too_many_consumers` if the claim has
-         *     `spec.maxConsumers` consumers, and with `quota_exceeded` if the project cannot have a new consumer (see
-         *     `putConsumer`). Fails with `consumer_ended` if the consumer has ended: an ended consumer never comes back.
-         *     `If-Match` is compared with the claim's `ETag`; with `If-None-Match: *` the consumer must not be attached yet.
+         *     While a claim has consumers, `deleteClaim` fails with `in_use`. `attachConsumer` fails with `too_many_consumers` if the
+         *     claim already has `spec.maxConsumers` consumers, and with `quota_exceeded` if the project cannot have a new consumer
+         *     (see `putConsumer`). It fails with `consumer_ended` if the consumer has ended, because an ended consumer cannot be used
+         *     again. The server compares `If-Match` with the claim's `ETag`. With `If-None-Match: *`, the consumer must not be
+         *     attached yet.
          */
         put: operations["attachConsumer"];
         post?: never;
         /**
          * Detach a consumer from a claim
-         * @description Detaches a consumer from the claim. If it was the last one and the claim's `spec.whenUnused` is `Delete`, the server
-         *     releases the claim in the same transaction. If the consumer is not attached, or the claim does not exist, the
-         *     response is 204 as well. `If-Match` is compared with the claim's `ETag`.
+         * @description Detaches a consumer from the claim. If this was the claim's last consumer and the claim's `spec.whenUnused` is `Delete`,
+         *     the server releases the claim in the same transaction. If the consumer is not attached, or the claim does not exist, the
+         *     response is also 204. The server compares `If-Match` with the claim's `ETag`.
          */
         delete: operations["detachConsumer"];
         options?: never;
@@ -1272,9 +1282,9 @@ export interface paths {
         put?: never;
         /**
          * Renew many consumers
-         * @description Renews up to 1,000 consumers in a realm, and returns for each whether it was renewed, has ended or is unknown.
-         *     The request does not end the consumers that it omits. A consumer ends if it is not renewed within its time to
-         *     live. A renewal never revives a consumer that has ended. You can retry the request.
+         * @description Renews up to 1,000 consumers in a realm. For each consumer, the response shows whether the consumer was renewed,
+         *     has ended or is unknown. The request does not end other consumers. A consumer ends if it is not renewed within
+         *     its time to live. A renewal never revives a consumer that has ended. You can retry the request.
          */
         post: operations["renewConsumers"];
         delete?: never;
@@ -1303,8 +1313,8 @@ export interface paths {
         };
         /**
          * Read a realm's state
-         * @description Returns how many live consumers the realm has in this server's region, how many of them have expired, and whether
-         *     the server ends expired consumers. A realm needs no creation: for a realm without consumers the counts are 0.
+         * @description Returns the numbers of live and of expired consumers in this server's region, and whether the server ends
+         *     expired consumers. A realm without consumers has the counts 0.
          */
         get: operations["getRealm"];
         put?: never;
@@ -1337,12 +1347,13 @@ export interface paths {
         put?: never;
         /**
          * Confirm that expired consumers are gone
-         * @description Confirms that all consumers in the realm that have expired until now are gone. The server then ends them all.
+         * @description Confirms that all consumers in the realm that have expired so far are gone. The server then ends all these
+         *     consumers.
          *
-         *     Use it when the server has stopped ending them. The server stops once a realm loses more than 20 consumers, and at
-         *     least a tenth, within ten minutes, because perhaps only their agent or the connection to this service has failed.
-         *     You can retry the request. A project can confirm at most 100 realms within 30 days; another one fails with
-         *     `quota_exceeded`.
+         *     Use this operation when the server has stopped ending expired consumers. The server stops when more than 20
+         *     consumers in a realm, and at least a tenth of all, expire within ten minutes: perhaps only their agent, or its
+         *     connection to this service, has failed. You can retry the request. A project can confirm at most 100 realms
+         *     within 30 days; confirming another realm fails with `quota_exceeded`.
          */
         post: operations["confirmExpiry"];
         delete?: never;
@@ -1371,7 +1382,7 @@ export interface paths {
         };
         /**
          * List consumers
-         * @description Lists the realm's consumers, sorted by UID, including those that have ended.
+         * @description Lists the realm's consumers, sorted by UID, including ended consumers.
          */
         get: operations["listConsumers"];
         put?: never;
@@ -1413,22 +1424,22 @@ export interface paths {
         get: operations["getConsumer"];
         /**
          * Create or renew a consumer
-         * @description Creates the consumer (201), or replaces its spec (200), and renews it. The consumer lives for `spec.ttlSeconds` from then on,
-         *     or until a request ends it. Every renewal gives it a new `ETag`.
+         * @description Creates the consumer (201), or replaces the spec of an existing consumer (200), and renews the consumer. The consumer then lives for
+         *     `spec.ttlSeconds`, or until a request ends it. Every renewal changes the consumer's `ETag`.
          *
-         *     Fails with `consumer_ended` if it has ended. A project has at most 1,000,000 consumers in a region, including
-         *     ended ones; creating a further one fails with `quota_exceeded`. Each server counts the consumers once a minute,
-         *     so a project can exceed this limit for a short time.
+         *     Fails with `consumer_ended` if the consumer has ended. A project has at most 1,000,000 consumers in a region, including ended consumers;
+         *     creating another consumer fails with `quota_exceeded`. Each server counts the consumers once a minute, so a project can exceed this limit for
+         *     a short time.
          */
         put: operations["putConsumer"];
         post?: never;
         /**
          * End a consumer
-         * @description Ends a consumer for good: no later renewal or attachment can revive it. A machine that lives on needs another
-         *     UID. The server detaches the consumer from all its claims, as by `detachConsumer`: in this request (204), or, if
-         *     the claims are too many for one request, within seconds in the background (202). An unknown UID ends as well.
-         *     You can retry the request. Fails with `quota_exceeded` for an unknown UID if the project cannot have a new
-         *     consumer (see `putConsumer`).
+         * @description Ends a consumer permanently: no later renewal or attachment can revive it. A machine that continues to run needs
+         *     another UID. The server detaches the consumer from all its claims as `detachConsumer` does: within this request
+         *     (204) or, if there are too many claims for one request, within seconds in the background (202). An unknown UID
+         *     is recorded as an ended consumer. For an unknown UID, the request fails with `quota_exceeded` if the project
+         *     cannot have a new consumer (see `putConsumer`). You can retry the request.
          */
         delete: operations["endConsumer"];
         options?: never;
@@ -1451,12 +1462,13 @@ export interface paths {
         };
         /**
          * List allocations
-         * @description Lists the blocks that are held in the project's pools, by any project, and those that cool down, pool by pool,
-         *     sorted by address. An allocation must match all filters.
+         * @description Lists the allocations in the project's pools: the blocks that any project holds, and the blocks in cool-down.
+         *     The list is ordered by pool and then by address. An allocation must match all filters.
          *
-         *     With `holder=self` it lists the blocks that the project itself holds, in any project's pools. First come the
-         *     retained blocks, which have no claim but count in the project's quotas, pool by pool, sorted by address; then
-         *     the blocks of its claims, sorted by claim name. `phase=Retained` selects only the retained blocks.
+         *     With `holder=self`, the list has the blocks that the project itself holds in pools of any project. The retained
+         *     blocks come first, ordered by pool and then by address. They have no claim, but count in the project's quotas.
+         *     The blocks of the project's claims follow, sorted by claim name. `phase=Retained` selects only the retained
+         *     blocks.
          */
         get: operations["listAllocations"];
         put?: never;
@@ -1487,21 +1499,21 @@ export interface paths {
         };
         /**
          * Read an allocation
-         * @description Returns the record for one held block. The project that owns the pool can read it, and so can the project whose
-         *     claim holds the block, each by its own path.
+         * @description Returns the record of one held block. The project that owns the pool and the project whose claim holds the block
+         *     can both read the record, each with its own name in the path.
          */
         get: operations["getAllocation"];
         put?: never;
         post?: never;
         /**
          * Delete a retained allocation
-         * @description Gives a `Retained` allocation's block back to its pool. Two projects can do this, each with its own name in the path.
-         *     If the project that owns the pool does it, the block is free at once. If the project that had the claim does it, the
-         *     block first cools down when the class or the pool sets `reuseAfter`. The project that owns the pool can also delete
-         *     a `CoolingDown` allocation, which ends the cool-down early.
+         * @description Deletes a `Retained` allocation and returns its block to the pool. Two projects can send this request, each with its own
+         *     name in the path. If the project that owns the pool sends the request, the block is free immediately. If the project
+         *     that had the claim sends the request, the block first cools down if the class or the pool sets `reuseAfter`. The project
+         *     that owns the pool can also delete a `CoolingDown` allocation, which ends the cool-down early.
          *
-         *     Fails with `in_use` while the allocation is `Bound`: instead delete the claim, the child pool or the reservation
-         *     that holds the block.
+         *     Fails with `in_use` while the allocation is `Bound`. Instead, delete the claim, the child pool or the reservation that
+         *     holds the block.
          */
         delete: operations["deleteAllocation"];
         options?: never;
@@ -1524,12 +1536,12 @@ export interface paths {
         };
         /**
          * List audit events
-         * @description Lists every change in the project, and every attempt to make one without permission, with the newest first, as far
-         *     back as the operator keeps them. An event must match all filters. No caller can change or delete an event.
+         * @description Lists every change in the project, and every attempt to make a change without permission, with the newest event first.
+         *     The operator decides how long events are kept. An event must match all filters. No caller can change or delete an event.
          *
-         *     Permitted dry runs, patches that change nothing and replayed responses leave no event. If a caller is refused all
-         *     the time, the trail records its first attempts and only some later ones. Events about creating and deleting projects
-         *     are in the platform's trail.
+         *     Permitted dry runs, patches that change nothing and replayed responses cause no event. If a caller is refused again and
+         *     again, the audit trail records the first attempts and only some of the later attempts. Events about creating and
+         *     deleting projects are in the audit trail of `platform`.
          */
         get: operations["listAuditEvents"];
         put?: never;
@@ -1555,14 +1567,14 @@ export interface paths {
         };
         /**
          * Show an address's holders
-         * @description Returns the claims and the child pools that hold or held a block with this address, carved from one of the project's
-         *     pools. With `at` it returns the holders at that moment, the most specific block first. Without `at` the present
-         *     holders come first, in this order, and then the past holders, the latest first. An address can have several holders
-         *     at one moment: a claim within child pools, and pools in several spaces.
+         * @description Returns the past and present holders of an address in the project's pools: the claims and child pools whose block
+         *     contains the address. With `at`, the response has the holders at that time, with the most specific block first. Without
+         *     `at`, the present holders come first in the same order. The past holders follow, with the latest first. An address can
+         *     have several holders at the same time: a claim within child pools, and pools in several spaces.
          *
-         *     For other projects' pools the response contains only the blocks that the project itself holds there now, by
-         *     claims or as retained allocations. Earlier holdings are in the history of the projects that own the pools, and
-         *     in the project's own audit trail.
+         *     For pools of other projects, the response contains only the blocks that this project holds now, through claims or as
+         *     retained allocations. For blocks that it held earlier, see this project's audit trail, or the history of the projects
+         *     that own the pools.
          */
         get: operations["getHistory"];
         put?: never;
@@ -1588,33 +1600,35 @@ export interface paths {
         };
         /**
          * Follow changes
-         * @description Returns the changes to the project's pools, claims, allocations, classes, quotas and consumers since a cursor, and
-         *     waits for new ones. To keep a copy, list first: the first page in every list of these kinds has a `changesCursor`
-         *     from which to follow. Overwrite the copy with each change, and continue with each response's `cursor`. The copy then
-         *     equals the lists.
+         * @description Returns the changes to the project's pools, claims, allocations, classes, quotas and consumers since a cursor, and waits
+         *     for new ones. To keep a copy of these objects, list them first: the first page of each list has a `changesCursor` from
+         *     which you can follow the changes. Apply each change to the copy, and continue from the `cursor` in each response. The
+         *     copy is then the same as the lists.
          *
-         *     A change either contains the object as it is now in `object` (`Put`), or reports that no object has its name
-         *     (`Delete`). The feed omits no change: each arrives at least once, and changes to one object arrive in order, so the
-         *     last one has the current state. The feed may omit intermediate states and may repeat a change. The order of changes
-         *     to different objects has no meaning.
+         *     A change of the type `Put` contains the current object in `object`. A change of the type `Delete` reports that no object
+         *     has this name. The feed reports every changed object at least once. Changes to one object arrive in order, so the last
+         *     change has the current state. The feed may omit intermediate states and may repeat a change. The order of changes to
+         *     different objects has no meaning.
          *
-         *     The feed covers the allocations that the list with `holder=self` contains. A consumer's renewal is no change.
-         *     Neither is the deletion of the record of an ended consumer. Figures in the `status` of pools, classes and quotas
-         *     change with every claim. They are current when the server reads the change; a new figure alone is no change.
+         *     The feed covers the same allocations as `listAllocations` with `holder=self`. It does not report the renewal of a
+         *     consumer, or the deletion of an ended consumer's record. Figures in the `status` of pools, classes and quotas change
+         *     with every claim. A change contains the figures at the time when the server reads the change, but the feed does not
+         *     report a new figure alone.
          *
-         *     **Long poll**: if there is no change, the server waits for one, up to `waitSeconds`, and then returns no `items`.
-         *     `cursor` is in every response: continue from it at once.
+         *     **Long poll**: if there is no change, the server waits up to `waitSeconds` for a change. If none arrives, the response
+         *     has no `items`. Every response has a `cursor` for the next request, which you can send immediately.
          *
-         *     **Server-Sent Events**: with `Accept: text/event-stream` the response continues until the client or the server ends
-         *     it; `waitSeconds` and `limit` have no effect. Each event's `id` is the cursor to continue from. A client that
-         *     reconnects sends the last one in `Last-Event-ID`, as browsers do; it takes precedence over `after`. An event
-         *     `change` contains a Change. An event `bookmark` contains a ChangesBookmark and arrives after 15 seconds without
-         *     another event. The last event is `end`, with a ChangesEnd that gives the reason: the server shuts down
-         *     (`unavailable`), the caller reads too slowly (`rate_limited`), has lost its role (`permission_denied`, `not_found`)
-         *     or its credentials are no longer valid (`unauthenticated`), or the cursor is too old (`cursor_expired`).
+         *     **Server-Sent Events**: with `Accept: text/event-stream` the response continues until the client or the server ends it;
+         *     `waitSeconds` and `limit` have no effect. The `id` of each event is a cursor. A client that reconnects sends the last
+         *     `id` in `Last-Event-ID`, as browsers do; this header takes precedence over `after`. An event `change` contains a Change.
+         *     An event `bookmark` contains a ChangesBookmark and arrives after 15 seconds without another event. The last event is
+         *     `end`. It contains a ChangesEnd with the reason: the server is shutting down (`unavailable`), the caller reads too
+         *     slowly (`rate_limited`), the caller has lost its role (`permission_denied`, `not_found`), the caller's credentials are
+         *     no longer valid (`unauthenticated`), or the cursor is too old (`cursor_expired`).
          *
-         *     **410**: if the changes after the cursor are gone, because the audit trail was cut or the database was restored, the
-         *     request fails with `cursor_expired`: list again, and follow from there.
+         *     **410**: the request fails with `cursor_expired` if the changes after the cursor are no longer available, because old
+         *     events were deleted or the database was restored. Then list the objects again, and continue from the new
+         *     `changesCursor`.
          */
         get: operations["listChanges"];
         put?: never;
@@ -1646,14 +1660,14 @@ export interface paths {
         put?: never;
         /**
          * Create a webhook
-         * @description Creates a webhook, which sends the project's changes from now on to a URL. Each message is a `POST` with a
-         *     WebhookMessage in its body, signed according to Standard Webhooks, and has changes as in `listChanges`. Each change
-         *     is sent at least once, and each webhook sends its changes in order. Only this response contains `secret`: keep it
-         *     now. Neither a dry run nor a retry with the same `Idempotency-Key` returns a `secret`.
+         * @description Creates a webhook, which sends the project's later changes to a URL. Each message is a `POST` request that is signed
+         *     according to Standard Webhooks. Its body is a WebhookMessage with changes as in `listChanges`. The webhook sends each
+         *     change at least once, and sends changes in order. Only this response contains `secret`: save the secret now. Neither a
+         *     dry run nor a retry with the same `Idempotency-Key` returns a `secret`.
          *
-         *     Fails with `invalid_argument` if the URL is not permitted: it must be `https`, or `http` to a network that the
-         *     operator allows. Fails with `already_exists` if the name is taken, with `quota_exceeded` if the project has 20
-         *     webhooks, and with `webhooks_disabled` if the server sends no webhooks.
+         *     Fails with `invalid_argument` if the URL is not permitted: the URL must use `https`, or `http` to a network that the
+         *     operator allows. Fails with `already_exists` if the name is taken, with `quota_exceeded` if the project has 20 webhooks,
+         *     and with `webhooks_disabled` if the server sends no webhooks.
          */
         post: operations["createWebhook"];
         delete?: never;
@@ -1689,23 +1703,22 @@ export interface paths {
         post?: never;
         /**
          * Delete a webhook
-         * @description Deletes a webhook together with its dead letters. The webhook sends nothing more, but a request that is under way may still
-         *     arrive.
+         * @description Deletes a webhook together with its dead letters. The server sends no new request, but a request that is in progress may still arrive.
          */
         delete: operations["deleteWebhook"];
         options?: never;
         head?: never;
         /**
          * Change a webhook
-         * @description Changes a webhook by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`. Requires `If-Match`. A
-         *     patch that changes nothing returns the same `ETag` and writes nothing.
+         * @description Changes a webhook's labels, annotations and `spec` by a JSON merge patch (RFC 7396). Requires `If-Match`. A patch
+         *     without changes writes nothing.
          *
-         *     While `spec.paused` is true, the webhook sends nothing. Afterwards it continues with the next change, or with a
-         *     WebhookMessage of type `resync` if it was paused for too long. Changing `spec` restarts a webhook that was
-         *     stopped, and sends messages that wait for a retry at once.
+         *     While `spec.paused` is true, the webhook sends nothing. Afterwards the webhook continues with the next change, or with a
+         *     WebhookMessage of type `resync` if the webhook was paused for too long. A change to `spec` restarts a stopped webhook,
+         *     and immediately sends the messages that wait for a retry.
          *
-         *     Fails with `immutable_field`, which names the field, if the patch would change anything else, and with
-         *     `invalid_argument` if the URL is not permitted.
+         *     Fails with `immutable_field` if the patch would change any other field. Fails with `invalid_argument` if the URL is not
+         *     permitted.
          */
         patch: operations["patchWebhook"];
         trace?: never;
@@ -1730,9 +1743,9 @@ export interface paths {
         };
         /**
          * List a webhook's dead letters
-         * @description Lists a webhook's dead letters, with the oldest first. A dead letter is a message, exactly as sent, that the webhook
-         *     gave up after 24 hours. Dead letters are kept for 30 days. A webhook with 100 dead letters stops until one is
-         *     deleted or delivered. A page has at most 10 items.
+         * @description Lists a webhook's dead letters, with the oldest first. A dead letter is a message that was not delivered within 24
+         *     hours, exactly as it was sent. Dead letters are kept for 30 days. A webhook with 100 dead letters stops until a dead
+         *     letter is deleted or delivered. A page has at most 10 items.
          */
         get: operations["listWebhookDeliveries"];
         put?: never;
@@ -1759,7 +1772,7 @@ export interface paths {
                  */
                 webhook: components["parameters"]["WebhookName"];
                 /**
-                 * @description The dead letter's `id`, which the server sent as `webhook-id`.
+                 * @description The dead letter's `id`, which the server sent in the header `webhook-id`.
                  * @example 0195c2a4-7b10-7c3e-8f21-5d6e7f809112
                  */
                 delivery: components["parameters"]["DeliveryID"];
@@ -1770,9 +1783,9 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Drop a dead letter
-         * @description Deletes a dead letter, so it is not sent again. A webhook that stopped because it had 100 dead letters continues.
-         *     `If-Match` is compared with the webhook's `ETag`.
+         * Delete a dead letter
+         * @description Deletes a dead letter, so that the server does not send it again. A webhook that stopped because of 100 dead
+         *     letters then continues. The server compares `If-Match` with the webhook's `ETag`.
          */
         delete: operations["deleteWebhookDelivery"];
         options?: never;
@@ -1796,7 +1809,7 @@ export interface paths {
                  */
                 webhook: components["parameters"]["WebhookName"];
                 /**
-                 * @description The dead letter's `id`, which the server sent as `webhook-id`.
+                 * @description The dead letter's `id`, which the server sent in the header `webhook-id`.
                  * @example 0195c2a4-7b10-7c3e-8f21-5d6e7f809112
                  */
                 delivery: components["parameters"]["DeliveryID"];
@@ -1807,9 +1820,9 @@ export interface paths {
         put?: never;
         /**
          * Send a dead letter again
-         * @description Sends a dead letter again, with the same `webhook-id`, between the other messages: within some seconds, unless the
-         *     webhook is paused or stopped. If the delivery succeeds, the server deletes the dead letter; otherwise the dead
-         *     letter stays. You can retry the request.
+         * @description Sends a dead letter again with the same `webhook-id`. The server sends the dead letter between other messages,
+         *     within some seconds, unless the webhook is paused or stopped. If the delivery succeeds, the server deletes the
+         *     dead letter; otherwise the dead letter remains. You can retry the request.
          */
         post: operations["retryWebhookDelivery"];
         delete?: never;
@@ -1827,22 +1840,23 @@ export interface paths {
         };
         /**
          * Search all projects
-         * @description Searches all projects in which the caller has a role; an admin of `platform` searches all. It neither finds nor
-         *     counts resources in other projects. `q` is one of:
+         * @description Searches all projects in which the caller has a role. For an admin of `platform`, the search covers all
+         *     projects. The search neither finds nor counts resources in other projects. `q` is one of the following:
          *
-         *     * an **address** or a **CIDR**: finds the claim or the allocation that holds it, and the pools around it, with the
-         *       most specific block first. This includes claims by the caller's projects in other projects' pools. A claim by a
-         *       project in which the caller has no role is not named: the response contains its allocation, with the project in
-         *       `consumer`.
-         *     * a **name**, or its beginning: finds projects, spaces, pools, classes and claims, and consumers in the realm
-         *       `default` by UID. These results are sorted by name, so an exact match comes first.
-         *     * a **label**, `key=value`: finds the pools that have it, among the first 5,000. Other kinds are not searched by
-         *       label.
+         *     * an **address** or a **CIDR**: finds the claim or the allocation that holds the address or CIDR, and the pools
+         *       that contain it, with the most specific block first. The results include claims by the caller's projects in
+         *       other projects' pools. If the caller has no role in the claim's project, the response contains the allocation
+         *       instead of the claim, with the project in `consumer`.
+         *     * a **name**, or the beginning of a name: finds projects, spaces, pools, classes and claims, and consumers in
+         *       the realm `default` by UID. These results are sorted by name, so an exact match comes first.
+         *     * a **label**, `key=value`: finds the pools that have the label, among the first 5,000 pools. The server does
+         *       not search other kinds of object by label.
          *
-         *     The prefix `team-a/` limits the search to this project.
+         *     The prefix `team-a/` limits the search to the project `team-a`.
          *
          *     The search covers names and labels in the caller's first 100 projects, and addresses in the 100 smallest pools
-         *     around the address. If `truncated` is true, more may match: use a more specific `q`, or one project.
+         *     that contain the address. If `truncated` is true, more objects may match: use a more specific `q`, or search one
+         *     project.
          */
         get: operations["search"];
         put?: never;
@@ -1875,9 +1889,9 @@ export interface paths {
         /**
          * Create an alert rule
          * @description Creates an alert rule for the project's pools or quotas. An alert begins when the use of a pool or a quota reaches a
-         *     percentage, or when a pool will be full within a given time, and ends when this is no longer true. The server checks
-         *     the use every 30 seconds, and the time until a pool is full every 10 minutes. `listChanges` and webhooks report the
-         *     beginning and the end as a change of kind `Alert`, and the audit trail records them.
+         *     percentage, or when a pool will be full within a given time. The alert ends when this condition is no longer true. The
+         *     server checks the use every 30 seconds, and the time until a pool is full every 10 minutes. `listChanges` and webhooks
+         *     report the beginning and the end as a change of kind `Alert`, and the audit trail records them.
          *
          *     Fails with `already_exists` if the name is taken, and with `quota_exceeded` if the project has 20 alert rules.
          */
@@ -1908,7 +1922,7 @@ export interface paths {
         };
         /**
          * Read an alert rule
-         * @description Returns an alert rule and how many current alerts it has.
+         * @description Returns an alert rule with the number of its current alerts.
          */
         get: operations["getAlertRule"];
         put?: never;
@@ -1922,11 +1936,11 @@ export interface paths {
         head?: never;
         /**
          * Change an alert rule
-         * @description Changes an alert rule by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`, except
-         *     `spec.about`. Requires `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing. The
-         *     server checks the new rule at once: alerts that no longer match it end, new ones begin, and the others continue.
+         * @description Changes an alert rule's labels, annotations and `spec` (except `spec.about`) by a JSON merge patch (RFC 7396).
+         *     Requires `If-Match`. A patch without changes writes nothing. The server checks the new rule at once: alerts that
+         *     no longer match the rule end, new alerts begin, and the other alerts continue.
          *
-         *     Fails with `immutable_field`, which names the field, if the patch would change anything else.
+         *     Fails with `immutable_field` if the patch would change any other field.
          */
         patch: operations["patchAlertRule"];
         trace?: never;
@@ -1987,8 +2001,8 @@ export interface paths {
         };
         /**
          * List regions
-         * @description Lists this installation's regions, in the order in which they were added. Pools can have their home in these regions
-         *     and be served there. One response contains all regions. It is the same from every server, except for `here`.
+         * @description Lists this installation's regions, in the order in which they were added. Each region can be the home of pools and can
+         *     serve pools. One response contains all regions. Every server returns the same response, except for `here`.
          */
         get: operations["listRegions"];
         put?: never;
@@ -2028,8 +2042,8 @@ export interface paths {
         };
         /**
          * Check whether the process is alive
-         * @description Returns 200 while the process serves requests, even if the database is down. Restart the process if this fails.
-         *     Needs no credentials.
+         * @description Returns 200 while the process serves requests, even if the database is down. If the request fails, restart the
+         *     process. The request needs no credentials.
          */
         get: operations["getHealth"];
         put?: never;
@@ -2050,7 +2064,8 @@ export interface paths {
         /**
          * Check whether the server is ready
          * @description Returns 200 while the database responds and has the schema that this build needs, and the server is not shutting
-         *     down. Otherwise it fails with `unavailable`: send requests to another server. Needs no credentials.
+         *     down. Otherwise the request fails with `unavailable`: send requests to another server. The request needs no
+         *     credentials.
          */
         get: operations["getReadiness"];
         put?: never;
@@ -2071,7 +2086,7 @@ export interface components {
          */
         Name: string;
         /**
-         * @description A UUID in lower case. It is never used for another object.
+         * @description A UUID in lower case. The UUID is never used for another object.
          * @example 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
          */
         UID: string;
@@ -2148,7 +2163,8 @@ export interface components {
             [key: string]: string;
         };
         /**
-         * @description Free texts by key. Keys follow the rules for label keys. A text has at most 4,096 UTF-8 bytes, and all texts together have at most 32 KiB.
+         * @description Free text for each key. Keys follow the rules for label keys. A text has at most 4,096 UTF-8 bytes, and all texts together have at most 32
+         *     KiB.
          * @example {
          *       "example.com/ticket": "NET-1234"
          *     }
@@ -2166,19 +2182,20 @@ export interface components {
              */
             project?: string;
             /**
-             * @description The resource's region: for a pool its home, for a claim and an allocation the region that has their block. It may differ from the region
-             *     where the server handled the request. Absent on a resource that is the same in all regions.
+             * @description The resource's region. For a pool, this is the home region. For a claim or an allocation, this is the region that has the block. This
+             *     region can differ from the server's region. Absent on a resource that is the same in all regions.
              * @example local
              */
             region?: string;
             /**
              * Format: int64
-             * @description Version of `spec`: 1 at creation, and one more after every change to `spec`.
+             * @description Version of `spec`. The version is 1 at creation, and every change to `spec` adds 1.
              * @example 1
              */
             generation: number;
             /**
-             * @description The resource's version, an opaque text. Every write sets a new value, which is never used again. In double quotes it is the `ETag`.
+             * @description The resource's version, an opaque text. Every write sets a new value, which is never used again. The `ETag` is this value in double
+             *     quotes.
              * @example 6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90
              */
             revision: string;
@@ -2200,27 +2217,28 @@ export interface components {
             labels?: components["schemas"]["Labels"];
             annotations?: components["schemas"]["Annotations"];
         };
-        /** @description Metadata for a member or a grant. Its name refers to another object, and it has no labels. */
+        /** @description Metadata for a member or a grant. Members and grants are named after another object, and have no labels. */
         PlainMetadata: {
             /**
-             * @description Member: its subject. Grant: its consumer.
+             * @description The member's subject, or the grant's consumer.
              * @example corp:alice@example.com
              */
             name: string;
             uid: components["schemas"]["UID"];
             /**
-             * @description Member: its project. Grant: the project that owns the pool or space.
+             * @description The member's project, or the project that owns the granted pool or space.
              * @example team-a
              */
             project: string;
             /**
              * Format: int64
-             * @description Version of `spec`: 1 at creation, and one more after every change to `spec`.
+             * @description Version of `spec`. The version is 1 at creation, and every change to `spec` adds 1.
              * @example 1
              */
             generation: number;
             /**
-             * @description The resource's version, an opaque text. Every write sets a new value, which is never used again. In double quotes it is the `ETag`.
+             * @description The resource's version, an opaque text. Every write sets a new value, which is never used again. The `ETag` is this value in double
+             *     quotes.
              * @example 6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90
              */
             revision: string;
@@ -2240,18 +2258,18 @@ export interface components {
              */
             createdBy: string;
         };
-        /** @description Metadata for a new resource. It has either `name` or `generateName`; the server sets all fields that are not listed here. */
+        /** @description Metadata for a new resource, with either `name` or `generateName`. The server sets all fields that are not listed here. */
         CreateMetadata: {
             name?: components["schemas"]["Name"];
             /**
-             * @description Prefix for a generated name. The server appends six characters to it.
+             * @description Prefix for a generated name. The server appends six characters to the prefix.
              * @example web-
              */
             generateName?: string;
             labels?: components["schemas"]["Labels"];
             annotations?: components["schemas"]["Annotations"];
         };
-        /** @description Metadata of a resource in a `PUT` request. If it has a `name`, this must be the name in the path. */
+        /** @description Metadata of a resource in a `PUT` request. If `name` is present, it must be the name in the path. */
         PutMetadata: {
             name?: components["schemas"]["Name"];
             labels?: components["schemas"]["Labels"];
@@ -2269,7 +2287,7 @@ export interface components {
             [key: string]: unknown;
         };
         /**
-         * @description Reference to a resource. Without `project` it means a resource in the project from the path.
+         * @description Reference to a resource. Without `project`, the resource is in the project from the path.
          * @example {
          *       "name": "prod-eu"
          *     }
@@ -2318,7 +2336,7 @@ export interface components {
         /** @enum {string} */
         ConditionStatus: "True" | "False" | "Unknown";
         /**
-         * @description Cursor for the next page: send it as `cursor`. Absent on the last page.
+         * @description Cursor for the next page: send this value as `cursor`. Absent on the last page.
          * @example eyJuIjoicHJvZC1ldSJ9
          */
         NextCursor: string;
@@ -2420,8 +2438,8 @@ export interface components {
          */
         IPPoolSpec: {
             /**
-             * @description Root pool: the pool's block. Child pool: the exact block to carve from the parent. The server refuses a block that contains
-             *     `::ffff:0:0/96`, such as `::/0`: these are the IPv4-mapped addresses, and no request can name a block there.
+             * @description Root pool: the pool's block. Child pool: the exact block to carve from the parent. The server refuses a block that contains the
+             *     IPv4-mapped addresses (`::ffff:0:0/96`), such as `::/0`, because no request can name a block within these addresses.
              */
             cidr?: components["schemas"]["CIDR"];
             /** @description Child pool: the pool to carve from, in the same project. */
@@ -2429,36 +2447,38 @@ export interface components {
             /** @description Child pool: the block's prefix length. The parent's strategy chooses the block. */
             prefixLength?: components["schemas"]["PrefixLength"];
             /**
-             * @description Root pool: the space to carve from. The space can belong to another project that granted it to this one. Default: the project's own space
-             *     `default`.
+             * @description Root pool: the space to carve from. The space can belong to another project that granted the space to this project. Default: the project's
+             *     own space `default`.
              */
             spaceRef?: components["schemas"]["Ref"];
             /**
-             * @description Projects that can claim from the pool: its own project (`consumer`, the default), its own project and those with a grant (`shared`), or
-             *     `platform` (`platform`, only for pools in that project). A `shared` pool without a grant serves only its own project, and a grant has no
-             *     effect on a pool that is not `shared`. Existing claims keep their blocks. Only the pool's own project can carve child pools.
+             * @description Projects that can claim from the pool. `consumer` (the default): the project that the pool belongs to. `shared`: this project, and every
+             *     project that has a grant for the pool. `platform`: the project `platform`; this value is allowed only for pools that belong to `platform`.
+             *     A grant has no effect on a pool that is not `shared`. After a change, existing claims keep their blocks. Only the project that the pool
+             *     belongs to can carve child pools.
              */
             visibility?: components["schemas"]["PoolVisibility"];
             allocation?: components["schemas"]["PoolAllocation"];
             /** @description Parts of the pool that no claim or child pool gets. Reservations lie inside the pool and do not overlap each other. */
             reservations?: components["schemas"]["Reservation"][];
             /**
-             * @description Names of the classes that can use the pool. Each name means the project's own class, or the shared `platform` class if the project has
-             *     none with this name. The classes have the pool's address family. Not allowed for a pool that was carved for a scope.
+             * @description Names of the classes that can use the pool. Each name refers to the project's own class, or to the shared `platform` class if the project
+             *     has no class with this name. The classes must have the pool's address family. A pool that was carved for a scope cannot list classes.
              * @example [
              *       "standard"
              *     ]
              */
             classNames?: components["schemas"]["Name"][];
             /**
-             * @description Cool-down: time before a block can be claimed again after its claim was deleted under `Delete`. A class can override it. By default the
-             *     block is free immediately.
+             * @description Cool-down: the time before a block can be claimed again after its claim was deleted with the reclaim policy `Delete`. A class can override
+             *     this value. By default, the block is free immediately.
              */
             reuseAfter?: components["schemas"]["Duration"];
             /**
-             * @description Drains the pool: no claim, child pool or scope can carve from it (`pool_draining`), and classes skip it. Existing blocks stay. They can be
-             *     changed and released, and retained blocks can be bound again. When only reservations are left, the pool is kept (`Keep`) or deleted within
-             *     some seconds (`Delete`). `null` ends the draining. Only an existing pool can be drained.
+             * @description Drains the pool: no claim, child pool or scope can carve from the pool (`pool_draining`), and classes skip the pool. Existing claims and
+             *     child pools remain, and can be changed and deleted. Retained blocks can be bound again. The value decides what happens when the pool has
+             *     only reservations. `Keep`: the server keeps the pool. `Delete`: the server deletes the pool within some seconds. `null` ends the draining.
+             *     Only an existing pool can be drained.
              */
             drain?: components["schemas"]["PoolDrain"];
             /**
@@ -2467,15 +2487,15 @@ export interface components {
              */
             description?: string;
             /**
-             * @description The pool's home region, which never changes. The home has all blocks that are not on loan to another region. Default: the first region in
-             *     `regions`, or else the region where the server handles the request.
+             * @description The pool's home region, which never changes. The home region has all blocks that are not lent to another region. Default: the first region
+             *     in `regions`, or else the region where the server handles the request.
              * @example eu
              */
             region?: components["schemas"]["Name"];
             /**
-             * @description Regions that serve the pool, including its home. A claim in such a region takes a block from the region's
-             *     loan and does not wait for another region, except when the loan has no free block. A list with only the home
-             *     is the same as no list: the home serves the pool, and a claim in another region waits for the home.
+             * @description Regions that serve the pool, including the home region. A claim in one of the other regions uses a block that the home region lent to that region,
+             *     and waits for the home region only if no lent block is free. A list with only the home region has the same effect as no list: claims in
+             *     other regions wait for the home region.
              * @example [
              *       "eu",
              *       "us"
@@ -2487,12 +2507,12 @@ export interface components {
         PoolVisibility: "platform" | "consumer" | "shared";
         /** @enum {string} */
         PoolDrain: "Keep" | "Delete";
-        /** @description Policy for carving from the pool. It applies to claims, child pools and requests for an exact block. */
+        /** @description Policy for carving from the pool. The policy applies to claims, child pools and requests for an exact block. */
         PoolAllocation: {
             /**
-             * @description Method that selects among the free blocks that fit: the lowest address (`FirstFit`), the smallest free block (`BestFit`, the default), a
-             *     random position (`Random`), or a position with room to grow next to the allocated blocks (`Sparse`). With `Random`, a batch with more than
-             *     16 claims draws at most 16 random positions and puts its claims side by side at each position.
+             * @description Method that selects among the free blocks that are large enough. `FirstFit`: the lowest address. `BestFit` (the default): the smallest
+             *     free block. `Random`: a random position. `Sparse`: the start of the largest free block, so that free space follows each allocated block.
+             *     For a batch with more than 16 claims, `Random` selects at most 16 positions and puts the claims side by side at each position.
              */
             strategy?: components["schemas"]["AllocationStrategy"];
             /** @description Largest block that can be carved, as a prefix length. Default: the pool's own prefix length. */
@@ -2505,7 +2525,7 @@ export interface components {
         /** @enum {string} */
         AllocationStrategy: "FirstFit" | "BestFit" | "Random" | "Sparse";
         /**
-         * @description A part of the pool that no claim or child pool gets. It has exactly one form: `cidr`, `from` with `to`, `first`, or `last`.
+         * @description A part of the pool that no claim or child pool gets. Set exactly one of `cidr`, `from` with `to`, `first`, or `last`.
          * @example {
          *       "first": 16,
          *       "reason": "Network devices"
@@ -2547,25 +2567,25 @@ export interface components {
             /** @description Parent pool. Absent on a root. */
             parentRef?: components["schemas"]["ResolvedRef"];
             /**
-             * @description Scope for which a class carved the pool. Such a pool serves only this scope: no other claim can use it by `poolRef` or a selector, not
-             *     even its owner's own claims. Absent on other pools.
+             * @description Scope for which a class carved the pool. Such a pool serves only this scope: no other claim, not even a claim of the project that owns the
+             *     pool, can use the pool by `poolRef` or a selector. Absent on other pools.
              */
             scope?: components["schemas"]["PoolScope"];
             capacity: components["schemas"]["Capacity"];
             /**
              * Format: double
-             * @description The pool's used share in percent: `total` without `available`, rounded to two decimals.
+             * @description Percentage of the pool's addresses that are not free (`total` minus `available`), rounded to two decimals.
              * @example 25.41
              */
             utilizationPercent: number;
             /**
-             * @description Largest free block, as a prefix length. Absent if nothing is free.
+             * @description Largest free block, as a prefix length. Absent if no address is free.
              * @example 17
              */
             largestFreePrefixLength?: number;
             /**
-             * @description The pool in each region that serves it, ordered as in `spec.regions`. The regions' `total` values add up to `total` in `capacity`. Absent
-             *     if only the home serves the pool, and in lists.
+             * @description The pool's state in each region that serves the pool, in the order of `spec.regions`. The `total` values of the regions add up to `total`
+             *     in `capacity`. Absent in lists, and if only the home region serves the pool.
              */
             regions?: components["schemas"]["PoolInRegion"][];
             conditions: components["schemas"]["Condition"][];
@@ -2581,7 +2601,7 @@ export interface components {
             capacity: components["schemas"]["RegionCapacity"];
             /**
              * Format: int64
-             * @description Number of blocks that the region has on loan. Zero at home.
+             * @description Number of blocks that are lent to the region. 0 for the home region.
              * @example 2
              */
             loans: number;
@@ -2597,15 +2617,15 @@ export interface components {
              */
             lastLoanAt?: string;
             /**
-             * @description Estimated time until the region has used its available addresses, at the rate at which it used its last loan. At most one year. Absent for
-             *     the home region, and before a region's second loan.
+             * @description Estimated time until the region has no available addresses, if the region continues to use addresses at the rate at which it used its last
+             *     loan. At most one year. Absent for the home region, and before a region's second loan.
              * @example 21h30m
              */
             runway?: components["schemas"]["Duration"];
         };
         /** @description Exact address counts. Addresses in `total` that are neither `available` nor `coolingDown` are allocated or reserved. */
         RegionCapacity: {
-            /** @description Number of addresses on loan to the region. At home: the pool without its loans. */
+            /** @description Number of addresses that are lent to the region. For the home region: number of addresses in the pool that are not lent to other regions. */
             total: components["schemas"]["Count"];
             /** @description Number of free addresses. */
             available: components["schemas"]["Count"];
@@ -2613,8 +2633,8 @@ export interface components {
             coolingDown: components["schemas"]["Count"];
         };
         /**
-         * @description `Ready`: the pool has free addresses. `Exhausted`: it has no free address. `Draining`: nothing more is carved from it (`spec.drain`).
-         *     `Pending` and `Error` are reserved: a pool that can be read is already carved.
+         * @description `Ready`: the pool has free addresses. `Exhausted`: the pool has no free address. `Draining`: no more blocks are carved from the pool
+         *     (`spec.drain`). `Pending` and `Error` are reserved: a pool that can be read is already carved.
          * @enum {string}
          */
         IPPoolPhase: "Pending" | "Ready" | "Exhausted" | "Draining" | "Error";
@@ -2648,7 +2668,7 @@ export interface components {
              */
             project: string;
             /**
-             * @description Values for the other roles, by role. Absent if the class has no other roles.
+             * @description Values for the class's roles other than `project`, by role. Absent if the class has no other roles.
              * @example {
              *       "cluster": "web-eu"
              *     }
@@ -2682,7 +2702,7 @@ export interface components {
                 reservations?: components["schemas"]["Reservation"][] | null;
                 classNames?: components["schemas"]["Name"][] | null;
                 reuseAfter?: string | null;
-                /** @description Regions that serve the pool, including its home. `null` means only the home. */
+                /** @description Regions that serve the pool, including the home region. `null` means only the home region. */
                 regions?: components["schemas"]["Name"][] | null;
                 description?: string | null;
             } & {
@@ -2698,14 +2718,14 @@ export interface components {
         };
         /** @description A pool's free blocks. */
         PoolFree: {
-            /** @description One entry for each prefix length, in order, from the largest free block to a host address. Empty if nothing is free. */
+            /** @description One entry for each prefix length, in order, from the largest free block to a host address. Empty if no address is free. */
             summary: components["schemas"]["FreeSummary"][];
             items: components["schemas"]["FreeBlock"][];
             nextCursor?: components["schemas"]["NextCursor"];
         };
         FreeSummary: {
             prefixLength: components["schemas"]["PrefixLength"];
-            /** @description Number of free blocks with exactly this prefix length. Each is as large as it can be. */
+            /** @description Number of free blocks with exactly this prefix length. Each free block is as large as possible. */
             freeBlocks: components["schemas"]["Count"];
             /** @description Number of blocks with this prefix length that could be claimed. Zero if the pool's bounds refuse the length. */
             available: components["schemas"]["Count"];
@@ -2714,13 +2734,13 @@ export interface components {
             /** @example 10.20.128.0/17 */
             cidr: string;
         };
-        /** @description A pool's used share over time. */
+        /** @description A pool's use over time. */
         PoolUtilization: {
             /** @description Recorded points, ordered by time. */
             points: components["schemas"]["UtilizationPoint"][];
             /**
-             * @description Forecast: when the pool will be full if the recent trend continues. Absent without a reliable forecast: there are too few records, the use
-             *     did not grow along a line, the pool would last for more than a year, or `until` is in the past.
+             * @description Forecast of the time when the pool will be full if the recent trend continues. Absent if no reliable forecast is possible: there are too
+             *     few records, the use did not grow in a straight line, the pool will not be full within a year, or `until` is in the past.
              */
             runway?: components["schemas"]["UtilizationRunway"];
         };
@@ -2735,13 +2755,13 @@ export interface components {
             used: components["schemas"]["Count"];
             /**
              * Format: double
-             * @description The pool's used share in percent, rounded to two decimals, like `status.utilizationPercent`.
+             * @description Percentage of the pool's addresses that were not free, rounded to two decimals, as in `status.utilizationPercent`.
              * @example 25.41
              */
             usedPercent: number;
             /**
              * Format: double
-             * @description Highest recorded share since the previous point, in percent.
+             * @description Highest recorded percentage since the previous point.
              * @example 27.9
              */
             highestPercent: number;
@@ -2790,13 +2810,13 @@ export interface components {
              */
             count: number;
             state: components["schemas"]["PoolMapState"];
-            /** @description The block that covers all these cells. Absent if they are `Free` or `Mixed`. */
+            /** @description The block that covers all cells in this entry. Absent if the cells are `Free` or `Mixed`. */
             by?: components["schemas"]["PoolMapHolder"];
         };
         /**
-         * @description `Free`: no address in the cell is allocated. `Mixed`: one or more blocks that are smaller than the cell use part of it. In every other state
-         *     one block covers the whole cell: a claim's block (`Held`), a deleted claim's block that is retained (`Retained`) or cools down
-         *     (`CoolingDown`), a pool that was carved from this one (`ChildPool`), or a reservation (`Reserved`).
+         * @description `Free`: no address in the cell is allocated. `Mixed`: one or more blocks that are smaller than the cell use part of the cell. In every other
+         *     state, one block covers the whole cell. `Held`: a claim's block. `Retained`: the retained block of a deleted claim. `CoolingDown`: the block
+         *     of a deleted claim, in cool-down. `ChildPool`: a child pool of this pool. `Reserved`: a reservation.
          * @enum {string}
          */
         PoolMapState: "Free" | "Held" | "Retained" | "CoolingDown" | "ChildPool" | "Reserved" | "Mixed";
@@ -2804,7 +2824,7 @@ export interface components {
         PoolMapHolder: {
             kind: components["schemas"]["IPAllocationPurpose"];
             /**
-             * @description Project that has the block. In the state `CoolingDown`: project that had it last. Absent for a reservation.
+             * @description Project that has the block. In the state `CoolingDown`: project that had the block last. Absent for a reservation.
              * @example team-a
              */
             project?: string;
@@ -2819,17 +2839,17 @@ export interface components {
              */
             cidr: string;
             /**
-             * @description Kind `Claim`: class that served the claim. Absent if no class served it.
+             * @description For the kind `Claim`: class that served the claim. Absent if no class served the claim.
              * @example standard
              */
             class?: string;
             /**
-             * @description Kind `Claim`: project that owns this class. Absent if no class served the claim.
+             * @description For the kind `Claim`: project that owns the class. Absent if no class served the claim.
              * @example platform
              */
             classProject?: string;
             /**
-             * @description Kind `Reservation`: reason for the reservation.
+             * @description For the kind `Reservation`: reason for the reservation.
              * @example Network devices
              */
             reason?: string;
@@ -2843,7 +2863,7 @@ export interface components {
             since: string;
             /**
              * Format: date-time
-             * @description State `CoolingDown`: time when the block will be free again. Absent in other states.
+             * @description For the state `CoolingDown`: time when the block will be free again. Absent in other states.
              * @example 2026-03-05T09:30:00Z
              */
             coolUntil?: string;
@@ -2860,7 +2880,7 @@ export interface components {
         SearchItem: {
             kind: components["schemas"]["SearchKind"];
             /**
-             * @description Project in which the object is read. Absent for a project.
+             * @description Project whose path the caller uses to read the object. Absent for a project.
              * @example team-a
              */
             project?: string;
@@ -2876,14 +2896,14 @@ export interface components {
             cidr?: string;
             /** @description Pool from which the block was carved. Absent for a root pool. */
             poolRef?: components["schemas"]["ResolvedRef"];
-            /** @description The pool's space. Pools only. */
+            /** @description The pool's space. Present only for pools. */
             spaceRef?: components["schemas"]["ResolvedRef"];
-            /** @description Purpose of the allocation. Allocations only. */
+            /** @description The allocation's purpose. Present only for allocations. */
             purpose?: components["schemas"]["IPAllocationPurpose"];
-            /** @description The allocation's phase. Allocations only. */
+            /** @description The allocation's phase. Present only for allocations. */
             phase?: components["schemas"]["IPAllocationPhase"];
             /**
-             * @description Project that has the block, or that had it last if the block cools down. Only allocations for a claim.
+             * @description Project that has the block, or that had the block last if the block is in cool-down. Present only for a claim's allocation.
              * @example team-b
              */
             consumer?: string;
@@ -2892,8 +2912,9 @@ export interface components {
         /** @enum {string} */
         SearchKind: "Project" | "Space" | "IPPool" | "IPClass" | "IPClaim" | "IPAllocation" | "IPConsumer";
         /**
-         * @description Reason for the match. `Name`: the object has this name. `NamePrefix`: its name begins with this text. `Block`: it is this block. `Holds`: it
-         *     has the address or the block. `Contains`: it is a pool around the address or the block. `Label`: it has the label.
+         * @description Reason for the match. `Name`: the object has this name. `NamePrefix`: the object's name begins with this text. `Block`: the object has exactly
+         *     this block. `Holds`: the claim or allocation holds the address or the block. `Contains`: the pool contains the address or the block. `Label`:
+         *     the object has the label.
          * @enum {string}
          */
         SearchReason: "Name" | "NamePrefix" | "Block" | "Holds" | "Contains" | "Label";
@@ -2908,13 +2929,13 @@ export interface components {
          *     field applies to later claims.
          */
         IPClassSpec: {
-            /** @description Service that carves the blocks. The only value is `native` (the default), which is this service. */
+            /** @description Service that carves the blocks for the class. The only value is `native` (the default), which means Carve itself. */
             provisioner?: components["schemas"]["Provisioner"];
             /** @description Address family for the blocks, and for the pools that can list the class. */
             ipFamily: components["schemas"]["IPFamily"];
             /**
-             * @description Projects that the class serves: its own project (`consumer`, the default) or every project (`shared`, only for `platform` classes; classes
-             *     have no grants). `platform` is allowed only for classes in that project and has the same effect as `consumer`.
+             * @description Projects that the class serves. `consumer` (the default): the project that the class belongs to. `shared`: every project, without a grant.
+             *     `platform`: the same as `consumer`. The values `shared` and `platform` are allowed only for classes that belong to `platform`.
              */
             visibility?: components["schemas"]["ClassVisibility"];
             /**
@@ -2923,34 +2944,37 @@ export interface components {
              * @default false
              */
             isDefault: boolean;
-            /** @description Method that selects among the free blocks that fit, as in a pool. Default: the pool's method. */
+            /** @description Method that selects among the free blocks that are large enough, as in a pool's `strategy`. Default: the pool's strategy. */
             strategy?: components["schemas"]["AllocationStrategy"];
             allowedPrefixLengths?: components["schemas"]["ClassPrefixLengths"];
             /** @description Prefix length for a claim that sets none. It must be within `allowedPrefixLengths`. Default: the pool's default. */
             defaultPrefixLength?: components["schemas"]["PrefixLength"];
-            /** @description Policy for claims that set no `reclaimPolicy`: treatment of the block when the claim is deleted. Default: `Delete`. */
+            /** @description Reclaim policy for claims that set no `reclaimPolicy`. Default: `Delete`. */
             reclaimPolicy?: components["schemas"]["ReclaimPolicy"];
-            /** @description Cool-down: time before a block can be claimed again after its claim was deleted under `Delete`. Default: the pool's `reuseAfter`. */
+            /**
+             * @description Cool-down: the time before a block can be claimed again after its claim was deleted with the reclaim policy `Delete`. Default: the pool's
+             *     `reuseAfter`.
+             */
             reuseAfter?: components["schemas"]["Duration"];
             /**
-             * @description Cool-down for a block whose claim was released because its last consumer was lost: the block may still be in use. The longer one of this
-             *     and `reuseAfter` applies. Default: `5m`.
+             * @description Cool-down for a block whose claim was released because the claim's last consumer was lost. Such a block may still be in use. The longer of
+             *     `reuseAfterLost` and `reuseAfter` applies. Default: `5m`.
              */
             reuseAfterLost?: components["schemas"]["Duration"];
             /**
-             * @description Range in which two claims of the class never overlap: the `Space` of their pool (the default), or the `Class`, with all its pools. Only
-             *     pools in the class's own project can back a class with `Class`. Such pools must not overlap each other, even in different spaces
-             *     (`overlap`), and none of them can remove the class from its list.
+             * @description Range in which two claims of the class never overlap. `Space` (the default): the space of their pool. `Class`: all pools that list the
+             *     class. With `Class`, only pools in the class's own project can list the class. These pools must not overlap each other, even in different
+             *     spaces (`overlap`), and cannot remove the class from `classNames`.
              */
             uniqueWithin?: components["schemas"]["UniqueWithin"];
             /**
-             * @description Order in which the server tries the pools behind the class. `FirstFit` (the default): by name and then by project, so that one pool is
-             *     filled before the next. `LeastUtilized`: the pool with the smallest used share first, from figures that are at most 5 seconds old.
+             * @description Order in which the server tries the pools that list the class. `FirstFit` (the default): by name and then by project, so that one pool is
+             *     filled before the next. `LeastUtilized`: the pool with the smallest used share first, according to figures that are at most 5 seconds old.
              */
             poolSelection?: components["schemas"]["PoolSelection"];
             /**
-             * @description Roles that get separate pools: each combination of their values has its own pool. `project` comes first, then roles from a claim's
-             *     `scope`. By default claims are served from the pools that list the class.
+             * @description Roles for which claims use separate pools: each combination of the roles' values has its own pool. The first role is `project`; the others
+             *     are roles from a claim's `scope`. By default, claims get their blocks directly from the pools that list the class.
              * @example [
              *       "project",
              *       "cluster"
@@ -2958,14 +2982,15 @@ export interface components {
              */
             poolPer?: string[];
             /**
-             * @description Prefix length for each pool that is carved for a scope. Required with `poolPer`. It must not be longer than any length that can be
+             * @description Prefix length for each pool that is carved for a scope. Required with `poolPer`. It must not be longer than any prefix length that can be
              *     claimed.
              */
             poolPrefixLength?: components["schemas"]["PrefixLength"];
-            /** @description With `poolPer`: time after which a scope's pool is deleted if it has no allocated block. Default: `24h`. */
+            /** @description With `poolPer`: time after which a scope's pool is deleted if the pool has no allocated block. Default: `24h`. */
             emptyPoolTTL?: components["schemas"]["Duration"];
             /**
-             * @description Texts for the provisioner and for people. Keys follow the rules for label keys. `native` ignores them. At most 256 UTF-8 bytes each.
+             * @description Texts for the provisioner and for people. Keys follow the rules for label keys. The provisioner `native` ignores these texts. Each text
+             *     has at most 256 UTF-8 bytes.
              * @example {
              *       "example.com/tier": "gold"
              *     }
@@ -2995,14 +3020,14 @@ export interface components {
          *     }
          */
         ClassPrefixLengths: {
-            /** @description Largest block that can be claimed, as a prefix length. By default only the pools limit it. */
+            /** @description Largest block that can be claimed, as a prefix length. By default, only the pools limit the size. */
             min?: components["schemas"]["PrefixLength"];
-            /** @description Smallest block that can be claimed, as a prefix length. By default only the pools limit it. */
+            /** @description Smallest block that can be claimed, as a prefix length. By default, only the pools limit the size. */
             max?: components["schemas"]["PrefixLength"];
         };
         /**
-         * @description Pools and capacity that the class offers to the project in the path. It counts the pools that list the class, in the class's project and in
-         *     this project.
+         * @description Pools and capacity that the class offers to the project in the path. The status counts the pools that list the class, in the class's project
+         *     and in the project in the path.
          */
         IPClassStatus: {
             /**
@@ -3013,15 +3038,14 @@ export interface components {
             backingPools: number;
             /**
              * Format: int64
-             * @description Number of pools that were carved for the class's scopes. The class's own project sees them all; another project sees the pools that serve
-             *     it.
+             * @description Number of pools that were carved for the class's scopes. A project other than the class's own sees only the number of pools that serve it.
              * @example 0
              */
             scopedPools: number;
             capacity: components["schemas"]["ClassCapacity"];
             /**
              * Format: double
-             * @description Used share in percent: `total` without `available`, rounded to two decimals. 0 without a pool.
+             * @description Percentage of the addresses that are not free (`total` minus `available`), rounded to two decimals. 0 if the class has no pool.
              * @example 25
              */
             utilizationPercent: number;
@@ -3030,7 +3054,7 @@ export interface components {
              * @example 22
              */
             largestPrefixLength?: number;
-            /** @description `Ready` is `True` if a pool backs the class, otherwise `False` with the reason `NoBackingPools`. */
+            /** @description `Ready` is `True` if a pool lists the class. Otherwise `Ready` is `False` with the reason `NoBackingPools`. */
             conditions: components["schemas"]["Condition"][];
         };
         /** @description Exact address counts, as the sum for all pools that list the class. */
@@ -3091,20 +3115,20 @@ export interface components {
         /**
          * @description Claim settings. `className`, `poolRef`, `poolSelector` or `allocationRef` names the source; at most one is allowed. Without a source, the
          *     claim uses the default class for its address family: the family of `cidr` or `address`, or else `ipFamily`, or else IPv4. `cidr`, `address` or
-         *     `prefixLength` selects the block; at most one is allowed. With `allocationRef` the block is known: omit the others. Only `reclaimPolicy` can
-         *     change later. The server returns `spec` as the caller wrote it; `status` has the results.
+         *     `prefixLength` selects the block; at most one is allowed. With `allocationRef`, omit all three. Only `reclaimPolicy` can change later. The
+         *     server returns `spec` as the caller wrote it; `status` has the results.
          */
         IPClaimSpec: {
             /**
-             * @description Class that serves the claim: the project's own class with this name, or else the shared `platform` class. Default, if `poolRef`,
-             *     `poolSelector` and `allocationRef` are absent too: the default class for the address family, from the project itself or else from
-             *     `platform`.
+             * @description Class that serves the claim: the project's own class with this name, or else the shared `platform` class. If `poolRef`, `poolSelector` and
+             *     `allocationRef` are absent too, the default is the default class for the address family, from the project itself or else from `platform`.
              * @example standard
              */
             className?: components["schemas"]["Name"];
             /**
-             * @description Values for the roles that a class with `poolPer` requires, by role. The claim must set all roles of its class; the server ignores other roles.
-             *     Without a class the field has no effect. `project` is always the project that claims, and a value for it is refused (`invalid_argument`).
+             * @description Values for the roles that a class with `poolPer` requires, by role. The claim must set all roles of its class; the server ignores other
+             *     roles. Without a class, the field has no effect. The role `project` always has the project that claims: the server refuses a value for
+             *     this role (`invalid_argument`).
              * @example {
              *       "cluster": "web-eu"
              *     }
@@ -3113,23 +3137,23 @@ export interface components {
                 [key: string]: string;
             };
             /**
-             * @description Pool to take the block from: the project's own pool, or a pool that another project shares with it. Only the pool's policy applies. Prefer
-             *     a class: a claim that names a pool fails when that pool is full.
+             * @description Pool to take the block from: the project's own pool, or a pool that another project shares with the project. Only the pool's policy
+             *     applies. Prefer a class: a claim that names a pool fails when that pool is full.
              */
             poolRef?: components["schemas"]["Ref"];
             poolSelector?: components["schemas"]["LabelSelector"];
             allocationRef?: components["schemas"]["AllocationRef"];
             /** @description The block's prefix length. Default: the class's `defaultPrefixLength`, or else the pool's. */
             prefixLength?: components["schemas"]["PrefixLength"];
-            /** @description Address family. The server uses only classes and pools in this family. */
+            /** @description Address family. The server uses only classes and pools in this address family. */
             ipFamily?: components["schemas"]["IPFamily"];
             /** @description Exact block to claim. */
             cidr?: components["schemas"]["CIDR"];
             /** @description Exact address to claim, as a /32 or /128. */
             address?: components["schemas"]["Address"];
             /**
-             * @description Reclaim policy: treatment of the block when the claim is deleted. `Delete`: the block is free, immediately or after its cool-down.
-             *     `Retain`: its allocation keeps the block. Default: the policy under which the allocation in `allocationRef` was retained, or else the
+             * @description Reclaim policy: what happens to the block when the claim is deleted. `Delete`: the block becomes free, immediately or after its cool-down.
+             *     `Retain`: the allocation keeps the block. Default: the policy with which the allocation in `allocationRef` was retained, or else the
              *     class's policy, or else `Delete`. `status.reclaimPolicy` has the policy in force.
              */
             reclaimPolicy?: components["schemas"]["ReclaimPolicy"];
@@ -3140,14 +3164,14 @@ export interface components {
              */
             maxConsumers?: number;
             /**
-             * @description Action when the claim's last consumer is detached: the claim stays (`Keep`, the default), or the server releases it in the same
-             *     transaction (`Delete`). A claim that never had a consumer stays in both cases.
+             * @description Action when the claim's last consumer is detached. `Keep` (the default): the claim remains. `Delete`: the server releases the claim in the
+             *     same transaction. A claim that never had a consumer remains in both cases.
              */
             whenUnused?: components["schemas"]["WhenUnused"];
             /**
              * @description Consumers to attach in the transaction that creates the claim, as `attachConsumer` does. The server does not return this field:
-             *     `status.consumers` has their number, and `listClaimConsumers` lists them. If the claim exists already, the server does not compare the
-             *     field.
+             *     `status.consumers` has the number of consumers, and `listClaimConsumers` lists them. If the claim already exists, the server does not
+             *     compare this field.
              */
             consumers?: components["schemas"]["ClaimConsumer"][];
         };
@@ -3156,10 +3180,10 @@ export interface components {
          * @description Selects pools by label; the server tries each pool that matches. Deprecated, and still supported. Use a class instead: name it with
          *     `className`, or omit `className` for the default class.
          *
-         *     Conditions on pool labels, with Kubernetes semantics. All conditions must match. At most 32 conditions in total.
-         *     An empty selector matches every pool. The server considers the project's own pools, ordered by name, and then
-         *     the shared `platform` pools that are granted to the project. It never selects a pool in any other project, even
-         *     with a grant and matching labels: to claim from such a pool, use `poolRef`.
+         *     The conditions on pool labels have Kubernetes semantics. All conditions must match. A selector has at most 32 conditions in total. An empty
+         *     selector matches every pool. The server considers the project's own pools, ordered by name, and then the shared `platform` pools that are
+         *     granted to the project. It never selects a pool in any other project, even with a grant and matching labels: to claim from such a pool, use
+         *     `poolRef`.
          * @example {
          *       "matchLabels": {
          *         "env": "prod"
@@ -3190,12 +3214,13 @@ export interface components {
          */
         LabelSelectorOperator: "In" | "NotIn" | "Exists" | "DoesNotExist";
         /**
-         * @description Retained allocation to bind to this claim. A claim in this project must have left it. If its pool belongs to another project, this project
-         *     must still have the right to claim from that pool. The value can be copied from the earlier claim's `status.allocationRef`.
+         * @description Retained allocation to bind to this claim. The allocation must be from an earlier claim in this project. If the allocation's pool belongs to
+         *     another project, this project must still have the right to claim from the pool. The value can be copied from the earlier claim's
+         *     `status.allocationRef`.
          */
         AllocationRef: {
             name: components["schemas"]["UID"];
-            /** @description Project that has the allocation's pool. Optional. With any other project, the allocation is not found. */
+            /** @description Optional: project that owns the allocation's pool. If this is any other project, the server does not find the allocation. */
             project?: components["schemas"]["Name"];
         };
         /** @enum {string} */
@@ -3215,21 +3240,21 @@ export interface components {
             /** @description Pool from which the block was carved. */
             poolRef: components["schemas"]["ResolvedRef"];
             /**
-             * @description The block's allocation, in the pool's project. The claim's own project can also read it by this name: `GET /v1/projects/{its
-             *     own}/allocations/{name}`.
+             * @description The block's allocation, in the pool's project. The claim's own project can also read the allocation:
+             *     `GET /v1/projects/{its own}/allocations/{name}`.
              */
             allocationRef: components["schemas"]["ResolvedRef"];
             /**
-             * @description Class that served the claim. Absent if no class served it.
+             * @description Class that served the claim. Absent if no class served the claim.
              * @example standard
              */
             className?: string;
             /**
-             * @description Project that owns this class. Absent if no class served the claim.
+             * @description Project that owns the class. Absent if no class served the claim.
              * @example platform
              */
             classProject?: string;
-            /** @description Reclaim policy in force, for the block when the claim is deleted: the claim's own, or else its class's, or else `Delete`. */
+            /** @description Reclaim policy in force: the claim's own policy, or else the class's policy, or else `Delete`. */
             reclaimPolicy: components["schemas"]["ReclaimPolicy"];
             /**
              * @description Number of attached consumers. Absent if the claim has none.
@@ -3280,11 +3305,11 @@ export interface components {
         };
         ClaimReleaseCreate: {
             select: components["schemas"]["ClaimSelection"];
-            /** @description Token that a dry run with the same `select` returned. Without a `cursor`, this or `createdBefore` is required. */
+            /** @description Token that a dry run with the same `select` returned. Without a `cursor`, `token` or `createdBefore` is required. */
             token?: string;
             /** @description Only claims that were created before this time. */
             createdBefore?: components["schemas"]["Time"];
-            /** @description `nextCursor` from the previous request. It keeps the bound from that request. */
+            /** @description `nextCursor` from the previous response. The cursor keeps the `token` or `createdBefore` of the previous request. */
             cursor?: string;
             /**
              * @description Maximum number of claims that the request processes.
@@ -3314,10 +3339,9 @@ export interface components {
             consumer?: components["schemas"]["ConsumerSelection"];
         };
         /**
-         * @description Claims whose only consumer is this one. The server detaches the consumer and releases the claim in the same
-         *     transaction, whatever the claim's `whenUnused` is. The consumer stays live. Claims with other consumers stay
-         *     unchanged, with this consumer attached; they are not counted. `skipped` lists them with `in_use`; a dry run
-         *     lists the first 100.
+         * @description Claims whose only consumer is this consumer. The server detaches the consumer and releases the claim in the same transaction, whatever the
+         *     claim's `whenUnused` is. The consumer stays live. Claims that also have other consumers do not change and are not counted; this consumer
+         *     remains attached. `skipped` lists these claims with `in_use`; a dry run lists the first 100.
          */
         ConsumerSelection: {
             uid: components["schemas"]["ConsumerUID"];
@@ -3347,7 +3371,7 @@ export interface components {
              */
             count?: number;
             /**
-             * @description Dry run: whether more claims match than were counted. If so, there is no token: narrow the selection, or use `createdBefore`.
+             * @description Dry run: whether more claims match than were counted. If true, the response has no token: narrow the selection, or use `createdBefore`.
              * @example false
              */
             more?: boolean;
@@ -3377,7 +3401,7 @@ export interface components {
             metadata?: components["schemas"]["CreateMetadata"];
             spec: components["schemas"]["IPClaimSpec"];
         };
-        /** @description The result that a claim would have now: its block or the refusal, with the steps in the decision. */
+        /** @description The result that a claim would have now: the block or the refusal, with the steps of the decision. */
         ClaimExplanation: {
             outcome: components["schemas"]["ClaimOutcome"];
             /** @description Refusal code. Absent if the claim would be bound. */
@@ -3388,16 +3412,16 @@ export interface components {
              */
             detail: string;
             /**
-             * @description Class by which the server decides. Absent if the claim has no class.
+             * @description Class that the claim would use. Absent if the claim has no class.
              * @example standard
              */
             className?: string;
             /**
-             * @description Project that owns this class.
+             * @description Project that owns the class.
              * @example platform
              */
             classProject?: string;
-            /** @description Pool that the block would come from. Absent if the claim would be refused. */
+            /** @description Pool from which the block would be carved. Absent if the claim would be refused. */
             poolRef?: components["schemas"]["ResolvedRef"];
             /**
              * @description Block that the claim would get. Absent if the claim would be refused.
@@ -3406,11 +3430,14 @@ export interface components {
             allocatedCIDR?: string;
             /** @description The block's prefix length, after defaults are applied. Absent if it is not known. */
             prefixLength?: components["schemas"]["PrefixLength"];
-            /** @description Reclaim policy for the block that the claim would have. Absent if the claim would be refused. */
+            /** @description Reclaim policy that the claim would have. Absent if the claim would be refused. */
             reclaimPolicy?: components["schemas"]["ReclaimPolicy"];
-            /** @description Steps in the decision, in order. */
+            /** @description Steps of the decision, in order. */
             steps: components["schemas"]["DecisionStep"][];
-            /** @description Changes that would make the claim succeed, the smallest change first. Empty if the claim would be bound, or if no such change is known. */
+            /**
+             * @description Changes that would make the claim succeed, with the smallest change first. Empty if the claim would be bound, or if no such change is
+             *     known.
+             */
             remedies: components["schemas"]["Remedy"][];
         };
         /** @enum {string} */
@@ -3419,8 +3446,8 @@ export interface components {
         DecisionStep: {
             kind: components["schemas"]["DecisionKind"];
             /**
-             * @description The object in this step, as `project/name`. If the server did not choose a pool that the caller's project neither owns nor was granted, it
-             *     shows only the project: `platform/(hidden)`.
+             * @description The object in this step, as `project/name`. For a pool that was not chosen and that the caller's project neither owns nor was granted, the
+             *     name shows only the pool's project: `platform/(hidden)`.
              * @example platform/standard
              */
             name: string;
@@ -3439,15 +3466,15 @@ export interface components {
          */
         DecisionKind: "class" | "pool" | "quota" | "grant";
         /**
-         * @description Result of the step. `chosen`: the object is used. `allowed`: it permits the claim. `skipped`: it was passed over. `refused`: it causes the
-         *     refusal.
+         * @description Result of the step. `chosen`: the object is used. `allowed`: the object permits the claim. `skipped`: the object is not used. `refused`: the
+         *     object causes the refusal.
          * @enum {string}
          */
         DecisionOutcome: "chosen" | "allowed" | "skipped" | "refused";
         /** @description One change that would make the claim succeed. */
         Remedy: {
             /**
-             * @description Field to change in the request, as a JSON pointer (RFC 6901). Absent if the change belongs elsewhere.
+             * @description Field to change in the request, as a JSON pointer (RFC 6901). Absent if the change is not in the request.
              * @example /spec/prefixLength
              */
             pointer?: string;
@@ -3463,7 +3490,7 @@ export interface components {
             detail: string;
         };
         /**
-         * @description The system's record for one allocated block. If another project has the block, the record shows the block and that project; `claimRef`,
+         * @description Carve's record of one allocated block. If another project has the block, the record shows the block and the project that has it; `claimRef`,
          *     `ownerRef` and `metadata.createdBy` are absent.
          */
         IPAllocation: {
@@ -3476,39 +3503,39 @@ export interface components {
             /** @description Pool from which the block was carved. */
             poolRef: components["schemas"]["ResolvedRef"];
             /**
-             * @description Purpose `Claim`: project that has the block, or that had it last if the phase is `CoolingDown`.
+             * @description For the purpose `Claim`: project that has the block or, in the phase `CoolingDown`, that had the block last.
              * @example team-a
              */
             consumer?: string;
             /**
-             * @description Purpose `Claim`: claim that has the block, or that had it last if the phase is `Retained` or `CoolingDown`. Absent if the claim belongs to
-             *     another project.
+             * @description For the purpose `Claim`: claim that has the block or, in the phases `Retained` and `CoolingDown`, that had the block last. Absent if the
+             *     claim belongs to another project.
              */
             claimRef?: components["schemas"]["ResolvedRef"];
             /**
-             * @description Purpose `Claim`: class that served the claim. Absent if no class served it.
+             * @description For the purpose `Claim`: class that served the claim. Absent if no class served the claim.
              * @example standard
              */
             className?: string;
             /**
-             * @description Purpose `Claim`: project that owns this class. Absent if no class served the claim.
+             * @description For the purpose `Claim`: project that owns the class. Absent if no class served the claim.
              * @example platform
              */
             classProject?: string;
-            /** @description Purpose `ChildPool`: pool that has the block. */
+            /** @description For the purpose `ChildPool`: pool that has the block. */
             childPoolRef?: components["schemas"]["ResolvedRef"];
-            /** @description Purpose `Claim`: the claim's `ownerRef`. Absent if the claim belongs to another project. */
+            /** @description For the purpose `Claim`: the claim's `ownerRef`. Absent if the claim belongs to another project. */
             ownerRef?: components["schemas"]["OwnerRef"];
-            /** @description Purpose `Claim`: reclaim policy for the block when the claim is deleted. */
+            /** @description For the purpose `Claim`: reclaim policy for the block when the claim is deleted. */
             reclaimPolicy?: components["schemas"]["ReclaimPolicy"];
             /**
-             * @description Purpose `Reservation`: reason for the reservation.
+             * @description For the purpose `Reservation`: reason for the reservation.
              * @example Network devices
              */
             reason?: string;
         };
         /**
-         * @description The allocation's purpose. A reservation that is not one aligned block has one allocation for each aligned block in it.
+         * @description The allocation's purpose. If a reservation consists of several aligned blocks, each block has its own allocation.
          * @enum {string}
          */
         IPAllocationPurpose: "Claim" | "ChildPool" | "Reservation";
@@ -3521,7 +3548,7 @@ export interface components {
             phase: components["schemas"]["IPAllocationPhase"];
             /**
              * Format: date-time
-             * @description Phase `CoolingDown`: time when the block will be free again. Absent in other phases.
+             * @description For the phase `CoolingDown`: time when the block will be free again. Absent in other phases.
              * @example 2026-03-05T09:30:00Z
              */
             coolUntil?: string;
@@ -3532,8 +3559,9 @@ export interface components {
          */
         AllocationHolder: "self";
         /**
-         * @description `Retained`: the claim was deleted under `reclaimPolicy: Retain`, and the allocation keeps the block. `CoolingDown`: the claim was deleted
-         *     under `Delete`, and the block cannot be claimed until its cool-down ends.
+         * @description `Bound`: a claim, a child pool or a reservation has the block. `Retained`: the claim was deleted with the reclaim policy `Retain`, and the
+         *     allocation keeps the block. `CoolingDown`: the claim was deleted with the reclaim policy `Delete`, and the block cannot be claimed until its
+         *     cool-down ends.
          * @enum {string}
          */
         IPAllocationPhase: "Bound" | "Retained" | "CoolingDown";
@@ -3563,17 +3591,17 @@ export interface components {
             spec: components["schemas"]["ApiKeySpec"];
             status: components["schemas"]["ApiKeyStatus"];
             /**
-             * @description Token to send as `Authorization: Bearer`. Only the response that creates the key has it: the server does not store it and cannot show it
-             *     again.
+             * @description Token to send as `Authorization: Bearer`. Only the response that creates the key has the token. The server does not store the token and
+             *     cannot show it again.
              * @example carve_a3d1c0f5e7b24a689c0b5d2f81e64c37_examplesecretexamplesecretexamplesecretexamplesecret
              */
             token?: string;
         };
-        /** @description API key settings. They never change. */
+        /** @description API key settings, which never change. */
         ApiKeySpec: {
             role: components["schemas"]["Role"];
             /**
-             * @description Time when the key expires, in the future. From then on the server refuses the key. By default the key does not expire. A key with an
+             * @description Time in the future when the key expires. After this time, the server refuses the key. By default, the key does not expire. A key with an
              *     expiry time can only create keys that expire at the same time or earlier.
              */
             expiresAt?: components["schemas"]["Time"];
@@ -3585,7 +3613,7 @@ export interface components {
         };
         ApiKeyStatus: {
             /**
-             * @description Public part of the token, 32 hexadecimal digits. It shows to which key a token belongs.
+             * @description Public part of the token, 32 hexadecimal digits. This part shows to which key a token belongs.
              * @example a3d1c0f5e7b24a689c0b5d2f81e64c37
              */
             keyId: string;
@@ -3608,11 +3636,12 @@ export interface components {
             nextCursor?: components["schemas"]["NextCursor"];
         };
         /**
-         * @description A consumer's identifier in its realm, for example a UUID. Do not reuse it: Carve refuses the UID of an ended consumer while it keeps the consumer's record.
+         * @description A consumer's identifier in its realm, for example a UUID. Do not reuse a UID: Carve refuses the UID of an ended consumer while it keeps the
+         *     consumer's record.
          * @example 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
          */
         ConsumerUID: string;
-        /** @description An object that uses claims, such as a machine, a pod or an agent. `metadata.name` is its UID. */
+        /** @description An object that uses claims, such as a machine, a pod or an agent. `metadata.name` is the consumer's UID. */
         IPConsumer: {
             metadata: components["schemas"]["Metadata"];
             spec: components["schemas"]["IPConsumerSpec"];
@@ -3634,13 +3663,13 @@ export interface components {
         };
         /**
          * Format: int64
-         * @description Time in seconds that the consumer lives without a renewal, by the database clock. Without a TTL it lives until a caller ends it. Set at least
-         *     twice the interval between renewals.
+         * @description Time to live, in seconds: the time after which the consumer expires if it is not renewed, by the database's clock. Without this value, the
+         *     consumer lives until a caller ends it. Set at least twice the interval between renewals.
          * @example 120
          */
         ConsumerTTL: number;
         /**
-         * @description The consumer's phase: it lives (`Live`) or has ended (`Ended`).
+         * @description The consumer's phase. `Live`: the consumer has not ended. `Ended`: the consumer has ended.
          * @enum {string}
          */
         IPConsumerPhase: "Live" | "Ended";
@@ -3659,7 +3688,8 @@ export interface components {
             renewedAt: string;
             /**
              * Format: date-time
-             * @description Expiry time. Some time later the server treats the consumer as lost, unless it is renewed. Absent if the consumer does not expire.
+             * @description Time when the consumer expires. Some time later, the server treats the consumer as lost unless the consumer is renewed. Absent if the
+             *     consumer does not expire.
              * @example 2026-03-02T09:32:00Z
              */
             expiresAt?: string;
@@ -3670,7 +3700,7 @@ export interface components {
              */
             endedAt?: string;
             /**
-             * @description Reason for the end: a caller ended the consumer (`Ended`), or it was not renewed in time (`Expired`).
+             * @description Reason why the consumer ended. `Ended`: a caller ended the consumer. `Expired`: the consumer was not renewed in time.
              * @enum {string}
              */
             reason?: "Ended" | "Expired";
@@ -3705,7 +3735,7 @@ export interface components {
         };
         /** @enum {string} */
         WhenUnused: "Keep" | "Delete";
-        /** @description Record that a consumer uses a claim. */
+        /** @description Record of a consumer that uses a claim. */
         ConsumerAttachment: {
             uid: components["schemas"]["ConsumerUID"];
             /**
@@ -3730,16 +3760,16 @@ export interface components {
              * @default default
              */
             realm: string;
-            /** @description New time to live for the consumers, in seconds. By default each consumer keeps its own. */
+            /** @description New time to live for the consumers, in seconds. By default, each consumer keeps its time to live. */
             ttlSeconds?: components["schemas"]["ConsumerTTL"];
             /** @description UIDs of the live consumers. */
             consumers: components["schemas"]["ConsumerUID"][];
         };
-        /** @description Result of a renewal. Each UID from the request is in one list. The lists are ordered by UID. */
+        /** @description Result of a renewal. Each UID from the request is in one of the lists. The lists are ordered by UID. */
         ConsumerRenewed: {
             /** @description Consumers that were renewed, by UID. */
             renewed: string[];
-            /** @description Consumers that have ended, by UID. They stay ended. */
+            /** @description Consumers that have ended, by UID. The renewal does not revive them. */
             ended: string[];
             /** @description UIDs without a consumer. */
             unknown: string[];
@@ -3784,12 +3814,13 @@ export interface components {
             heldSince?: string;
             /**
              * Format: date-time
-             * @description A caller confirmed that consumers which expired before this time are gone. The server ends them, whatever their number.
+             * @description Time of the last confirmation that expired consumers are gone. The server ends all consumers that expired before this time, whatever their
+             *     number.
              * @example 2026-03-02T08:00:00Z
              */
             confirmedUntil?: string;
         };
-        /** @description Limit on the resources that a project uses. */
+        /** @description Limits on the resources that a project uses. */
         Quota: {
             metadata: components["schemas"]["Metadata"];
             spec: components["schemas"]["QuotaSpec"];
@@ -3804,17 +3835,19 @@ export interface components {
              */
             description?: string;
         };
-        /** @description Objects that the quota counts. An object must meet all conditions; without a condition the quota counts everything. The scope never changes. */
+        /**
+         * @description Conditions for the objects that the quota counts. An object must meet all conditions. Without a condition, the quota counts everything. The
+         *     scope never changes.
+         */
         QuotaScope: {
             /**
              * @description Count only claims from this pool and child pools carved from it. A pool in the quota's own project must exist when the quota is created
-             *     (`not_found`). A pool in another project need not exist, so that the quota does not reveal whether it does.
+             *     (`not_found`). A pool in another project does not need to exist, so that the quota does not reveal whether the pool exists.
              */
             poolRef?: components["schemas"]["Ref"];
             /**
-             * @description Count only claims that this class served and pools that were carved for its scopes. Without `project` it
-             *     means a class in the quota's own project; for a platform class, set `project: platform`. As for `poolRef`, a
-             *     class in the quota's own project must exist.
+             * @description Count only claims that this class served and pools that were carved for its scopes. Without `project`, the class is in the quota's own
+             *     project, and must exist when the quota is created. For a platform class, set `project: platform`.
              */
             classRef?: components["schemas"]["Ref"];
             /** @description Count only this address family. */
@@ -3823,8 +3856,8 @@ export interface components {
         /** @description Limits for at least one measure. A measure without a limit is counted but not limited. */
         QuotaLimits: {
             /**
-             * @description Maximum number of addresses in claims' blocks and in allocations that were retained after their claims. At most
-             *     340282366920938463463374607431768211456, which is all of IPv6.
+             * @description Maximum number of addresses in the blocks of claims and of retained allocations. The value is at most
+             *     340282366920938463463374607431768211456, the number of all IPv6 addresses.
              */
             addresses?: components["schemas"]["Count"];
             /**
@@ -3846,8 +3879,8 @@ export interface components {
             available: components["schemas"]["QuotaAvailable"];
         };
         /**
-         * @description The quota's owner. Only a `platform` admin can change or delete a platform quota; project admins can also change the project's own quota. A
-         *     quota belongs to the platform once a `platform` admin has set it.
+         * @description The quota's owner. `platform`: a `platform` admin has set the quota, and only a `platform` admin can change or delete it. `project`: the
+         *     project's admins can change and delete the quota too.
          * @enum {string}
          */
         QuotaOwner: "platform" | "project";
@@ -3904,8 +3937,9 @@ export interface components {
         };
         /**
          * @description One change, or one attempt without the required permission. An event never changes. `before` and `after` contain the fields that callers write
-         *     (`labels`, `annotations`, `spec`). For claims, pools and allocations they also contain the block (`allocatedCIDR`, `poolRef`, `phase`). When a
-         *     claim is deleted or its block is retained, they also contain the name of the allocation (`allocationRef`). They never contain a secret.
+         *     (`labels`, `annotations`, `spec`). For claims, pools and allocations, `before` and `after` also contain the block (`allocatedCIDR`, `poolRef`,
+         *     `phase`). If a claim is deleted or its block is retained, they also contain the name of the allocation (`allocationRef`). They never contain a
+         *     secret.
          */
         AuditEvent: {
             /** @description Identifier of the event. Identifiers are ordered by time. */
@@ -3916,7 +3950,7 @@ export interface components {
              */
             at: string;
             /**
-             * @description Subject that acted: `key:<project>/<name>` for an API key, `system` for the server itself.
+             * @description Subject that made the change or the attempt: `key:<project>/<name>` for an API key, `system` for the server itself.
              * @example key:team-a/pipeline
              */
             subject: string;
@@ -3985,8 +4019,8 @@ export interface components {
             name?: string;
         };
         /**
-         * @description Method by which the caller was authenticated: an API key (`api-key`), a token from an issuer (`oidc`), or none in development mode (`dev`).
-         *     `system` means the server itself. Later versions may add methods.
+         * @description Method by which the caller was authenticated. `api-key`: an API key. `oidc`: a token from an OIDC issuer. `dev`: no authentication, in
+         *     development mode. `system`: the server itself made the change. Later versions may add methods.
          * @example api-key
          */
         AuthMethod: string;
@@ -3994,7 +4028,7 @@ export interface components {
             items: components["schemas"]["AuditEvent"][];
             nextCursor?: components["schemas"]["NextCursor"];
         };
-        /** @description One holder of a block, for the time in one phase. A block that cools down has no holder, so no entry has the phase `CoolingDown`. */
+        /** @description One holder of a block during one phase. A block in cool-down has no holder, so no entry has the phase `CoolingDown`. */
         HistoryEntry: {
             /**
              * @description The allocated block.
@@ -4010,9 +4044,12 @@ export interface components {
              * @example team-a
              */
             consumer: string;
-            /** @description Purpose `Claim`: claim that had the block, or that had it before it was retained. Absent if the claim belongs to another project. */
+            /**
+             * @description For the purpose `Claim`: claim that had the block. In the phase `Retained`: claim that had the block before. Absent if the claim belongs
+             *     to another project.
+             */
             claimRef?: components["schemas"]["ResolvedRef"];
-            /** @description Purpose `ChildPool`: pool that had the block. */
+            /** @description For the purpose `ChildPool`: pool that had the block. */
             childPoolRef?: components["schemas"]["ResolvedRef"];
             /** @description Allocation name. The allocation may not exist any more. */
             allocation: components["schemas"]["UID"];
@@ -4033,8 +4070,8 @@ export interface components {
         };
         HistoryBecause: {
             /**
-             * @description Reason for the detachment: a caller detached the consumer (`Detached`), a caller ended it (`Ended`), or it expired (`Expired`). Later
-             *     versions may add reasons.
+             * @description Reason for the detachment. `Detached`: a caller detached the consumer. `Ended`: a caller ended the consumer. `Expired`: the consumer
+             *     expired. Later versions may add reasons.
              * @example Expired
              */
             reason: string;
@@ -4052,7 +4089,7 @@ export interface components {
             nextCursor?: components["schemas"]["NextCursor"];
         };
         /**
-         * @description Position in a project's changes. It is opaque and gives no access.
+         * @description Opaque position in a project's changes. A cursor does not give access to the project.
          * @example AQIDBAUGBwgJCgsMDQ4PEA
          */
         ChangesCursor: string;
@@ -4070,18 +4107,18 @@ export interface components {
         Change: {
             kind: components["schemas"]["ChangeKind"];
             /**
-             * @description The object's name. An allocation is named by its `uid`, a consumer by `realm/uid`, an alert by `rule/subject`.
+             * @description The object's name. Allocations are named `uid`, consumers `realm/uid`, and alerts `rule/subject`.
              * @example web-eu
              */
             name: string;
             type: components["schemas"]["ChangeType"];
-            /** @description Object as its GET returns it now, which may be a later state than at `at`. Absent for a `Delete`. */
+            /** @description The current object, as a GET returns it. This state may be later than the change at the time `at`. Absent for a `Delete`. */
             object?: {
                 [key: string]: unknown;
             };
             /**
              * Format: date-time
-             * @description Time when the object changed. If it changed several times: the last known time.
+             * @description Time when the object changed. If the object changed several times, this is the last known time.
              * @example 2026-03-02T09:30:00Z
              */
             at: string;
@@ -4095,11 +4132,11 @@ export interface components {
             items: components["schemas"]["Change"][];
             cursor: components["schemas"]["ChangesCursor"];
         };
-        /** @description Position without a change, in an event `bookmark` of a stream. */
+        /** @description Data of an event `bookmark` in a stream: a position without a change. */
         ChangesBookmark: {
             cursor: components["schemas"]["ChangesCursor"];
         };
-        /** @description Reason why a stream ends, in its last event, `end`. */
+        /** @description Data of a stream's last event, `end`: the reason why the stream ends. */
         ChangesEnd: {
             code: components["schemas"]["ProblemCode"];
             /**
@@ -4111,8 +4148,8 @@ export interface components {
             cursor?: components["schemas"]["ChangesCursor"];
         };
         /**
-         * @description Position from which `listChanges` continues after this list: the time of the read, or shortly before. For a list with several pages, use the
-         *     cursor from the first page. Absent with `consistency=stale`.
+         * @description Position from which `listChanges` continues after this list: the position at the time of the read, or shortly before. For a list with several
+         *     pages, use the cursor from the first page. Absent with `consistency=stale`.
          * @example AQIDBAUGBwgJCgsMDQ4PEA
          */
         ListChangesCursor: string;
@@ -4122,8 +4159,8 @@ export interface components {
             spec: components["schemas"]["WebhookSpec"];
             status: components["schemas"]["WebhookStatus"];
             /**
-             * @description Key that signs the requests: `whsec_` and the key in base64. Only the response that creates the webhook has it; the server cannot show it
-             *     again.
+             * @description Key that signs the requests: `whsec_`, followed by the key in base64. Only the response that creates the webhook has the secret; the
+             *     server cannot show it again.
              * @example whsec_ZXhhbXBsZXNlY3JldGV4YW1wbGVzZWNyZXRleGFtcGw=
              */
             secret?: string;
@@ -4131,9 +4168,10 @@ export interface components {
         /** @description A webhook's receiver, and the changes to send. */
         WebhookSpec: {
             /**
-             * @description The receiver's URL, without a user and without a fragment. The server resolves the host name for each request, and refuses an address that is
-             *     not public, except in networks that the operator allows. A caller without permission to change the webhook sees only scheme, host and
-             *     port, and `/...` for a path or query, because these may contain a token. The audit trail stores this short form, with a fingerprint after `#`.
+             * @description The receiver's URL, without a user name and without a fragment. The server resolves the host name for each request, and refuses an address
+             *     that is not public, except in networks that the operator allows. A caller without permission to change the webhook sees only the scheme,
+             *     host and port, and `/...` for a path or query, because a path or query may contain a token. The audit trail stores this short form, with a
+             *     fingerprint of the URL after `#`.
              * @example https://inventory.example.com/carve
              */
             url: string;
@@ -4145,13 +4183,14 @@ export interface components {
              */
             resourceKinds?: components["schemas"]["ChangeKind"][];
             /**
-             * @description Send only changes to objects with this name. An allocation is named by its `uid`, a consumer by `realm/uid`.
+             * @description Send only changes to objects with this name. Allocations are named `uid`, and consumers `realm/uid`.
              * @example web-eu
              */
             resourceName?: string;
             /**
-             * @description Send only changes to objects with matching labels, in list syntax. When an object no longer matches, the server sends a `Delete`; it may
-             *     also send a `Delete` for an object that never matched. The server sends every deletion, whatever labels the object had.
+             * @description Send only changes to objects with matching labels. The syntax is that of `labelSelector` in lists. When an object no longer matches, the
+             *     server sends a `Delete`. The server may also send a `Delete` for an object that never matched. The server sends every deletion, whatever
+             *     labels the object had.
              * @example env=prod
              */
             labelSelector?: string;
@@ -4166,8 +4205,8 @@ export interface components {
         WebhookStatus: {
             state: components["schemas"]["WebhookState"];
             /**
-             * @description Reason why the server stopped the webhook: the receiver returned 410 (`Gone`), 100 dead letters wait (`TooManyDeadLetters`), or the
-             *     database was restored (`Restored`), and the original database may still be sending. Later versions may add reasons.
+             * @description Reason why the server stopped the webhook. `Gone`: the receiver returned 410. `TooManyDeadLetters`: the webhook has 100 dead letters.
+             *     `Restored`: the database was restored, and the original database may still send changes. Later versions may add reasons.
              * @example Gone
              */
             reason?: string;
@@ -4179,7 +4218,7 @@ export interface components {
             lastError?: components["schemas"]["WebhookError"];
             /**
              * Format: date-time
-             * @description Time when a delivery last succeeded. Absent if none did.
+             * @description Time when a delivery last succeeded. Absent if no delivery has succeeded.
              * @example 2026-03-02T09:30:00Z
              */
             lastDeliveredAt?: string;
@@ -4190,22 +4229,22 @@ export interface components {
              */
             nextAttemptAt?: string;
             /**
-             * @description Number of dead letters: deliveries that the server gave up and keeps. At most 100.
+             * @description Number of dead letters: failed deliveries that the server no longer repeats, but keeps. At most 100.
              * @example 0
              */
             deadLetters: number;
         };
         /**
          * @description `Delivering`: the server sends changes. `Retrying`: the last attempt failed, and the server will try again. `Paused`: the project has paused
-         *     the webhook, and changes wait. `Stopped`: the server has stopped it, and changes wait.
+         *     the webhook, and changes wait. `Stopped`: the server has stopped the webhook, and changes wait.
          * @enum {string}
          */
         WebhookState: "Delivering" | "Retrying" | "Paused" | "Stopped";
-        /** @description Reason why an attempt failed, from a fixed set. It never contains text from the receiver. */
+        /** @description Reason why an attempt failed, from a fixed set. The reason never contains text from the receiver. */
         WebhookError: {
             /**
              * @description `unresolved`: the name has no address to which the server can deliver. `unreachable`: no connection to the receiver. `timeout`: no
-             *     response in time. `tls`: TLS failed. `redirect`: the response is a redirection. `status`: the response has another status than 2xx.
+             *     response in time. `tls`: TLS failed. `redirect`: the response is a redirection. `status`: the response has a status other than 2xx.
              *     `unserved`: the server itself could not read the changes or store its progress, and the receiver is not at fault. Later versions may add
              *     reasons.
              * @example status
@@ -4250,9 +4289,9 @@ export interface components {
             nextCursor?: components["schemas"]["NextCursor"];
         };
         /**
-         * @description Body of a delivery. A message with the type `changes` has about 100 changes at most, and `cursor` is the
-         *     position after them. A message with the type `resync` reports that some changes are missing and will not come:
-         *     list again, and continue with the next messages.
+         * @description Body of a delivery. A message with the type `changes` has about 100 changes at most, and `cursor` is the position after these changes. A
+         *     message with the type `resync` reports that some changes are missing and will not be sent: list the objects again, and continue with the next
+         *     messages.
          */
         WebhookMessage: {
             type: components["schemas"]["WebhookMessageType"];
@@ -4274,7 +4313,7 @@ export interface components {
         WebhookMessageType: "changes" | "resync";
         /** @description A delivery that failed. */
         WebhookDelivery: {
-            /** @description Delivery identifier. The server sent it as `webhook-id`. */
+            /** @description Delivery identifier, which the server sent in the header `webhook-id`. */
             id: components["schemas"]["UID"];
             error: components["schemas"]["WebhookError"];
             /**
@@ -4289,7 +4328,7 @@ export interface components {
              */
             firstAttemptAt: string;
             /**
-             * @description Whether the delivery is queued to be sent once more.
+             * @description Whether the delivery is queued to be sent again.
              * @example false
              */
             retrying: boolean;
@@ -4309,21 +4348,21 @@ export interface components {
         AlertRuleSpec: {
             about: components["schemas"]["AlertRuleAbout"];
             /**
-             * @description Threshold in percent. An alert begins when a pool's `utilizationPercent`, or the used share of a quota's most used limit, reaches it. The
-             *     alert ends when this value is two percentage points below the threshold, or 0.
+             * @description Threshold in percent. An alert begins when a pool's `utilizationPercent`, or the used share of a quota's most used limit, reaches the
+             *     threshold. The alert ends when this percentage is two percentage points below the threshold, or is 0.
              * @example 80
              */
             percent?: number;
             /**
-             * @description Threshold as a duration, at least `1h`. Only for pools, because quotas have no recorded use. An alert begins when a pool will be full
-             *     within this time, according to the `runway` that `getPoolUtilization` returns. The alert ends when the pool will last for a tenth longer
-             *     than this time, or when it has no forecast and has free addresses.
+             * @description Threshold as a duration, at least `1h`. Allowed only for pools, because the use of quotas is not recorded. An alert begins when a pool
+             *     will be full within this time, according to the `runway` that `getPoolUtilization` returns. The alert ends when the pool will last for a
+             *     tenth longer than this time, or when the pool has free addresses and no forecast.
              * @example 168h
              */
             runway?: components["schemas"]["Duration"];
-            /** @description Only the pool or the quota with this name. Default: all in the project. */
+            /** @description Only the pool or the quota with this name. Default: all pools or quotas in the project. */
             resourceName?: components["schemas"]["Name"];
-            /** @description Only pools from which a class with this name can carve. */
+            /** @description Only pools that a class with this name can use. */
             className?: components["schemas"]["Name"];
             /**
              * @description Only pools with matching labels. The syntax is that of `labelSelector` in `listPools`.
@@ -4339,7 +4378,7 @@ export interface components {
         /** @description State of the rule. */
         AlertRuleStatus: {
             /**
-             * @description Number of alerts from the rule. At most 500; when one ends, another can begin.
+             * @description Number of alerts from the rule. A rule has at most 500 alerts at the same time.
              * @example 1
              */
             alerts: number;
@@ -4410,13 +4449,13 @@ export interface components {
             percentAtStart: number;
             /**
              * Format: double
-             * @description Used share now, in percent. Absent if the pool or the quota does not exist any more; then the alert ends soon.
+             * @description Used share now, in percent. Absent if the pool or the quota no longer exists; the alert then ends soon.
              * @example 87.5
              */
             percentNow?: number;
             /**
              * Format: date-time
-             * @description Time when the pool will be full, as forecast when the alert began. Only if the rule has a `runway`.
+             * @description Time when the pool will be full, as forecast when the alert began. Present only if the rule has a `runway`.
              * @example 2026-03-07T14:00:00Z
              */
             runsOutAt?: string;
@@ -4497,8 +4536,8 @@ export interface components {
         /** @enum {string} */
         HealthStatus: "ok";
         /**
-         * @description A refused request (RFC 9457). In addition to the standard members it has a stable `code`, the invalid parts of the request, and the figures
-         *     that belong to the code.
+         * @description Explanation of a refused request (RFC 9457). The document has the standard members, a stable `code`, the invalid parts of the request, and the
+         *     figures for the code.
          */
         Problem: {
             /**
@@ -4507,8 +4546,8 @@ export interface components {
              */
             type: string;
             /**
-             * @description Meaning of the code. It is the same for every occurrence.
-             * @example Nothing large enough is free
+             * @description Meaning of the code. The title is the same for every occurrence of the code.
+             * @example No free block is large enough
              */
             title: string;
             /**
@@ -4516,7 +4555,7 @@ export interface components {
              * @example 409
              */
             status: number;
-            /** @description One sentence that explains this occurrence, with an alternative that would have worked, if one exists. */
+            /** @description Explanation of this occurrence in one sentence. If an alternative would have worked, the sentence names it. */
             detail: string;
             /**
              * @description Path of the request.
@@ -4533,17 +4572,17 @@ export interface components {
             errors?: components["schemas"]["ProblemField"][];
             /** @description Requested prefix length. For a scope's first claim: the prefix length of the pool that the scope needs. */
             wantedPrefixLength?: number;
-            /** @description Largest free block in the pools tried, as a prefix length. Absent if nothing is free. See `countedAt`. */
+            /** @description Largest free block in the pools that the server tried, as a prefix length. Absent if no address is free. See `countedAt`. */
             largestFreePrefixLength?: number;
-            /** @description Total number of free addresses in the pools tried. See `countedAt`. */
+            /** @description Total number of free addresses in the pools that the server tried. See `countedAt`. */
             availableAddresses?: components["schemas"]["Count"];
             /**
              * Format: date-time
-             * @description Time when the figures were counted, if this was more than a second before the response. The server decided about this request itself, but
-             *     the figures for a pool with many free blocks may come from an earlier request, up to a minute before.
+             * @description Time when the figures were counted. Absent if this was at most a second before the response. The refusal itself is current, but the
+             *     figures for a pool with many free blocks may come from an earlier request, up to a minute before.
              */
             countedAt?: string;
-            /** @description Pools tried, as `project/name`, in order. */
+            /** @description Pools that the server tried, as `project/name`, in order. */
             poolsTried?: string[];
             allowedPrefixLengths?: components["schemas"]["PrefixLengthRange"];
             /**
@@ -4553,8 +4592,8 @@ export interface components {
             claims?: number;
             /**
              * Format: int64
-             * @description Refused batch: number of its claims that fit, in their order; the next claim does not fit. The other capacity figures describe the state
-             *     before the batch, and `requested` covers all claims up to the one that does not fit.
+             * @description For a refused batch: number of claims, from the start of the batch, that would fit. The next claim does not fit. The other capacity
+             *     figures describe the state before the batch. `requested` covers the claims up to and including the claim that does not fit.
              */
             fitting?: number;
             /**
@@ -4584,28 +4623,28 @@ export interface components {
             consumers?: number;
             /** @description Objects that prevent the change, as `project/name`. The list has only objects that the caller can see. */
             conflictsWith?: string[];
-            /** @description Class that made the decision, as `project/name`. */
+            /** @description Class that the server used for the decision, as `project/name`. */
             class?: string;
             /** @description Roles that the class requires and that `scope` does not set. */
             missingRoles?: string[];
-            /** @description Total number of addresses in cool-down in the pools tried. See `countedAt`. */
+            /** @description Total number of addresses in cool-down in the pools that the server tried. See `countedAt`. */
             coolingDownAddresses?: components["schemas"]["Count"];
             /**
              * Format: date-time
              * @description Time when the first block that is large enough will be free again.
              */
             cooledDownAt?: string;
-            /** @description Steps in the decision about the claim, at most 20. `explainClaim` returns up to 500. */
+            /** @description Steps of the decision about the claim, at most 20. `explainClaim` returns up to 500 steps. */
             steps?: components["schemas"]["DecisionStep"][];
             /** @description Quota that refuses the request, as `project/name`. */
             quota?: string;
-            /** @description Measure whose limit the request would exceed. */
+            /** @description Measure of the quota whose limit the request would exceed. */
             measure?: components["schemas"]["QuotaMeasure"];
             /** @description Limit of the quota, or the fixed limit on the number of such objects. */
             limit?: components["schemas"]["Count"];
             /** @description Amount already used. */
             used?: components["schemas"]["Count"];
-            /** @description Additional amount requested. */
+            /** @description Additional amount that the request needs. */
             requested?: components["schemas"]["Count"];
             /** @description Current revision in double quotes, as in the header `ETag`. */
             currentETag?: string;
@@ -4632,53 +4671,53 @@ export interface components {
         /**
          * @description Code of a refusal. A code never changes its meaning. Later versions may add codes.
          *
-         *     | code | status | meaning |
-         *     |---|---|---|
-         *     | `invalid_argument` | 400 | a field, parameter or header is malformed, unknown or read-only, or a filter names an object that does not exist; `errors` names the fields, `missingRoles` the roles that a class requires |
-         *     | `unauthenticated` | 401 | the request has no valid credentials |
-         *     | `permission_denied` | 403 | the caller can see the object but needs a higher role, which `detail` names |
-         *     | `not_found` | 404 | the object does not exist, or the caller cannot see it |
-         *     | `method_not_allowed` | 405 | the path has no such method |
-         *     | `not_acceptable` | 406 | `Accept` permits no media type of the response |
-         *     | `already_exists` | 409 | the name is taken, a claim with this name has another spec, or another class is the default; `conflictsWith` |
-         *     | `overlap` | 409 | the pool overlaps another root pool of the space, or a pool of a class with `uniqueWithin: Class`; `conflictsWith` |
-         *     | `in_use` | 409 | other objects still use or need it; `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
-         *     | `allocation_retained` | 409 | a retained allocation has the block; `conflictsWith` |
-         *     | `pool_exhausted` | 409 | no block that is large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; for a batch `fitting` |
-         *     | `exhausted_by_cooldown` | 409 | the only blocks that are large enough are cooling down; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
-         *     | `pool_draining` | 409 | the pool is draining, and nothing more is carved from it |
-         *     | `no_pool_matches` | 409 | the selector matches no pool that the caller can use |
-         *     | `no_pool_for_class` | 409 | no pool that permits the prefix length lists the class; `class` |
-         *     | `no_default_class` | 409 | the claim names no source, and its family has no default class |
-         *     | `block_taken` | 409 | the exact block of the request is not free |
-         *     | `claim_released` | 409 | the claim that was created with this `Idempotency-Key` has since been released |
-         *     | `quota_exceeded` | 409 | a quota of the project does not permit it now, or the project has the maximum number of such objects; `limit`, `used`, `requested`, and for a quota `quota` and `measure` |
-         *     | `last_admin` | 409 | `platform` would have no admin; members and keys without an expiry time count, roles from a token do not |
-         *     | `consumer_ended` | 409 | the consumer has ended and cannot be used again |
-         *     | `too_many_consumers` | 409 | the claim has reached its maximum number of consumers; `consumers` |
-         *     | `webhooks_disabled` | 409 | the server sends no webhooks |
-         *     | `cursor_expired` | 410 | the changes after this cursor are not available any more; list again, and continue from there |
-         *     | `precondition_failed` | 412 | `If-Match` is stale, or the resource exists although the request has `If-None-Match: *`; `currentETag` |
-         *     | `payload_too_large` | 413 | the body is larger than 1 MiB |
-         *     | `unsupported_media_type` | 415 | the body has an unsupported media type |
-         *     | `never_satisfiable` | 422 | the request would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
-         *     | `prefix_length_rejected` | 422 | the prefix length is outside the bounds of the pool or the class; `allowedPrefixLengths`, `class` |
-         *     | `family_mismatch` | 422 | the address families differ |
-         *     | `immutable_field` | 422 | this field never changes |
-         *     | `idempotency_mismatch` | 422 | the key was used with another request, or by another caller |
-         *     | `precondition_required` | 428 | `If-Match` is missing |
-         *     | `rate_limited` | 429 | too many requests per second or at the same time; `Retry-After`, `RateLimit`, `RateLimit-Policy` |
-         *     | `internal` | 500 | a fault of the server |
-         *     | `contention` | 503 | too many writers changed the same rows or wait for the same pool; safe to repeat |
-         *     | `outcome_unknown` | 503 | the result of the commit could not be read back; repeat with the same key |
-         *     | `unavailable` | 503 | the database does not respond, the server runs its maximum number of requests, or a pool's rows in a region were restored without the other regions' rows; safe to repeat |
-         *     | `deadline` | 504 | the deadline of the request passed |
+         *     | code | status | meaning | fields and headers |
+         *     |---|---|---|---|
+         *     | `invalid_argument` | 400 | a field, parameter or header is malformed, unknown or read-only, or a filter names an object that does not exist | `errors` names the fields; `missingRoles` names the roles that a class requires |
+         *     | `unauthenticated` | 401 | the request has no valid credentials | |
+         *     | `permission_denied` | 403 | the caller can see the object but needs a higher role | `detail` names the role |
+         *     | `not_found` | 404 | the object does not exist, or the caller cannot see it | |
+         *     | `method_not_allowed` | 405 | the path does not have this method | |
+         *     | `not_acceptable` | 406 | `Accept` permits none of the response's media types | |
+         *     | `already_exists` | 409 | the name is taken, a claim with this name has another spec, or another class is the default | `conflictsWith` |
+         *     | `overlap` | 409 | the pool overlaps another root pool in the space, or a pool that lists the same class with `uniqueWithin: Class` | `conflictsWith` |
+         *     | `in_use` | 409 | other objects still use or need the object | `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
+         *     | `allocation_retained` | 409 | a retained allocation has the block | `conflictsWith` |
+         *     | `pool_exhausted` | 409 | no block that is large enough is free now | `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; for a batch `fitting` |
+         *     | `exhausted_by_cooldown` | 409 | the only blocks that are large enough are in cool-down | `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
+         *     | `pool_draining` | 409 | the pool is draining: no more blocks are carved from it | |
+         *     | `no_pool_matches` | 409 | the selector matches no pool that the caller can use | |
+         *     | `no_pool_for_class` | 409 | no pool that lists the class permits the prefix length | `class` |
+         *     | `no_default_class` | 409 | the claim names no source, and its address family has no default class | |
+         *     | `block_taken` | 409 | the requested block is not free | |
+         *     | `claim_released` | 409 | the claim that was created with this `Idempotency-Key` has since been released | |
+         *     | `quota_exceeded` | 409 | a quota does not permit the request now, or the project has the maximum number of such objects | `limit`, `used`, `requested`; for a quota also `quota` and `measure` |
+         *     | `last_admin` | 409 | `platform` would have no admin; members and keys without an expiry time count, roles from a token do not | |
+         *     | `consumer_ended` | 409 | the consumer has ended and cannot be used again | |
+         *     | `too_many_consumers` | 409 | the claim has reached its maximum number of consumers | `consumers` |
+         *     | `webhooks_disabled` | 409 | the server sends no webhooks | |
+         *     | `cursor_expired` | 410 | the changes after this cursor are no longer available; list the objects again, and continue from the new cursor | |
+         *     | `precondition_failed` | 412 | `If-Match` is stale, or the resource exists although the request has `If-None-Match: *` | `currentETag` |
+         *     | `payload_too_large` | 413 | the body is larger than 1 MiB | |
+         *     | `unsupported_media_type` | 415 | the body has an unsupported media type | |
+         *     | `never_satisfiable` | 422 | the request would not fit even if every block were free | `wantedPrefixLength`, `allowedPrefixLengths` |
+         *     | `prefix_length_rejected` | 422 | the prefix length is outside the bounds of the pool or the class | `allowedPrefixLengths`, `class` |
+         *     | `family_mismatch` | 422 | the address families differ | |
+         *     | `immutable_field` | 422 | the field never changes | `errors` names the field |
+         *     | `idempotency_mismatch` | 422 | the `Idempotency-Key` was used with another request, or by another caller | |
+         *     | `precondition_required` | 428 | `If-Match` is missing | |
+         *     | `rate_limited` | 429 | the caller sends too many requests per second or at the same time | `Retry-After`, `RateLimit`, `RateLimit-Policy` |
+         *     | `internal` | 500 | the server has a fault | |
+         *     | `contention` | 503 | too many writers changed the same rows or wait for the same pool; safe to repeat | |
+         *     | `outcome_unknown` | 503 | the server could not read the result of the commit back; repeat with the same key | |
+         *     | `unavailable` | 503 | the database does not respond, the server runs its maximum number of requests, or a pool's rows in one region were restored without the rows of the other regions; safe to repeat | |
+         *     | `deadline` | 504 | the deadline of the request passed | |
          * @enum {string}
          */
         ProblemCode: "invalid_argument" | "unauthenticated" | "permission_denied" | "not_found" | "method_not_allowed" | "not_acceptable" | "unsupported_media_type" | "already_exists" | "overlap" | "in_use" | "allocation_retained" | "pool_exhausted" | "exhausted_by_cooldown" | "pool_draining" | "no_pool_matches" | "no_pool_for_class" | "no_default_class" | "block_taken" | "claim_released" | "quota_exceeded" | "last_admin" | "consumer_ended" | "too_many_consumers" | "webhooks_disabled" | "cursor_expired" | "precondition_failed" | "precondition_required" | "payload_too_large" | "never_satisfiable" | "prefix_length_rejected" | "family_mismatch" | "immutable_field" | "idempotency_mismatch" | "rate_limited" | "contention" | "outcome_unknown" | "unavailable" | "deadline" | "internal";
     };
     responses: {
-        /** @description The caller already has the current version, according to its `If-None-Match`. The response has no body. */
+        /** @description The caller already has the current version, according to the header `If-None-Match`. The response has no body. */
         NotModified: {
             headers: {
                 ETag: components["headers"]["ETag"];
@@ -4688,7 +4727,7 @@ export interface components {
             };
             content?: never;
         };
-        /** @description The resource was deleted (in a dry run: it would be deleted). */
+        /** @description The resource was deleted. In a dry run: it would be deleted. */
         Deleted: {
             headers: {
                 "Dry-Run": components["headers"]["DryRun"];
@@ -4697,8 +4736,8 @@ export interface components {
             content?: never;
         };
         /**
-         * @description The server refused the request; the body has the reason. The operation's `x-problems` lists its possible codes. The table in `ProblemCode` has
-         *     the meaning, the status and the figures for each code. A header with `x-problems` is present only with these codes.
+         * @description The server refused the request; the body has the reason. The operation's `x-problems` lists the possible codes. The table in `ProblemCode` has
+         *     the meaning, the status and the figures for each code. A header that has its own `x-problems` is present only with those codes.
          */
         Problem: {
             headers: {
@@ -4743,8 +4782,8 @@ export interface components {
          */
         ClassName: components["schemas"]["Name"];
         /**
-         * @description Values for the roles that the class requires in addition to the project, as in a claim's `scope`: `role=value`, separated by commas; `-` for a
-         *     class that requires none.
+         * @description Values for the roles that the class requires in addition to the project, as in a claim's `scope`. Write `role=value` for each role, separated
+         *     by commas. Write `-` for a class that requires no other role.
          * @example cluster=web-eu
          */
         ScopeText: string;
@@ -4779,7 +4818,7 @@ export interface components {
          */
         AlertRuleName: components["schemas"]["Name"];
         /**
-         * @description The dead letter's `id`, which the server sent as `webhook-id`.
+         * @description The dead letter's `id`, which the server sent in the header `webhook-id`.
          * @example 0195c2a4-7b10-7c3e-8f21-5d6e7f809112
          */
         DeliveryID: components["schemas"]["UID"];
@@ -4800,10 +4839,7 @@ export interface components {
          * @example 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
          */
         ConsumerUID: components["schemas"]["ConsumerUID"];
-        /**
-         * @description Only objects to which the consumer with this UID is attached, ordered by name. An index serves this filter.
-         *     `realm` names the consumer's realm.
-         */
+        /** @description Only objects to which the consumer with this UID is attached, ordered by name. This filter uses an index. `realm` names the consumer's realm. */
         ConsumerFilter: components["schemas"]["ConsumerUID"];
         /** @description Only consumers in this phase. */
         ConsumerPhaseFilter: components["schemas"]["IPConsumerPhase"];
@@ -4812,11 +4848,11 @@ export interface components {
          * @example 10.20.1.7
          */
         HistoryAddress: components["schemas"]["Address"];
-        /** @description Only the holder at this time, such as `2026-03-03T12:00:00Z`. */
+        /** @description Only the holders at this time, such as `2026-03-03T12:00:00Z`. */
         HistoryAt: components["schemas"]["Time"];
         /**
-         * @description Only events with this subject, such as `key:team-a/pipeline`. The server compares it with the recorded subject, so events from a deleted
-         *     subject are found too.
+         * @description Only events with this subject, such as `key:team-a/pipeline`. The server compares this value with the recorded subjects, so it also finds
+         *     events from a deleted subject.
          */
         SubjectFilter: string;
         /**
@@ -4827,52 +4863,54 @@ export interface components {
         /** @description Only events about this kind of resource. */
         ResourceKindFilter: components["schemas"]["AuditKind"];
         /**
-         * @description Only events about resources with this name. For a grant, use the name of the pool or the space. The server
-         *     compares this with the recorded name: it finds events about a deleted resource too, and refuses no name.
+         * @description Only events about resources with this name. For a grant, use the name of the pool or the space. The server compares this value with the
+         *     recorded names, so it also finds events about a deleted resource, and accepts every name.
          */
         ResourceNameFilter: string;
-        /** @description Only events with this outcome: `ok`, or the refusal code for a missing permission. The audit trail has no other refusals. */
+        /** @description Only events with this outcome: `ok`, or the code of a refusal for a missing permission. The audit trail has no other refusals. */
         OutcomeFilter: components["schemas"]["AuditOutcome"];
         /** @description Only events at this time or later, such as `2026-03-02T00:00:00Z`. */
         SinceFilter: components["schemas"]["Time"];
-        /** @description Only events before this time. It must not be before `since`. */
+        /** @description Only events before this time. The time must not be before `since`. */
         UntilFilter: components["schemas"]["Time"];
-        /** @description Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB. */
+        /** @description Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB. */
         Limit: number;
         /**
-         * @description `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+         * @description `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
          *     cursor from another list.
          */
         Cursor: string;
         /**
-         * @description `changesCursor` from a list or `cursor` from an earlier response, for the same project; the filters may differ. Without it the response starts
-         *     at the current position. The cursor is opaque.
+         * @description `changesCursor` from a list, or `cursor` from an earlier response, for the same project. The filters may differ. Without this parameter, the
+         *     response starts at the current position. The cursor is opaque.
          */
         ChangesAfter: components["schemas"]["ChangesCursor"];
-        /** @description `id` of the last event from a broken stream. The new stream continues after it. This header overrides `after`. */
+        /** @description `id` of the last event from a broken stream. The new stream continues after this event. This header overrides `after`. */
         LastEventID: components["schemas"]["ChangesCursor"];
         /** @description Only changes to objects of these kinds, separated by commas, such as `IPClaim,IPPool`. */
         ChangeKindsFilter: components["schemas"]["ChangeKind"][];
-        /** @description Only changes to objects with this name. An allocation is named by its `uid`, a consumer by `realm/uid`, an alert by `rule/subject`. */
+        /** @description Only changes to objects with this name. Allocations are named `uid`, consumers `realm/uid`, and alerts `rule/subject`. */
         ChangeNameFilter: string;
         /**
-         * @description Only changes to objects with matching labels, in list syntax. When an object no longer matches, the server returns a `Delete`; it may also
-         *     return a `Delete` for an object that never matched. It returns every deletion, whatever labels the object had.
+         * @description Only changes to objects with matching labels. The syntax is that of `labelSelector` in lists. When an object no longer matches, the server
+         *     returns a `Delete`. The server may also return a `Delete` for an object that never matched. It returns every deletion, whatever labels the
+         *     object had.
          */
         ChangeLabelsFilter: string;
         /**
-         * @description Approximate maximum number of items in a response. The response ends with the first audit record that reaches this number or about 256 KiB.
-         *     The changes in one record, at most some hundred, stay together.
+         * @description Approximate maximum number of items in a response. The response ends after the audit record with which it reaches this number or about 256
+         *     KiB. The changes in one record, at most a few hundred, are never divided between responses.
          */
         ChangesLimit: number;
         /** @description Time in seconds that the server waits for a change if there is none. */
         WaitSeconds: number;
         /**
          * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-         *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-         *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-         *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-         *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+         *     some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+         *     may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+         *     that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+         *     block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+         *     `Carve-Read-At` if the server read data.
          */
         ReadConsistency: components["schemas"]["Consistency"];
         /** @description Conditions on labels in Kubernetes syntax, separated by commas. All must match: `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`. */
@@ -4886,22 +4924,25 @@ export interface components {
         /** @description Only allocations in this phase. */
         AllocationPhaseFilter: components["schemas"]["IPAllocationPhase"];
         /**
-         * @description `self`: list the allocations for this project's own claims, including retained ones, in pools of any project. Without it the list has the
-         *     allocations in this project's own pools.
+         * @description `self`: only the allocations for this project's own claims, including retained allocations, in pools of any project. Without this parameter,
+         *     the list has the allocations in this project's own pools.
          */
         HolderFilter: components["schemas"]["AllocationHolder"];
         /** @description Only blocks with this purpose. */
         PurposeFilter: components["schemas"]["IPAllocationPurpose"];
         /**
-         * @description Only pools in this space, `name` or `project/name`. The server refuses a space that the project neither has nor was granted
+         * @description Only pools in this space, given as `name` or `project/name`. The server refuses a space that the project neither owns nor was granted
          *     (`invalid_argument`).
          */
         SpaceFilter: components["schemas"]["RefFilter"];
-        /** @description Only this pool's children, `name` or `project/name`. The server refuses a pool that the project neither has nor can use (`invalid_argument`). */
+        /**
+         * @description Only child pools of this pool, given as `name` or `project/name`. The server refuses a pool that the project neither owns nor can use
+         *     (`invalid_argument`).
+         */
         ParentFilter: components["schemas"]["RefFilter"];
         /**
-         * @description `true`: only root pools, which were carved from a space and not from another pool. The cost depends on the page size and not on the number of
-         *     other pools.
+         * @description `true`: only root pools, which were carved from a space and not from another pool. The cost of the request depends on the page size and not on
+         *     the number of other pools.
          */
         RootsFilter: boolean;
         /**
@@ -4910,62 +4951,65 @@ export interface components {
          */
         VisibilityFilter: components["schemas"]["PoolVisibility"];
         /**
-         * @description Only objects that were carved from this pool, `name` or `project/name`. The server refuses a pool
-         *     (`invalid_argument`) that the project does not have, cannot use and has no block from. The refusal does not
-         *     reveal whether another project has such a pool. So an empty list means that nothing was carved, and never that
-         *     the name is wrong. A deleted pool has no blocks; the audit events for its `resourceName` show its history.
+         * @description Only objects that were carved from this pool, given as `name` or `project/name`. The server refuses a pool that the project does not own,
+         *     cannot use and has no block from (`invalid_argument`). So an empty list means that nothing was carved, and never that the name is wrong. The
+         *     refusal does not reveal whether another project has such a pool. A deleted pool has no blocks; the audit events with its `resourceName` show
+         *     its history.
          */
         PoolFilter: components["schemas"]["RefFilter"];
         /**
-         * @description For pools: only pools that list the class with this name, or that were carved for its scopes. For claims and
-         *     allocations: only those that the class served. The class may belong to the project or to `platform`. If nothing
-         *     matches, and the project can use no class with this name, the server refuses the name (`invalid_argument`).
+         * @description For pools: only pools that list the class with this name, or that were carved for its scopes. For claims and allocations: only objects that
+         *     the class served. The class may belong to the project or to `platform`. If nothing matches, and the project can use no class with this name,
+         *     the server refuses the name (`invalid_argument`).
          */
         ClassFilter: string;
         /**
-         * @description Only claims with this `ownerRef`: its kind, name and uid, separated by `/`. Omit missing parts at the end
-         *     (`Cluster/web-eu`, `//c-7781`). All three parts must match: another `uid` is another owner. An index serves this
-         *     filter.
+         * @description Only claims with this `ownerRef`, written as kind, name and uid, separated by `/`. Omit missing parts at the end, as in `Cluster/web-eu`;
+         *     `//c-7781` has only a uid. All three parts must match: another `uid` is another owner. This filter uses an index.
          */
         OwnerFilter: string;
         /** @description Only blocks inside this CIDR, such as `10.0.0.0/8`, including the CIDR itself. */
         WithinFilter: components["schemas"]["CIDR"];
         /** @description Only blocks that contain this address, such as `10.20.1.7`. */
         ContainsFilter: components["schemas"]["Address"];
-        /** @description With `isDefault`: in the same transaction, remove `isDefault` from the class that is the project's current default for this family. */
+        /**
+         * @description If the request sets `isDefault`, the server removes `isDefault` from the project's current default class for this family, in the same
+         *     transaction.
+         */
         MoveDefault: boolean;
-        /** @description Return the response that the request would get, and write nothing. */
+        /** @description If true, the server returns the response that the request would get, and writes nothing. */
         DryRun: boolean;
         /**
-         * @description Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
-         *     per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
-         *     only this caller has.
+         * @description Any string of visible ASCII characters. Use a new key for each new request, and the same key to repeat a request. The server stores the key in
+         *     the project for 24 hours. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a
+         *     value that only this caller has.
          */
         IdempotencyKey: string;
         /**
-         * @description Current `ETag` on which the change is based, with its quotes, or `*` for any version. Without it the server returns 428, with a stale one 412.
-         *     A weak `ETag` (`W/`) never matches.
+         * @description Current `ETag` on which the change is based, including its quotes, or `*` for any version. The server returns 428 if the header is missing,
+         *     and 412 if the `ETag` is stale. A weak `ETag` (`W/`) never matches.
          * @example *
          */
         IfMatch: components["schemas"]["IfMatchValue"];
         /**
-         * @description Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
-         *     (`W/`) never matches.
+         * @description Delete only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, the server returns 412. A
+         *     weak `ETag` (`W/`) never matches.
          */
         OptionalIfMatch: components["schemas"]["IfMatchValue"];
         /**
-         * @description Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
-         *     the server returns 412.
+         * @description Write only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, or no object has this name
+         *     yet, the server returns 412.
          */
         ReplaceIfMatch: components["schemas"]["IfMatchValue"];
         /**
-         * @description `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-         *     A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
+         * @description `*`: only create the resource. If the resource exists, the server returns 412, even when a client repeats its own successful request after the
+         *     response was lost. So a client that repeats requests must omit this header. If the contract has a `POST` for the resource, the client can also
+         *     send the `POST` with an `Idempotency-Key`.
          */
         CreateOnly: components["schemas"]["CreateOnlyValue"];
         /**
-         * @description `ETag` that the caller already has, with its quotes, a list with several, or `*`. If one is current, the server returns 304 without a body. A
-         *     prefix `W/` makes no difference.
+         * @description `ETag` that the caller already has, including its quotes, or a list of several, or `*`. If one of them is current, the server returns 304
+         *     without a body. The server ignores a prefix `W/`.
          */
         IfNoneMatch: components["schemas"]["IfMatchValue"];
     };
@@ -5002,28 +5046,30 @@ export interface components {
          */
         DryRun: boolean;
         /**
-         * @description Seconds to wait before a repeat. With `exhausted_by_cooldown`: seconds until `cooledDownAt`.
+         * @description Number of seconds to wait before you repeat the request. For `exhausted_by_cooldown`: seconds until `cooledDownAt`.
          * @example 1
          */
         RetryAfter: number;
         /**
-         * @description Remaining budget under the named policy: `r` requests now, and `t` seconds until more are available (draft-ietf-httpapi-ratelimit-headers).
+         * @description Remaining budget under the named policy: `r` requests now, and `t` seconds until more requests are available
+         *     (draft-ietf-httpapi-ratelimit-headers).
          * @example "writes";r=0;t=1
          */
         RateLimit: string;
         /**
-         * @description Policy that counts this request: `reads` or `writes` per caller, or `anonymous` per client address. It permits at most `q` requests in `w`
-         *     seconds (draft-ietf-httpapi-ratelimit-headers).
+         * @description Policy that counts this request: `reads` or `writes` per caller, or `anonymous` per client address. The policy permits at most `q` requests in
+         *     `w` seconds (draft-ietf-httpapi-ratelimit-headers).
          * @example "writes";q=200;w=2
          */
         RateLimitPolicy: string;
         /**
-         * @description `stale` if the response shows the data in this region. Absent if it shows the latest committed state.
+         * @description `stale`: the response shows the data in the server's region. Absent if the response shows the latest committed state.
          * @example stale
          */
         CarveConsistency: components["schemas"]["Consistency"];
         /**
-         * @description Present with `Carve-Consistency`: the response includes everything that was committed before this time. RFC 3339, in UTC.
+         * @description Time of the data, in RFC 3339 format and UTC: the response includes everything that was committed before this time. Present only with
+         *     `Carve-Consistency`.
          * @example 2026-03-02T09:30:00.123456Z
          */
         CarveReadAt: string;
@@ -5042,19 +5088,20 @@ export interface operations {
             query?: {
                 /** @description Conditions on labels in Kubernetes syntax, separated by commas. All must match: `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`. */
                 labelSelector?: components["parameters"]["LabelSelectorFilter"];
-                /** @description Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB. */
+                /** @description Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+                 * @description `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
                  *     cursor from another list.
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
                  * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+                 *     some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+                 *     may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+                 *     that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+                 *     block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+                 *     `Carve-Read-At` if the server read data.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -5081,14 +5128,14 @@ export interface operations {
     createProject: {
         parameters: {
             query?: {
-                /** @description Return the response that the request would get, and write nothing. */
+                /** @description If true, the server returns the response that the request would get, and writes nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
-                 *     per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
-                 *     only this caller has.
+                 * @description Any string of visible ASCII characters. Use a new key for each new request, and the same key to repeat a request. The server stores the key in
+                 *     the project for 24 hours. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a
+                 *     value that only this caller has.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -5122,8 +5169,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description `ETag` that the caller already has, with its quotes, a list with several, or `*`. If one is current, the server returns 304 without a body. A
-                 *     prefix `W/` makes no difference.
+                 * @description `ETag` that the caller already has, including its quotes, or a list of several, or `*`. If one of them is current, the server returns 304
+                 *     without a body. The server ignores a prefix `W/`.
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
@@ -5155,13 +5202,13 @@ export interface operations {
     deleteProject: {
         parameters: {
             query?: {
-                /** @description Return the response that the request would get, and write nothing. */
+                /** @description If true, the server returns the response that the request would get, and writes nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
-                 *     (`W/`) never matches.
+                 * @description Delete only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, the server returns 412. A
+                 *     weak `ETag` (`W/`) never matches.
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
             };
@@ -5183,13 +5230,13 @@ export interface operations {
     patchProject: {
         parameters: {
             query?: {
-                /** @description Return the response that the request would get, and write nothing. */
+                /** @description If true, the server returns the response that the request would get, and writes nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Current `ETag` on which the change is based, with its quotes, or `*` for any version. Without it the server returns 428, with a stale one 412.
-                 *     A weak `ETag` (`W/`) never matches.
+                 * @description Current `ETag` on which the change is based, including its quotes, or `*` for any version. The server returns 428 if the header is missing,
+                 *     and 412 if the `ETag` is stale. A weak `ETag` (`W/`) never matches.
                  * @example *
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -5226,19 +5273,20 @@ export interface operations {
     listMembers: {
         parameters: {
             query?: {
-                /** @description Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB. */
+                /** @description Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+                 * @description `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
                  *     cursor from another list.
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
                  * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+                 *     some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+                 *     may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+                 *     that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+                 *     block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+                 *     `Carve-Read-At` if the server read data.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -5273,8 +5321,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description `ETag` that the caller already has, with its quotes, a list with several, or `*`. If one is current, the server returns 304 without a body. A
-                 *     prefix `W/` makes no difference.
+                 * @description `ETag` that the caller already has, including its quotes, or a list of several, or `*`. If one of them is current, the server returns 304
+                 *     without a body. The server ignores a prefix `W/`.
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
@@ -5311,18 +5359,19 @@ export interface operations {
     putMember: {
         parameters: {
             query?: {
-                /** @description Return the response that the request would get, and write nothing. */
+                /** @description If true, the server returns the response that the request would get, and writes nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
-                 *     the server returns 412.
+                 * @description Write only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, or no object has this name
+                 *     yet, the server returns 412.
                  */
                 "If-Match"?: components["parameters"]["ReplaceIfMatch"];
                 /**
-                 * @description `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-                 *     A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
+                 * @description `*`: only create the resource. If the resource exists, the server returns 412, even when a client repeats its own successful request after the
+                 *     response was lost. So a client that repeats requests must omit this header. If the contract has a `POST` for the resource, the client can also
+                 *     send the `POST` with an `Idempotency-Key`.
                  */
                 "If-None-Match"?: components["parameters"]["CreateOnly"];
             };
@@ -5375,13 +5424,13 @@ export interface operations {
     deleteMember: {
         parameters: {
             query?: {
-                /** @description Return the response that the request would get, and write nothing. */
+                /** @description If true, the server returns the response that the request would get, and writes nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
-                 *     (`W/`) never matches.
+                 * @description Delete only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, the server returns 412. A
+                 *     weak `ETag` (`W/`) never matches.
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
             };
@@ -5408,19 +5457,20 @@ export interface operations {
     listApiKeys: {
         parameters: {
             query?: {
-                /** @description Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB. */
+                /** @description Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+                 * @description `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
                  *     cursor from another list.
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
                  * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+                 *     some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+                 *     may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+                 *     that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+                 *     block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+                 *     `Carve-Read-At` if the server read data.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -5453,14 +5503,14 @@ export interface operations {
     createApiKey: {
         parameters: {
             query?: {
-                /** @description Return the response that the request would get, and write nothing. */
+                /** @description If true, the server returns the response that the request would get, and writes nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
-                 *     per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
-                 *     only this caller has.
+                 * @description Any string of visible ASCII characters. Use a new key for each new request, and the same key to repeat a request. The server stores the key in
+                 *     the project for 24 hours. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a
+                 *     value that only this caller has.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -5531,13 +5581,13 @@ export interface operations {
     deleteApiKey: {
         parameters: {
             query?: {
-                /** @description Return the response that the request would get, and write nothing. */
+                /** @description If true, the server returns the response that the request would get, and writes nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
-                 *     (`W/`) never matches.
+                 * @description Delete only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, the server returns 412. A
+                 *     weak `ETag` (`W/`) never matches.
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
             };
@@ -5564,19 +5614,20 @@ export interface operations {
     listQuotas: {
         parameters: {
             query?: {
-                /** @description Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB. */
+                /** @description Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+                 * @description `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
                  *     cursor from another list.
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
                  * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+                 *     some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+                 *     may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+                 *     that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+                 *     block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+                 *     `Carve-Read-At` if the server read data.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -5642,18 +5693,19 @@ export interface operations {
     putQuota: {
         parameters: {
             query?: {
-                /** @description Return the response that the request would get, and write nothing. */
+                /** @description If true, the server returns the response that the request would get, and writes nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
-                 *     the server returns 412.
+                 * @description Write only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, or no object has this name
+                 *     yet, the server returns 412.
                  */
                 "If-Match"?: components["parameters"]["ReplaceIfMatch"];
                 /**
-                 * @description `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-                 *     A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
+                 * @description `*`: only create the resource. If the resource exists, the server returns 412, even when a client repeats its own successful request after the
+                 *     response was lost. So a client that repeats requests must omit this header. If the contract has a `POST` for the resource, the client can also
+                 *     send the `POST` with an `Idempotency-Key`.
                  */
                 "If-None-Match"?: components["parameters"]["CreateOnly"];
             };
@@ -5677,7 +5729,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The quota as it is now. */
+            /** @description The quota after the request. */
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -5706,13 +5758,13 @@ export interface operations {
     deleteQuota: {
         parameters: {
             query?: {
-                /** @description Return the response that the request would get, and write nothing. */
+                /** @description If true, the server returns the response that the request would get, and writes nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
-                 *     (`W/`) never matches.
+                 * @description Delete only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, the server returns 412. A
+                 *     weak `ETag` (`W/`) never matches.
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
             };
@@ -5741,19 +5793,20 @@ export interface operations {
             query?: {
                 /** @description Conditions on labels in Kubernetes syntax, separated by commas. All must match: `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`. */
                 labelSelector?: components["parameters"]["LabelSelectorFilter"];
-                /** @description Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB. */
+                /** @description Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+                 * @description `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
                  *     cursor from another list.
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
                  * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+                 *     some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+                 *     may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+                 *     that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+                 *     block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+                 *     `Carve-Read-At` if the server read data.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -5786,14 +5839,14 @@ export interface operations {
     createSpace: {
         parameters: {
             query?: {
-                /** @description Return the response that the request would get, and write nothing. */
+                /** @description If true, the server returns the response that the request would get, and writes nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
-                 *     per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
-                 *     only this caller has.
+                 * @description Any string of visible ASCII characters. Use a new key for each new request, and the same key to repeat a request. The server stores the key in
+                 *     the project for 24 hours. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a
+                 *     value that only this caller has.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -5833,8 +5886,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description `ETag` that the caller already has, with its quotes, a list with several, or `*`. If one is current, the server returns 304 without a body. A
-                 *     prefix `W/` makes no difference.
+                 * @description `ETag` that the caller already has, including its quotes, or a list of several, or `*`. If one of them is current, the server returns 304
+                 *     without a body. The server ignores a prefix `W/`.
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
@@ -5871,13 +5924,13 @@ export interface operations {
     deleteSpace: {
         parameters: {
             query?: {
-                /** @description Return the response that the request would get, and write nothing. */
+                /** @description If true, the server returns the response that the request would get, and writes nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
-                 *     (`W/`) never matches.
+                 * @description Delete only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, the server returns 412. A
+                 *     weak `ETag` (`W/`) never matches.
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
             };
@@ -5904,13 +5957,13 @@ export interface operations {
     patchSpace: {
         parameters: {
             query?: {
-                /** @description Return the response that the request would get, and write nothing. */
+                /** @description If true, the server returns the response that the request would get, and writes nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Current `ETag` on which the change is based, with its quotes, or `*` for any version. Without it the server returns 428, with a stale one 412.
-                 *     A weak `ETag` (`W/`) never matches.
+                 * @description Current `ETag` on which the change is based, including its quotes, or `*` for any version. The server returns 428 if the header is missing,
+                 *     and 412 if the `ETag` is stale. A weak `ETag` (`W/`) never matches.
                  * @example *
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -5952,19 +6005,20 @@ export interface operations {
     listSpaceGrants: {
         parameters: {
             query?: {
-                /** @description Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB. */
+                /** @description Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+                 * @description `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
                  *     cursor from another list.
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
                  * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+                 *     some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+                 *     may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+                 *     that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+                 *     block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+                 *     `Carve-Read-At` if the server read data.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -6004,8 +6058,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description `ETag` that the caller already has, with its quotes, a list with several, or `*`. If one is current, the server returns 304 without a body. A
-                 *     prefix `W/` makes no difference.
+                 * @description `ETag` that the caller already has, including its quotes, or a list of several, or `*`. If one of them is current, the server returns 304
+                 *     without a body. The server ignores a prefix `W/`.
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
@@ -6047,18 +6101,19 @@ export interface operations {
     putSpaceGrant: {
         parameters: {
             query?: {
-                /** @description Return the response that the request would get, and write nothing. */
+                /** @description If true, the server returns the response that the request would get, and writes nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
-                 *     the server returns 412.
+                 * @description Write only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, or no object has this name
+                 *     yet, the server returns 412.
                  */
                 "If-Match"?: components["parameters"]["ReplaceIfMatch"];
                 /**
-                 * @description `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-                 *     A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
+                 * @description `*`: only create the resource. If the resource exists, the server returns 412, even when a client repeats its own successful request after the
+                 *     response was lost. So a client that repeats requests must omit this header. If the contract has a `POST` for the resource, the client can also
+                 *     send the `POST` with an `Idempotency-Key`.
                  */
                 "If-None-Match"?: components["parameters"]["CreateOnly"];
             };
@@ -6083,7 +6138,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The grant existed already. */
+            /** @description The grant already existed. */
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -6112,13 +6167,13 @@ export interface operations {
     deleteSpaceGrant: {
         parameters: {
             query?: {
-                /** @description Return the response that the request would get, and write nothing. */
+                /** @description If true, the server returns the response that the request would get, and writes nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
-                 *     (`W/`) never matches.
+                 * @description Delete only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, the server returns 412. A
+                 *     weak `ETag` (`W/`) never matches.
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
             };
@@ -6157,15 +6212,18 @@ export interface operations {
                 /** @description Only this address family. */
                 ipFamily?: components["parameters"]["FamilyFilter"];
                 /**
-                 * @description Only pools in this space, `name` or `project/name`. The server refuses a space that the project neither has nor was granted
+                 * @description Only pools in this space, given as `name` or `project/name`. The server refuses a space that the project neither owns nor was granted
                  *     (`invalid_argument`).
                  */
                 space?: components["parameters"]["SpaceFilter"];
-                /** @description Only this pool's children, `name` or `project/name`. The server refuses a pool that the project neither has nor can use (`invalid_argument`). */
+                /**
+                 * @description Only child pools of this pool, given as `name` or `project/name`. The server refuses a pool that the project neither owns nor can use
+                 *     (`invalid_argument`).
+                 */
                 parent?: components["parameters"]["ParentFilter"];
                 /**
-                 * @description `true`: only root pools, which were carved from a space and not from another pool. The cost depends on the page size and not on the number of
-                 *     other pools.
+                 * @description `true`: only root pools, which were carved from a space and not from another pool. The cost of the request depends on the page size and not on
+                 *     the number of other pools.
                  */
                 roots?: components["parameters"]["RootsFilter"];
                 /**
@@ -6174,28 +6232,29 @@ export interface operations {
                  */
                 visibility?: components["parameters"]["VisibilityFilter"];
                 /**
-                 * @description For pools: only pools that list the class with this name, or that were carved for its scopes. For claims and
-                 *     allocations: only those that the class served. The class may belong to the project or to `platform`. If nothing
-                 *     matches, and the project can use no class with this name, the server refuses the name (`invalid_argument`).
+                 * @description For pools: only pools that list the class with this name, or that were carved for its scopes. For claims and allocations: only objects that
+                 *     the class served. The class may belong to the project or to `platform`. If nothing matches, and the project can use no class with this name,
+                 *     the server refuses the name (`invalid_argument`).
                  */
                 class?: components["parameters"]["ClassFilter"];
                 /** @description Only blocks inside this CIDR, such as `10.0.0.0/8`, including the CIDR itself. */
                 within?: components["parameters"]["WithinFilter"];
                 /** @description Only blocks that contain this address, such as `10.20.1.7`. */
                 contains?: components["parameters"]["ContainsFilter"];
-                /** @description Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB. */
+                /** @description Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+                 * @description `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
                  *     cursor from another list.
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
                  * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+                 *     some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+                 *     may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+                 *     that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+                 *     block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+                 *     `Carve-Read-At` if the server read data.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -6228,14 +6287,14 @@ export interface operations {
     createPool: {
         parameters: {
             query?: {
-                /** @description Return the response that the request would get, and write nothing. */
+                /** @description If true, the server returns the response that the request would get, and writes nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
-                 *     per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
-                 *     only this caller has.
+                 * @description Any string of visible ASCII characters. Use a new key for each new request, and the same key to repeat a request. The server stores the key in
+                 *     the project for 24 hours. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a
+                 *     value that only this caller has.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -6275,10 +6334,11 @@ export interface operations {
             query?: {
                 /**
                  * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+                 *     some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+                 *     may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+                 *     that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+                 *     block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+                 *     `Carve-Read-At` if the server read data.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -6317,13 +6377,13 @@ export interface operations {
     deletePool: {
         parameters: {
             query?: {
-                /** @description Return the response that the request would get, and write nothing. */
+                /** @description If true, the server returns the response that the request would get, and writes nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
-                 *     (`W/`) never matches.
+                 * @description Delete only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, the server returns 412. A
+                 *     weak `ETag` (`W/`) never matches.
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
             };
@@ -6350,13 +6410,13 @@ export interface operations {
     patchPool: {
         parameters: {
             query?: {
-                /** @description Return the response that the request would get, and write nothing. */
+                /** @description If true, the server returns the response that the request would get, and writes nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Current `ETag` on which the change is based, with its quotes, or `*` for any version. Without it the server returns 428, with a stale one 412.
-                 *     A weak `ETag` (`W/`) never matches.
+                 * @description Current `ETag` on which the change is based, including its quotes, or `*` for any version. The server returns 428 if the header is missing,
+                 *     and 412 if the `ETag` is stale. A weak `ETag` (`W/`) never matches.
                  * @example *
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -6399,23 +6459,24 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Selects the free blocks that can contain a block with this length. A length that no block in the pool can have
-                 *     fails with `invalid_argument`.
+                 * @description Only free blocks that can contain a block with this prefix length. The request fails with `invalid_argument`
+                 *     if no block in the pool can have this prefix length.
                  */
                 prefixLength?: components["schemas"]["PrefixLength"];
-                /** @description Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB. */
+                /** @description Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+                 * @description `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
                  *     cursor from another list.
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
                  * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+                 *     some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+                 *     may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+                 *     that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+                 *     block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+                 *     `Carve-Read-At` if the server read data.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -6462,10 +6523,11 @@ export interface operations {
                 depth?: number;
                 /**
                  * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+                 *     some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+                 *     may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+                 *     that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+                 *     block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+                 *     `Carve-Read-At` if the server read data.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -6511,10 +6573,11 @@ export interface operations {
                 points?: number;
                 /**
                  * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+                 *     some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+                 *     may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+                 *     that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+                 *     block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+                 *     `Carve-Read-At` if the server read data.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -6552,19 +6615,20 @@ export interface operations {
     listPoolGrants: {
         parameters: {
             query?: {
-                /** @description Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB. */
+                /** @description Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+                 * @description `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
                  *     cursor from another list.
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
                  * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+                 *     some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+                 *     may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+                 *     that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+                 *     block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+                 *     `Carve-Read-At` if the server read data.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -6604,8 +6668,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description `ETag` that the caller already has, with its quotes, a list with several, or `*`. If one is current, the server returns 304 without a body. A
-                 *     prefix `W/` makes no difference.
+                 * @description `ETag` that the caller already has, including its quotes, or a list of several, or `*`. If one of them is current, the server returns 304
+                 *     without a body. The server ignores a prefix `W/`.
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
@@ -6647,18 +6711,19 @@ export interface operations {
     putPoolGrant: {
         parameters: {
             query?: {
-                /** @description Return the response that the request would get, and write nothing. */
+                /** @description If true, the server returns the response that the request would get, and writes nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
-                 *     the server returns 412.
+                 * @description Write only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, or no object has this name
+                 *     yet, the server returns 412.
                  */
                 "If-Match"?: components["parameters"]["ReplaceIfMatch"];
                 /**
-                 * @description `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-                 *     A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
+                 * @description `*`: only create the resource. If the resource exists, the server returns 412, even when a client repeats its own successful request after the
+                 *     response was lost. So a client that repeats requests must omit this header. If the contract has a `POST` for the resource, the client can also
+                 *     send the `POST` with an `Idempotency-Key`.
                  */
                 "If-None-Match"?: components["parameters"]["CreateOnly"];
             };
@@ -6683,7 +6748,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The grant existed already. */
+            /** @description The grant already existed. */
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -6712,13 +6777,13 @@ export interface operations {
     deletePoolGrant: {
         parameters: {
             query?: {
-                /** @description Return the response that the request would get, and write nothing. */
+                /** @description If true, the server returns the response that the request would get, and writes nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
-                 *     (`W/`) never matches.
+                 * @description Delete only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, the server returns 412. A
+                 *     weak `ETag` (`W/`) never matches.
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
             };
@@ -6754,19 +6819,20 @@ export interface operations {
                 labelSelector?: components["parameters"]["LabelSelectorFilter"];
                 /** @description Only this address family. */
                 ipFamily?: components["parameters"]["FamilyFilter"];
-                /** @description Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB. */
+                /** @description Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+                 * @description `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
                  *     cursor from another list.
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
                  * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+                 *     some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+                 *     may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+                 *     that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+                 *     block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+                 *     `Carve-Read-At` if the server read data.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -6799,16 +6865,19 @@ export interface operations {
     createClass: {
         parameters: {
             query?: {
-                /** @description With `isDefault`: in the same transaction, remove `isDefault` from the class that is the project's current default for this family. */
+                /**
+                 * @description If the request sets `isDefault`, the server removes `isDefault` from the project's current default class for this family, in the same
+                 *     transaction.
+                 */
                 moveDefault?: components["parameters"]["MoveDefault"];
-                /** @description Return the response that the request would get, and write nothing. */
+                /** @description If true, the server returns the response that the request would get, and writes nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
-                 *     per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
-                 *     only this caller has.
+                 * @description Any string of visible ASCII characters. Use a new key for each new request, and the same key to repeat a request. The server stores the key in
+                 *     the project for 24 hours. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a
+                 *     value that only this caller has.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -6848,10 +6917,11 @@ export interface operations {
             query?: {
                 /**
                  * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+                 *     some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+                 *     may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+                 *     that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+                 *     block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+                 *     `Carve-Read-At` if the server read data.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -6890,13 +6960,13 @@ export interface operations {
     deleteClass: {
         parameters: {
             query?: {
-                /** @description Return the response that the request would get, and write nothing. */
+                /** @description If true, the server returns the response that the request would get, and writes nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
-                 *     (`W/`) never matches.
+                 * @description Delete only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, the server returns 412. A
+                 *     weak `ETag` (`W/`) never matches.
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
             };
@@ -6923,15 +6993,18 @@ export interface operations {
     patchClass: {
         parameters: {
             query?: {
-                /** @description With `isDefault`: in the same transaction, remove `isDefault` from the class that is the project's current default for this family. */
+                /**
+                 * @description If the request sets `isDefault`, the server removes `isDefault` from the project's current default class for this family, in the same
+                 *     transaction.
+                 */
                 moveDefault?: components["parameters"]["MoveDefault"];
-                /** @description Return the response that the request would get, and write nothing. */
+                /** @description If true, the server returns the response that the request would get, and writes nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Current `ETag` on which the change is based, with its quotes, or `*` for any version. Without it the server returns 428, with a stale one 412.
-                 *     A weak `ETag` (`W/`) never matches.
+                 * @description Current `ETag` on which the change is based, including its quotes, or `*` for any version. The server returns 428 if the header is missing,
+                 *     and 412 if the `ETag` is stale. A weak `ETag` (`W/`) never matches.
                  * @example *
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -6973,19 +7046,20 @@ export interface operations {
     listScopePools: {
         parameters: {
             query?: {
-                /** @description Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB. */
+                /** @description Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+                 * @description `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
                  *     cursor from another list.
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
                  * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+                 *     some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+                 *     may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+                 *     that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+                 *     block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+                 *     `Carve-Read-At` if the server read data.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -7036,8 +7110,8 @@ export interface operations {
                  */
                 className: components["parameters"]["ClassName"];
                 /**
-                 * @description Values for the roles that the class requires in addition to the project, as in a claim's `scope`: `role=value`, separated by commas; `-` for a
-                 *     class that requires none.
+                 * @description Values for the roles that the class requires in addition to the project, as in a claim's `scope`. Write `role=value` for each role, separated
+                 *     by commas. Write `-` for a class that requires no other role.
                  * @example cluster=web-eu
                  */
                 scope: components["parameters"]["ScopeText"];
@@ -7062,18 +7136,19 @@ export interface operations {
     putScopePool: {
         parameters: {
             query?: {
-                /** @description Return the response that the request would get, and write nothing. */
+                /** @description If true, the server returns the response that the request would get, and writes nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
-                 *     the server returns 412.
+                 * @description Write only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, or no object has this name
+                 *     yet, the server returns 412.
                  */
                 "If-Match"?: components["parameters"]["ReplaceIfMatch"];
                 /**
-                 * @description `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-                 *     A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
+                 * @description `*`: only create the resource. If the resource exists, the server returns 412, even when a client repeats its own successful request after the
+                 *     response was lost. So a client that repeats requests must omit this header. If the contract has a `POST` for the resource, the client can also
+                 *     send the `POST` with an `Idempotency-Key`.
                  */
                 "If-None-Match"?: components["parameters"]["CreateOnly"];
             };
@@ -7089,8 +7164,8 @@ export interface operations {
                  */
                 className: components["parameters"]["ClassName"];
                 /**
-                 * @description Values for the roles that the class requires in addition to the project, as in a claim's `scope`: `role=value`, separated by commas; `-` for a
-                 *     class that requires none.
+                 * @description Values for the roles that the class requires in addition to the project, as in a claim's `scope`. Write `role=value` for each role, separated
+                 *     by commas. Write `-` for a class that requires no other role.
                  * @example cluster=web-eu
                  */
                 scope: components["parameters"]["ScopeText"];
@@ -7099,7 +7174,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The pool existed already. */
+            /** @description The pool already existed. */
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -7129,9 +7204,8 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only claims with this `ownerRef`: its kind, name and uid, separated by `/`. Omit missing parts at the end
-                 *     (`Cluster/web-eu`, `//c-7781`). All three parts must match: another `uid` is another owner. An index serves this
-                 *     filter.
+                 * @description Only claims with this `ownerRef`, written as kind, name and uid, separated by `/`. Omit missing parts at the end, as in `Cluster/web-eu`;
+                 *     `//c-7781` has only a uid. All three parts must match: another `uid` is another owner. This filter uses an index.
                  */
                 owner?: components["parameters"]["OwnerFilter"];
                 /** @description Conditions on labels in Kubernetes syntax, separated by commas. All must match: `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`. */
@@ -7141,42 +7215,40 @@ export interface operations {
                 /** @description Only this address family. */
                 ipFamily?: components["parameters"]["FamilyFilter"];
                 /**
-                 * @description Only objects that were carved from this pool, `name` or `project/name`. The server refuses a pool
-                 *     (`invalid_argument`) that the project does not have, cannot use and has no block from. The refusal does not
-                 *     reveal whether another project has such a pool. So an empty list means that nothing was carved, and never that
-                 *     the name is wrong. A deleted pool has no blocks; the audit events for its `resourceName` show its history.
+                 * @description Only objects that were carved from this pool, given as `name` or `project/name`. The server refuses a pool that the project does not own,
+                 *     cannot use and has no block from (`invalid_argument`). So an empty list means that nothing was carved, and never that the name is wrong. The
+                 *     refusal does not reveal whether another project has such a pool. A deleted pool has no blocks; the audit events with its `resourceName` show
+                 *     its history.
                  */
                 pool?: components["parameters"]["PoolFilter"];
                 /**
-                 * @description For pools: only pools that list the class with this name, or that were carved for its scopes. For claims and
-                 *     allocations: only those that the class served. The class may belong to the project or to `platform`. If nothing
-                 *     matches, and the project can use no class with this name, the server refuses the name (`invalid_argument`).
+                 * @description For pools: only pools that list the class with this name, or that were carved for its scopes. For claims and allocations: only objects that
+                 *     the class served. The class may belong to the project or to `platform`. If nothing matches, and the project can use no class with this name,
+                 *     the server refuses the name (`invalid_argument`).
                  */
                 class?: components["parameters"]["ClassFilter"];
                 /** @description Only blocks inside this CIDR, such as `10.0.0.0/8`, including the CIDR itself. */
                 within?: components["parameters"]["WithinFilter"];
                 /** @description Only blocks that contain this address, such as `10.20.1.7`. */
                 contains?: components["parameters"]["ContainsFilter"];
-                /**
-                 * @description Only objects to which the consumer with this UID is attached, ordered by name. An index serves this filter.
-                 *     `realm` names the consumer's realm.
-                 */
+                /** @description Only objects to which the consumer with this UID is attached, ordered by name. This filter uses an index. `realm` names the consumer's realm. */
                 consumer?: components["parameters"]["ConsumerFilter"];
                 /** @description The consumer's realm. */
                 realm?: components["parameters"]["RealmQuery"];
-                /** @description Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB. */
+                /** @description Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+                 * @description `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
                  *     cursor from another list.
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
                  * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+                 *     some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+                 *     may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+                 *     that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+                 *     block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+                 *     `Carve-Read-At` if the server read data.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -7209,14 +7281,14 @@ export interface operations {
     createClaim: {
         parameters: {
             query?: {
-                /** @description Return the response that the request would get, and write nothing. */
+                /** @description If true, the server returns the response that the request would get, and writes nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
-                 *     per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
-                 *     only this caller has.
+                 * @description Any string of visible ASCII characters. Use a new key for each new request, and the same key to repeat a request. The server stores the key in
+                 *     the project for 24 hours. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a
+                 *     value that only this caller has.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -7256,17 +7328,18 @@ export interface operations {
             query?: {
                 /**
                  * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+                 *     some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+                 *     may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+                 *     that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+                 *     block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+                 *     `Carve-Read-At` if the server read data.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
             header?: {
                 /**
-                 * @description `ETag` that the caller already has, with its quotes, a list with several, or `*`. If one is current, the server returns 304 without a body. A
-                 *     prefix `W/` makes no difference.
+                 * @description `ETag` that the caller already has, including its quotes, or a list of several, or `*`. If one of them is current, the server returns 304
+                 *     without a body. The server ignores a prefix `W/`.
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
@@ -7305,18 +7378,19 @@ export interface operations {
     putClaim: {
         parameters: {
             query?: {
-                /** @description Return the response that the request would get, and write nothing. */
+                /** @description If true, the server returns the response that the request would get, and writes nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
-                 *     the server returns 412.
+                 * @description Write only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, or no object has this name
+                 *     yet, the server returns 412.
                  */
                 "If-Match"?: components["parameters"]["ReplaceIfMatch"];
                 /**
-                 * @description `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-                 *     A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
+                 * @description `*`: only create the resource. If the resource exists, the server returns 412, even when a client repeats its own successful request after the
+                 *     response was lost. So a client that repeats requests must omit this header. If the contract has a `POST` for the resource, the client can also
+                 *     send the `POST` with an `Idempotency-Key`.
                  */
                 "If-None-Match"?: components["parameters"]["CreateOnly"];
             };
@@ -7369,13 +7443,13 @@ export interface operations {
     deleteClaim: {
         parameters: {
             query?: {
-                /** @description Return the response that the request would get, and write nothing. */
+                /** @description If true, the server returns the response that the request would get, and writes nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
-                 *     (`W/`) never matches.
+                 * @description Delete only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, the server returns 412. A
+                 *     weak `ETag` (`W/`) never matches.
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
             };
@@ -7402,13 +7476,13 @@ export interface operations {
     patchClaim: {
         parameters: {
             query?: {
-                /** @description Return the response that the request would get, and write nothing. */
+                /** @description If true, the server returns the response that the request would get, and writes nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Current `ETag` on which the change is based, with its quotes, or `*` for any version. Without it the server returns 428, with a stale one 412.
-                 *     A weak `ETag` (`W/`) never matches.
+                 * @description Current `ETag` on which the change is based, including its quotes, or `*` for any version. The server returns 428 if the header is missing,
+                 *     and 412 if the `ETag` is stale. A weak `ETag` (`W/`) never matches.
                  * @example *
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -7450,14 +7524,14 @@ export interface operations {
     createClaimBatch: {
         parameters: {
             query?: {
-                /** @description Return the response that the request would get, and write nothing. */
+                /** @description If true, the server returns the response that the request would get, and writes nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
-                 *     per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
-                 *     only this caller has.
+                 * @description Any string of visible ASCII characters. Use a new key for each new request, and the same key to repeat a request. The server stores the key in
+                 *     the project for 24 hours. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a
+                 *     value that only this caller has.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -7493,7 +7567,7 @@ export interface operations {
     releaseClaims: {
         parameters: {
             query?: {
-                /** @description Return the response that the request would get, and write nothing. */
+                /** @description If true, the server returns the response that the request would get, and writes nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: never;
@@ -7512,7 +7586,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The result: released, or counted by the dry run. */
+            /** @description The result of the release or of the dry run. */
             200: {
                 headers: {
                     "Dry-Run": components["headers"]["DryRun"];
@@ -7544,7 +7618,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The block that the claim would get, or the reason why it would fail. */
+            /** @description The block that the claim would get, or the reason why the claim would fail. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7559,19 +7633,20 @@ export interface operations {
     listClaimConsumers: {
         parameters: {
             query?: {
-                /** @description Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB. */
+                /** @description Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+                 * @description `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
                  *     cursor from another list.
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
                  * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+                 *     some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+                 *     may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+                 *     that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+                 *     block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+                 *     `Carve-Read-At` if the server read data.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -7611,18 +7686,19 @@ export interface operations {
             query?: {
                 /** @description The consumer's realm. */
                 realm?: components["parameters"]["RealmQuery"];
-                /** @description Return the response that the request would get, and write nothing. */
+                /** @description If true, the server returns the response that the request would get, and writes nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
-                 *     the server returns 412.
+                 * @description Write only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, or no object has this name
+                 *     yet, the server returns 412.
                  */
                 "If-Match"?: components["parameters"]["ReplaceIfMatch"];
                 /**
-                 * @description `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-                 *     A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
+                 * @description `*`: only create the resource. If the resource exists, the server returns 412, even when a client repeats its own successful request after the
+                 *     response was lost. So a client that repeats requests must omit this header. If the contract has a `POST` for the resource, the client can also
+                 *     send the `POST` with an `Idempotency-Key`.
                  */
                 "If-None-Match"?: components["parameters"]["CreateOnly"];
             };
@@ -7651,7 +7727,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The claim; the consumer was attached already. */
+            /** @description The claim. The consumer was already attached. */
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -7682,13 +7758,13 @@ export interface operations {
             query?: {
                 /** @description The consumer's realm. */
                 realm?: components["parameters"]["RealmQuery"];
-                /** @description Return the response that the request would get, and write nothing. */
+                /** @description If true, the server returns the response that the request would get, and writes nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
-                 *     (`W/`) never matches.
+                 * @description Delete only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, the server returns 412. A
+                 *     weak `ETag` (`W/`) never matches.
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
             };
@@ -7720,7 +7796,7 @@ export interface operations {
     renewConsumers: {
         parameters: {
             query?: {
-                /** @description Return the response that the request would get, and write nothing. */
+                /** @description If true, the server returns the response that the request would get, and writes nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: never;
@@ -7787,7 +7863,7 @@ export interface operations {
     confirmExpiry: {
         parameters: {
             query?: {
-                /** @description Return the response that the request would get, and write nothing. */
+                /** @description If true, the server returns the response that the request would get, and writes nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: never;
@@ -7825,19 +7901,20 @@ export interface operations {
             query?: {
                 /** @description Only consumers in this phase. */
                 phase?: components["parameters"]["ConsumerPhaseFilter"];
-                /** @description Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB. */
+                /** @description Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+                 * @description `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
                  *     cursor from another list.
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
                  * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+                 *     some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+                 *     may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+                 *     that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+                 *     block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+                 *     `Carve-Read-At` if the server read data.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -7877,8 +7954,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description `ETag` that the caller already has, with its quotes, a list with several, or `*`. If one is current, the server returns 304 without a body. A
-                 *     prefix `W/` makes no difference.
+                 * @description `ETag` that the caller already has, including its quotes, or a list of several, or `*`. If one of them is current, the server returns 304
+                 *     without a body. The server ignores a prefix `W/`.
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
@@ -7920,18 +7997,19 @@ export interface operations {
     putConsumer: {
         parameters: {
             query?: {
-                /** @description Return the response that the request would get, and write nothing. */
+                /** @description If true, the server returns the response that the request would get, and writes nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
-                 *     the server returns 412.
+                 * @description Write only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, or no object has this name
+                 *     yet, the server returns 412.
                  */
                 "If-Match"?: components["parameters"]["ReplaceIfMatch"];
                 /**
-                 * @description `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-                 *     A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
+                 * @description `*`: only create the resource. If the resource exists, the server returns 412, even when a client repeats its own successful request after the
+                 *     response was lost. So a client that repeats requests must omit this header. If the contract has a `POST` for the resource, the client can also
+                 *     send the `POST` with an `Idempotency-Key`.
                  */
                 "If-None-Match"?: components["parameters"]["CreateOnly"];
             };
@@ -7960,7 +8038,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The consumer as it is now. */
+            /** @description The consumer after the request. */
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -7989,13 +8067,13 @@ export interface operations {
     endConsumer: {
         parameters: {
             query?: {
-                /** @description Return the response that the request would get, and write nothing. */
+                /** @description If true, the server returns the response that the request would get, and writes nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
-                 *     (`W/`) never matches.
+                 * @description Delete only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, the server returns 412. A
+                 *     weak `ETag` (`W/`) never matches.
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
             };
@@ -8038,8 +8116,8 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description `self`: list the allocations for this project's own claims, including retained ones, in pools of any project. Without it the list has the
-                 *     allocations in this project's own pools.
+                 * @description `self`: only the allocations for this project's own claims, including retained allocations, in pools of any project. Without this parameter,
+                 *     the list has the allocations in this project's own pools.
                  */
                 holder?: components["parameters"]["HolderFilter"];
                 /** @description Only allocations in this phase. */
@@ -8049,35 +8127,36 @@ export interface operations {
                 /** @description Only this address family. */
                 ipFamily?: components["parameters"]["FamilyFilter"];
                 /**
-                 * @description Only objects that were carved from this pool, `name` or `project/name`. The server refuses a pool
-                 *     (`invalid_argument`) that the project does not have, cannot use and has no block from. The refusal does not
-                 *     reveal whether another project has such a pool. So an empty list means that nothing was carved, and never that
-                 *     the name is wrong. A deleted pool has no blocks; the audit events for its `resourceName` show its history.
+                 * @description Only objects that were carved from this pool, given as `name` or `project/name`. The server refuses a pool that the project does not own,
+                 *     cannot use and has no block from (`invalid_argument`). So an empty list means that nothing was carved, and never that the name is wrong. The
+                 *     refusal does not reveal whether another project has such a pool. A deleted pool has no blocks; the audit events with its `resourceName` show
+                 *     its history.
                  */
                 pool?: components["parameters"]["PoolFilter"];
                 /**
-                 * @description For pools: only pools that list the class with this name, or that were carved for its scopes. For claims and
-                 *     allocations: only those that the class served. The class may belong to the project or to `platform`. If nothing
-                 *     matches, and the project can use no class with this name, the server refuses the name (`invalid_argument`).
+                 * @description For pools: only pools that list the class with this name, or that were carved for its scopes. For claims and allocations: only objects that
+                 *     the class served. The class may belong to the project or to `platform`. If nothing matches, and the project can use no class with this name,
+                 *     the server refuses the name (`invalid_argument`).
                  */
                 class?: components["parameters"]["ClassFilter"];
                 /** @description Only blocks inside this CIDR, such as `10.0.0.0/8`, including the CIDR itself. */
                 within?: components["parameters"]["WithinFilter"];
                 /** @description Only blocks that contain this address, such as `10.20.1.7`. */
                 contains?: components["parameters"]["ContainsFilter"];
-                /** @description Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB. */
+                /** @description Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+                 * @description `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
                  *     cursor from another list.
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
                  * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+                 *     some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+                 *     may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+                 *     that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+                 *     block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+                 *     `Carve-Read-At` if the server read data.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -8112,17 +8191,18 @@ export interface operations {
             query?: {
                 /**
                  * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+                 *     some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+                 *     may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+                 *     that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+                 *     block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+                 *     `Carve-Read-At` if the server read data.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
             header?: {
                 /**
-                 * @description `ETag` that the caller already has, with its quotes, a list with several, or `*`. If one is current, the server returns 304 without a body. A
-                 *     prefix `W/` makes no difference.
+                 * @description `ETag` that the caller already has, including its quotes, or a list of several, or `*`. If one of them is current, the server returns 304
+                 *     without a body. The server ignores a prefix `W/`.
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
@@ -8161,13 +8241,13 @@ export interface operations {
     deleteAllocation: {
         parameters: {
             query?: {
-                /** @description Return the response that the request would get, and write nothing. */
+                /** @description If true, the server returns the response that the request would get, and writes nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
-                 *     (`W/`) never matches.
+                 * @description Delete only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, the server returns 412. A
+                 *     weak `ETag` (`W/`) never matches.
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
             };
@@ -8195,8 +8275,8 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only events with this subject, such as `key:team-a/pipeline`. The server compares it with the recorded subject, so events from a deleted
-                 *     subject are found too.
+                 * @description Only events with this subject, such as `key:team-a/pipeline`. The server compares this value with the recorded subjects, so it also finds
+                 *     events from a deleted subject.
                  */
                 subject?: components["parameters"]["SubjectFilter"];
                 /**
@@ -8207,29 +8287,30 @@ export interface operations {
                 /** @description Only events about this kind of resource. */
                 resourceKind?: components["parameters"]["ResourceKindFilter"];
                 /**
-                 * @description Only events about resources with this name. For a grant, use the name of the pool or the space. The server
-                 *     compares this with the recorded name: it finds events about a deleted resource too, and refuses no name.
+                 * @description Only events about resources with this name. For a grant, use the name of the pool or the space. The server compares this value with the
+                 *     recorded names, so it also finds events about a deleted resource, and accepts every name.
                  */
                 resourceName?: components["parameters"]["ResourceNameFilter"];
-                /** @description Only events with this outcome: `ok`, or the refusal code for a missing permission. The audit trail has no other refusals. */
+                /** @description Only events with this outcome: `ok`, or the code of a refusal for a missing permission. The audit trail has no other refusals. */
                 outcome?: components["parameters"]["OutcomeFilter"];
                 /** @description Only events at this time or later, such as `2026-03-02T00:00:00Z`. */
                 since?: components["parameters"]["SinceFilter"];
-                /** @description Only events before this time. It must not be before `since`. */
+                /** @description Only events before this time. The time must not be before `since`. */
                 until?: components["parameters"]["UntilFilter"];
-                /** @description Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB. */
+                /** @description Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+                 * @description `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
                  *     cursor from another list.
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
                  * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+                 *     some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+                 *     may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+                 *     that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+                 *     block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+                 *     `Carve-Read-At` if the server read data.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -8267,21 +8348,22 @@ export interface operations {
                  * @example 10.20.1.7
                  */
                 address: components["parameters"]["HistoryAddress"];
-                /** @description Only the holder at this time, such as `2026-03-03T12:00:00Z`. */
+                /** @description Only the holders at this time, such as `2026-03-03T12:00:00Z`. */
                 at?: components["parameters"]["HistoryAt"];
-                /** @description Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB. */
+                /** @description Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+                 * @description `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
                  *     cursor from another list.
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
                  * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+                 *     some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+                 *     may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+                 *     that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+                 *     block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+                 *     `Carve-Read-At` if the server read data.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -8315,29 +8397,30 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description `changesCursor` from a list or `cursor` from an earlier response, for the same project; the filters may differ. Without it the response starts
-                 *     at the current position. The cursor is opaque.
+                 * @description `changesCursor` from a list, or `cursor` from an earlier response, for the same project. The filters may differ. Without this parameter, the
+                 *     response starts at the current position. The cursor is opaque.
                  */
                 after?: components["parameters"]["ChangesAfter"];
                 /** @description Only changes to objects of these kinds, separated by commas, such as `IPClaim,IPPool`. */
                 resourceKind?: components["parameters"]["ChangeKindsFilter"];
-                /** @description Only changes to objects with this name. An allocation is named by its `uid`, a consumer by `realm/uid`, an alert by `rule/subject`. */
+                /** @description Only changes to objects with this name. Allocations are named `uid`, consumers `realm/uid`, and alerts `rule/subject`. */
                 resourceName?: components["parameters"]["ChangeNameFilter"];
                 /**
-                 * @description Only changes to objects with matching labels, in list syntax. When an object no longer matches, the server returns a `Delete`; it may also
-                 *     return a `Delete` for an object that never matched. It returns every deletion, whatever labels the object had.
+                 * @description Only changes to objects with matching labels. The syntax is that of `labelSelector` in lists. When an object no longer matches, the server
+                 *     returns a `Delete`. The server may also return a `Delete` for an object that never matched. It returns every deletion, whatever labels the
+                 *     object had.
                  */
                 labelSelector?: components["parameters"]["ChangeLabelsFilter"];
                 /** @description Time in seconds that the server waits for a change if there is none. */
                 waitSeconds?: components["parameters"]["WaitSeconds"];
                 /**
-                 * @description Approximate maximum number of items in a response. The response ends with the first audit record that reaches this number or about 256 KiB.
-                 *     The changes in one record, at most some hundred, stay together.
+                 * @description Approximate maximum number of items in a response. The response ends after the audit record with which it reaches this number or about 256
+                 *     KiB. The changes in one record, at most a few hundred, are never divided between responses.
                  */
                 limit?: components["parameters"]["ChangesLimit"];
             };
             header?: {
-                /** @description `id` of the last event from a broken stream. The new stream continues after it. This header overrides `after`. */
+                /** @description `id` of the last event from a broken stream. The new stream continues after this event. This header overrides `after`. */
                 "Last-Event-ID"?: components["parameters"]["LastEventID"];
             };
             path: {
@@ -8367,19 +8450,20 @@ export interface operations {
     listWebhooks: {
         parameters: {
             query?: {
-                /** @description Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB. */
+                /** @description Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+                 * @description `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
                  *     cursor from another list.
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
                  * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+                 *     some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+                 *     may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+                 *     that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+                 *     block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+                 *     `Carve-Read-At` if the server read data.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -8412,14 +8496,14 @@ export interface operations {
     createWebhook: {
         parameters: {
             query?: {
-                /** @description Return the response that the request would get, and write nothing. */
+                /** @description If true, the server returns the response that the request would get, and writes nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
-                 *     per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
-                 *     only this caller has.
+                 * @description Any string of visible ASCII characters. Use a new key for each new request, and the same key to repeat a request. The server stores the key in
+                 *     the project for 24 hours. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a
+                 *     value that only this caller has.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -8490,13 +8574,13 @@ export interface operations {
     deleteWebhook: {
         parameters: {
             query?: {
-                /** @description Return the response that the request would get, and write nothing. */
+                /** @description If true, the server returns the response that the request would get, and writes nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
-                 *     (`W/`) never matches.
+                 * @description Delete only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, the server returns 412. A
+                 *     weak `ETag` (`W/`) never matches.
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
             };
@@ -8523,13 +8607,13 @@ export interface operations {
     patchWebhook: {
         parameters: {
             query?: {
-                /** @description Return the response that the request would get, and write nothing. */
+                /** @description If true, the server returns the response that the request would get, and writes nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Current `ETag` on which the change is based, with its quotes, or `*` for any version. Without it the server returns 428, with a stale one 412.
-                 *     A weak `ETag` (`W/`) never matches.
+                 * @description Current `ETag` on which the change is based, including its quotes, or `*` for any version. The server returns 428 if the header is missing,
+                 *     and 412 if the `ETag` is stale. A weak `ETag` (`W/`) never matches.
                  * @example *
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -8571,19 +8655,20 @@ export interface operations {
     listWebhookDeliveries: {
         parameters: {
             query?: {
-                /** @description Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB. */
+                /** @description Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+                 * @description `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
                  *     cursor from another list.
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
                  * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+                 *     some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+                 *     may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+                 *     that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+                 *     block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+                 *     `Carve-Read-At` if the server read data.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -8621,13 +8706,13 @@ export interface operations {
     deleteWebhookDelivery: {
         parameters: {
             query?: {
-                /** @description Return the response that the request would get, and write nothing. */
+                /** @description If true, the server returns the response that the request would get, and writes nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
-                 *     (`W/`) never matches.
+                 * @description Delete only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, the server returns 412. A
+                 *     weak `ETag` (`W/`) never matches.
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
             };
@@ -8643,7 +8728,7 @@ export interface operations {
                  */
                 webhook: components["parameters"]["WebhookName"];
                 /**
-                 * @description The dead letter's `id`, which the server sent as `webhook-id`.
+                 * @description The dead letter's `id`, which the server sent in the header `webhook-id`.
                  * @example 0195c2a4-7b10-7c3e-8f21-5d6e7f809112
                  */
                 delivery: components["parameters"]["DeliveryID"];
@@ -8659,7 +8744,7 @@ export interface operations {
     retryWebhookDelivery: {
         parameters: {
             query?: {
-                /** @description Return the response that the request would get, and write nothing. */
+                /** @description If true, the server returns the response that the request would get, and writes nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: never;
@@ -8675,7 +8760,7 @@ export interface operations {
                  */
                 webhook: components["parameters"]["WebhookName"];
                 /**
-                 * @description The dead letter's `id`, which the server sent as `webhook-id`.
+                 * @description The dead letter's `id`, which the server sent in the header `webhook-id`.
                  * @example 0195c2a4-7b10-7c3e-8f21-5d6e7f809112
                  */
                 delivery: components["parameters"]["DeliveryID"];
@@ -8701,20 +8786,24 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description The address, CIDR, name or label to search for. A value that cannot match finds nothing.
+                 * @description The address, CIDR, name or label to search for. If the value cannot match any object, the response has no items.
                  * @example 10.20.1.7
                  */
                 q: string;
-                /** @description Returns only this kind. Without it one kind can fill the response; `truncated` then shows that other results may be missing. */
+                /**
+                 * @description Only objects of this kind. Without this parameter, objects of one kind can fill the response; `truncated` then shows that other results
+                 *     may be missing.
+                 */
                 kind?: components["schemas"]["SearchKind"];
                 /** @description Maximum number of items. */
                 limit?: number;
                 /**
                  * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+                 *     some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+                 *     may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+                 *     that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+                 *     block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+                 *     `Carve-Read-At` if the server read data.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -8741,19 +8830,20 @@ export interface operations {
     listAlertRules: {
         parameters: {
             query?: {
-                /** @description Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB. */
+                /** @description Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+                 * @description `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
                  *     cursor from another list.
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
                  * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+                 *     some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+                 *     may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+                 *     that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+                 *     block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+                 *     `Carve-Read-At` if the server read data.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -8786,14 +8876,14 @@ export interface operations {
     createAlertRule: {
         parameters: {
             query?: {
-                /** @description Return the response that the request would get, and write nothing. */
+                /** @description If true, the server returns the response that the request would get, and writes nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
-                 *     per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
-                 *     only this caller has.
+                 * @description Any string of visible ASCII characters. Use a new key for each new request, and the same key to repeat a request. The server stores the key in
+                 *     the project for 24 hours. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a
+                 *     value that only this caller has.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -8864,13 +8954,13 @@ export interface operations {
     deleteAlertRule: {
         parameters: {
             query?: {
-                /** @description Return the response that the request would get, and write nothing. */
+                /** @description If true, the server returns the response that the request would get, and writes nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
-                 *     (`W/`) never matches.
+                 * @description Delete only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, the server returns 412. A
+                 *     weak `ETag` (`W/`) never matches.
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
             };
@@ -8897,13 +8987,13 @@ export interface operations {
     patchAlertRule: {
         parameters: {
             query?: {
-                /** @description Return the response that the request would get, and write nothing. */
+                /** @description If true, the server returns the response that the request would get, and writes nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Current `ETag` on which the change is based, with its quotes, or `*` for any version. Without it the server returns 428, with a stale one 412.
-                 *     A weak `ETag` (`W/`) never matches.
+                 * @description Current `ETag` on which the change is based, including its quotes, or `*` for any version. The server returns 428 if the header is missing,
+                 *     and 412 if the `ETag` is stale. A weak `ETag` (`W/`) never matches.
                  * @example *
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -8945,19 +9035,20 @@ export interface operations {
     listAlerts: {
         parameters: {
             query?: {
-                /** @description Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB. */
+                /** @description Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+                 * @description `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
                  *     cursor from another list.
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
                  * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+                 *     some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+                 *     may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+                 *     that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+                 *     block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+                 *     `Carve-Read-At` if the server read data.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -9059,7 +9150,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The process serves. */
+            /** @description The process serves requests. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9080,7 +9171,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Requests can be served. */
+            /** @description The server can serve requests. */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -1257,12 +1257,12 @@ type Alert struct {
 	// Example: 81.25
 	PercentAtStart float64 `json:"percentAtStart"`
 
-	// PercentNow Used share now, in percent. Absent if the pool or the quota does not exist any more; then the alert ends soon.
+	// PercentNow Used share now, in percent. Absent if the pool or the quota no longer exists; the alert then ends soon.
 	//
 	// Example: 87.5
 	PercentNow *float64 `json:"percentNow,omitempty"`
 
-	// RunsOutAt Time when the pool will be full, as forecast when the alert began. Only if the rule has a `runway`.
+	// RunsOutAt Time when the pool will be full, as forecast when the alert began. Present only if the rule has a `runway`.
 	//
 	// Example: 2026-03-07T14:00:00Z
 	RunsOutAt *time.Time `json:"runsOutAt,omitempty"`
@@ -1270,15 +1270,15 @@ type Alert struct {
 
 // AlertList defines model for AlertList.
 type AlertList struct {
-	// ChangesCursor Position from which `listChanges` continues after this list: the time of the read, or shortly before. For a list with several pages, use the
-	// cursor from the first page. Absent with `consistency=stale`.
+	// ChangesCursor Position from which `listChanges` continues after this list: the position at the time of the read, or shortly before. For a list with several
+	// pages, use the cursor from the first page. Absent with `consistency=stale`.
 	//
 	//
 	// Example: AQIDBAUGBwgJCgsMDQ4PEA
 	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
 	Items         []Alert           `json:"items"`
 
-	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
+	// NextCursor Cursor for the next page: send this value as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
@@ -1301,7 +1301,7 @@ type AlertRuleAbout string
 
 // AlertRuleCreate defines model for AlertRuleCreate.
 type AlertRuleCreate struct {
-	// Metadata Metadata for a new resource. It has either `name` or `generateName`; the server sets all fields that are not listed here.
+	// Metadata Metadata for a new resource, with either `name` or `generateName`. The server sets all fields that are not listed here.
 	Metadata CreateMetadata `json:"metadata"`
 
 	// Spec Subject and threshold of a rule. The threshold is either `percent` or `runway`.
@@ -1312,7 +1312,7 @@ type AlertRuleCreate struct {
 type AlertRuleList struct {
 	Items []AlertRule `json:"items"`
 
-	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
+	// NextCursor Cursor for the next page: send this value as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
@@ -1327,25 +1327,25 @@ type AlertRuleSpec struct {
 	// About Objects that a rule watches. A pool that is being drained has no alerts.
 	About AlertRuleAbout `json:"about"`
 
-	// Percent Threshold in percent. An alert begins when a pool's `utilizationPercent`, or the used share of a quota's most used limit, reaches it. The
-	// alert ends when this value is two percentage points below the threshold, or 0.
+	// Percent Threshold in percent. An alert begins when a pool's `utilizationPercent`, or the used share of a quota's most used limit, reaches the
+	// threshold. The alert ends when this percentage is two percentage points below the threshold, or is 0.
 	//
 	//
 	// Example: 80
 	Percent int `json:"percent,omitempty"`
 
-	// Runway Threshold as a duration, at least `1h`. Only for pools, because quotas have no recorded use. An alert begins when a pool will be full
-	// within this time, according to the `runway` that `getPoolUtilization` returns. The alert ends when the pool will last for a tenth longer
-	// than this time, or when it has no forecast and has free addresses.
+	// Runway Threshold as a duration, at least `1h`. Allowed only for pools, because the use of quotas is not recorded. An alert begins when a pool
+	// will be full within this time, according to the `runway` that `getPoolUtilization` returns. The alert ends when the pool will last for a
+	// tenth longer than this time, or when the pool has free addresses and no forecast.
 	//
 	//
 	// Example: 168h
 	Runway Duration `json:"runway,omitempty"`
 
-	// ResourceName Only the pool or the quota with this name. Default: all in the project.
+	// ResourceName Only the pool or the quota with this name. Default: all pools or quotas in the project.
 	ResourceName Name `json:"resourceName,omitempty"`
 
-	// ClassName Only pools from which a class with this name can carve.
+	// ClassName Only pools that a class with this name can use.
 	ClassName Name `json:"className,omitempty"`
 
 	// LabelSelector Only pools with matching labels. The syntax is that of `labelSelector` in `listPools`.
@@ -1356,7 +1356,7 @@ type AlertRuleSpec struct {
 
 // AlertRuleStatus State of the rule.
 type AlertRuleStatus struct {
-	// Alerts Number of alerts from the rule. At most 500; when one ends, another can begin.
+	// Alerts Number of alerts from the rule. A rule has at most 500 alerts at the same time.
 	//
 	// Example: 1
 	Alerts int `json:"alerts"`
@@ -1384,22 +1384,24 @@ type AlertSubjectKind string
 // AllocationHolder Project whose allocations are listed.
 type AllocationHolder string
 
-// AllocationRef Retained allocation to bind to this claim. A claim in this project must have left it. If its pool belongs to another project, this project
-// must still have the right to claim from that pool. The value can be copied from the earlier claim's `status.allocationRef`.
+// AllocationRef Retained allocation to bind to this claim. The allocation must be from an earlier claim in this project. If the allocation's pool belongs to
+// another project, this project must still have the right to claim from the pool. The value can be copied from the earlier claim's
+// `status.allocationRef`.
 type AllocationRef struct {
-	// Name A UUID in lower case. It is never used for another object.
+	// Name A UUID in lower case. The UUID is never used for another object.
 	//
 	// Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
 	Name UID `json:"name"`
 
-	// Project Project that has the allocation's pool. Optional. With any other project, the allocation is not found.
+	// Project Optional: project that owns the allocation's pool. If this is any other project, the server does not find the allocation.
 	Project Name `json:"project,omitempty"`
 }
 
 // AllocationStrategy defines model for AllocationStrategy.
 type AllocationStrategy string
 
-// Annotations Free texts by key. Keys follow the rules for label keys. A text has at most 4,096 UTF-8 bytes, and all texts together have at most 32 KiB.
+// Annotations Free text for each key. Keys follow the rules for label keys. A text has at most 4,096 UTF-8 bytes, and all texts together have at most 32
+// KiB.
 //
 // Example: {"example.com/ticket":"NET-1234"}
 type Annotations map[string]string
@@ -1409,12 +1411,12 @@ type APIKey struct {
 	// Metadata Metadata that every resource has.
 	Metadata Metadata `json:"metadata"`
 
-	// Spec API key settings. They never change.
+	// Spec API key settings, which never change.
 	Spec   APIKeySpec   `json:"spec"`
 	Status APIKeyStatus `json:"status"`
 
-	// Token Token to send as `Authorization: Bearer`. Only the response that creates the key has it: the server does not store it and cannot show it
-	// again.
+	// Token Token to send as `Authorization: Bearer`. Only the response that creates the key has the token. The server does not store the token and
+	// cannot show it again.
 	//
 	//
 	// Example: carve_a3d1c0f5e7b24a689c0b5d2f81e64c37_examplesecretexamplesecretexamplesecretexamplesecret
@@ -1423,10 +1425,10 @@ type APIKey struct {
 
 // APIKeyCreate defines model for ApiKeyCreate.
 type APIKeyCreate struct {
-	// Metadata Metadata for a new resource. It has either `name` or `generateName`; the server sets all fields that are not listed here.
+	// Metadata Metadata for a new resource, with either `name` or `generateName`. The server sets all fields that are not listed here.
 	Metadata CreateMetadata `json:"metadata"`
 
-	// Spec API key settings. They never change.
+	// Spec API key settings, which never change.
 	Spec APIKeySpec `json:"spec"`
 }
 
@@ -1434,7 +1436,7 @@ type APIKeyCreate struct {
 type APIKeyList struct {
 	Items []APIKey `json:"items"`
 
-	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
+	// NextCursor Cursor for the next page: send this value as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
@@ -1443,14 +1445,14 @@ type APIKeyList struct {
 // APIKeyPhase defines model for ApiKeyPhase.
 type APIKeyPhase string
 
-// APIKeySpec API key settings. They never change.
+// APIKeySpec API key settings, which never change.
 type APIKeySpec struct {
 	// Description API key description. At most 1,024 UTF-8 bytes.
 	//
 	// Example: Creates clusters
 	Description string `json:"description,omitempty"`
 
-	// ExpiresAt Time when the key expires, in the future. From then on the server refuses the key. By default the key does not expire. A key with an
+	// ExpiresAt Time in the future when the key expires. After this time, the server refuses the key. By default, the key does not expire. A key with an
 	// expiry time can only create keys that expire at the same time or earlier.
 	ExpiresAt *Time `json:"expiresAt,omitempty"`
 
@@ -1460,7 +1462,7 @@ type APIKeySpec struct {
 
 // APIKeyStatus defines model for ApiKeyStatus.
 type APIKeyStatus struct {
-	// KeyID Public part of the token, 32 hexadecimal digits. It shows to which key a token belongs.
+	// KeyID Public part of the token, 32 hexadecimal digits. This part shows to which key a token belongs.
 	//
 	// Example: a3d1c0f5e7b24a689c0b5d2f81e64c37
 	KeyID string      `json:"keyId"`
@@ -1473,8 +1475,9 @@ type APIKeyStatus struct {
 }
 
 // AuditEvent One change, or one attempt without the required permission. An event never changes. `before` and `after` contain the fields that callers write
-// (`labels`, `annotations`, `spec`). For claims, pools and allocations they also contain the block (`allocatedCIDR`, `poolRef`, `phase`). When a
-// claim is deleted or its block is retained, they also contain the name of the allocation (`allocationRef`). They never contain a secret.
+// (`labels`, `annotations`, `spec`). For claims, pools and allocations, `before` and `after` also contain the block (`allocatedCIDR`, `poolRef`,
+// `phase`). If a claim is deleted or its block is retained, they also contain the name of the allocation (`allocationRef`). They never contain a
+// secret.
 type AuditEvent struct {
 	// ID Identifier of the event. Identifiers are ordered by time.
 	ID UID `json:"id"`
@@ -1482,13 +1485,13 @@ type AuditEvent struct {
 	// At Example: 2026-03-02T09:30:00Z
 	At time.Time `json:"at"`
 
-	// Subject Subject that acted: `key:<project>/<name>` for an API key, `system` for the server itself.
+	// Subject Subject that made the change or the attempt: `key:<project>/<name>` for an API key, `system` for the server itself.
 	//
 	// Example: key:team-a/pipeline
 	Subject string `json:"subject"`
 
-	// Method Method by which the caller was authenticated: an API key (`api-key`), a token from an issuer (`oidc`), or none in development mode (`dev`).
-	// `system` means the server itself. Later versions may add methods.
+	// Method Method by which the caller was authenticated. `api-key`: an API key. `oidc`: a token from an OIDC issuer. `dev`: no authentication, in
+	// development mode. `system`: the server itself made the change. Later versions may add methods.
 	//
 	//
 	// Example: api-key
@@ -1529,7 +1532,7 @@ type AuditEvent struct {
 type AuditEventList struct {
 	Items []AuditEvent `json:"items"`
 
-	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
+	// NextCursor Cursor for the next page: send this value as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
@@ -1561,8 +1564,8 @@ type AuditResource struct {
 	Name string `json:"name,omitempty"`
 }
 
-// AuthMethod Method by which the caller was authenticated: an API key (`api-key`), a token from an issuer (`oidc`), or none in development mode (`dev`).
-// `system` means the server itself. Later versions may add methods.
+// AuthMethod Method by which the caller was authenticated. `api-key`: an API key. `oidc`: a token from an OIDC issuer. `dev`: no authentication, in
+// development mode. `system`: the server itself made the change. Later versions may add methods.
 //
 // Example: api-key
 type AuthMethod = string
@@ -1598,7 +1601,8 @@ type Change struct {
 	// Kind Kind of object whose changes can be followed.
 	Kind ChangeKind `json:"kind"`
 
-	// Name The object's name. An allocation is named by its `uid`, a consumer by `realm/uid`, an alert by `rule/subject`.
+	// Name The object's name. Allocations are named `uid`, consumers `realm/uid`, and alerts `rule/subject`.
+	//
 	//
 	// Example: web-eu
 	Name string `json:"name"`
@@ -1606,10 +1610,10 @@ type Change struct {
 	// Type `Put`: the object has the state in `object`. `Delete`: no object has this name.
 	Type ChangeType `json:"type"`
 
-	// Object Object as its GET returns it now, which may be a later state than at `at`. Absent for a `Delete`.
+	// Object The current object, as a GET returns it. This state may be later than the change at the time `at`. Absent for a `Delete`.
 	Object json.RawMessage `json:"object,omitempty"`
 
-	// At Time when the object changed. If it changed several times: the last known time.
+	// At Time when the object changed. If the object changed several times, this is the last known time.
 	//
 	// Example: 2026-03-02T09:30:00Z
 	At time.Time `json:"at"`
@@ -1625,7 +1629,7 @@ type ChangeKind string
 
 // ChangeList defines model for ChangeList.
 type ChangeList struct {
-	// Cursor Position in a project's changes. It is opaque and gives no access.
+	// Cursor Opaque position in a project's changes. A cursor does not give access to the project.
 	//
 	// Example: AQIDBAUGBwgJCgsMDQ4PEA
 	Cursor ChangesCursor `json:"cursor"`
@@ -1635,64 +1639,64 @@ type ChangeList struct {
 // ChangeType `Put`: the object has the state in `object`. `Delete`: no object has this name.
 type ChangeType string
 
-// ChangesBookmark Position without a change, in an event `bookmark` of a stream.
+// ChangesBookmark Data of an event `bookmark` in a stream: a position without a change.
 type ChangesBookmark struct {
-	// Cursor Position in a project's changes. It is opaque and gives no access.
+	// Cursor Opaque position in a project's changes. A cursor does not give access to the project.
 	//
 	// Example: AQIDBAUGBwgJCgsMDQ4PEA
 	Cursor ChangesCursor `json:"cursor"`
 }
 
-// ChangesCursor Position in a project's changes. It is opaque and gives no access.
+// ChangesCursor Opaque position in a project's changes. A cursor does not give access to the project.
 //
 // Example: AQIDBAUGBwgJCgsMDQ4PEA
 type ChangesCursor = string
 
-// ChangesEnd Reason why a stream ends, in its last event, `end`.
+// ChangesEnd Data of a stream's last event, `end`: the reason why the stream ends.
 type ChangesEnd struct {
 	// Code Code of a refusal. A code never changes its meaning. Later versions may add codes.
 	//
-	// | code | status | meaning |
-	// |---|---|---|
-	// | `invalid_argument` | 400 | a field, parameter or header is malformed, unknown or read-only, or a filter names an object that does not exist; `errors` names the fields, `missingRoles` the roles that a class requires |
-	// | `unauthenticated` | 401 | the request has no valid credentials |
-	// | `permission_denied` | 403 | the caller can see the object but needs a higher role, which `detail` names |
-	// | `not_found` | 404 | the object does not exist, or the caller cannot see it |
-	// | `method_not_allowed` | 405 | the path has no such method |
-	// | `not_acceptable` | 406 | `Accept` permits no media type of the response |
-	// | `already_exists` | 409 | the name is taken, a claim with this name has another spec, or another class is the default; `conflictsWith` |
-	// | `overlap` | 409 | the pool overlaps another root pool of the space, or a pool of a class with `uniqueWithin: Class`; `conflictsWith` |
-	// | `in_use` | 409 | other objects still use or need it; `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
-	// | `allocation_retained` | 409 | a retained allocation has the block; `conflictsWith` |
-	// | `pool_exhausted` | 409 | no block that is large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; for a batch `fitting` |
-	// | `exhausted_by_cooldown` | 409 | the only blocks that are large enough are cooling down; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
-	// | `pool_draining` | 409 | the pool is draining, and nothing more is carved from it |
-	// | `no_pool_matches` | 409 | the selector matches no pool that the caller can use |
-	// | `no_pool_for_class` | 409 | no pool that permits the prefix length lists the class; `class` |
-	// | `no_default_class` | 409 | the claim names no source, and its family has no default class |
-	// | `block_taken` | 409 | the exact block of the request is not free |
-	// | `claim_released` | 409 | the claim that was created with this `Idempotency-Key` has since been released |
-	// | `quota_exceeded` | 409 | a quota of the project does not permit it now, or the project has the maximum number of such objects; `limit`, `used`, `requested`, and for a quota `quota` and `measure` |
-	// | `last_admin` | 409 | `platform` would have no admin; members and keys without an expiry time count, roles from a token do not |
-	// | `consumer_ended` | 409 | the consumer has ended and cannot be used again |
-	// | `too_many_consumers` | 409 | the claim has reached its maximum number of consumers; `consumers` |
-	// | `webhooks_disabled` | 409 | the server sends no webhooks |
-	// | `cursor_expired` | 410 | the changes after this cursor are not available any more; list again, and continue from there |
-	// | `precondition_failed` | 412 | `If-Match` is stale, or the resource exists although the request has `If-None-Match: *`; `currentETag` |
-	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
-	// | `unsupported_media_type` | 415 | the body has an unsupported media type |
-	// | `never_satisfiable` | 422 | the request would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
-	// | `prefix_length_rejected` | 422 | the prefix length is outside the bounds of the pool or the class; `allowedPrefixLengths`, `class` |
-	// | `family_mismatch` | 422 | the address families differ |
-	// | `immutable_field` | 422 | this field never changes |
-	// | `idempotency_mismatch` | 422 | the key was used with another request, or by another caller |
-	// | `precondition_required` | 428 | `If-Match` is missing |
-	// | `rate_limited` | 429 | too many requests per second or at the same time; `Retry-After`, `RateLimit`, `RateLimit-Policy` |
-	// | `internal` | 500 | a fault of the server |
-	// | `contention` | 503 | too many writers changed the same rows or wait for the same pool; safe to repeat |
-	// | `outcome_unknown` | 503 | the result of the commit could not be read back; repeat with the same key |
-	// | `unavailable` | 503 | the database does not respond, the server runs its maximum number of requests, or a pool's rows in a region were restored without the other regions' rows; safe to repeat |
-	// | `deadline` | 504 | the deadline of the request passed |
+	// | code | status | meaning | fields and headers |
+	// |---|---|---|---|
+	// | `invalid_argument` | 400 | a field, parameter or header is malformed, unknown or read-only, or a filter names an object that does not exist | `errors` names the fields; `missingRoles` names the roles that a class requires |
+	// | `unauthenticated` | 401 | the request has no valid credentials | |
+	// | `permission_denied` | 403 | the caller can see the object but needs a higher role | `detail` names the role |
+	// | `not_found` | 404 | the object does not exist, or the caller cannot see it | |
+	// | `method_not_allowed` | 405 | the path does not have this method | |
+	// | `not_acceptable` | 406 | `Accept` permits none of the response's media types | |
+	// | `already_exists` | 409 | the name is taken, a claim with this name has another spec, or another class is the default | `conflictsWith` |
+	// | `overlap` | 409 | the pool overlaps another root pool in the space, or a pool that lists the same class with `uniqueWithin: Class` | `conflictsWith` |
+	// | `in_use` | 409 | other objects still use or need the object | `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
+	// | `allocation_retained` | 409 | a retained allocation has the block | `conflictsWith` |
+	// | `pool_exhausted` | 409 | no block that is large enough is free now | `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; for a batch `fitting` |
+	// | `exhausted_by_cooldown` | 409 | the only blocks that are large enough are in cool-down | `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
+	// | `pool_draining` | 409 | the pool is draining: no more blocks are carved from it | |
+	// | `no_pool_matches` | 409 | the selector matches no pool that the caller can use | |
+	// | `no_pool_for_class` | 409 | no pool that lists the class permits the prefix length | `class` |
+	// | `no_default_class` | 409 | the claim names no source, and its address family has no default class | |
+	// | `block_taken` | 409 | the requested block is not free | |
+	// | `claim_released` | 409 | the claim that was created with this `Idempotency-Key` has since been released | |
+	// | `quota_exceeded` | 409 | a quota does not permit the request now, or the project has the maximum number of such objects | `limit`, `used`, `requested`; for a quota also `quota` and `measure` |
+	// | `last_admin` | 409 | `platform` would have no admin; members and keys without an expiry time count, roles from a token do not | |
+	// | `consumer_ended` | 409 | the consumer has ended and cannot be used again | |
+	// | `too_many_consumers` | 409 | the claim has reached its maximum number of consumers | `consumers` |
+	// | `webhooks_disabled` | 409 | the server sends no webhooks | |
+	// | `cursor_expired` | 410 | the changes after this cursor are no longer available; list the objects again, and continue from the new cursor | |
+	// | `precondition_failed` | 412 | `If-Match` is stale, or the resource exists although the request has `If-None-Match: *` | `currentETag` |
+	// | `payload_too_large` | 413 | the body is larger than 1 MiB | |
+	// | `unsupported_media_type` | 415 | the body has an unsupported media type | |
+	// | `never_satisfiable` | 422 | the request would not fit even if every block were free | `wantedPrefixLength`, `allowedPrefixLengths` |
+	// | `prefix_length_rejected` | 422 | the prefix length is outside the bounds of the pool or the class | `allowedPrefixLengths`, `class` |
+	// | `family_mismatch` | 422 | the address families differ | |
+	// | `immutable_field` | 422 | the field never changes | `errors` names the field |
+	// | `idempotency_mismatch` | 422 | the `Idempotency-Key` was used with another request, or by another caller | |
+	// | `precondition_required` | 428 | `If-Match` is missing | |
+	// | `rate_limited` | 429 | the caller sends too many requests per second or at the same time | `Retry-After`, `RateLimit`, `RateLimit-Policy` |
+	// | `internal` | 500 | the server has a fault | |
+	// | `contention` | 503 | too many writers changed the same rows or wait for the same pool; safe to repeat | |
+	// | `outcome_unknown` | 503 | the server could not read the result of the commit back; repeat with the same key | |
+	// | `unavailable` | 503 | the database does not respond, the server runs its maximum number of requests, or a pool's rows in one region were restored without the rows of the other regions; safe to repeat | |
+	// | `deadline` | 504 | the deadline of the request passed | |
 	Code ProblemCode `json:"code"`
 
 	// Detail Reason and next step, in one sentence.
@@ -1717,7 +1721,9 @@ type ClaimBatchCreate struct {
 
 // ClaimConsumer Consumer to attach when a claim is created.
 type ClaimConsumer struct {
-	// UID A consumer's identifier in its realm, for example a UUID. Do not reuse it: Carve refuses the UID of an ended consumer while it keeps the consumer's record.
+	// UID A consumer's identifier in its realm, for example a UUID. Do not reuse a UID: Carve refuses the UID of an ended consumer while it keeps the
+	// consumer's record.
+	//
 	//
 	// Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
 	UID ConsumerUID `json:"uid"`
@@ -1735,15 +1741,15 @@ type ClaimConsumer struct {
 	// Example: web-1
 	Name string `json:"name,omitempty"`
 
-	// TTLSeconds Time in seconds that the consumer lives without a renewal, by the database clock. Without a TTL it lives until a caller ends it. Set at least
-	// twice the interval between renewals.
+	// TTLSeconds Time to live, in seconds: the time after which the consumer expires if it is not renewed, by the database's clock. Without this value, the
+	// consumer lives until a caller ends it. Set at least twice the interval between renewals.
 	//
 	//
 	// Example: 120
 	TTLSeconds *ConsumerTTL `json:"ttlSeconds,omitempty"`
 }
 
-// ClaimExplanation The result that a claim would have now: its block or the refusal, with the steps in the decision.
+// ClaimExplanation The result that a claim would have now: the block or the refusal, with the steps of the decision.
 type ClaimExplanation struct {
 	Outcome ClaimOutcome `json:"outcome"`
 
@@ -1755,17 +1761,17 @@ type ClaimExplanation struct {
 	// Example: 10.96.4.0/26 would be carved from pool platform/standard-eu by class platform/standard.
 	Detail string `json:"detail"`
 
-	// ClassName Class by which the server decides. Absent if the claim has no class.
+	// ClassName Class that the claim would use. Absent if the claim has no class.
 	//
 	// Example: standard
 	ClassName string `json:"className,omitempty"`
 
-	// ClassProject Project that owns this class.
+	// ClassProject Project that owns the class.
 	//
 	// Example: platform
 	ClassProject string `json:"classProject,omitempty"`
 
-	// PoolRef Pool that the block would come from. Absent if the claim would be refused.
+	// PoolRef Pool from which the block would be carved. Absent if the claim would be refused.
 	PoolRef *ResolvedRef `json:"poolRef,omitempty"`
 
 	// AllocatedCIDR Block that the claim would get. Absent if the claim would be refused.
@@ -1776,13 +1782,14 @@ type ClaimExplanation struct {
 	// PrefixLength The block's prefix length, after defaults are applied. Absent if it is not known.
 	PrefixLength *PrefixLength `json:"prefixLength,omitempty"`
 
-	// ReclaimPolicy Reclaim policy for the block that the claim would have. Absent if the claim would be refused.
+	// ReclaimPolicy Reclaim policy that the claim would have. Absent if the claim would be refused.
 	ReclaimPolicy ReclaimPolicy `json:"reclaimPolicy,omitempty"`
 
-	// Steps Steps in the decision, in order.
+	// Steps Steps of the decision, in order.
 	Steps []DecisionStep `json:"steps"`
 
-	// Remedies Changes that would make the claim succeed, the smallest change first. Empty if the claim would be bound, or if no such change is known.
+	// Remedies Changes that would make the claim succeed, with the smallest change first. Empty if the claim would be bound, or if no such change is
+	// known.
 	Remedies []Remedy `json:"remedies"`
 }
 
@@ -1793,8 +1800,8 @@ type ClaimExplanationRequest struct {
 
 	// Spec Claim settings. `className`, `poolRef`, `poolSelector` or `allocationRef` names the source; at most one is allowed. Without a source, the
 	// claim uses the default class for its address family: the family of `cidr` or `address`, or else `ipFamily`, or else IPv4. `cidr`, `address` or
-	// `prefixLength` selects the block; at most one is allowed. With `allocationRef` the block is known: omit the others. Only `reclaimPolicy` can
-	// change later. The server returns `spec` as the caller wrote it; `status` has the results.
+	// `prefixLength` selects the block; at most one is allowed. With `allocationRef`, omit all three. Only `reclaimPolicy` can change later. The
+	// server returns `spec` as the caller wrote it; `status` has the results.
 	Spec IPClaimSpec `json:"spec"`
 }
 
@@ -1816,7 +1823,7 @@ type ClaimRelease struct {
 	// Skipped Claims that were not released.
 	Skipped []ClaimSkipped `json:"skipped"`
 
-	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
+	// NextCursor Cursor for the next page: send this value as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
@@ -1826,7 +1833,7 @@ type ClaimRelease struct {
 	// Example: 2
 	Count int `json:"count,omitempty"`
 
-	// More Dry run: whether more claims match than were counted. If so, there is no token: narrow the selection, or use `createdBefore`.
+	// More Dry run: whether more claims match than were counted. If true, the response has no token: narrow the selection, or use `createdBefore`.
 	//
 	// Example: false
 	More bool `json:"more,omitempty"`
@@ -1845,7 +1852,7 @@ type ClaimReleaseCreate struct {
 	// CreatedBefore Only claims that were created before this time.
 	CreatedBefore *Time `json:"createdBefore,omitempty"`
 
-	// Cursor `nextCursor` from the previous request. It keeps the bound from that request.
+	// Cursor `nextCursor` from the previous response. The cursor keeps the `token` or `createdBefore` of the previous request.
 	Cursor string `json:"cursor,omitempty"`
 
 	// Limit Maximum number of claims that the request processes.
@@ -1856,7 +1863,7 @@ type ClaimReleaseCreate struct {
 	// Select Conditions that select claims. A claim must meet every condition. `names` cannot be combined with another condition.
 	Select ClaimSelection `json:"select"`
 
-	// Token Token that a dry run with the same `select` returned. Without a `cursor`, this or `createdBefore` is required.
+	// Token Token that a dry run with the same `select` returned. Without a `cursor`, `token` or `createdBefore` is required.
 	Token string `json:"token,omitempty"`
 }
 
@@ -1865,10 +1872,9 @@ type ClaimSelection struct {
 	// ClassName Claims that the class with this name served.
 	ClassName Name `json:"className,omitempty"`
 
-	// Consumer Claims whose only consumer is this one. The server detaches the consumer and releases the claim in the same
-	// transaction, whatever the claim's `whenUnused` is. The consumer stays live. Claims with other consumers stay
-	// unchanged, with this consumer attached; they are not counted. `skipped` lists them with `in_use`; a dry run
-	// lists the first 100.
+	// Consumer Claims whose only consumer is this consumer. The server detaches the consumer and releases the claim in the same transaction, whatever the
+	// claim's `whenUnused` is. The consumer stays live. Claims that also have other consumers do not change and are not counted; this consumer
+	// remains attached. `skipped` lists these claims with `in_use`; a dry run lists the first 100.
 	Consumer *ConsumerSelection `json:"consumer,omitempty"`
 
 	// LabelSelector Claims with these labels, in the syntax that the parameter `labelSelector` has in `listClaims`.
@@ -1897,47 +1903,47 @@ type ClaimSkipped struct {
 
 	// Code Code of a refusal. A code never changes its meaning. Later versions may add codes.
 	//
-	// | code | status | meaning |
-	// |---|---|---|
-	// | `invalid_argument` | 400 | a field, parameter or header is malformed, unknown or read-only, or a filter names an object that does not exist; `errors` names the fields, `missingRoles` the roles that a class requires |
-	// | `unauthenticated` | 401 | the request has no valid credentials |
-	// | `permission_denied` | 403 | the caller can see the object but needs a higher role, which `detail` names |
-	// | `not_found` | 404 | the object does not exist, or the caller cannot see it |
-	// | `method_not_allowed` | 405 | the path has no such method |
-	// | `not_acceptable` | 406 | `Accept` permits no media type of the response |
-	// | `already_exists` | 409 | the name is taken, a claim with this name has another spec, or another class is the default; `conflictsWith` |
-	// | `overlap` | 409 | the pool overlaps another root pool of the space, or a pool of a class with `uniqueWithin: Class`; `conflictsWith` |
-	// | `in_use` | 409 | other objects still use or need it; `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
-	// | `allocation_retained` | 409 | a retained allocation has the block; `conflictsWith` |
-	// | `pool_exhausted` | 409 | no block that is large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; for a batch `fitting` |
-	// | `exhausted_by_cooldown` | 409 | the only blocks that are large enough are cooling down; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
-	// | `pool_draining` | 409 | the pool is draining, and nothing more is carved from it |
-	// | `no_pool_matches` | 409 | the selector matches no pool that the caller can use |
-	// | `no_pool_for_class` | 409 | no pool that permits the prefix length lists the class; `class` |
-	// | `no_default_class` | 409 | the claim names no source, and its family has no default class |
-	// | `block_taken` | 409 | the exact block of the request is not free |
-	// | `claim_released` | 409 | the claim that was created with this `Idempotency-Key` has since been released |
-	// | `quota_exceeded` | 409 | a quota of the project does not permit it now, or the project has the maximum number of such objects; `limit`, `used`, `requested`, and for a quota `quota` and `measure` |
-	// | `last_admin` | 409 | `platform` would have no admin; members and keys without an expiry time count, roles from a token do not |
-	// | `consumer_ended` | 409 | the consumer has ended and cannot be used again |
-	// | `too_many_consumers` | 409 | the claim has reached its maximum number of consumers; `consumers` |
-	// | `webhooks_disabled` | 409 | the server sends no webhooks |
-	// | `cursor_expired` | 410 | the changes after this cursor are not available any more; list again, and continue from there |
-	// | `precondition_failed` | 412 | `If-Match` is stale, or the resource exists although the request has `If-None-Match: *`; `currentETag` |
-	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
-	// | `unsupported_media_type` | 415 | the body has an unsupported media type |
-	// | `never_satisfiable` | 422 | the request would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
-	// | `prefix_length_rejected` | 422 | the prefix length is outside the bounds of the pool or the class; `allowedPrefixLengths`, `class` |
-	// | `family_mismatch` | 422 | the address families differ |
-	// | `immutable_field` | 422 | this field never changes |
-	// | `idempotency_mismatch` | 422 | the key was used with another request, or by another caller |
-	// | `precondition_required` | 428 | `If-Match` is missing |
-	// | `rate_limited` | 429 | too many requests per second or at the same time; `Retry-After`, `RateLimit`, `RateLimit-Policy` |
-	// | `internal` | 500 | a fault of the server |
-	// | `contention` | 503 | too many writers changed the same rows or wait for the same pool; safe to repeat |
-	// | `outcome_unknown` | 503 | the result of the commit could not be read back; repeat with the same key |
-	// | `unavailable` | 503 | the database does not respond, the server runs its maximum number of requests, or a pool's rows in a region were restored without the other regions' rows; safe to repeat |
-	// | `deadline` | 504 | the deadline of the request passed |
+	// | code | status | meaning | fields and headers |
+	// |---|---|---|---|
+	// | `invalid_argument` | 400 | a field, parameter or header is malformed, unknown or read-only, or a filter names an object that does not exist | `errors` names the fields; `missingRoles` names the roles that a class requires |
+	// | `unauthenticated` | 401 | the request has no valid credentials | |
+	// | `permission_denied` | 403 | the caller can see the object but needs a higher role | `detail` names the role |
+	// | `not_found` | 404 | the object does not exist, or the caller cannot see it | |
+	// | `method_not_allowed` | 405 | the path does not have this method | |
+	// | `not_acceptable` | 406 | `Accept` permits none of the response's media types | |
+	// | `already_exists` | 409 | the name is taken, a claim with this name has another spec, or another class is the default | `conflictsWith` |
+	// | `overlap` | 409 | the pool overlaps another root pool in the space, or a pool that lists the same class with `uniqueWithin: Class` | `conflictsWith` |
+	// | `in_use` | 409 | other objects still use or need the object | `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
+	// | `allocation_retained` | 409 | a retained allocation has the block | `conflictsWith` |
+	// | `pool_exhausted` | 409 | no block that is large enough is free now | `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; for a batch `fitting` |
+	// | `exhausted_by_cooldown` | 409 | the only blocks that are large enough are in cool-down | `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
+	// | `pool_draining` | 409 | the pool is draining: no more blocks are carved from it | |
+	// | `no_pool_matches` | 409 | the selector matches no pool that the caller can use | |
+	// | `no_pool_for_class` | 409 | no pool that lists the class permits the prefix length | `class` |
+	// | `no_default_class` | 409 | the claim names no source, and its address family has no default class | |
+	// | `block_taken` | 409 | the requested block is not free | |
+	// | `claim_released` | 409 | the claim that was created with this `Idempotency-Key` has since been released | |
+	// | `quota_exceeded` | 409 | a quota does not permit the request now, or the project has the maximum number of such objects | `limit`, `used`, `requested`; for a quota also `quota` and `measure` |
+	// | `last_admin` | 409 | `platform` would have no admin; members and keys without an expiry time count, roles from a token do not | |
+	// | `consumer_ended` | 409 | the consumer has ended and cannot be used again | |
+	// | `too_many_consumers` | 409 | the claim has reached its maximum number of consumers | `consumers` |
+	// | `webhooks_disabled` | 409 | the server sends no webhooks | |
+	// | `cursor_expired` | 410 | the changes after this cursor are no longer available; list the objects again, and continue from the new cursor | |
+	// | `precondition_failed` | 412 | `If-Match` is stale, or the resource exists although the request has `If-None-Match: *` | `currentETag` |
+	// | `payload_too_large` | 413 | the body is larger than 1 MiB | |
+	// | `unsupported_media_type` | 415 | the body has an unsupported media type | |
+	// | `never_satisfiable` | 422 | the request would not fit even if every block were free | `wantedPrefixLength`, `allowedPrefixLengths` |
+	// | `prefix_length_rejected` | 422 | the prefix length is outside the bounds of the pool or the class | `allowedPrefixLengths`, `class` |
+	// | `family_mismatch` | 422 | the address families differ | |
+	// | `immutable_field` | 422 | the field never changes | `errors` names the field |
+	// | `idempotency_mismatch` | 422 | the `Idempotency-Key` was used with another request, or by another caller | |
+	// | `precondition_required` | 428 | `If-Match` is missing | |
+	// | `rate_limited` | 429 | the caller sends too many requests per second or at the same time | `Retry-After`, `RateLimit`, `RateLimit-Policy` |
+	// | `internal` | 500 | the server has a fault | |
+	// | `contention` | 503 | too many writers changed the same rows or wait for the same pool; safe to repeat | |
+	// | `outcome_unknown` | 503 | the server could not read the result of the commit back; repeat with the same key | |
+	// | `unavailable` | 503 | the database does not respond, the server runs its maximum number of requests, or a pool's rows in one region were restored without the rows of the other regions; safe to repeat | |
+	// | `deadline` | 504 | the deadline of the request passed | |
 	Code ProblemCode `json:"code"`
 
 	// Detail Explanation in one sentence.
@@ -1962,10 +1968,10 @@ type ClassCapacity struct {
 //
 // Example: {"max":28,"min":22}
 type ClassPrefixLengths struct {
-	// Max Smallest block that can be claimed, as a prefix length. By default only the pools limit it.
+	// Max Smallest block that can be claimed, as a prefix length. By default, only the pools limit the size.
 	Max *PrefixLength `json:"max,omitempty"`
 
-	// Min Largest block that can be claimed, as a prefix length. By default only the pools limit it.
+	// Min Largest block that can be claimed, as a prefix length. By default, only the pools limit the size.
 	Min *PrefixLength `json:"min,omitempty"`
 }
 
@@ -2003,9 +2009,11 @@ type Consistency string
 // Example: team-a
 type Consumer = string
 
-// ConsumerAttachment Record that a consumer uses a claim.
+// ConsumerAttachment Record of a consumer that uses a claim.
 type ConsumerAttachment struct {
-	// UID A consumer's identifier in its realm, for example a UUID. Do not reuse it: Carve refuses the UID of an ended consumer while it keeps the consumer's record.
+	// UID A consumer's identifier in its realm, for example a UUID. Do not reuse a UID: Carve refuses the UID of an ended consumer while it keeps the
+	// consumer's record.
+	//
 	//
 	// Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
 	UID ConsumerUID `json:"uid"`
@@ -2025,7 +2033,7 @@ type ConsumerAttachment struct {
 type ConsumerAttachmentList struct {
 	Items []ConsumerAttachment `json:"items"`
 
-	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
+	// NextCursor Cursor for the next page: send this value as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
@@ -2044,31 +2052,32 @@ type ConsumerRenewal struct {
 	// Realm The consumers' realm.
 	Realm string `json:"realm,omitempty"`
 
-	// TTLSeconds New time to live for the consumers, in seconds. By default each consumer keeps its own.
+	// TTLSeconds New time to live for the consumers, in seconds. By default, each consumer keeps its time to live.
 	TTLSeconds *ConsumerTTL `json:"ttlSeconds,omitempty"`
 
 	// Consumers UIDs of the live consumers.
 	Consumers []ConsumerUID `json:"consumers"`
 }
 
-// ConsumerRenewed Result of a renewal. Each UID from the request is in one list. The lists are ordered by UID.
+// ConsumerRenewed Result of a renewal. Each UID from the request is in one of the lists. The lists are ordered by UID.
 type ConsumerRenewed struct {
 	// Renewed Consumers that were renewed, by UID.
 	Renewed []string `json:"renewed"`
 
-	// Ended Consumers that have ended, by UID. They stay ended.
+	// Ended Consumers that have ended, by UID. The renewal does not revive them.
 	Ended []string `json:"ended"`
 
 	// Unknown UIDs without a consumer.
 	Unknown []string `json:"unknown"`
 }
 
-// ConsumerSelection Claims whose only consumer is this one. The server detaches the consumer and releases the claim in the same
-// transaction, whatever the claim's `whenUnused` is. The consumer stays live. Claims with other consumers stay
-// unchanged, with this consumer attached; they are not counted. `skipped` lists them with `in_use`; a dry run
-// lists the first 100.
+// ConsumerSelection Claims whose only consumer is this consumer. The server detaches the consumer and releases the claim in the same transaction, whatever the
+// claim's `whenUnused` is. The consumer stays live. Claims that also have other consumers do not change and are not counted; this consumer
+// remains attached. `skipped` lists these claims with `in_use`; a dry run lists the first 100.
 type ConsumerSelection struct {
-	// UID A consumer's identifier in its realm, for example a UUID. Do not reuse it: Carve refuses the UID of an ended consumer while it keeps the consumer's record.
+	// UID A consumer's identifier in its realm, for example a UUID. Do not reuse a UID: Carve refuses the UID of an ended consumer while it keeps the
+	// consumer's record.
+	//
 	//
 	// Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
 	UID ConsumerUID `json:"uid"`
@@ -2077,13 +2086,14 @@ type ConsumerSelection struct {
 	Realm string `json:"realm,omitempty"`
 }
 
-// ConsumerTTL Time in seconds that the consumer lives without a renewal, by the database clock. Without a TTL it lives until a caller ends it. Set at least
-// twice the interval between renewals.
+// ConsumerTTL Time to live, in seconds: the time after which the consumer expires if it is not renewed, by the database's clock. Without this value, the
+// consumer lives until a caller ends it. Set at least twice the interval between renewals.
 //
 // Example: 120
 type ConsumerTTL = int64
 
-// ConsumerUID A consumer's identifier in its realm, for example a UUID. Do not reuse it: Carve refuses the UID of an ended consumer while it keeps the consumer's record.
+// ConsumerUID A consumer's identifier in its realm, for example a UUID. Do not reuse a UID: Carve refuses the UID of an ended consumer while it keeps the
+// consumer's record.
 //
 // Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
 type ConsumerUID = string
@@ -2093,15 +2103,16 @@ type ConsumerUID = string
 // Example: 65536
 type Count = string
 
-// CreateMetadata Metadata for a new resource. It has either `name` or `generateName`; the server sets all fields that are not listed here.
+// CreateMetadata Metadata for a new resource, with either `name` or `generateName`. The server sets all fields that are not listed here.
 type CreateMetadata struct {
-	// Annotations Free texts by key. Keys follow the rules for label keys. A text has at most 4,096 UTF-8 bytes, and all texts together have at most 32 KiB.
+	// Annotations Free text for each key. Keys follow the rules for label keys. A text has at most 4,096 UTF-8 bytes, and all texts together have at most 32
+	// KiB.
 	//
 	//
 	// Example: {"example.com/ticket":"NET-1234"}
 	Annotations Annotations `json:"annotations,omitempty"`
 
-	// GenerateName Prefix for a generated name. The server appends six characters to it.
+	// GenerateName Prefix for a generated name. The server appends six characters to the prefix.
 	//
 	// Example: web-
 	GenerateName string `json:"generateName,omitempty"`
@@ -2125,8 +2136,8 @@ type CreateOnlyValue = string
 // DecisionKind Kind of object in this step. Later versions may add kinds.
 type DecisionKind string
 
-// DecisionOutcome Result of the step. `chosen`: the object is used. `allowed`: it permits the claim. `skipped`: it was passed over. `refused`: it causes the
-// refusal.
+// DecisionOutcome Result of the step. `chosen`: the object is used. `allowed`: the object permits the claim. `skipped`: the object is not used. `refused`: the
+// object causes the refusal.
 type DecisionOutcome string
 
 // DecisionStep One step in the decision about a claim, and its result.
@@ -2134,15 +2145,15 @@ type DecisionStep struct {
 	// Kind Kind of object in this step. Later versions may add kinds.
 	Kind DecisionKind `json:"kind"`
 
-	// Name The object in this step, as `project/name`. If the server did not choose a pool that the caller's project neither owns nor was granted, it
-	// shows only the project: `platform/(hidden)`.
+	// Name The object in this step, as `project/name`. For a pool that was not chosen and that the caller's project neither owns nor was granted, the
+	// name shows only the pool's project: `platform/(hidden)`.
 	//
 	//
 	// Example: platform/standard
 	Name string `json:"name"`
 
-	// Outcome Result of the step. `chosen`: the object is used. `allowed`: it permits the claim. `skipped`: it was passed over. `refused`: it causes the
-	// refusal.
+	// Outcome Result of the step. `chosen`: the object is used. `allowed`: the object permits the claim. `skipped`: the object is not used. `refused`: the
+	// object causes the refusal.
 	Outcome DecisionOutcome `json:"outcome"`
 
 	// Code Refusal code in this step. Absent without a refusal.
@@ -2170,7 +2181,7 @@ type FreeSummary struct {
 	// Available Number of blocks with this prefix length that could be claimed. Zero if the pool's bounds refuse the length.
 	Available Count `json:"available"`
 
-	// FreeBlocks Number of free blocks with exactly this prefix length. Each is as large as it can be.
+	// FreeBlocks Number of free blocks with exactly this prefix length. Each free block is as large as possible.
 	FreeBlocks Count `json:"freeBlocks"`
 
 	// PrefixLength A prefix length: 0 to 32 for IPv4, 0 to 128 for IPv6.
@@ -2181,7 +2192,7 @@ type FreeSummary struct {
 
 // Grant Permission for a consumer to use a pool or a space.
 type Grant struct {
-	// Metadata Metadata for a member or a grant. Its name refers to another object, and it has no labels.
+	// Metadata Metadata for a member or a grant. Members and grants are named after another object, and have no labels.
 	Metadata PlainMetadata `json:"metadata"`
 	Spec     GrantSpec     `json:"spec"`
 }
@@ -2190,7 +2201,7 @@ type Grant struct {
 type GrantList struct {
 	Items []Grant `json:"items"`
 
-	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
+	// NextCursor Cursor for the next page: send this value as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
@@ -2214,8 +2225,8 @@ type HealthStatus string
 
 // HistoryBecause defines model for HistoryBecause.
 type HistoryBecause struct {
-	// Reason Reason for the detachment: a caller detached the consumer (`Detached`), a caller ended it (`Ended`), or it expired (`Expired`). Later
-	// versions may add reasons.
+	// Reason Reason for the detachment. `Detached`: a caller detached the consumer. `Ended`: a caller ended the consumer. `Expired`: the consumer
+	// expired. Later versions may add reasons.
 	//
 	//
 	// Example: Expired
@@ -2226,13 +2237,15 @@ type HistoryBecause struct {
 	// Example: default
 	Realm string `json:"realm"`
 
-	// UID A consumer's identifier in its realm, for example a UUID. Do not reuse it: Carve refuses the UID of an ended consumer while it keeps the consumer's record.
+	// UID A consumer's identifier in its realm, for example a UUID. Do not reuse a UID: Carve refuses the UID of an ended consumer while it keeps the
+	// consumer's record.
+	//
 	//
 	// Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
 	UID ConsumerUID `json:"uid"`
 }
 
-// HistoryEntry One holder of a block, for the time in one phase. A block that cools down has no holder, so no entry has the phase `CoolingDown`.
+// HistoryEntry One holder of a block during one phase. A block in cool-down has no holder, so no entry has the phase `CoolingDown`.
 type HistoryEntry struct {
 	// AllocatedCIDR The allocated block.
 	//
@@ -2243,8 +2256,9 @@ type HistoryEntry struct {
 	PoolRef ResolvedRef    `json:"poolRef"`
 	Purpose HistoryPurpose `json:"purpose"`
 
-	// Phase `Retained`: the claim was deleted under `reclaimPolicy: Retain`, and the allocation keeps the block. `CoolingDown`: the claim was deleted
-	// under `Delete`, and the block cannot be claimed until its cool-down ends.
+	// Phase `Bound`: a claim, a child pool or a reservation has the block. `Retained`: the claim was deleted with the reclaim policy `Retain`, and the
+	// allocation keeps the block. `CoolingDown`: the claim was deleted with the reclaim policy `Delete`, and the block cannot be claimed until its
+	// cool-down ends.
 	Phase IPAllocationPhase `json:"phase"`
 
 	// Consumer Project that had the block.
@@ -2252,10 +2266,11 @@ type HistoryEntry struct {
 	// Example: team-a
 	Consumer string `json:"consumer"`
 
-	// ClaimRef Purpose `Claim`: claim that had the block, or that had it before it was retained. Absent if the claim belongs to another project.
+	// ClaimRef For the purpose `Claim`: claim that had the block. In the phase `Retained`: claim that had the block before. Absent if the claim belongs
+	// to another project.
 	ClaimRef *ResolvedRef `json:"claimRef,omitempty"`
 
-	// ChildPoolRef Purpose `ChildPool`: pool that had the block.
+	// ChildPoolRef For the purpose `ChildPool`: pool that had the block.
 	ChildPoolRef *ResolvedRef `json:"childPoolRef,omitempty"`
 
 	// Allocation Allocation name. The allocation may not exist any more.
@@ -2279,7 +2294,7 @@ type HistoryEntry struct {
 type HistoryEntryList struct {
 	Items []HistoryEntry `json:"items"`
 
-	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
+	// NextCursor Cursor for the next page: send this value as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
@@ -2288,7 +2303,7 @@ type HistoryEntryList struct {
 // HistoryPurpose defines model for HistoryPurpose.
 type HistoryPurpose string
 
-// IPAllocation The system's record for one allocated block. If another project has the block, the record shows the block and that project; `claimRef`,
+// IPAllocation Carve's record of one allocated block. If another project has the block, the record shows the block and the project that has it; `claimRef`,
 // `ownerRef` and `metadata.createdBy` are absent.
 type IPAllocation struct {
 	// Metadata Metadata that every resource has.
@@ -2299,66 +2314,67 @@ type IPAllocation struct {
 
 // IPAllocationList defines model for IPAllocationList.
 type IPAllocationList struct {
-	// ChangesCursor Position from which `listChanges` continues after this list: the time of the read, or shortly before. For a list with several pages, use the
-	// cursor from the first page. Absent with `consistency=stale`.
+	// ChangesCursor Position from which `listChanges` continues after this list: the position at the time of the read, or shortly before. For a list with several
+	// pages, use the cursor from the first page. Absent with `consistency=stale`.
 	//
 	//
 	// Example: AQIDBAUGBwgJCgsMDQ4PEA
 	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
 	Items         []IPAllocation    `json:"items"`
 
-	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
+	// NextCursor Cursor for the next page: send this value as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
 }
 
-// IPAllocationPhase `Retained`: the claim was deleted under `reclaimPolicy: Retain`, and the allocation keeps the block. `CoolingDown`: the claim was deleted
-// under `Delete`, and the block cannot be claimed until its cool-down ends.
+// IPAllocationPhase `Bound`: a claim, a child pool or a reservation has the block. `Retained`: the claim was deleted with the reclaim policy `Retain`, and the
+// allocation keeps the block. `CoolingDown`: the claim was deleted with the reclaim policy `Delete`, and the block cannot be claimed until its
+// cool-down ends.
 type IPAllocationPhase string
 
-// IPAllocationPurpose The allocation's purpose. A reservation that is not one aligned block has one allocation for each aligned block in it.
+// IPAllocationPurpose The allocation's purpose. If a reservation consists of several aligned blocks, each block has its own allocation.
 type IPAllocationPurpose string
 
 // IPAllocationSpec defines model for IPAllocationSpec.
 type IPAllocationSpec struct {
-	// ChildPoolRef Purpose `ChildPool`: pool that has the block.
+	// ChildPoolRef For the purpose `ChildPool`: pool that has the block.
 	ChildPoolRef *ResolvedRef `json:"childPoolRef,omitempty"`
 
-	// ClaimRef Purpose `Claim`: claim that has the block, or that had it last if the phase is `Retained` or `CoolingDown`. Absent if the claim belongs to
-	// another project.
+	// ClaimRef For the purpose `Claim`: claim that has the block or, in the phases `Retained` and `CoolingDown`, that had the block last. Absent if the
+	// claim belongs to another project.
 	ClaimRef *ResolvedRef `json:"claimRef,omitempty"`
 
-	// ClassName Purpose `Claim`: class that served the claim. Absent if no class served it.
+	// ClassName For the purpose `Claim`: class that served the claim. Absent if no class served the claim.
 	//
 	// Example: standard
 	ClassName string `json:"className,omitempty"`
 
-	// ClassProject Purpose `Claim`: project that owns this class. Absent if no class served the claim.
+	// ClassProject For the purpose `Claim`: project that owns the class. Absent if no class served the claim.
 	//
 	// Example: platform
 	ClassProject string `json:"classProject,omitempty"`
 
-	// Consumer Purpose `Claim`: project that has the block, or that had it last if the phase is `CoolingDown`.
+	// Consumer For the purpose `Claim`: project that has the block or, in the phase `CoolingDown`, that had the block last.
 	//
 	// Example: team-a
 	Consumer string `json:"consumer,omitempty"`
 
-	// OwnerRef Purpose `Claim`: the claim's `ownerRef`. Absent if the claim belongs to another project.
+	// OwnerRef For the purpose `Claim`: the claim's `ownerRef`. Absent if the claim belongs to another project.
 	OwnerRef *OwnerRef `json:"ownerRef,omitempty"`
 
 	// PoolRef Pool from which the block was carved.
 	PoolRef ResolvedRef `json:"poolRef"`
 
-	// Purpose The allocation's purpose. A reservation that is not one aligned block has one allocation for each aligned block in it.
+	// Purpose The allocation's purpose. If a reservation consists of several aligned blocks, each block has its own allocation.
 	Purpose IPAllocationPurpose `json:"purpose"`
 
-	// Reason Purpose `Reservation`: reason for the reservation.
+	// Reason For the purpose `Reservation`: reason for the reservation.
 	//
 	// Example: Network devices
 	Reason string `json:"reason,omitempty"`
 
-	// ReclaimPolicy Purpose `Claim`: reclaim policy for the block when the claim is deleted.
+	// ReclaimPolicy For the purpose `Claim`: reclaim policy for the block when the claim is deleted.
 	ReclaimPolicy ReclaimPolicy `json:"reclaimPolicy,omitempty"`
 }
 
@@ -2369,13 +2385,14 @@ type IPAllocationStatus struct {
 	// Example: 10.20.1.0/24
 	AllocatedCIDR string `json:"allocatedCIDR"`
 
-	// CoolUntil Phase `CoolingDown`: time when the block will be free again. Absent in other phases.
+	// CoolUntil For the phase `CoolingDown`: time when the block will be free again. Absent in other phases.
 	//
 	// Example: 2026-03-05T09:30:00Z
 	CoolUntil *time.Time `json:"coolUntil,omitempty"`
 
-	// Phase `Retained`: the claim was deleted under `reclaimPolicy: Retain`, and the allocation keeps the block. `CoolingDown`: the claim was deleted
-	// under `Delete`, and the block cannot be claimed until its cool-down ends.
+	// Phase `Bound`: a claim, a child pool or a reservation has the block. `Retained`: the claim was deleted with the reclaim policy `Retain`, and the
+	// allocation keeps the block. `CoolingDown`: the claim was deleted with the reclaim policy `Delete`, and the block cannot be claimed until its
+	// cool-down ends.
 	Phase IPAllocationPhase `json:"phase"`
 }
 
@@ -2386,35 +2403,35 @@ type IPClaim struct {
 
 	// Spec Claim settings. `className`, `poolRef`, `poolSelector` or `allocationRef` names the source; at most one is allowed. Without a source, the
 	// claim uses the default class for its address family: the family of `cidr` or `address`, or else `ipFamily`, or else IPv4. `cidr`, `address` or
-	// `prefixLength` selects the block; at most one is allowed. With `allocationRef` the block is known: omit the others. Only `reclaimPolicy` can
-	// change later. The server returns `spec` as the caller wrote it; `status` has the results.
+	// `prefixLength` selects the block; at most one is allowed. With `allocationRef`, omit all three. Only `reclaimPolicy` can change later. The
+	// server returns `spec` as the caller wrote it; `status` has the results.
 	Spec   IPClaimSpec   `json:"spec"`
 	Status IPClaimStatus `json:"status"`
 }
 
 // IPClaimCreate defines model for IPClaimCreate.
 type IPClaimCreate struct {
-	// Metadata Metadata for a new resource. It has either `name` or `generateName`; the server sets all fields that are not listed here.
+	// Metadata Metadata for a new resource, with either `name` or `generateName`. The server sets all fields that are not listed here.
 	Metadata CreateMetadata `json:"metadata"`
 
 	// Spec Claim settings. `className`, `poolRef`, `poolSelector` or `allocationRef` names the source; at most one is allowed. Without a source, the
 	// claim uses the default class for its address family: the family of `cidr` or `address`, or else `ipFamily`, or else IPv4. `cidr`, `address` or
-	// `prefixLength` selects the block; at most one is allowed. With `allocationRef` the block is known: omit the others. Only `reclaimPolicy` can
-	// change later. The server returns `spec` as the caller wrote it; `status` has the results.
+	// `prefixLength` selects the block; at most one is allowed. With `allocationRef`, omit all three. Only `reclaimPolicy` can change later. The
+	// server returns `spec` as the caller wrote it; `status` has the results.
 	Spec IPClaimSpec `json:"spec"`
 }
 
 // IPClaimList defines model for IPClaimList.
 type IPClaimList struct {
-	// ChangesCursor Position from which `listChanges` continues after this list: the time of the read, or shortly before. For a list with several pages, use the
-	// cursor from the first page. Absent with `consistency=stale`.
+	// ChangesCursor Position from which `listChanges` continues after this list: the position at the time of the read, or shortly before. For a list with several
+	// pages, use the cursor from the first page. Absent with `consistency=stale`.
 	//
 	//
 	// Example: AQIDBAUGBwgJCgsMDQ4PEA
 	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
 	Items         []IPClaim         `json:"items"`
 
-	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
+	// NextCursor Cursor for the next page: send this value as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
@@ -2429,45 +2446,45 @@ type IPClaimPhase string
 
 // IPClaimPut defines model for IPClaimPut.
 type IPClaimPut struct {
-	// Metadata Metadata of a resource in a `PUT` request. If it has a `name`, this must be the name in the path.
+	// Metadata Metadata of a resource in a `PUT` request. If `name` is present, it must be the name in the path.
 	Metadata *PutMetadata `json:"metadata,omitempty"`
 
 	// Spec Claim settings. `className`, `poolRef`, `poolSelector` or `allocationRef` names the source; at most one is allowed. Without a source, the
 	// claim uses the default class for its address family: the family of `cidr` or `address`, or else `ipFamily`, or else IPv4. `cidr`, `address` or
-	// `prefixLength` selects the block; at most one is allowed. With `allocationRef` the block is known: omit the others. Only `reclaimPolicy` can
-	// change later. The server returns `spec` as the caller wrote it; `status` has the results.
+	// `prefixLength` selects the block; at most one is allowed. With `allocationRef`, omit all three. Only `reclaimPolicy` can change later. The
+	// server returns `spec` as the caller wrote it; `status` has the results.
 	Spec IPClaimSpec `json:"spec"`
 }
 
 // IPClaimSpec Claim settings. `className`, `poolRef`, `poolSelector` or `allocationRef` names the source; at most one is allowed. Without a source, the
 // claim uses the default class for its address family: the family of `cidr` or `address`, or else `ipFamily`, or else IPv4. `cidr`, `address` or
-// `prefixLength` selects the block; at most one is allowed. With `allocationRef` the block is known: omit the others. Only `reclaimPolicy` can
-// change later. The server returns `spec` as the caller wrote it; `status` has the results.
+// `prefixLength` selects the block; at most one is allowed. With `allocationRef`, omit all three. Only `reclaimPolicy` can change later. The
+// server returns `spec` as the caller wrote it; `status` has the results.
 type IPClaimSpec struct {
 	// Address Exact address to claim, as a /32 or /128.
 	Address Address `json:"address,omitempty"`
 
-	// AllocationRef Retained allocation to bind to this claim. A claim in this project must have left it. If its pool belongs to another project, this project
-	// must still have the right to claim from that pool. The value can be copied from the earlier claim's `status.allocationRef`.
+	// AllocationRef Retained allocation to bind to this claim. The allocation must be from an earlier claim in this project. If the allocation's pool belongs to
+	// another project, this project must still have the right to claim from the pool. The value can be copied from the earlier claim's
+	// `status.allocationRef`.
 	AllocationRef *AllocationRef `json:"allocationRef,omitempty"`
 
 	// CIDR Exact block to claim.
 	CIDR CIDR `json:"cidr,omitempty"`
 
-	// ClassName Class that serves the claim: the project's own class with this name, or else the shared `platform` class. Default, if `poolRef`,
-	// `poolSelector` and `allocationRef` are absent too: the default class for the address family, from the project itself or else from
-	// `platform`.
+	// ClassName Class that serves the claim: the project's own class with this name, or else the shared `platform` class. If `poolRef`, `poolSelector` and
+	// `allocationRef` are absent too, the default is the default class for the address family, from the project itself or else from `platform`.
 	//
 	//
 	// Example: standard
 	ClassName Name `json:"className,omitempty"`
 
 	// Consumers Consumers to attach in the transaction that creates the claim, as `attachConsumer` does. The server does not return this field:
-	// `status.consumers` has their number, and `listClaimConsumers` lists them. If the claim exists already, the server does not compare the
-	// field.
+	// `status.consumers` has the number of consumers, and `listClaimConsumers` lists them. If the claim already exists, the server does not
+	// compare this field.
 	Consumers []ClaimConsumer `json:"consumers,omitempty"`
 
-	// IPFamily Address family. The server uses only classes and pools in this family.
+	// IPFamily Address family. The server uses only classes and pools in this address family.
 	IPFamily IPFamily `json:"ipFamily,omitempty"`
 
 	// MaxConsumers Maximum number of consumers that can be attached at the same time. Default: 1.
@@ -2478,17 +2495,17 @@ type IPClaimSpec struct {
 	// OwnerRef Free text that identifies an object in the caller's own system.
 	OwnerRef *OwnerRef `json:"ownerRef,omitempty"`
 
-	// PoolRef Pool to take the block from: the project's own pool, or a pool that another project shares with it. Only the pool's policy applies. Prefer
-	// a class: a claim that names a pool fails when that pool is full.
+	// PoolRef Pool to take the block from: the project's own pool, or a pool that another project shares with the project. Only the pool's policy
+	// applies. Prefer a class: a claim that names a pool fails when that pool is full.
 	PoolRef *Ref `json:"poolRef,omitempty"`
 
 	// PoolSelector Selects pools by label; the server tries each pool that matches. Deprecated, and still supported. Use a class instead: name it with
 	// `className`, or omit `className` for the default class.
 	//
-	// Conditions on pool labels, with Kubernetes semantics. All conditions must match. At most 32 conditions in total.
-	// An empty selector matches every pool. The server considers the project's own pools, ordered by name, and then
-	// the shared `platform` pools that are granted to the project. It never selects a pool in any other project, even
-	// with a grant and matching labels: to claim from such a pool, use `poolRef`.
+	// The conditions on pool labels have Kubernetes semantics. All conditions must match. A selector has at most 32 conditions in total. An empty
+	// selector matches every pool. The server considers the project's own pools, ordered by name, and then the shared `platform` pools that are
+	// granted to the project. It never selects a pool in any other project, even with a grant and matching labels: to claim from such a pool, use
+	// `poolRef`.
 	//
 	//
 	// Example: {"matchLabels":{"env":"prod"}}
@@ -2498,20 +2515,21 @@ type IPClaimSpec struct {
 	// PrefixLength The block's prefix length. Default: the class's `defaultPrefixLength`, or else the pool's.
 	PrefixLength *PrefixLength `json:"prefixLength,omitempty"`
 
-	// ReclaimPolicy Reclaim policy: treatment of the block when the claim is deleted. `Delete`: the block is free, immediately or after its cool-down.
-	// `Retain`: its allocation keeps the block. Default: the policy under which the allocation in `allocationRef` was retained, or else the
+	// ReclaimPolicy Reclaim policy: what happens to the block when the claim is deleted. `Delete`: the block becomes free, immediately or after its cool-down.
+	// `Retain`: the allocation keeps the block. Default: the policy with which the allocation in `allocationRef` was retained, or else the
 	// class's policy, or else `Delete`. `status.reclaimPolicy` has the policy in force.
 	ReclaimPolicy ReclaimPolicy `json:"reclaimPolicy,omitempty"`
 
-	// Scope Values for the roles that a class with `poolPer` requires, by role. The claim must set all roles of its class; the server ignores other roles.
-	// Without a class the field has no effect. `project` is always the project that claims, and a value for it is refused (`invalid_argument`).
+	// Scope Values for the roles that a class with `poolPer` requires, by role. The claim must set all roles of its class; the server ignores other
+	// roles. Without a class, the field has no effect. The role `project` always has the project that claims: the server refuses a value for
+	// this role (`invalid_argument`).
 	//
 	//
 	// Example: {"cluster":"web-eu"}
 	Scope map[string]string `json:"scope,omitempty"`
 
-	// WhenUnused Action when the claim's last consumer is detached: the claim stays (`Keep`, the default), or the server releases it in the same
-	// transaction (`Delete`). A claim that never had a consumer stays in both cases.
+	// WhenUnused Action when the claim's last consumer is detached. `Keep` (the default): the claim remains. `Delete`: the server releases the claim in the
+	// same transaction. A claim that never had a consumer remains in both cases.
 	WhenUnused WhenUnused `json:"whenUnused,omitempty"`
 }
 
@@ -2527,16 +2545,16 @@ type IPClaimStatus struct {
 	// Example: 10.20.1.0/24
 	AllocatedCIDR string `json:"allocatedCIDR"`
 
-	// AllocationRef The block's allocation, in the pool's project. The claim's own project can also read it by this name: `GET /v1/projects/{its
-	// own}/allocations/{name}`.
+	// AllocationRef The block's allocation, in the pool's project. The claim's own project can also read the allocation:
+	// `GET /v1/projects/{its own}/allocations/{name}`.
 	AllocationRef ResolvedRef `json:"allocationRef"`
 
-	// ClassName Class that served the claim. Absent if no class served it.
+	// ClassName Class that served the claim. Absent if no class served the claim.
 	//
 	// Example: standard
 	ClassName string `json:"className,omitempty"`
 
-	// ClassProject Project that owns this class. Absent if no class served the claim.
+	// ClassProject Project that owns the class. Absent if no class served the claim.
 	//
 	// Example: platform
 	ClassProject string      `json:"classProject,omitempty"`
@@ -2553,7 +2571,7 @@ type IPClaimStatus struct {
 	// PoolRef Pool from which the block was carved.
 	PoolRef ResolvedRef `json:"poolRef"`
 
-	// ReclaimPolicy Reclaim policy in force, for the block when the claim is deleted: the claim's own, or else its class's, or else `Delete`.
+	// ReclaimPolicy Reclaim policy in force: the claim's own policy, or else the class's policy, or else `Delete`.
 	ReclaimPolicy ReclaimPolicy `json:"reclaimPolicy"`
 }
 
@@ -2566,14 +2584,14 @@ type IPClass struct {
 	// field applies to later claims.
 	Spec IPClassSpec `json:"spec"`
 
-	// Status Pools and capacity that the class offers to the project in the path. It counts the pools that list the class, in the class's project and in
-	// this project.
+	// Status Pools and capacity that the class offers to the project in the path. The status counts the pools that list the class, in the class's project
+	// and in the project in the path.
 	Status IPClassStatus `json:"status"`
 }
 
 // IPClassCreate defines model for IPClassCreate.
 type IPClassCreate struct {
-	// Metadata Metadata for a new resource. It has either `name` or `generateName`; the server sets all fields that are not listed here.
+	// Metadata Metadata for a new resource, with either `name` or `generateName`. The server sets all fields that are not listed here.
 	Metadata CreateMetadata `json:"metadata"`
 
 	// Spec Rules for allocating blocks. `provisioner`, `ipFamily`, `uniqueWithin`, `poolPer` and `poolPrefixLength` never change. A change to any other
@@ -2583,15 +2601,15 @@ type IPClassCreate struct {
 
 // IPClassList defines model for IPClassList.
 type IPClassList struct {
-	// ChangesCursor Position from which `listChanges` continues after this list: the time of the read, or shortly before. For a list with several pages, use the
-	// cursor from the first page. Absent with `consistency=stale`.
+	// ChangesCursor Position from which `listChanges` continues after this list: the position at the time of the read, or shortly before. For a list with several
+	// pages, use the cursor from the first page. Absent with `consistency=stale`.
 	//
 	//
 	// Example: AQIDBAUGBwgJCgsMDQ4PEA
 	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
 	Items         []IPClass         `json:"items"`
 
-	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
+	// NextCursor Cursor for the next page: send this value as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
@@ -2604,21 +2622,21 @@ type IPClassPatch = json.RawMessage
 // IPClassSpec Rules for allocating blocks. `provisioner`, `ipFamily`, `uniqueWithin`, `poolPer` and `poolPrefixLength` never change. A change to any other
 // field applies to later claims.
 type IPClassSpec struct {
-	// Provisioner Service that carves the blocks. The only value is `native` (the default), which is this service.
+	// Provisioner Service that carves the blocks for the class. The only value is `native` (the default), which means Carve itself.
 	Provisioner Provisioner `json:"provisioner,omitempty"`
 
 	// IPFamily Address family for the blocks, and for the pools that can list the class.
 	IPFamily IPFamily `json:"ipFamily"`
 
-	// Visibility Projects that the class serves: its own project (`consumer`, the default) or every project (`shared`, only for `platform` classes; classes
-	// have no grants). `platform` is allowed only for classes in that project and has the same effect as `consumer`.
+	// Visibility Projects that the class serves. `consumer` (the default): the project that the class belongs to. `shared`: every project, without a grant.
+	// `platform`: the same as `consumer`. The values `shared` and `platform` are allowed only for classes that belong to `platform`.
 	Visibility ClassVisibility `json:"visibility,omitempty"`
 
 	// IsDefault Whether the class serves claims in its family that name no source (class, pool, selector or allocation). Default: false. Each project can
 	// have one default class per family.
 	IsDefault *bool `json:"isDefault,omitempty"`
 
-	// Strategy Method that selects among the free blocks that fit, as in a pool. Default: the pool's method.
+	// Strategy Method that selects among the free blocks that are large enough, as in a pool's `strategy`. Default: the pool's strategy.
 	Strategy AllocationStrategy `json:"strategy,omitempty"`
 
 	// AllowedPrefixLengths Prefix lengths that can be claimed. The pools' bounds apply too.
@@ -2629,31 +2647,33 @@ type IPClassSpec struct {
 	// DefaultPrefixLength Prefix length for a claim that sets none. It must be within `allowedPrefixLengths`. Default: the pool's default.
 	DefaultPrefixLength *PrefixLength `json:"defaultPrefixLength,omitempty"`
 
-	// ReclaimPolicy Policy for claims that set no `reclaimPolicy`: treatment of the block when the claim is deleted. Default: `Delete`.
+	// ReclaimPolicy Reclaim policy for claims that set no `reclaimPolicy`. Default: `Delete`.
 	ReclaimPolicy ReclaimPolicy `json:"reclaimPolicy,omitempty"`
 
-	// ReuseAfter Cool-down: time before a block can be claimed again after its claim was deleted under `Delete`. Default: the pool's `reuseAfter`.
+	// ReuseAfter Cool-down: the time before a block can be claimed again after its claim was deleted with the reclaim policy `Delete`. Default: the pool's
+	// `reuseAfter`.
 	ReuseAfter Duration `json:"reuseAfter,omitempty"`
 
-	// PoolSelection Order in which the server tries the pools behind the class. `FirstFit` (the default): by name and then by project, so that one pool is
-	// filled before the next. `LeastUtilized`: the pool with the smallest used share first, from figures that are at most 5 seconds old.
+	// PoolSelection Order in which the server tries the pools that list the class. `FirstFit` (the default): by name and then by project, so that one pool is
+	// filled before the next. `LeastUtilized`: the pool with the smallest used share first, according to figures that are at most 5 seconds old.
 	PoolSelection PoolSelection `json:"poolSelection,omitempty"`
 
-	// PoolPer Roles that get separate pools: each combination of their values has its own pool. `project` comes first, then roles from a claim's
-	// `scope`. By default claims are served from the pools that list the class.
+	// PoolPer Roles for which claims use separate pools: each combination of the roles' values has its own pool. The first role is `project`; the others
+	// are roles from a claim's `scope`. By default, claims get their blocks directly from the pools that list the class.
 	//
 	//
 	// Example: ["project","cluster"]
 	PoolPer []string `json:"poolPer,omitempty"`
 
-	// PoolPrefixLength Prefix length for each pool that is carved for a scope. Required with `poolPer`. It must not be longer than any length that can be
+	// PoolPrefixLength Prefix length for each pool that is carved for a scope. Required with `poolPer`. It must not be longer than any prefix length that can be
 	// claimed.
 	PoolPrefixLength *PrefixLength `json:"poolPrefixLength,omitempty"`
 
-	// EmptyPoolTTL With `poolPer`: time after which a scope's pool is deleted if it has no allocated block. Default: `24h`.
+	// EmptyPoolTTL With `poolPer`: time after which a scope's pool is deleted if the pool has no allocated block. Default: `24h`.
 	EmptyPoolTTL Duration `json:"emptyPoolTTL,omitempty"`
 
-	// Parameters Texts for the provisioner and for people. Keys follow the rules for label keys. `native` ignores them. At most 256 UTF-8 bytes each.
+	// Parameters Texts for the provisioner and for people. Keys follow the rules for label keys. The provisioner `native` ignores these texts. Each text
+	// has at most 256 UTF-8 bytes.
 	//
 	//
 	// Example: {"example.com/tier":"gold"}
@@ -2664,26 +2684,25 @@ type IPClassSpec struct {
 	// Example: Blocks for clusters
 	Description string `json:"description,omitempty"`
 
-	// ReuseAfterLost Cool-down for a block whose claim was released because its last consumer was lost: the block may still be in use. The longer one of this
-	// and `reuseAfter` applies. Default: `5m`.
+	// ReuseAfterLost Cool-down for a block whose claim was released because the claim's last consumer was lost. Such a block may still be in use. The longer of
+	// `reuseAfterLost` and `reuseAfter` applies. Default: `5m`.
 	ReuseAfterLost Duration `json:"reuseAfterLost,omitempty"`
 
-	// UniqueWithin Range in which two claims of the class never overlap: the `Space` of their pool (the default), or the `Class`, with all its pools. Only
-	// pools in the class's own project can back a class with `Class`. Such pools must not overlap each other, even in different spaces
-	// (`overlap`), and none of them can remove the class from its list.
+	// UniqueWithin Range in which two claims of the class never overlap. `Space` (the default): the space of their pool. `Class`: all pools that list the
+	// class. With `Class`, only pools in the class's own project can list the class. These pools must not overlap each other, even in different
+	// spaces (`overlap`), and cannot remove the class from `classNames`.
 	UniqueWithin UniqueWithin `json:"uniqueWithin,omitempty"`
 }
 
-// IPClassStatus Pools and capacity that the class offers to the project in the path. It counts the pools that list the class, in the class's project and in
-// this project.
+// IPClassStatus Pools and capacity that the class offers to the project in the path. The status counts the pools that list the class, in the class's project
+// and in the project in the path.
 type IPClassStatus struct {
 	// BackingPools Number of pools that list the class.
 	//
 	// Example: 2
 	BackingPools int64 `json:"backingPools"`
 
-	// ScopedPools Number of pools that were carved for the class's scopes. The class's own project sees them all; another project sees the pools that serve
-	// it.
+	// ScopedPools Number of pools that were carved for the class's scopes. A project other than the class's own sees only the number of pools that serve it.
 	//
 	//
 	// Example: 0
@@ -2692,7 +2711,7 @@ type IPClassStatus struct {
 	// Capacity Exact address counts, as the sum for all pools that list the class.
 	Capacity ClassCapacity `json:"capacity"`
 
-	// UtilizationPercent Used share in percent: `total` without `available`, rounded to two decimals. 0 without a pool.
+	// UtilizationPercent Percentage of the addresses that are not free (`total` minus `available`), rounded to two decimals. 0 if the class has no pool.
 	//
 	// Example: 25
 	UtilizationPercent float64 `json:"utilizationPercent"`
@@ -2703,11 +2722,11 @@ type IPClassStatus struct {
 	// Example: 22
 	LargestPrefixLength *int `json:"largestPrefixLength,omitempty"`
 
-	// Conditions `Ready` is `True` if a pool backs the class, otherwise `False` with the reason `NoBackingPools`.
+	// Conditions `Ready` is `True` if a pool lists the class. Otherwise `Ready` is `False` with the reason `NoBackingPools`.
 	Conditions []Condition `json:"conditions"`
 }
 
-// IPConsumer An object that uses claims, such as a machine, a pod or an agent. `metadata.name` is its UID.
+// IPConsumer An object that uses claims, such as a machine, a pod or an agent. `metadata.name` is the consumer's UID.
 type IPConsumer struct {
 	// Metadata Metadata that every resource has.
 	Metadata Metadata `json:"metadata"`
@@ -2719,21 +2738,21 @@ type IPConsumer struct {
 
 // IPConsumerList defines model for IPConsumerList.
 type IPConsumerList struct {
-	// ChangesCursor Position from which `listChanges` continues after this list: the time of the read, or shortly before. For a list with several pages, use the
-	// cursor from the first page. Absent with `consistency=stale`.
+	// ChangesCursor Position from which `listChanges` continues after this list: the position at the time of the read, or shortly before. For a list with several
+	// pages, use the cursor from the first page. Absent with `consistency=stale`.
 	//
 	//
 	// Example: AQIDBAUGBwgJCgsMDQ4PEA
 	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
 	Items         []IPConsumer      `json:"items"`
 
-	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
+	// NextCursor Cursor for the next page: send this value as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
 }
 
-// IPConsumerPhase The consumer's phase: it lives (`Live`) or has ended (`Ended`).
+// IPConsumerPhase The consumer's phase. `Live`: the consumer has not ended. `Ended`: the consumer has ended.
 type IPConsumerPhase string
 
 // IPConsumerPut defines model for IPConsumerPut.
@@ -2754,8 +2773,8 @@ type IPConsumerSpec struct {
 	// Example: web-1
 	Name string `json:"name,omitempty"`
 
-	// TTLSeconds Time in seconds that the consumer lives without a renewal, by the database clock. Without a TTL it lives until a caller ends it. Set at least
-	// twice the interval between renewals.
+	// TTLSeconds Time to live, in seconds: the time after which the consumer expires if it is not renewed, by the database's clock. Without this value, the
+	// consumer lives until a caller ends it. Set at least twice the interval between renewals.
 	//
 	//
 	// Example: 120
@@ -2769,7 +2788,7 @@ type IPConsumerStatus struct {
 	// Example: default
 	Realm string `json:"realm"`
 
-	// Phase The consumer's phase: it lives (`Live`) or has ended (`Ended`).
+	// Phase The consumer's phase. `Live`: the consumer has not ended. `Ended`: the consumer has ended.
 	Phase IPConsumerPhase `json:"phase"`
 
 	// RenewedAt Time when the consumer was last renewed.
@@ -2777,7 +2796,8 @@ type IPConsumerStatus struct {
 	// Example: 2026-03-02T09:30:00Z
 	RenewedAt time.Time `json:"renewedAt"`
 
-	// ExpiresAt Expiry time. Some time later the server treats the consumer as lost, unless it is renewed. Absent if the consumer does not expire.
+	// ExpiresAt Time when the consumer expires. Some time later, the server treats the consumer as lost unless the consumer is renewed. Absent if the
+	// consumer does not expire.
 	//
 	//
 	// Example: 2026-03-02T09:32:00Z
@@ -2788,11 +2808,11 @@ type IPConsumerStatus struct {
 	// Example: 2026-03-02T09:40:00Z
 	EndedAt *time.Time `json:"endedAt,omitempty"`
 
-	// Reason Reason for the end: a caller ended the consumer (`Ended`), or it was not renewed in time (`Expired`).
+	// Reason Reason why the consumer ended. `Ended`: a caller ended the consumer. `Expired`: the consumer was not renewed in time.
 	Reason IPConsumerStatusReason `json:"reason,omitempty"`
 }
 
-// IPConsumerStatusReason Reason for the end: a caller ended the consumer (`Ended`), or it was not renewed in time (`Expired`).
+// IPConsumerStatusReason Reason why the consumer ended. `Ended`: a caller ended the consumer. `Expired`: the consumer was not renewed in time.
 type IPConsumerStatusReason string
 
 // IPFamily defines model for IPFamily.
@@ -2811,7 +2831,7 @@ type IPPool struct {
 
 // IPPoolCreate defines model for IPPoolCreate.
 type IPPoolCreate struct {
-	// Metadata Metadata for a new resource. It has either `name` or `generateName`; the server sets all fields that are not listed here.
+	// Metadata Metadata for a new resource, with either `name` or `generateName`. The server sets all fields that are not listed here.
 	Metadata CreateMetadata `json:"metadata"`
 
 	// Spec Pool settings. A root pool has `cidr` and, optionally, `spaceRef`. A child pool has `parentRef` and either `prefixLength` or `cidr`. These
@@ -2821,15 +2841,15 @@ type IPPoolCreate struct {
 
 // IPPoolList defines model for IPPoolList.
 type IPPoolList struct {
-	// ChangesCursor Position from which `listChanges` continues after this list: the time of the read, or shortly before. For a list with several pages, use the
-	// cursor from the first page. Absent with `consistency=stale`.
+	// ChangesCursor Position from which `listChanges` continues after this list: the position at the time of the read, or shortly before. For a list with several
+	// pages, use the cursor from the first page. Absent with `consistency=stale`.
 	//
 	//
 	// Example: AQIDBAUGBwgJCgsMDQ4PEA
 	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
 	Items         []IPPool          `json:"items"`
 
-	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
+	// NextCursor Cursor for the next page: send this value as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
@@ -2839,22 +2859,22 @@ type IPPoolList struct {
 // `immutable_field`, and unknown fields with `invalid_argument`. `null` resets a field to its default.
 type IPPoolPatch = json.RawMessage
 
-// IPPoolPhase `Ready`: the pool has free addresses. `Exhausted`: it has no free address. `Draining`: nothing more is carved from it (`spec.drain`).
-// `Pending` and `Error` are reserved: a pool that can be read is already carved.
+// IPPoolPhase `Ready`: the pool has free addresses. `Exhausted`: the pool has no free address. `Draining`: no more blocks are carved from the pool
+// (`spec.drain`). `Pending` and `Error` are reserved: a pool that can be read is already carved.
 type IPPoolPhase string
 
 // IPPoolSpec Pool settings. A root pool has `cidr` and, optionally, `spaceRef`. A child pool has `parentRef` and either `prefixLength` or `cidr`. These
 // fields never change.
 type IPPoolSpec struct {
-	// Allocation Policy for carving from the pool. It applies to claims, child pools and requests for an exact block.
+	// Allocation Policy for carving from the pool. The policy applies to claims, child pools and requests for an exact block.
 	Allocation *PoolAllocation `json:"allocation,omitempty"`
 
-	// CIDR Root pool: the pool's block. Child pool: the exact block to carve from the parent. The server refuses a block that contains
-	// `::ffff:0:0/96`, such as `::/0`: these are the IPv4-mapped addresses, and no request can name a block there.
+	// CIDR Root pool: the pool's block. Child pool: the exact block to carve from the parent. The server refuses a block that contains the
+	// IPv4-mapped addresses (`::ffff:0:0/96`), such as `::/0`, because no request can name a block within these addresses.
 	CIDR CIDR `json:"cidr,omitempty"`
 
-	// ClassNames Names of the classes that can use the pool. Each name means the project's own class, or the shared `platform` class if the project has
-	// none with this name. The classes have the pool's address family. Not allowed for a pool that was carved for a scope.
+	// ClassNames Names of the classes that can use the pool. Each name refers to the project's own class, or to the shared `platform` class if the project
+	// has no class with this name. The classes must have the pool's address family. A pool that was carved for a scope cannot list classes.
 	//
 	//
 	// Example: ["standard"]
@@ -2865,9 +2885,10 @@ type IPPoolSpec struct {
 	// Example: Production, Europe
 	Description string `json:"description,omitempty"`
 
-	// Drain Drains the pool: no claim, child pool or scope can carve from it (`pool_draining`), and classes skip it. Existing blocks stay. They can be
-	// changed and released, and retained blocks can be bound again. When only reservations are left, the pool is kept (`Keep`) or deleted within
-	// some seconds (`Delete`). `null` ends the draining. Only an existing pool can be drained.
+	// Drain Drains the pool: no claim, child pool or scope can carve from the pool (`pool_draining`), and classes skip the pool. Existing claims and
+	// child pools remain, and can be changed and deleted. Retained blocks can be bound again. The value decides what happens when the pool has
+	// only reservations. `Keep`: the server keeps the pool. `Delete`: the server deletes the pool within some seconds. `null` ends the draining.
+	// Only an existing pool can be drained.
 	Drain PoolDrain `json:"drain,omitempty"`
 
 	// ParentRef Child pool: the pool to carve from, in the same project.
@@ -2876,16 +2897,16 @@ type IPPoolSpec struct {
 	// PrefixLength Child pool: the block's prefix length. The parent's strategy chooses the block.
 	PrefixLength *PrefixLength `json:"prefixLength,omitempty"`
 
-	// Region The pool's home region, which never changes. The home has all blocks that are not on loan to another region. Default: the first region in
-	// `regions`, or else the region where the server handles the request.
+	// Region The pool's home region, which never changes. The home region has all blocks that are not lent to another region. Default: the first region
+	// in `regions`, or else the region where the server handles the request.
 	//
 	//
 	// Example: eu
 	Region Name `json:"region,omitempty"`
 
-	// Regions Regions that serve the pool, including its home. A claim in such a region takes a block from the region's
-	// loan and does not wait for another region, except when the loan has no free block. A list with only the home
-	// is the same as no list: the home serves the pool, and a claim in another region waits for the home.
+	// Regions Regions that serve the pool, including the home region. A claim in one of the other regions uses a block that the home region lent to that region,
+	// and waits for the home region only if no lent block is free. A list with only the home region has the same effect as no list: claims in
+	// other regions wait for the home region.
 	//
 	//
 	// Example: ["eu","us"]
@@ -2894,17 +2915,18 @@ type IPPoolSpec struct {
 	// Reservations Parts of the pool that no claim or child pool gets. Reservations lie inside the pool and do not overlap each other.
 	Reservations []Reservation `json:"reservations,omitempty"`
 
-	// ReuseAfter Cool-down: time before a block can be claimed again after its claim was deleted under `Delete`. A class can override it. By default the
-	// block is free immediately.
+	// ReuseAfter Cool-down: the time before a block can be claimed again after its claim was deleted with the reclaim policy `Delete`. A class can override
+	// this value. By default, the block is free immediately.
 	ReuseAfter Duration `json:"reuseAfter,omitempty"`
 
-	// SpaceRef Root pool: the space to carve from. The space can belong to another project that granted it to this one. Default: the project's own space
-	// `default`.
+	// SpaceRef Root pool: the space to carve from. The space can belong to another project that granted the space to this project. Default: the project's
+	// own space `default`.
 	SpaceRef *Ref `json:"spaceRef,omitempty"`
 
-	// Visibility Projects that can claim from the pool: its own project (`consumer`, the default), its own project and those with a grant (`shared`), or
-	// `platform` (`platform`, only for pools in that project). A `shared` pool without a grant serves only its own project, and a grant has no
-	// effect on a pool that is not `shared`. Existing claims keep their blocks. Only the pool's own project can carve child pools.
+	// Visibility Projects that can claim from the pool. `consumer` (the default): the project that the pool belongs to. `shared`: this project, and every
+	// project that has a grant for the pool. `platform`: the project `platform`; this value is allowed only for pools that belong to `platform`.
+	// A grant has no effect on a pool that is not `shared`. After a change, existing claims keep their blocks. Only the project that the pool
+	// belongs to can carve child pools.
 	Visibility PoolVisibility `json:"visibility,omitempty"`
 }
 
@@ -2920,7 +2942,7 @@ type IPPoolStatus struct {
 	Conditions []Condition `json:"conditions"`
 	IPFamily   IPFamily    `json:"ipFamily"`
 
-	// LargestFreePrefixLength Largest free block, as a prefix length. Absent if nothing is free.
+	// LargestFreePrefixLength Largest free block, as a prefix length. Absent if no address is free.
 	//
 	// Example: 17
 	LargestFreePrefixLength *int `json:"largestFreePrefixLength,omitempty"`
@@ -2928,22 +2950,22 @@ type IPPoolStatus struct {
 	// ParentRef Parent pool. Absent on a root.
 	ParentRef *ResolvedRef `json:"parentRef,omitempty"`
 
-	// Phase `Ready`: the pool has free addresses. `Exhausted`: it has no free address. `Draining`: nothing more is carved from it (`spec.drain`).
-	// `Pending` and `Error` are reserved: a pool that can be read is already carved.
+	// Phase `Ready`: the pool has free addresses. `Exhausted`: the pool has no free address. `Draining`: no more blocks are carved from the pool
+	// (`spec.drain`). `Pending` and `Error` are reserved: a pool that can be read is already carved.
 	Phase IPPoolPhase `json:"phase"`
 
-	// Regions The pool in each region that serves it, ordered as in `spec.regions`. The regions' `total` values add up to `total` in `capacity`. Absent
-	// if only the home serves the pool, and in lists.
+	// Regions The pool's state in each region that serves the pool, in the order of `spec.regions`. The `total` values of the regions add up to `total`
+	// in `capacity`. Absent in lists, and if only the home region serves the pool.
 	Regions []PoolInRegion `json:"regions,omitempty"`
 
-	// Scope Scope for which a class carved the pool. Such a pool serves only this scope: no other claim can use it by `poolRef` or a selector, not
-	// even its owner's own claims. Absent on other pools.
+	// Scope Scope for which a class carved the pool. Such a pool serves only this scope: no other claim, not even a claim of the project that owns the
+	// pool, can use the pool by `poolRef` or a selector. Absent on other pools.
 	Scope *PoolScope `json:"scope,omitempty"`
 
 	// SpaceRef The pool's space. In this space only the pool's parents and children overlap it.
 	SpaceRef ResolvedRef `json:"spaceRef"`
 
-	// UtilizationPercent The pool's used share in percent: `total` without `available`, rounded to two decimals.
+	// UtilizationPercent Percentage of the pool's addresses that are not free (`total` minus `available`), rounded to two decimals.
 	//
 	// Example: 25.41
 	UtilizationPercent float64 `json:"utilizationPercent"`
@@ -2955,10 +2977,10 @@ type IfMatchValue = string
 // LabelSelector Selects pools by label; the server tries each pool that matches. Deprecated, and still supported. Use a class instead: name it with
 // `className`, or omit `className` for the default class.
 //
-// Conditions on pool labels, with Kubernetes semantics. All conditions must match. At most 32 conditions in total.
-// An empty selector matches every pool. The server considers the project's own pools, ordered by name, and then
-// the shared `platform` pools that are granted to the project. It never selects a pool in any other project, even
-// with a grant and matching labels: to claim from such a pool, use `poolRef`.
+// The conditions on pool labels have Kubernetes semantics. All conditions must match. A selector has at most 32 conditions in total. An empty
+// selector matches every pool. The server considers the project's own pools, ordered by name, and then the shared `platform` pools that are
+// granted to the project. It never selects a pool in any other project, even with a grant and matching labels: to claim from such a pool, use
+// `poolRef`.
 //
 // Example: {"matchLabels":{"env":"prod"}}
 //
@@ -2993,15 +3015,15 @@ type LabelSelectorRequirement struct {
 // Example: {"env":"prod"}
 type Labels map[string]string
 
-// ListChangesCursor Position from which `listChanges` continues after this list: the time of the read, or shortly before. For a list with several pages, use the
-// cursor from the first page. Absent with `consistency=stale`.
+// ListChangesCursor Position from which `listChanges` continues after this list: the position at the time of the read, or shortly before. For a list with several
+// pages, use the cursor from the first page. Absent with `consistency=stale`.
 //
 // Example: AQIDBAUGBwgJCgsMDQ4PEA
 type ListChangesCursor = string
 
 // Member A subject with a role in a project.
 type Member struct {
-	// Metadata Metadata for a member or a grant. Its name refers to another object, and it has no labels.
+	// Metadata Metadata for a member or a grant. Members and grants are named after another object, and have no labels.
 	Metadata PlainMetadata `json:"metadata"`
 	Spec     MemberSpec    `json:"spec"`
 }
@@ -3010,7 +3032,7 @@ type Member struct {
 type MemberList struct {
 	Items []Member `json:"items"`
 
-	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
+	// NextCursor Cursor for the next page: send this value as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
@@ -3034,7 +3056,7 @@ type Metadata struct {
 	// Example: prod-eu
 	Name Name `json:"name"`
 
-	// UID A UUID in lower case. It is never used for another object.
+	// UID A UUID in lower case. The UUID is never used for another object.
 	//
 	// Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
 	UID UID `json:"uid"`
@@ -3044,19 +3066,20 @@ type Metadata struct {
 	// Example: team-a
 	Project string `json:"project,omitempty"`
 
-	// Region The resource's region: for a pool its home, for a claim and an allocation the region that has their block. It may differ from the region
-	// where the server handled the request. Absent on a resource that is the same in all regions.
+	// Region The resource's region. For a pool, this is the home region. For a claim or an allocation, this is the region that has the block. This
+	// region can differ from the server's region. Absent on a resource that is the same in all regions.
 	//
 	//
 	// Example: local
 	Region string `json:"region,omitempty"`
 
-	// Generation Version of `spec`: 1 at creation, and one more after every change to `spec`.
+	// Generation Version of `spec`. The version is 1 at creation, and every change to `spec` adds 1.
 	//
 	// Example: 1
 	Generation int64 `json:"generation"`
 
-	// Revision The resource's version, an opaque text. Every write sets a new value, which is never used again. In double quotes it is the `ETag`.
+	// Revision The resource's version, an opaque text. Every write sets a new value, which is never used again. The `ETag` is this value in double
+	// quotes.
 	//
 	//
 	// Example: 6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90
@@ -3080,7 +3103,8 @@ type Metadata struct {
 	// Example: {"env":"prod"}
 	Labels Labels `json:"labels,omitempty"`
 
-	// Annotations Free texts by key. Keys follow the rules for label keys. A text has at most 4,096 UTF-8 bytes, and all texts together have at most 32 KiB.
+	// Annotations Free text for each key. Keys follow the rules for label keys. A text has at most 4,096 UTF-8 bytes, and all texts together have at most 32
+	// KiB.
 	//
 	//
 	// Example: {"example.com/ticket":"NET-1234"}
@@ -3092,7 +3116,7 @@ type Metadata struct {
 // Example: prod-eu
 type Name = string
 
-// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
+// NextCursor Cursor for the next page: send this value as `cursor`. Absent on the last page.
 //
 // Example: eyJuIjoicHJvZC1ldSJ9
 type NextCursor = string
@@ -3112,29 +3136,30 @@ type OwnerRef struct {
 // PatchMetadata Metadata that a patch can change. `null` removes an entry, or all entries.
 type PatchMetadata = json.RawMessage
 
-// PlainMetadata Metadata for a member or a grant. Its name refers to another object, and it has no labels.
+// PlainMetadata Metadata for a member or a grant. Members and grants are named after another object, and have no labels.
 type PlainMetadata struct {
-	// Name Member: its subject. Grant: its consumer.
+	// Name The member's subject, or the grant's consumer.
 	//
 	// Example: corp:alice@example.com
 	Name string `json:"name"`
 
-	// UID A UUID in lower case. It is never used for another object.
+	// UID A UUID in lower case. The UUID is never used for another object.
 	//
 	// Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
 	UID UID `json:"uid"`
 
-	// Project Member: its project. Grant: the project that owns the pool or space.
+	// Project The member's project, or the project that owns the granted pool or space.
 	//
 	// Example: team-a
 	Project string `json:"project"`
 
-	// Generation Version of `spec`: 1 at creation, and one more after every change to `spec`.
+	// Generation Version of `spec`. The version is 1 at creation, and every change to `spec` adds 1.
 	//
 	// Example: 1
 	Generation int64 `json:"generation"`
 
-	// Revision The resource's version, an opaque text. Every write sets a new value, which is never used again. In double quotes it is the `ETag`.
+	// Revision The resource's version, an opaque text. Every write sets a new value, which is never used again. The `ETag` is this value in double
+	// quotes.
 	//
 	//
 	// Example: 6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90
@@ -3152,7 +3177,7 @@ type PlainMetadata struct {
 	UpdatedAt time.Time `json:"updatedAt"`
 }
 
-// PoolAllocation Policy for carving from the pool. It applies to claims, child pools and requests for an exact block.
+// PoolAllocation Policy for carving from the pool. The policy applies to claims, child pools and requests for an exact block.
 type PoolAllocation struct {
 	// DefaultPrefixLength Prefix length for a claim that sets none. By default the server refuses such a claim.
 	DefaultPrefixLength *PrefixLength `json:"defaultPrefixLength,omitempty"`
@@ -3163,9 +3188,9 @@ type PoolAllocation struct {
 	// MinPrefixLength Largest block that can be carved, as a prefix length. Default: the pool's own prefix length.
 	MinPrefixLength *PrefixLength `json:"minPrefixLength,omitempty"`
 
-	// Strategy Method that selects among the free blocks that fit: the lowest address (`FirstFit`), the smallest free block (`BestFit`, the default), a
-	// random position (`Random`), or a position with room to grow next to the allocated blocks (`Sparse`). With `Random`, a batch with more than
-	// 16 claims draws at most 16 random positions and puts its claims side by side at each position.
+	// Strategy Method that selects among the free blocks that are large enough. `FirstFit`: the lowest address. `BestFit` (the default): the smallest
+	// free block. `Random`: a random position. `Sparse`: the start of the largest free block, so that free space follows each allocated block.
+	// For a batch with more than 16 claims, `Random` selects at most 16 positions and puts the claims side by side at each position.
 	Strategy AllocationStrategy `json:"strategy,omitempty"`
 }
 
@@ -3176,12 +3201,12 @@ type PoolDrain string
 type PoolFree struct {
 	Items []FreeBlock `json:"items"`
 
-	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
+	// NextCursor Cursor for the next page: send this value as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
 
-	// Summary One entry for each prefix length, in order, from the largest free block to a host address. Empty if nothing is free.
+	// Summary One entry for each prefix length, in order, from the largest free block to a host address. Empty if no address is free.
 	Summary []FreeSummary `json:"summary"`
 }
 
@@ -3198,7 +3223,7 @@ type PoolInRegion struct {
 	// Capacity Exact address counts. Addresses in `total` that are neither `available` nor `coolingDown` are allocated or reserved.
 	Capacity RegionCapacity `json:"capacity"`
 
-	// Loans Number of blocks that the region has on loan. Zero at home.
+	// Loans Number of blocks that are lent to the region. 0 for the home region.
 	//
 	// Example: 2
 	Loans int64 `json:"loans"`
@@ -3213,8 +3238,8 @@ type PoolInRegion struct {
 	// Example: 2026-03-02T11:00:00Z
 	LastLoanAt *time.Time `json:"lastLoanAt,omitempty"`
 
-	// Runway Estimated time until the region has used its available addresses, at the rate at which it used its last loan. At most one year. Absent for
-	// the home region, and before a region's second loan.
+	// Runway Estimated time until the region has no available addresses, if the region continues to use addresses at the rate at which it used its last
+	// loan. At most one year. Absent for the home region, and before a region's second loan.
 	//
 	//
 	// Example: 21h30m
@@ -3237,7 +3262,7 @@ type PoolMap struct {
 
 // PoolMapCells defines model for PoolMapCells.
 type PoolMapCells struct {
-	// By The block that covers all these cells. Absent if they are `Free` or `Mixed`.
+	// By The block that covers all cells in this entry. Absent if the cells are `Free` or `Mixed`.
 	By *PoolMapHolder `json:"by,omitempty"`
 
 	// Count Number of cells in this entry.
@@ -3250,9 +3275,9 @@ type PoolMapCells struct {
 	// Example: 0
 	First int `json:"first"`
 
-	// State `Free`: no address in the cell is allocated. `Mixed`: one or more blocks that are smaller than the cell use part of it. In every other state
-	// one block covers the whole cell: a claim's block (`Held`), a deleted claim's block that is retained (`Retained`) or cools down
-	// (`CoolingDown`), a pool that was carved from this one (`ChildPool`), or a reservation (`Reserved`).
+	// State `Free`: no address in the cell is allocated. `Mixed`: one or more blocks that are smaller than the cell use part of the cell. In every other
+	// state, one block covers the whole cell. `Held`: a claim's block. `Retained`: the retained block of a deleted claim. `CoolingDown`: the block
+	// of a deleted claim, in cool-down. `ChildPool`: a child pool of this pool. `Reserved`: a reservation.
 	State PoolMapState `json:"state"`
 }
 
@@ -3266,22 +3291,22 @@ type PoolMapHolder struct {
 	// Example: 10.20.1.0/24
 	CIDR string `json:"cidr"`
 
-	// Class Kind `Claim`: class that served the claim. Absent if no class served it.
+	// Class For the kind `Claim`: class that served the claim. Absent if no class served the claim.
 	//
 	// Example: standard
 	Class string `json:"class,omitempty"`
 
-	// ClassProject Kind `Claim`: project that owns this class. Absent if no class served the claim.
+	// ClassProject For the kind `Claim`: project that owns the class. Absent if no class served the claim.
 	//
 	// Example: platform
 	ClassProject string `json:"classProject,omitempty"`
 
-	// CoolUntil State `CoolingDown`: time when the block will be free again. Absent in other states.
+	// CoolUntil For the state `CoolingDown`: time when the block will be free again. Absent in other states.
 	//
 	// Example: 2026-03-05T09:30:00Z
 	CoolUntil *time.Time `json:"coolUntil,omitempty"`
 
-	// Kind The allocation's purpose. A reservation that is not one aligned block has one allocation for each aligned block in it.
+	// Kind The allocation's purpose. If a reservation consists of several aligned blocks, each block has its own allocation.
 	Kind IPAllocationPurpose `json:"kind"`
 
 	// Name Name of the claim or the child pool. A deleted claim keeps its name here. Absent for a reservation, and for another project's claim.
@@ -3290,12 +3315,12 @@ type PoolMapHolder struct {
 	// Example: web-eu
 	Name string `json:"name,omitempty"`
 
-	// Project Project that has the block. In the state `CoolingDown`: project that had it last. Absent for a reservation.
+	// Project Project that has the block. In the state `CoolingDown`: project that had the block last. Absent for a reservation.
 	//
 	// Example: team-a
 	Project string `json:"project,omitempty"`
 
-	// Reason Kind `Reservation`: reason for the reservation.
+	// Reason For the kind `Reservation`: reason for the reservation.
 	//
 	// Example: Network devices
 	Reason string `json:"reason,omitempty"`
@@ -3306,9 +3331,9 @@ type PoolMapHolder struct {
 	Since time.Time `json:"since"`
 }
 
-// PoolMapState `Free`: no address in the cell is allocated. `Mixed`: one or more blocks that are smaller than the cell use part of it. In every other state
-// one block covers the whole cell: a claim's block (`Held`), a deleted claim's block that is retained (`Retained`) or cools down
-// (`CoolingDown`), a pool that was carved from this one (`ChildPool`), or a reservation (`Reserved`).
+// PoolMapState `Free`: no address in the cell is allocated. `Mixed`: one or more blocks that are smaller than the cell use part of the cell. In every other
+// state, one block covers the whole cell. `Held`: a claim's block. `Retained`: the retained block of a deleted claim. `CoolingDown`: the block
+// of a deleted claim, in cool-down. `ChildPool`: a child pool of this pool. `Reserved`: a reservation.
 type PoolMapState string
 
 // PoolScope The claims that one class serves for one project, with one combination of role values.
@@ -3328,7 +3353,7 @@ type PoolScope struct {
 	// Example: team-a
 	Project string `json:"project"`
 
-	// Values Values for the other roles, by role. Absent if the class has no other roles.
+	// Values Values for the class's roles other than `project`, by role. Absent if the class has no other roles.
 	//
 	// Example: {"cluster":"web-eu"}
 	Values map[string]string `json:"values,omitempty"`
@@ -3337,13 +3362,13 @@ type PoolScope struct {
 // PoolSelection defines model for PoolSelection.
 type PoolSelection string
 
-// PoolUtilization A pool's used share over time.
+// PoolUtilization A pool's use over time.
 type PoolUtilization struct {
 	// Points Recorded points, ordered by time.
 	Points []UtilizationPoint `json:"points"`
 
-	// Runway Forecast: when the pool will be full if the recent trend continues. Absent without a reliable forecast: there are too few records, the use
-	// did not grow along a line, the pool would last for more than a year, or `until` is in the past.
+	// Runway Forecast of the time when the pool will be full if the recent trend continues. Absent if no reliable forecast is possible: there are too
+	// few records, the use did not grow in a straight line, the pool will not be full within a year, or `until` is in the past.
 	Runway *UtilizationRunway `json:"runway,omitempty"`
 }
 
@@ -3364,17 +3389,17 @@ type PrefixLengthRange struct {
 	Min int `json:"min"`
 }
 
-// Problem A refused request (RFC 9457). In addition to the standard members it has a stable `code`, the invalid parts of the request, and the figures
-// that belong to the code.
+// Problem Explanation of a refused request (RFC 9457). The document has the standard members, a stable `code`, the invalid parts of the request, and the
+// figures for the code.
 type Problem struct {
 	// Type `/problems/<code>`, a page about the code on this server.
 	//
 	// Example: /problems/pool_exhausted
 	Type string `json:"type"`
 
-	// Title Meaning of the code. It is the same for every occurrence.
+	// Title Meaning of the code. The title is the same for every occurrence of the code.
 	//
-	// Example: Nothing large enough is free
+	// Example: No free block is large enough
 	Title string `json:"title"`
 
 	// Status HTTP status.
@@ -3382,7 +3407,7 @@ type Problem struct {
 	// Example: 409
 	Status int `json:"status"`
 
-	// Detail One sentence that explains this occurrence, with an alternative that would have worked, if one exists.
+	// Detail Explanation of this occurrence in one sentence. If an alternative would have worked, the sentence names it.
 	Detail string `json:"detail"`
 
 	// Instance Path of the request.
@@ -3392,47 +3417,47 @@ type Problem struct {
 
 	// Code Code of a refusal. A code never changes its meaning. Later versions may add codes.
 	//
-	// | code | status | meaning |
-	// |---|---|---|
-	// | `invalid_argument` | 400 | a field, parameter or header is malformed, unknown or read-only, or a filter names an object that does not exist; `errors` names the fields, `missingRoles` the roles that a class requires |
-	// | `unauthenticated` | 401 | the request has no valid credentials |
-	// | `permission_denied` | 403 | the caller can see the object but needs a higher role, which `detail` names |
-	// | `not_found` | 404 | the object does not exist, or the caller cannot see it |
-	// | `method_not_allowed` | 405 | the path has no such method |
-	// | `not_acceptable` | 406 | `Accept` permits no media type of the response |
-	// | `already_exists` | 409 | the name is taken, a claim with this name has another spec, or another class is the default; `conflictsWith` |
-	// | `overlap` | 409 | the pool overlaps another root pool of the space, or a pool of a class with `uniqueWithin: Class`; `conflictsWith` |
-	// | `in_use` | 409 | other objects still use or need it; `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
-	// | `allocation_retained` | 409 | a retained allocation has the block; `conflictsWith` |
-	// | `pool_exhausted` | 409 | no block that is large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; for a batch `fitting` |
-	// | `exhausted_by_cooldown` | 409 | the only blocks that are large enough are cooling down; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
-	// | `pool_draining` | 409 | the pool is draining, and nothing more is carved from it |
-	// | `no_pool_matches` | 409 | the selector matches no pool that the caller can use |
-	// | `no_pool_for_class` | 409 | no pool that permits the prefix length lists the class; `class` |
-	// | `no_default_class` | 409 | the claim names no source, and its family has no default class |
-	// | `block_taken` | 409 | the exact block of the request is not free |
-	// | `claim_released` | 409 | the claim that was created with this `Idempotency-Key` has since been released |
-	// | `quota_exceeded` | 409 | a quota of the project does not permit it now, or the project has the maximum number of such objects; `limit`, `used`, `requested`, and for a quota `quota` and `measure` |
-	// | `last_admin` | 409 | `platform` would have no admin; members and keys without an expiry time count, roles from a token do not |
-	// | `consumer_ended` | 409 | the consumer has ended and cannot be used again |
-	// | `too_many_consumers` | 409 | the claim has reached its maximum number of consumers; `consumers` |
-	// | `webhooks_disabled` | 409 | the server sends no webhooks |
-	// | `cursor_expired` | 410 | the changes after this cursor are not available any more; list again, and continue from there |
-	// | `precondition_failed` | 412 | `If-Match` is stale, or the resource exists although the request has `If-None-Match: *`; `currentETag` |
-	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
-	// | `unsupported_media_type` | 415 | the body has an unsupported media type |
-	// | `never_satisfiable` | 422 | the request would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
-	// | `prefix_length_rejected` | 422 | the prefix length is outside the bounds of the pool or the class; `allowedPrefixLengths`, `class` |
-	// | `family_mismatch` | 422 | the address families differ |
-	// | `immutable_field` | 422 | this field never changes |
-	// | `idempotency_mismatch` | 422 | the key was used with another request, or by another caller |
-	// | `precondition_required` | 428 | `If-Match` is missing |
-	// | `rate_limited` | 429 | too many requests per second or at the same time; `Retry-After`, `RateLimit`, `RateLimit-Policy` |
-	// | `internal` | 500 | a fault of the server |
-	// | `contention` | 503 | too many writers changed the same rows or wait for the same pool; safe to repeat |
-	// | `outcome_unknown` | 503 | the result of the commit could not be read back; repeat with the same key |
-	// | `unavailable` | 503 | the database does not respond, the server runs its maximum number of requests, or a pool's rows in a region were restored without the other regions' rows; safe to repeat |
-	// | `deadline` | 504 | the deadline of the request passed |
+	// | code | status | meaning | fields and headers |
+	// |---|---|---|---|
+	// | `invalid_argument` | 400 | a field, parameter or header is malformed, unknown or read-only, or a filter names an object that does not exist | `errors` names the fields; `missingRoles` names the roles that a class requires |
+	// | `unauthenticated` | 401 | the request has no valid credentials | |
+	// | `permission_denied` | 403 | the caller can see the object but needs a higher role | `detail` names the role |
+	// | `not_found` | 404 | the object does not exist, or the caller cannot see it | |
+	// | `method_not_allowed` | 405 | the path does not have this method | |
+	// | `not_acceptable` | 406 | `Accept` permits none of the response's media types | |
+	// | `already_exists` | 409 | the name is taken, a claim with this name has another spec, or another class is the default | `conflictsWith` |
+	// | `overlap` | 409 | the pool overlaps another root pool in the space, or a pool that lists the same class with `uniqueWithin: Class` | `conflictsWith` |
+	// | `in_use` | 409 | other objects still use or need the object | `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
+	// | `allocation_retained` | 409 | a retained allocation has the block | `conflictsWith` |
+	// | `pool_exhausted` | 409 | no block that is large enough is free now | `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; for a batch `fitting` |
+	// | `exhausted_by_cooldown` | 409 | the only blocks that are large enough are in cool-down | `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
+	// | `pool_draining` | 409 | the pool is draining: no more blocks are carved from it | |
+	// | `no_pool_matches` | 409 | the selector matches no pool that the caller can use | |
+	// | `no_pool_for_class` | 409 | no pool that lists the class permits the prefix length | `class` |
+	// | `no_default_class` | 409 | the claim names no source, and its address family has no default class | |
+	// | `block_taken` | 409 | the requested block is not free | |
+	// | `claim_released` | 409 | the claim that was created with this `Idempotency-Key` has since been released | |
+	// | `quota_exceeded` | 409 | a quota does not permit the request now, or the project has the maximum number of such objects | `limit`, `used`, `requested`; for a quota also `quota` and `measure` |
+	// | `last_admin` | 409 | `platform` would have no admin; members and keys without an expiry time count, roles from a token do not | |
+	// | `consumer_ended` | 409 | the consumer has ended and cannot be used again | |
+	// | `too_many_consumers` | 409 | the claim has reached its maximum number of consumers | `consumers` |
+	// | `webhooks_disabled` | 409 | the server sends no webhooks | |
+	// | `cursor_expired` | 410 | the changes after this cursor are no longer available; list the objects again, and continue from the new cursor | |
+	// | `precondition_failed` | 412 | `If-Match` is stale, or the resource exists although the request has `If-None-Match: *` | `currentETag` |
+	// | `payload_too_large` | 413 | the body is larger than 1 MiB | |
+	// | `unsupported_media_type` | 415 | the body has an unsupported media type | |
+	// | `never_satisfiable` | 422 | the request would not fit even if every block were free | `wantedPrefixLength`, `allowedPrefixLengths` |
+	// | `prefix_length_rejected` | 422 | the prefix length is outside the bounds of the pool or the class | `allowedPrefixLengths`, `class` |
+	// | `family_mismatch` | 422 | the address families differ | |
+	// | `immutable_field` | 422 | the field never changes | `errors` names the field |
+	// | `idempotency_mismatch` | 422 | the `Idempotency-Key` was used with another request, or by another caller | |
+	// | `precondition_required` | 428 | `If-Match` is missing | |
+	// | `rate_limited` | 429 | the caller sends too many requests per second or at the same time | `Retry-After`, `RateLimit`, `RateLimit-Policy` |
+	// | `internal` | 500 | the server has a fault | |
+	// | `contention` | 503 | too many writers changed the same rows or wait for the same pool; safe to repeat | |
+	// | `outcome_unknown` | 503 | the server could not read the result of the commit back; repeat with the same key | |
+	// | `unavailable` | 503 | the database does not respond, the server runs its maximum number of requests, or a pool's rows in one region were restored without the rows of the other regions; safe to repeat | |
+	// | `deadline` | 504 | the deadline of the request passed | |
 	Code ProblemCode `json:"code"`
 
 	// TraceID Identifier for this request in the server's logs and traces.
@@ -3446,7 +3471,7 @@ type Problem struct {
 	// AllowedPrefixLengths Prefix lengths from `min` to `max`, both inclusive.
 	AllowedPrefixLengths *PrefixLengthRange `json:"allowedPrefixLengths,omitempty"`
 
-	// AvailableAddresses Total number of free addresses in the pools tried. See `countedAt`.
+	// AvailableAddresses Total number of free addresses in the pools that the server tried. See `countedAt`.
 	AvailableAddresses Count `json:"availableAddresses,omitempty"`
 
 	// ChildPools Number of child pools that prevent the change.
@@ -3455,7 +3480,7 @@ type Problem struct {
 	// Claims Number of claims that prevent the change.
 	Claims *int64 `json:"claims,omitempty"`
 
-	// Class Class that made the decision, as `project/name`.
+	// Class Class that the server used for the decision, as `project/name`.
 	Class string `json:"class,omitempty"`
 
 	// ConflictsWith Objects that prevent the change, as `project/name`. The list has only objects that the caller can see.
@@ -3467,27 +3492,27 @@ type Problem struct {
 	// CooledDownAt Time when the first block that is large enough will be free again.
 	CooledDownAt *time.Time `json:"cooledDownAt,omitempty"`
 
-	// CoolingDownAddresses Total number of addresses in cool-down in the pools tried. See `countedAt`.
+	// CoolingDownAddresses Total number of addresses in cool-down in the pools that the server tried. See `countedAt`.
 	CoolingDownAddresses Count `json:"coolingDownAddresses,omitempty"`
 
-	// CountedAt Time when the figures were counted, if this was more than a second before the response. The server decided about this request itself, but
-	// the figures for a pool with many free blocks may come from an earlier request, up to a minute before.
+	// CountedAt Time when the figures were counted. Absent if this was at most a second before the response. The refusal itself is current, but the
+	// figures for a pool with many free blocks may come from an earlier request, up to a minute before.
 	CountedAt *time.Time `json:"countedAt,omitempty"`
 
 	// CurrentETag Current revision in double quotes, as in the header `ETag`.
 	CurrentETag string `json:"currentETag,omitempty"`
 
-	// Fitting Refused batch: number of its claims that fit, in their order; the next claim does not fit. The other capacity figures describe the state
-	// before the batch, and `requested` covers all claims up to the one that does not fit.
+	// Fitting For a refused batch: number of claims, from the start of the batch, that would fit. The next claim does not fit. The other capacity
+	// figures describe the state before the batch. `requested` covers the claims up to and including the claim that does not fit.
 	Fitting *int64 `json:"fitting,omitempty"`
 
-	// LargestFreePrefixLength Largest free block in the pools tried, as a prefix length. Absent if nothing is free. See `countedAt`.
+	// LargestFreePrefixLength Largest free block in the pools that the server tried, as a prefix length. Absent if no address is free. See `countedAt`.
 	LargestFreePrefixLength *int `json:"largestFreePrefixLength,omitempty"`
 
 	// Limit Limit of the quota, or the fixed limit on the number of such objects.
 	Limit Count `json:"limit,omitempty"`
 
-	// Measure Measure whose limit the request would exceed.
+	// Measure Measure of the quota whose limit the request would exceed.
 	Measure QuotaMeasure `json:"measure,omitempty"`
 
 	// MissingRoles Roles that the class requires and that `scope` does not set.
@@ -3496,13 +3521,13 @@ type Problem struct {
 	// Pools Number of pools that prevent the change.
 	Pools *int64 `json:"pools,omitempty"`
 
-	// PoolsTried Pools tried, as `project/name`, in order.
+	// PoolsTried Pools that the server tried, as `project/name`, in order.
 	PoolsTried []string `json:"poolsTried,omitempty"`
 
 	// Quota Quota that refuses the request, as `project/name`.
 	Quota string `json:"quota,omitempty"`
 
-	// Requested Additional amount requested.
+	// Requested Additional amount that the request needs.
 	Requested Count `json:"requested,omitempty"`
 
 	// Retained Number of retained allocations that prevent the change.
@@ -3511,7 +3536,7 @@ type Problem struct {
 	// Spaces Number of spaces that prevent the change, without `default`.
 	Spaces *int64 `json:"spaces,omitempty"`
 
-	// Steps Steps in the decision about the claim, at most 20. `explainClaim` returns up to 500.
+	// Steps Steps of the decision about the claim, at most 20. `explainClaim` returns up to 500 steps.
 	Steps []DecisionStep `json:"steps,omitempty"`
 
 	// Used Amount already used.
@@ -3523,47 +3548,47 @@ type Problem struct {
 
 // ProblemCode Code of a refusal. A code never changes its meaning. Later versions may add codes.
 //
-// | code | status | meaning |
-// |---|---|---|
-// | `invalid_argument` | 400 | a field, parameter or header is malformed, unknown or read-only, or a filter names an object that does not exist; `errors` names the fields, `missingRoles` the roles that a class requires |
-// | `unauthenticated` | 401 | the request has no valid credentials |
-// | `permission_denied` | 403 | the caller can see the object but needs a higher role, which `detail` names |
-// | `not_found` | 404 | the object does not exist, or the caller cannot see it |
-// | `method_not_allowed` | 405 | the path has no such method |
-// | `not_acceptable` | 406 | `Accept` permits no media type of the response |
-// | `already_exists` | 409 | the name is taken, a claim with this name has another spec, or another class is the default; `conflictsWith` |
-// | `overlap` | 409 | the pool overlaps another root pool of the space, or a pool of a class with `uniqueWithin: Class`; `conflictsWith` |
-// | `in_use` | 409 | other objects still use or need it; `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
-// | `allocation_retained` | 409 | a retained allocation has the block; `conflictsWith` |
-// | `pool_exhausted` | 409 | no block that is large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; for a batch `fitting` |
-// | `exhausted_by_cooldown` | 409 | the only blocks that are large enough are cooling down; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
-// | `pool_draining` | 409 | the pool is draining, and nothing more is carved from it |
-// | `no_pool_matches` | 409 | the selector matches no pool that the caller can use |
-// | `no_pool_for_class` | 409 | no pool that permits the prefix length lists the class; `class` |
-// | `no_default_class` | 409 | the claim names no source, and its family has no default class |
-// | `block_taken` | 409 | the exact block of the request is not free |
-// | `claim_released` | 409 | the claim that was created with this `Idempotency-Key` has since been released |
-// | `quota_exceeded` | 409 | a quota of the project does not permit it now, or the project has the maximum number of such objects; `limit`, `used`, `requested`, and for a quota `quota` and `measure` |
-// | `last_admin` | 409 | `platform` would have no admin; members and keys without an expiry time count, roles from a token do not |
-// | `consumer_ended` | 409 | the consumer has ended and cannot be used again |
-// | `too_many_consumers` | 409 | the claim has reached its maximum number of consumers; `consumers` |
-// | `webhooks_disabled` | 409 | the server sends no webhooks |
-// | `cursor_expired` | 410 | the changes after this cursor are not available any more; list again, and continue from there |
-// | `precondition_failed` | 412 | `If-Match` is stale, or the resource exists although the request has `If-None-Match: *`; `currentETag` |
-// | `payload_too_large` | 413 | the body is larger than 1 MiB |
-// | `unsupported_media_type` | 415 | the body has an unsupported media type |
-// | `never_satisfiable` | 422 | the request would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
-// | `prefix_length_rejected` | 422 | the prefix length is outside the bounds of the pool or the class; `allowedPrefixLengths`, `class` |
-// | `family_mismatch` | 422 | the address families differ |
-// | `immutable_field` | 422 | this field never changes |
-// | `idempotency_mismatch` | 422 | the key was used with another request, or by another caller |
-// | `precondition_required` | 428 | `If-Match` is missing |
-// | `rate_limited` | 429 | too many requests per second or at the same time; `Retry-After`, `RateLimit`, `RateLimit-Policy` |
-// | `internal` | 500 | a fault of the server |
-// | `contention` | 503 | too many writers changed the same rows or wait for the same pool; safe to repeat |
-// | `outcome_unknown` | 503 | the result of the commit could not be read back; repeat with the same key |
-// | `unavailable` | 503 | the database does not respond, the server runs its maximum number of requests, or a pool's rows in a region were restored without the other regions' rows; safe to repeat |
-// | `deadline` | 504 | the deadline of the request passed |
+// | code | status | meaning | fields and headers |
+// |---|---|---|---|
+// | `invalid_argument` | 400 | a field, parameter or header is malformed, unknown or read-only, or a filter names an object that does not exist | `errors` names the fields; `missingRoles` names the roles that a class requires |
+// | `unauthenticated` | 401 | the request has no valid credentials | |
+// | `permission_denied` | 403 | the caller can see the object but needs a higher role | `detail` names the role |
+// | `not_found` | 404 | the object does not exist, or the caller cannot see it | |
+// | `method_not_allowed` | 405 | the path does not have this method | |
+// | `not_acceptable` | 406 | `Accept` permits none of the response's media types | |
+// | `already_exists` | 409 | the name is taken, a claim with this name has another spec, or another class is the default | `conflictsWith` |
+// | `overlap` | 409 | the pool overlaps another root pool in the space, or a pool that lists the same class with `uniqueWithin: Class` | `conflictsWith` |
+// | `in_use` | 409 | other objects still use or need the object | `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
+// | `allocation_retained` | 409 | a retained allocation has the block | `conflictsWith` |
+// | `pool_exhausted` | 409 | no block that is large enough is free now | `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; for a batch `fitting` |
+// | `exhausted_by_cooldown` | 409 | the only blocks that are large enough are in cool-down | `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
+// | `pool_draining` | 409 | the pool is draining: no more blocks are carved from it | |
+// | `no_pool_matches` | 409 | the selector matches no pool that the caller can use | |
+// | `no_pool_for_class` | 409 | no pool that lists the class permits the prefix length | `class` |
+// | `no_default_class` | 409 | the claim names no source, and its address family has no default class | |
+// | `block_taken` | 409 | the requested block is not free | |
+// | `claim_released` | 409 | the claim that was created with this `Idempotency-Key` has since been released | |
+// | `quota_exceeded` | 409 | a quota does not permit the request now, or the project has the maximum number of such objects | `limit`, `used`, `requested`; for a quota also `quota` and `measure` |
+// | `last_admin` | 409 | `platform` would have no admin; members and keys without an expiry time count, roles from a token do not | |
+// | `consumer_ended` | 409 | the consumer has ended and cannot be used again | |
+// | `too_many_consumers` | 409 | the claim has reached its maximum number of consumers | `consumers` |
+// | `webhooks_disabled` | 409 | the server sends no webhooks | |
+// | `cursor_expired` | 410 | the changes after this cursor are no longer available; list the objects again, and continue from the new cursor | |
+// | `precondition_failed` | 412 | `If-Match` is stale, or the resource exists although the request has `If-None-Match: *` | `currentETag` |
+// | `payload_too_large` | 413 | the body is larger than 1 MiB | |
+// | `unsupported_media_type` | 415 | the body has an unsupported media type | |
+// | `never_satisfiable` | 422 | the request would not fit even if every block were free | `wantedPrefixLength`, `allowedPrefixLengths` |
+// | `prefix_length_rejected` | 422 | the prefix length is outside the bounds of the pool or the class | `allowedPrefixLengths`, `class` |
+// | `family_mismatch` | 422 | the address families differ | |
+// | `immutable_field` | 422 | the field never changes | `errors` names the field |
+// | `idempotency_mismatch` | 422 | the `Idempotency-Key` was used with another request, or by another caller | |
+// | `precondition_required` | 428 | `If-Match` is missing | |
+// | `rate_limited` | 429 | the caller sends too many requests per second or at the same time | `Retry-After`, `RateLimit`, `RateLimit-Policy` |
+// | `internal` | 500 | the server has a fault | |
+// | `contention` | 503 | too many writers changed the same rows or wait for the same pool; safe to repeat | |
+// | `outcome_unknown` | 503 | the server could not read the result of the commit back; repeat with the same key | |
+// | `unavailable` | 503 | the database does not respond, the server runs its maximum number of requests, or a pool's rows in one region were restored without the rows of the other regions; safe to repeat | |
+// | `deadline` | 504 | the deadline of the request passed | |
 type ProblemCode string
 
 // ProblemField defines model for ProblemField.
@@ -3589,7 +3614,7 @@ type Project struct {
 
 // ProjectCreate defines model for ProjectCreate.
 type ProjectCreate struct {
-	// Metadata Metadata for a new resource. It has either `name` or `generateName`; the server sets all fields that are not listed here.
+	// Metadata Metadata for a new resource, with either `name` or `generateName`. The server sets all fields that are not listed here.
 	Metadata CreateMetadata `json:"metadata"`
 	Spec     *ProjectSpec   `json:"spec,omitempty"`
 }
@@ -3598,7 +3623,7 @@ type ProjectCreate struct {
 type ProjectList struct {
 	Items []Project `json:"items"`
 
-	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
+	// NextCursor Cursor for the next page: send this value as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
@@ -3632,9 +3657,10 @@ type ProjectStatus struct {
 // Provisioner defines model for Provisioner.
 type Provisioner string
 
-// PutMetadata Metadata of a resource in a `PUT` request. If it has a `name`, this must be the name in the path.
+// PutMetadata Metadata of a resource in a `PUT` request. If `name` is present, it must be the name in the path.
 type PutMetadata struct {
-	// Annotations Free texts by key. Keys follow the rules for label keys. A text has at most 4,096 UTF-8 bytes, and all texts together have at most 32 KiB.
+	// Annotations Free text for each key. Keys follow the rules for label keys. A text has at most 4,096 UTF-8 bytes, and all texts together have at most 32
+	// KiB.
 	//
 	//
 	// Example: {"example.com/ticket":"NET-1234"}
@@ -3653,7 +3679,7 @@ type PutMetadata struct {
 	Name Name `json:"name,omitempty"`
 }
 
-// Quota Limit on the resources that a project uses.
+// Quota Limits on the resources that a project uses.
 type Quota struct {
 	// Metadata Metadata that every resource has.
 	Metadata Metadata    `json:"metadata"`
@@ -3675,8 +3701,8 @@ type QuotaAvailable struct {
 
 // QuotaLimits Limits for at least one measure. A measure without a limit is counted but not limited.
 type QuotaLimits struct {
-	// Addresses Maximum number of addresses in claims' blocks and in allocations that were retained after their claims. At most
-	// 340282366920938463463374607431768211456, which is all of IPv6.
+	// Addresses Maximum number of addresses in the blocks of claims and of retained allocations. The value is at most
+	// 340282366920938463463374607431768211456, the number of all IPv6 addresses.
 	Addresses Count `json:"addresses,omitempty"`
 
 	// Claims Maximum number of claims.
@@ -3692,15 +3718,15 @@ type QuotaLimits struct {
 
 // QuotaList defines model for QuotaList.
 type QuotaList struct {
-	// ChangesCursor Position from which `listChanges` continues after this list: the time of the read, or shortly before. For a list with several pages, use the
-	// cursor from the first page. Absent with `consistency=stale`.
+	// ChangesCursor Position from which `listChanges` continues after this list: the position at the time of the read, or shortly before. For a list with several
+	// pages, use the cursor from the first page. Absent with `consistency=stale`.
 	//
 	//
 	// Example: AQIDBAUGBwgJCgsMDQ4PEA
 	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
 	Items         []Quota           `json:"items"`
 
-	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
+	// NextCursor Cursor for the next page: send this value as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
@@ -3709,8 +3735,8 @@ type QuotaList struct {
 // QuotaMeasure defines model for QuotaMeasure.
 type QuotaMeasure string
 
-// QuotaOwner The quota's owner. Only a `platform` admin can change or delete a platform quota; project admins can also change the project's own quota. A
-// quota belongs to the platform once a `platform` admin has set it.
+// QuotaOwner The quota's owner. `platform`: a `platform` admin has set the quota, and only a `platform` admin can change or delete it. `project`: the
+// project's admins can change and delete the quota too.
 type QuotaOwner string
 
 // QuotaPut defines model for QuotaPut.
@@ -3718,24 +3744,25 @@ type QuotaPut struct {
 	Spec QuotaSpec `json:"spec"`
 }
 
-// QuotaScope Objects that the quota counts. An object must meet all conditions; without a condition the quota counts everything. The scope never changes.
+// QuotaScope Conditions for the objects that the quota counts. An object must meet all conditions. Without a condition, the quota counts everything. The
+// scope never changes.
 type QuotaScope struct {
-	// ClassRef Count only claims that this class served and pools that were carved for its scopes. Without `project` it
-	// means a class in the quota's own project; for a platform class, set `project: platform`. As for `poolRef`, a
-	// class in the quota's own project must exist.
+	// ClassRef Count only claims that this class served and pools that were carved for its scopes. Without `project`, the class is in the quota's own
+	// project, and must exist when the quota is created. For a platform class, set `project: platform`.
 	ClassRef *Ref `json:"classRef,omitempty"`
 
 	// IPFamily Count only this address family.
 	IPFamily IPFamily `json:"ipFamily,omitempty"`
 
 	// PoolRef Count only claims from this pool and child pools carved from it. A pool in the quota's own project must exist when the quota is created
-	// (`not_found`). A pool in another project need not exist, so that the quota does not reveal whether it does.
+	// (`not_found`). A pool in another project does not need to exist, so that the quota does not reveal whether the pool exists.
 	PoolRef *Ref `json:"poolRef,omitempty"`
 }
 
 // QuotaSpec defines model for QuotaSpec.
 type QuotaSpec struct {
-	// Scope Objects that the quota counts. An object must meet all conditions; without a condition the quota counts everything. The scope never changes.
+	// Scope Conditions for the objects that the quota counts. An object must meet all conditions. Without a condition, the quota counts everything. The
+	// scope never changes.
 	Scope *QuotaScope `json:"scope,omitempty"`
 
 	// Limits Limits for at least one measure. A measure without a limit is counted but not limited.
@@ -3749,8 +3776,8 @@ type QuotaSpec struct {
 
 // QuotaStatus defines model for QuotaStatus.
 type QuotaStatus struct {
-	// Owner The quota's owner. Only a `platform` admin can change or delete a platform quota; project admins can also change the project's own quota. A
-	// quota belongs to the platform once a `platform` admin has set it.
+	// Owner The quota's owner. `platform`: a `platform` admin has set the quota, and only a `platform` admin can change or delete it. `project`: the
+	// project's admins can change and delete the quota too.
 	Owner QuotaOwner `json:"owner"`
 
 	// Used Exact use in the quota's scope. Every measure is counted, with or without a limit.
@@ -3802,7 +3829,9 @@ type Realm struct {
 	// Example: 2026-03-02T09:30:00Z
 	HeldSince *time.Time `json:"heldSince,omitempty"`
 
-	// ConfirmedUntil A caller confirmed that consumers which expired before this time are gone. The server ends them, whatever their number.
+	// ConfirmedUntil Time of the last confirmation that expired consumers are gone. The server ends all consumers that expired before this time, whatever their
+	// number.
+	//
 	//
 	// Example: 2026-03-02T08:00:00Z
 	ConfirmedUntil *time.Time `json:"confirmedUntil,omitempty"`
@@ -3811,7 +3840,7 @@ type Realm struct {
 // ReclaimPolicy defines model for ReclaimPolicy.
 type ReclaimPolicy string
 
-// Ref Reference to a resource. Without `project` it means a resource in the project from the path.
+// Ref Reference to a resource. Without `project`, the resource is in the project from the path.
 //
 // Example: {"name":"prod-eu"}
 type Ref struct {
@@ -3854,7 +3883,7 @@ type Region struct {
 
 // RegionCapacity Exact address counts. Addresses in `total` that are neither `available` nor `coolingDown` are allocated or reserved.
 type RegionCapacity struct {
-	// Total Number of addresses on loan to the region. At home: the pool without its loans.
+	// Total Number of addresses that are lent to the region. For the home region: number of addresses in the pool that are not lent to other regions.
 	Total Count `json:"total"`
 
 	// Available Number of free addresses.
@@ -3871,7 +3900,7 @@ type RegionList struct {
 
 // Remedy One change that would make the claim succeed.
 type Remedy struct {
-	// Pointer Field to change in the request, as a JSON pointer (RFC 6901). Absent if the change belongs elsewhere.
+	// Pointer Field to change in the request, as a JSON pointer (RFC 6901). Absent if the change is not in the request.
 	//
 	// Example: /spec/prefixLength
 	Pointer string `json:"pointer,omitempty"`
@@ -3887,7 +3916,7 @@ type Remedy struct {
 	Detail string `json:"detail"`
 }
 
-// Reservation A part of the pool that no claim or child pool gets. It has exactly one form: `cidr`, `from` with `to`, `first`, or `last`.
+// Reservation A part of the pool that no claim or child pool gets. Set exactly one of `cidr`, `from` with `to`, `first`, or `last`.
 //
 // Example: {"first":16,"reason":"Network devices"}
 type Reservation struct {
@@ -3944,7 +3973,7 @@ type SearchItem struct {
 	// Example: 10.20.1.0/24
 	CIDR string `json:"cidr,omitempty"`
 
-	// Consumer Project that has the block, or that had it last if the block cools down. Only allocations for a claim.
+	// Consumer Project that has the block, or that had the block last if the block is in cool-down. Present only for a claim's allocation.
 	//
 	// Example: team-b
 	Consumer string     `json:"consumer,omitempty"`
@@ -3955,33 +3984,35 @@ type SearchItem struct {
 	// Example: web-eu
 	Name string `json:"name"`
 
-	// Phase The allocation's phase. Allocations only.
+	// Phase The allocation's phase. Present only for allocations.
 	Phase *IPAllocationPhase `json:"phase,omitempty"`
 
 	// PoolRef Pool from which the block was carved. Absent for a root pool.
 	PoolRef *ResolvedRef `json:"poolRef,omitempty"`
 
-	// Project Project in which the object is read. Absent for a project.
+	// Project Project whose path the caller uses to read the object. Absent for a project.
 	//
 	// Example: team-a
 	Project string `json:"project,omitempty"`
 
-	// Purpose Purpose of the allocation. Allocations only.
+	// Purpose The allocation's purpose. Present only for allocations.
 	Purpose *IPAllocationPurpose `json:"purpose,omitempty"`
 
-	// SpaceRef The pool's space. Pools only.
+	// SpaceRef The pool's space. Present only for pools.
 	SpaceRef *ResolvedRef `json:"spaceRef,omitempty"`
 
-	// Why Reason for the match. `Name`: the object has this name. `NamePrefix`: its name begins with this text. `Block`: it is this block. `Holds`: it
-	// has the address or the block. `Contains`: it is a pool around the address or the block. `Label`: it has the label.
+	// Why Reason for the match. `Name`: the object has this name. `NamePrefix`: the object's name begins with this text. `Block`: the object has exactly
+	// this block. `Holds`: the claim or allocation holds the address or the block. `Contains`: the pool contains the address or the block. `Label`:
+	// the object has the label.
 	Why SearchReason `json:"why"`
 }
 
 // SearchKind defines model for SearchKind.
 type SearchKind string
 
-// SearchReason Reason for the match. `Name`: the object has this name. `NamePrefix`: its name begins with this text. `Block`: it is this block. `Holds`: it
-// has the address or the block. `Contains`: it is a pool around the address or the block. `Label`: it has the label.
+// SearchReason Reason for the match. `Name`: the object has this name. `NamePrefix`: the object's name begins with this text. `Block`: the object has exactly
+// this block. `Holds`: the claim or allocation holds the address or the block. `Contains`: the pool contains the address or the block. `Label`:
+// the object has the label.
 type SearchReason string
 
 // SearchResult defines model for SearchResult.
@@ -4005,7 +4036,7 @@ type Space struct {
 
 // SpaceCreate defines model for SpaceCreate.
 type SpaceCreate struct {
-	// Metadata Metadata for a new resource. It has either `name` or `generateName`; the server sets all fields that are not listed here.
+	// Metadata Metadata for a new resource, with either `name` or `generateName`. The server sets all fields that are not listed here.
 	Metadata CreateMetadata `json:"metadata"`
 	Spec     *SpaceSpec     `json:"spec,omitempty"`
 }
@@ -4014,7 +4045,7 @@ type SpaceCreate struct {
 type SpaceList struct {
 	Items []Space `json:"items"`
 
-	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
+	// NextCursor Cursor for the next page: send this value as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
@@ -4050,7 +4081,7 @@ type Subject = string
 // Example: 2026-03-03T12:00:00Z
 type Time = time.Time
 
-// UID A UUID in lower case. It is never used for another object.
+// UID A UUID in lower case. The UUID is never used for another object.
 //
 // Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
 type UID = string
@@ -4068,12 +4099,12 @@ type UtilizationPoint struct {
 	// Used Number of addresses that were not free: `total` minus `available` in the pool's `status.capacity`.
 	Used Count `json:"used"`
 
-	// UsedPercent The pool's used share in percent, rounded to two decimals, like `status.utilizationPercent`.
+	// UsedPercent Percentage of the pool's addresses that were not free, rounded to two decimals, as in `status.utilizationPercent`.
 	//
 	// Example: 25.41
 	UsedPercent float64 `json:"usedPercent"`
 
-	// HighestPercent Highest recorded share since the previous point, in percent.
+	// HighestPercent Highest recorded percentage since the previous point.
 	//
 	// Example: 27.9
 	HighestPercent float64 `json:"highestPercent"`
@@ -4119,8 +4150,8 @@ type Webhook struct {
 	// Metadata Metadata that every resource has.
 	Metadata Metadata `json:"metadata"`
 
-	// Secret Key that signs the requests: `whsec_` and the key in base64. Only the response that creates the webhook has it; the server cannot show it
-	// again.
+	// Secret Key that signs the requests: `whsec_`, followed by the key in base64. Only the response that creates the webhook has the secret; the
+	// server cannot show it again.
 	//
 	//
 	// Example: whsec_ZXhhbXBsZXNlY3JldGV4YW1wbGVzZWNyZXRleGFtcGw=
@@ -4135,7 +4166,7 @@ type Webhook struct {
 
 // WebhookCreate defines model for WebhookCreate.
 type WebhookCreate struct {
-	// Metadata Metadata for a new resource. It has either `name` or `generateName`; the server sets all fields that are not listed here.
+	// Metadata Metadata for a new resource, with either `name` or `generateName`. The server sets all fields that are not listed here.
 	Metadata CreateMetadata `json:"metadata"`
 
 	// Spec A webhook's receiver, and the changes to send.
@@ -4144,10 +4175,10 @@ type WebhookCreate struct {
 
 // WebhookDelivery A delivery that failed.
 type WebhookDelivery struct {
-	// ID Delivery identifier. The server sent it as `webhook-id`.
+	// ID Delivery identifier, which the server sent in the header `webhook-id`.
 	ID UID `json:"id"`
 
-	// Error Reason why an attempt failed, from a fixed set. It never contains text from the receiver.
+	// Error Reason why an attempt failed, from a fixed set. The reason never contains text from the receiver.
 	Error WebhookError `json:"error"`
 
 	// Attempts Number of attempts.
@@ -4160,14 +4191,14 @@ type WebhookDelivery struct {
 	// Example: 2026-03-01T09:30:00Z
 	FirstAttemptAt time.Time `json:"firstAttemptAt"`
 
-	// Retrying Whether the delivery is queued to be sent once more.
+	// Retrying Whether the delivery is queued to be sent again.
 	//
 	// Example: false
 	Retrying bool `json:"retrying"`
 
-	// Message Body of a delivery. A message with the type `changes` has about 100 changes at most, and `cursor` is the
-	// position after them. A message with the type `resync` reports that some changes are missing and will not come:
-	// list again, and continue with the next messages.
+	// Message Body of a delivery. A message with the type `changes` has about 100 changes at most, and `cursor` is the position after these changes. A
+	// message with the type `resync` reports that some changes are missing and will not be sent: list the objects again, and continue with the next
+	// messages.
 	Message WebhookMessage `json:"message"`
 }
 
@@ -4175,16 +4206,16 @@ type WebhookDelivery struct {
 type WebhookDeliveryList struct {
 	Items []WebhookDelivery `json:"items"`
 
-	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
+	// NextCursor Cursor for the next page: send this value as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
 }
 
-// WebhookError Reason why an attempt failed, from a fixed set. It never contains text from the receiver.
+// WebhookError Reason why an attempt failed, from a fixed set. The reason never contains text from the receiver.
 type WebhookError struct {
 	// Reason `unresolved`: the name has no address to which the server can deliver. `unreachable`: no connection to the receiver. `timeout`: no
-	// response in time. `tls`: TLS failed. `redirect`: the response is a redirection. `status`: the response has another status than 2xx.
+	// response in time. `tls`: TLS failed. `redirect`: the response is a redirection. `status`: the response has a status other than 2xx.
 	// `unserved`: the server itself could not read the changes or store its progress, and the receiver is not at fault. Later versions may add
 	// reasons.
 	//
@@ -4207,15 +4238,15 @@ type WebhookError struct {
 type WebhookList struct {
 	Items []Webhook `json:"items"`
 
-	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
+	// NextCursor Cursor for the next page: send this value as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
 }
 
-// WebhookMessage Body of a delivery. A message with the type `changes` has about 100 changes at most, and `cursor` is the
-// position after them. A message with the type `resync` reports that some changes are missing and will not come:
-// list again, and continue with the next messages.
+// WebhookMessage Body of a delivery. A message with the type `changes` has about 100 changes at most, and `cursor` is the position after these changes. A
+// message with the type `resync` reports that some changes are missing and will not be sent: list the objects again, and continue with the next
+// messages.
 type WebhookMessage struct {
 	Type WebhookMessageType `json:"type"`
 
@@ -4232,7 +4263,7 @@ type WebhookMessage struct {
 	// Changes Changes, in order.
 	Changes []Change `json:"changes,omitempty"`
 
-	// Cursor Position in a project's changes. It is opaque and gives no access.
+	// Cursor Opaque position in a project's changes. A cursor does not give access to the project.
 	//
 	// Example: AQIDBAUGBwgJCgsMDQ4PEA
 	Cursor ChangesCursor `json:"cursor"`
@@ -4247,9 +4278,10 @@ type WebhookPatch = json.RawMessage
 
 // WebhookSpec A webhook's receiver, and the changes to send.
 type WebhookSpec struct {
-	// URL The receiver's URL, without a user and without a fragment. The server resolves the host name for each request, and refuses an address that is
-	// not public, except in networks that the operator allows. A caller without permission to change the webhook sees only scheme, host and
-	// port, and `/...` for a path or query, because these may contain a token. The audit trail stores this short form, with a fingerprint after `#`.
+	// URL The receiver's URL, without a user name and without a fragment. The server resolves the host name for each request, and refuses an address
+	// that is not public, except in networks that the operator allows. A caller without permission to change the webhook sees only the scheme,
+	// host and port, and `/...` for a path or query, because a path or query may contain a token. The audit trail stores this short form, with a
+	// fingerprint of the URL after `#`.
 	//
 	//
 	// Example: https://inventory.example.com/carve
@@ -4260,13 +4292,14 @@ type WebhookSpec struct {
 	// Example: ["IPClaim"]
 	ResourceKinds []ChangeKind `json:"resourceKinds,omitempty"`
 
-	// ResourceName Send only changes to objects with this name. An allocation is named by its `uid`, a consumer by `realm/uid`.
+	// ResourceName Send only changes to objects with this name. Allocations are named `uid`, and consumers `realm/uid`.
 	//
 	// Example: web-eu
 	ResourceName string `json:"resourceName,omitempty"`
 
-	// LabelSelector Send only changes to objects with matching labels, in list syntax. When an object no longer matches, the server sends a `Delete`; it may
-	// also send a `Delete` for an object that never matched. The server sends every deletion, whatever labels the object had.
+	// LabelSelector Send only changes to objects with matching labels. The syntax is that of `labelSelector` in lists. When an object no longer matches, the
+	// server sends a `Delete`. The server may also send a `Delete` for an object that never matched. The server sends every deletion, whatever
+	// labels the object had.
 	//
 	//
 	// Example: env=prod
@@ -4279,17 +4312,17 @@ type WebhookSpec struct {
 }
 
 // WebhookState `Delivering`: the server sends changes. `Retrying`: the last attempt failed, and the server will try again. `Paused`: the project has paused
-// the webhook, and changes wait. `Stopped`: the server has stopped it, and changes wait.
+// the webhook, and changes wait. `Stopped`: the server has stopped the webhook, and changes wait.
 type WebhookState string
 
 // WebhookStatus State of the webhook's deliveries.
 type WebhookStatus struct {
 	// State `Delivering`: the server sends changes. `Retrying`: the last attempt failed, and the server will try again. `Paused`: the project has paused
-	// the webhook, and changes wait. `Stopped`: the server has stopped it, and changes wait.
+	// the webhook, and changes wait. `Stopped`: the server has stopped the webhook, and changes wait.
 	State WebhookState `json:"state"`
 
-	// Reason Reason why the server stopped the webhook: the receiver returned 410 (`Gone`), 100 dead letters wait (`TooManyDeadLetters`), or the
-	// database was restored (`Restored`), and the original database may still be sending. Later versions may add reasons.
+	// Reason Reason why the server stopped the webhook. `Gone`: the receiver returned 410. `TooManyDeadLetters`: the webhook has 100 dead letters.
+	// `Restored`: the database was restored, and the original database may still send changes. Later versions may add reasons.
 	//
 	//
 	// Example: Gone
@@ -4300,10 +4333,10 @@ type WebhookStatus struct {
 	// Example: 2
 	Failures int `json:"failures"`
 
-	// LastError Reason why an attempt failed, from a fixed set. It never contains text from the receiver.
+	// LastError Reason why an attempt failed, from a fixed set. The reason never contains text from the receiver.
 	LastError *WebhookError `json:"lastError,omitempty"`
 
-	// LastDeliveredAt Time when a delivery last succeeded. Absent if none did.
+	// LastDeliveredAt Time when a delivery last succeeded. Absent if no delivery has succeeded.
 	//
 	// Example: 2026-03-02T09:30:00Z
 	LastDeliveredAt *time.Time `json:"lastDeliveredAt,omitempty"`
@@ -4313,7 +4346,7 @@ type WebhookStatus struct {
 	// Example: 2026-03-02T09:40:30Z
 	NextAttemptAt *time.Time `json:"nextAttemptAt,omitempty"`
 
-	// DeadLetters Number of dead letters: deliveries that the server gave up and keeps. At most 100.
+	// DeadLetters Number of dead letters: failed deliveries that the server no longer repeats, but keeps. At most 100.
 	//
 	// Example: 0
 	DeadLetters int `json:"deadLetters"`
@@ -4329,8 +4362,8 @@ type Whoami struct {
 	// Example: corp:alice@example.com
 	Subject string `json:"subject"`
 
-	// Method Method by which the caller was authenticated: an API key (`api-key`), a token from an issuer (`oidc`), or none in development mode (`dev`).
-	// `system` means the server itself. Later versions may add methods.
+	// Method Method by which the caller was authenticated. `api-key`: an API key. `oidc`: a token from an OIDC issuer. `dev`: no authentication, in
+	// development mode. `system`: the server itself made the change. Later versions may add methods.
 	//
 	//
 	// Example: api-key
@@ -4350,13 +4383,14 @@ type Whoami struct {
 // Example: prod-eu
 type AlertRuleName = Name
 
-// AllocationName A UUID in lower case. It is never used for another object.
+// AllocationName A UUID in lower case. The UUID is never used for another object.
 //
 // Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
 type AllocationName = UID
 
-// AllocationPhaseFilter `Retained`: the claim was deleted under `reclaimPolicy: Retain`, and the allocation keeps the block. `CoolingDown`: the claim was deleted
-// under `Delete`, and the block cannot be claimed until its cool-down ends.
+// AllocationPhaseFilter `Bound`: a claim, a child pool or a reservation has the block. `Retained`: the claim was deleted with the reclaim policy `Retain`, and the
+// allocation keeps the block. `CoolingDown`: the claim was deleted with the reclaim policy `Delete`, and the block cannot be claimed until its
+// cool-down ends.
 type AllocationPhaseFilter = IPAllocationPhase
 
 // ChangeKindsFilter defines model for ChangeKindsFilter.
@@ -4368,7 +4402,7 @@ type ChangeLabelsFilter = string
 // ChangeNameFilter defines model for ChangeNameFilter.
 type ChangeNameFilter = string
 
-// ChangesAfter Position in a project's changes. It is opaque and gives no access.
+// ChangesAfter Opaque position in a project's changes. A cursor does not give access to the project.
 //
 // Example: AQIDBAUGBwgJCgsMDQ4PEA
 type ChangesAfter = ChangesCursor
@@ -4392,12 +4426,13 @@ type ClassFilter = string
 // Example: prod-eu
 type ClassName = Name
 
-// ConsumerFilter A consumer's identifier in its realm, for example a UUID. Do not reuse it: Carve refuses the UID of an ended consumer while it keeps the consumer's record.
+// ConsumerFilter A consumer's identifier in its realm, for example a UUID. Do not reuse a UID: Carve refuses the UID of an ended consumer while it keeps the
+// consumer's record.
 //
 // Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
 type ConsumerFilter = ConsumerUID
 
-// ConsumerPhaseFilter The consumer's phase: it lives (`Live`) or has ended (`Ended`).
+// ConsumerPhaseFilter The consumer's phase. `Live`: the consumer has not ended. `Ended`: the consumer has ended.
 type ConsumerPhaseFilter = IPConsumerPhase
 
 // ContainsFilter An IPv4 or IPv6 address without a zone.
@@ -4411,7 +4446,7 @@ type CreateOnly = CreateOnlyValue
 // Cursor defines model for Cursor.
 type Cursor = string
 
-// DeliveryID A UUID in lower case. It is never used for another object.
+// DeliveryID A UUID in lower case. The UUID is never used for another object.
 //
 // Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
 type DeliveryID = UID
@@ -4452,7 +4487,7 @@ type KeyName = Name
 // LabelSelectorFilter defines model for LabelSelectorFilter.
 type LabelSelectorFilter = string
 
-// LastEventID Position in a project's changes. It is opaque and gives no access.
+// LastEventID Opaque position in a project's changes. A cursor does not give access to the project.
 //
 // Example: AQIDBAUGBwgJCgsMDQ4PEA
 type LastEventID = ChangesCursor
@@ -4495,8 +4530,8 @@ type PoolFilter = RefFilter
 // Example: prod-eu
 type PoolName = Name
 
-// PoolPhaseFilter `Ready`: the pool has free addresses. `Exhausted`: it has no free address. `Draining`: nothing more is carved from it (`spec.drain`).
-// `Pending` and `Error` are reserved: a pool that can be read is already carved.
+// PoolPhaseFilter `Ready`: the pool has free addresses. `Exhausted`: the pool has no free address. `Draining`: no more blocks are carved from the pool
+// (`spec.drain`). `Pending` and `Error` are reserved: a pool that can be read is already carved.
 type PoolPhaseFilter = IPPoolPhase
 
 // ProjectName A DNS label (RFC 1123).
@@ -4504,7 +4539,7 @@ type PoolPhaseFilter = IPPoolPhase
 // Example: prod-eu
 type ProjectName = Name
 
-// PurposeFilter The allocation's purpose. A reservation that is not one aligned block has one allocation for each aligned block in it.
+// PurposeFilter The allocation's purpose. If a reservation consists of several aligned blocks, each block has its own allocation.
 type PurposeFilter = IPAllocationPurpose
 
 // QuotaName A DNS label (RFC 1123).
@@ -4582,128 +4617,131 @@ type ListProjectsParams struct {
 	// LabelSelector Conditions on labels in Kubernetes syntax, separated by commas. All must match: `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
 	LabelSelector *LabelSelectorFilter `form:"labelSelector,omitempty" json:"labelSelector,omitempty"`
 
-	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// Cursor `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
 	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // CreateProjectParams defines parameters for CreateProject.
 type CreateProjectParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
-	// per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
-	// only this caller has.
+	// IdempotencyKey Any string of visible ASCII characters. Use a new key for each new request, and the same key to repeat a request. The server stores the key in
+	// the project for 24 hours. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a
+	// value that only this caller has.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // DeleteProjectParams defines parameters for DeleteProject.
 type DeleteProjectParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
-	// (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, the server returns 412. A
+	// weak `ETag` (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // GetProjectParams defines parameters for GetProject.
 type GetProjectParams struct {
-	// IfNoneMatch `ETag` that the caller already has, with its quotes, a list with several, or `*`. If one is current, the server returns 304 without a body. A
-	// prefix `W/` makes no difference.
+	// IfNoneMatch `ETag` that the caller already has, including its quotes, or a list of several, or `*`. If one of them is current, the server returns 304
+	// without a body. The server ignores a prefix `W/`.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // PatchProjectParams defines parameters for PatchProject.
 type PatchProjectParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Current `ETag` on which the change is based, with its quotes, or `*` for any version. Without it the server returns 428, with a stale one 412.
-	// A weak `ETag` (`W/`) never matches.
+	// IfMatch Current `ETag` on which the change is based, including its quotes, or `*` for any version. The server returns 428 if the header is missing,
+	// and 412 if the `ETag` is stale. A weak `ETag` (`W/`) never matches.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ListAlertRulesParams defines parameters for ListAlertRules.
 type ListAlertRulesParams struct {
-	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// Cursor `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
 	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // CreateAlertRuleParams defines parameters for CreateAlertRule.
 type CreateAlertRuleParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
-	// per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
-	// only this caller has.
+	// IdempotencyKey Any string of visible ASCII characters. Use a new key for each new request, and the same key to repeat a request. The server stores the key in
+	// the project for 24 hours. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a
+	// value that only this caller has.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // DeleteAlertRuleParams defines parameters for DeleteAlertRule.
 type DeleteAlertRuleParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
-	// (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, the server returns 412. A
+	// weak `ETag` (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // PatchAlertRuleParams defines parameters for PatchAlertRule.
 type PatchAlertRuleParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Current `ETag` on which the change is based, with its quotes, or `*` for any version. Without it the server returns 428, with a stale one 412.
-	// A weak `ETag` (`W/`) never matches.
+	// IfMatch Current `ETag` on which the change is based, including its quotes, or `*` for any version. The server returns 428 if the header is missing,
+	// and 412 if the `ETag` is stale. A weak `ETag` (`W/`) never matches.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ListAlertsParams defines parameters for ListAlerts.
 type ListAlertsParams struct {
-	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// Cursor `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
 	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // ListAllocationsParams defines parameters for ListAllocations.
 type ListAllocationsParams struct {
-	// Holder `self`: list the allocations for this project's own claims, including retained ones, in pools of any project. Without it the list has the
-	// allocations in this project's own pools.
+	// Holder `self`: only the allocations for this project's own claims, including retained allocations, in pools of any project. Without this parameter,
+	// the list has the allocations in this project's own pools.
 	Holder *HolderFilter `form:"holder,omitempty" json:"holder,omitempty"`
 
 	// Phase Only allocations in this phase.
@@ -4715,15 +4753,15 @@ type ListAllocationsParams struct {
 	// IPFamily Only this address family.
 	IPFamily *FamilyFilter `form:"ipFamily,omitempty" json:"ipFamily,omitempty"`
 
-	// Pool Only objects that were carved from this pool, `name` or `project/name`. The server refuses a pool
-	// (`invalid_argument`) that the project does not have, cannot use and has no block from. The refusal does not
-	// reveal whether another project has such a pool. So an empty list means that nothing was carved, and never that
-	// the name is wrong. A deleted pool has no blocks; the audit events for its `resourceName` show its history.
+	// Pool Only objects that were carved from this pool, given as `name` or `project/name`. The server refuses a pool that the project does not own,
+	// cannot use and has no block from (`invalid_argument`). So an empty list means that nothing was carved, and never that the name is wrong. The
+	// refusal does not reveal whether another project has such a pool. A deleted pool has no blocks; the audit events with its `resourceName` show
+	// its history.
 	Pool *PoolFilter `form:"pool,omitempty" json:"pool,omitempty"`
 
-	// Class For pools: only pools that list the class with this name, or that were carved for its scopes. For claims and
-	// allocations: only those that the class served. The class may belong to the project or to `platform`. If nothing
-	// matches, and the project can use no class with this name, the server refuses the name (`invalid_argument`).
+	// Class For pools: only pools that list the class with this name, or that were carved for its scopes. For claims and allocations: only objects that
+	// the class served. The class may belong to the project or to `platform`. If nothing matches, and the project can use no class with this name,
+	// the server refuses the name (`invalid_argument`).
 	Class *ClassFilter `form:"class,omitempty" json:"class,omitempty"`
 
 	// Within Only blocks inside this CIDR, such as `10.0.0.0/8`, including the CIDR itself.
@@ -4732,87 +4770,90 @@ type ListAllocationsParams struct {
 	// Contains Only blocks that contain this address, such as `10.20.1.7`.
 	Contains *ContainsFilter `form:"contains,omitempty" json:"contains,omitempty"`
 
-	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// Cursor `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
 	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // DeleteAllocationParams defines parameters for DeleteAllocation.
 type DeleteAllocationParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
-	// (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, the server returns 412. A
+	// weak `ETag` (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // GetAllocationParams defines parameters for GetAllocation.
 type GetAllocationParams struct {
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 
-	// IfNoneMatch `ETag` that the caller already has, with its quotes, a list with several, or `*`. If one is current, the server returns 304 without a body. A
-	// prefix `W/` makes no difference.
+	// IfNoneMatch `ETag` that the caller already has, including its quotes, or a list of several, or `*`. If one of them is current, the server returns 304
+	// without a body. The server ignores a prefix `W/`.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // ListAPIKeysParams defines parameters for ListAPIKeys.
 type ListAPIKeysParams struct {
-	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// Cursor `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
 	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // CreateAPIKeyParams defines parameters for CreateAPIKey.
 type CreateAPIKeyParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
-	// per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
-	// only this caller has.
+	// IdempotencyKey Any string of visible ASCII characters. Use a new key for each new request, and the same key to repeat a request. The server stores the key in
+	// the project for 24 hours. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a
+	// value that only this caller has.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // DeleteAPIKeyParams defines parameters for DeleteAPIKey.
 type DeleteAPIKeyParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
-	// (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, the server returns 412. A
+	// weak `ETag` (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // ListAuditEventsParams defines parameters for ListAuditEvents.
 type ListAuditEventsParams struct {
-	// Subject Only events with this subject, such as `key:team-a/pipeline`. The server compares it with the recorded subject, so events from a deleted
-	// subject are found too.
+	// Subject Only events with this subject, such as `key:team-a/pipeline`. The server compares this value with the recorded subjects, so it also finds
+	// events from a deleted subject.
 	Subject *SubjectFilter `form:"subject,omitempty" json:"subject,omitempty"`
 
 	// Operation Only events for this operation, such as `deleteClaim`. Only operations that change something have events. The operation `bootstrap`
@@ -4822,83 +4863,84 @@ type ListAuditEventsParams struct {
 	// ResourceKind Only events about this kind of resource.
 	ResourceKind *ResourceKindFilter `form:"resourceKind,omitempty" json:"resourceKind,omitempty"`
 
-	// ResourceName Only events about resources with this name. For a grant, use the name of the pool or the space. The server
-	// compares this with the recorded name: it finds events about a deleted resource too, and refuses no name.
+	// ResourceName Only events about resources with this name. For a grant, use the name of the pool or the space. The server compares this value with the
+	// recorded names, so it also finds events about a deleted resource, and accepts every name.
 	ResourceName *ResourceNameFilter `form:"resourceName,omitempty" json:"resourceName,omitempty"`
 
-	// Outcome Only events with this outcome: `ok`, or the refusal code for a missing permission. The audit trail has no other refusals.
+	// Outcome Only events with this outcome: `ok`, or the code of a refusal for a missing permission. The audit trail has no other refusals.
 	Outcome *OutcomeFilter `form:"outcome,omitempty" json:"outcome,omitempty"`
 
 	// Since Only events at this time or later, such as `2026-03-02T00:00:00Z`.
 	Since *SinceFilter `form:"since,omitempty" json:"since,omitempty"`
 
-	// Until Only events before this time. It must not be before `since`.
+	// Until Only events before this time. The time must not be before `since`.
 	Until *UntilFilter `form:"until,omitempty" json:"until,omitempty"`
 
-	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// Cursor `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
 	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // ListChangesParams defines parameters for ListChanges.
 type ListChangesParams struct {
-	// After `changesCursor` from a list or `cursor` from an earlier response, for the same project; the filters may differ. Without it the response starts
-	// at the current position. The cursor is opaque.
+	// After `changesCursor` from a list, or `cursor` from an earlier response, for the same project. The filters may differ. Without this parameter, the
+	// response starts at the current position. The cursor is opaque.
 	After *ChangesAfter `form:"after,omitempty" json:"after,omitempty"`
 
 	// ResourceKind Only changes to objects of these kinds, separated by commas, such as `IPClaim,IPPool`.
 	ResourceKind ChangeKindsFilter `form:"resourceKind,omitempty" json:"resourceKind,omitempty"`
 
-	// ResourceName Only changes to objects with this name. An allocation is named by its `uid`, a consumer by `realm/uid`, an alert by `rule/subject`.
+	// ResourceName Only changes to objects with this name. Allocations are named `uid`, consumers `realm/uid`, and alerts `rule/subject`.
 	ResourceName *ChangeNameFilter `form:"resourceName,omitempty" json:"resourceName,omitempty"`
 
-	// LabelSelector Only changes to objects with matching labels, in list syntax. When an object no longer matches, the server returns a `Delete`; it may also
-	// return a `Delete` for an object that never matched. It returns every deletion, whatever labels the object had.
+	// LabelSelector Only changes to objects with matching labels. The syntax is that of `labelSelector` in lists. When an object no longer matches, the server
+	// returns a `Delete`. The server may also return a `Delete` for an object that never matched. It returns every deletion, whatever labels the
+	// object had.
 	LabelSelector *ChangeLabelsFilter `form:"labelSelector,omitempty" json:"labelSelector,omitempty"`
 
 	// WaitSeconds Time in seconds that the server waits for a change if there is none.
 	WaitSeconds *WaitSeconds `form:"waitSeconds,omitempty" json:"waitSeconds,omitempty"`
 
-	// Limit Approximate maximum number of items in a response. The response ends with the first audit record that reaches this number or about 256 KiB.
-	// The changes in one record, at most some hundred, stay together.
+	// Limit Approximate maximum number of items in a response. The response ends after the audit record with which it reaches this number or about 256
+	// KiB. The changes in one record, at most a few hundred, are never divided between responses.
 	Limit *ChangesLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// LastEventID `id` of the last event from a broken stream. The new stream continues after it. This header overrides `after`.
+	// LastEventID `id` of the last event from a broken stream. The new stream continues after this event. This header overrides `after`.
 	LastEventID *LastEventID `json:"Last-Event-ID,omitempty"`
 }
 
 // CreateClaimBatchParams defines parameters for CreateClaimBatch.
 type CreateClaimBatchParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
-	// per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
-	// only this caller has.
+	// IdempotencyKey Any string of visible ASCII characters. Use a new key for each new request, and the same key to repeat a request. The server stores the key in
+	// the project for 24 hours. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a
+	// value that only this caller has.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ReleaseClaimsParams defines parameters for ReleaseClaims.
 type ReleaseClaimsParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 }
 
 // ListClaimsParams defines parameters for ListClaims.
 type ListClaimsParams struct {
-	// Owner Only claims with this `ownerRef`: its kind, name and uid, separated by `/`. Omit missing parts at the end
-	// (`Cluster/web-eu`, `//c-7781`). All three parts must match: another `uid` is another owner. An index serves this
-	// filter.
+	// Owner Only claims with this `ownerRef`, written as kind, name and uid, separated by `/`. Omit missing parts at the end, as in `Cluster/web-eu`;
+	// `//c-7781` has only a uid. All three parts must match: another `uid` is another owner. This filter uses an index.
 	Owner *OwnerFilter `form:"owner,omitempty" json:"owner,omitempty"`
 
 	// LabelSelector Conditions on labels in Kubernetes syntax, separated by commas. All must match: `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
@@ -4910,15 +4952,15 @@ type ListClaimsParams struct {
 	// IPFamily Only this address family.
 	IPFamily *FamilyFilter `form:"ipFamily,omitempty" json:"ipFamily,omitempty"`
 
-	// Pool Only objects that were carved from this pool, `name` or `project/name`. The server refuses a pool
-	// (`invalid_argument`) that the project does not have, cannot use and has no block from. The refusal does not
-	// reveal whether another project has such a pool. So an empty list means that nothing was carved, and never that
-	// the name is wrong. A deleted pool has no blocks; the audit events for its `resourceName` show its history.
+	// Pool Only objects that were carved from this pool, given as `name` or `project/name`. The server refuses a pool that the project does not own,
+	// cannot use and has no block from (`invalid_argument`). So an empty list means that nothing was carved, and never that the name is wrong. The
+	// refusal does not reveal whether another project has such a pool. A deleted pool has no blocks; the audit events with its `resourceName` show
+	// its history.
 	Pool *PoolFilter `form:"pool,omitempty" json:"pool,omitempty"`
 
-	// Class For pools: only pools that list the class with this name, or that were carved for its scopes. For claims and
-	// allocations: only those that the class served. The class may belong to the project or to `platform`. If nothing
-	// matches, and the project can use no class with this name, the server refuses the name (`invalid_argument`).
+	// Class For pools: only pools that list the class with this name, or that were carved for its scopes. For claims and allocations: only objects that
+	// the class served. The class may belong to the project or to `platform`. If nothing matches, and the project can use no class with this name,
+	// the server refuses the name (`invalid_argument`).
 	Class *ClassFilter `form:"class,omitempty" json:"class,omitempty"`
 
 	// Within Only blocks inside this CIDR, such as `10.0.0.0/8`, including the CIDR itself.
@@ -4927,131 +4969,135 @@ type ListClaimsParams struct {
 	// Contains Only blocks that contain this address, such as `10.20.1.7`.
 	Contains *ContainsFilter `form:"contains,omitempty" json:"contains,omitempty"`
 
-	// Consumer Only objects to which the consumer with this UID is attached, ordered by name. An index serves this filter.
-	// `realm` names the consumer's realm.
+	// Consumer Only objects to which the consumer with this UID is attached, ordered by name. This filter uses an index. `realm` names the consumer's realm.
 	Consumer *ConsumerFilter `form:"consumer,omitempty" json:"consumer,omitempty"`
 
 	// Realm The consumer's realm.
 	Realm *RealmQuery `form:"realm,omitempty" json:"realm,omitempty"`
 
-	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// Cursor `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
 	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // CreateClaimParams defines parameters for CreateClaim.
 type CreateClaimParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
-	// per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
-	// only this caller has.
+	// IdempotencyKey Any string of visible ASCII characters. Use a new key for each new request, and the same key to repeat a request. The server stores the key in
+	// the project for 24 hours. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a
+	// value that only this caller has.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // DeleteClaimParams defines parameters for DeleteClaim.
 type DeleteClaimParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
-	// (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, the server returns 412. A
+	// weak `ETag` (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // GetClaimParams defines parameters for GetClaim.
 type GetClaimParams struct {
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 
-	// IfNoneMatch `ETag` that the caller already has, with its quotes, a list with several, or `*`. If one is current, the server returns 304 without a body. A
-	// prefix `W/` makes no difference.
+	// IfNoneMatch `ETag` that the caller already has, including its quotes, or a list of several, or `*`. If one of them is current, the server returns 304
+	// without a body. The server ignores a prefix `W/`.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // PatchClaimParams defines parameters for PatchClaim.
 type PatchClaimParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Current `ETag` on which the change is based, with its quotes, or `*` for any version. Without it the server returns 428, with a stale one 412.
-	// A weak `ETag` (`W/`) never matches.
+	// IfMatch Current `ETag` on which the change is based, including its quotes, or `*` for any version. The server returns 428 if the header is missing,
+	// and 412 if the `ETag` is stale. A weak `ETag` (`W/`) never matches.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // PutClaimParams defines parameters for PutClaim.
 type PutClaimParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
-	// the server returns 412.
+	// IfMatch Write only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, or no object has this name
+	// yet, the server returns 412.
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 
-	// IfNoneMatch `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-	// A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
+	// IfNoneMatch `*`: only create the resource. If the resource exists, the server returns 412, even when a client repeats its own successful request after the
+	// response was lost. So a client that repeats requests must omit this header. If the contract has a `POST` for the resource, the client can also
+	// send the `POST` with an `Idempotency-Key`.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
 // ListClaimConsumersParams defines parameters for ListClaimConsumers.
 type ListClaimConsumersParams struct {
-	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// Cursor `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
 	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // DetachConsumerParams defines parameters for DetachConsumer.
 type DetachConsumerParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
 	// Realm The consumer's realm.
 	Realm *RealmQuery `form:"realm,omitempty" json:"realm,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
-	// (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, the server returns 412. A
+	// weak `ETag` (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // AttachConsumerParams defines parameters for AttachConsumer.
 type AttachConsumerParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
 	// Realm The consumer's realm.
 	Realm *RealmQuery `form:"realm,omitempty" json:"realm,omitempty"`
 
-	// IfMatch Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
-	// the server returns 412.
+	// IfMatch Write only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, or no object has this name
+	// yet, the server returns 412.
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 
-	// IfNoneMatch `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-	// A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
+	// IfNoneMatch `*`: only create the resource. If the resource exists, the server returns 412, even when a client repeats its own successful request after the
+	// response was lost. So a client that repeats requests must omit this header. If the contract has a `POST` for the resource, the client can also
+	// send the `POST` with an `Idempotency-Key`.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
@@ -5063,102 +5109,108 @@ type ListClassesParams struct {
 	// IPFamily Only this address family.
 	IPFamily *FamilyFilter `form:"ipFamily,omitempty" json:"ipFamily,omitempty"`
 
-	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// Cursor `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
 	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // CreateClassParams defines parameters for CreateClass.
 type CreateClassParams struct {
-	// MoveDefault With `isDefault`: in the same transaction, remove `isDefault` from the class that is the project's current default for this family.
+	// MoveDefault If the request sets `isDefault`, the server removes `isDefault` from the project's current default class for this family, in the same
+	// transaction.
 	MoveDefault *MoveDefault `form:"moveDefault,omitempty" json:"moveDefault,omitempty"`
 
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
-	// per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
-	// only this caller has.
+	// IdempotencyKey Any string of visible ASCII characters. Use a new key for each new request, and the same key to repeat a request. The server stores the key in
+	// the project for 24 hours. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a
+	// value that only this caller has.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // DeleteClassParams defines parameters for DeleteClass.
 type DeleteClassParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
-	// (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, the server returns 412. A
+	// weak `ETag` (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // GetClassParams defines parameters for GetClass.
 type GetClassParams struct {
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // PatchClassParams defines parameters for PatchClass.
 type PatchClassParams struct {
-	// MoveDefault With `isDefault`: in the same transaction, remove `isDefault` from the class that is the project's current default for this family.
+	// MoveDefault If the request sets `isDefault`, the server removes `isDefault` from the project's current default class for this family, in the same
+	// transaction.
 	MoveDefault *MoveDefault `form:"moveDefault,omitempty" json:"moveDefault,omitempty"`
 
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Current `ETag` on which the change is based, with its quotes, or `*` for any version. Without it the server returns 428, with a stale one 412.
-	// A weak `ETag` (`W/`) never matches.
+	// IfMatch Current `ETag` on which the change is based, including its quotes, or `*` for any version. The server returns 428 if the header is missing,
+	// and 412 if the `ETag` is stale. A weak `ETag` (`W/`) never matches.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ListScopePoolsParams defines parameters for ListScopePools.
 type ListScopePoolsParams struct {
-	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// Cursor `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
 	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // PutScopePoolParams defines parameters for PutScopePool.
 type PutScopePoolParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
-	// the server returns 412.
+	// IfMatch Write only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, or no object has this name
+	// yet, the server returns 412.
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 
-	// IfNoneMatch `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-	// A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
+	// IfNoneMatch `*`: only create the resource. If the resource exists, the server returns 412, even when a client repeats its own successful request after the
+	// response was lost. So a client that repeats requests must omit this header. If the contract has a `POST` for the resource, the client can also
+	// send the `POST` with an `Idempotency-Key`.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
 // RenewConsumersParams defines parameters for RenewConsumers.
 type RenewConsumersParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 }
 
@@ -5167,69 +5219,72 @@ type GetHistoryParams struct {
 	// Address Address to look up.
 	Address HistoryAddress `form:"address" json:"address"`
 
-	// At Only the holder at this time, such as `2026-03-03T12:00:00Z`.
+	// At Only the holders at this time, such as `2026-03-03T12:00:00Z`.
 	At *HistoryAt `form:"at,omitempty" json:"at,omitempty"`
 
-	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// Cursor `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
 	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // ListMembersParams defines parameters for ListMembers.
 type ListMembersParams struct {
-	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// Cursor `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
 	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // DeleteMemberParams defines parameters for DeleteMember.
 type DeleteMemberParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
-	// (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, the server returns 412. A
+	// weak `ETag` (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // GetMemberParams defines parameters for GetMember.
 type GetMemberParams struct {
-	// IfNoneMatch `ETag` that the caller already has, with its quotes, a list with several, or `*`. If one is current, the server returns 304 without a body. A
-	// prefix `W/` makes no difference.
+	// IfNoneMatch `ETag` that the caller already has, including its quotes, or a list of several, or `*`. If one of them is current, the server returns 304
+	// without a body. The server ignores a prefix `W/`.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // PutMemberParams defines parameters for PutMember.
 type PutMemberParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
-	// the server returns 412.
+	// IfMatch Write only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, or no object has this name
+	// yet, the server returns 412.
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 
-	// IfNoneMatch `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-	// A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
+	// IfNoneMatch `*`: only create the resource. If the resource exists, the server returns 412, even when a client repeats its own successful request after the
+	// response was lost. So a client that repeats requests must omit this header. If the contract has a `POST` for the resource, the client can also
+	// send the `POST` with an `Idempotency-Key`.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
@@ -5244,24 +5299,25 @@ type ListPoolsParams struct {
 	// IPFamily Only this address family.
 	IPFamily *FamilyFilter `form:"ipFamily,omitempty" json:"ipFamily,omitempty"`
 
-	// Space Only pools in this space, `name` or `project/name`. The server refuses a space that the project neither has nor was granted
+	// Space Only pools in this space, given as `name` or `project/name`. The server refuses a space that the project neither owns nor was granted
 	// (`invalid_argument`).
 	Space *SpaceFilter `form:"space,omitempty" json:"space,omitempty"`
 
-	// Parent Only this pool's children, `name` or `project/name`. The server refuses a pool that the project neither has nor can use (`invalid_argument`).
+	// Parent Only child pools of this pool, given as `name` or `project/name`. The server refuses a pool that the project neither owns nor can use
+	// (`invalid_argument`).
 	Parent *ParentFilter `form:"parent,omitempty" json:"parent,omitempty"`
 
-	// Roots `true`: only root pools, which were carved from a space and not from another pool. The cost depends on the page size and not on the number of
-	// other pools.
+	// Roots `true`: only root pools, which were carved from a space and not from another pool. The cost of the request depends on the page size and not on
+	// the number of other pools.
 	Roots *RootsFilter `form:"roots,omitempty" json:"roots,omitempty"`
 
 	// Visibility Only pools with this visibility. The server checks at most 5,000 pools for a page, so a page may be empty; `nextCursor` shows whether more
 	// pools follow.
 	Visibility *VisibilityFilter `form:"visibility,omitempty" json:"visibility,omitempty"`
 
-	// Class For pools: only pools that list the class with this name, or that were carved for its scopes. For claims and
-	// allocations: only those that the class served. The class may belong to the project or to `platform`. If nothing
-	// matches, and the project can use no class with this name, the server refuses the name (`invalid_argument`).
+	// Class For pools: only pools that list the class with this name, or that were carved for its scopes. For claims and allocations: only objects that
+	// the class served. The class may belong to the project or to `platform`. If nothing matches, and the project can use no class with this name,
+	// the server refuses the name (`invalid_argument`).
 	Class *ClassFilter `form:"class,omitempty" json:"class,omitempty"`
 
 	// Within Only blocks inside this CIDR, such as `10.0.0.0/8`, including the CIDR itself.
@@ -5270,128 +5326,133 @@ type ListPoolsParams struct {
 	// Contains Only blocks that contain this address, such as `10.20.1.7`.
 	Contains *ContainsFilter `form:"contains,omitempty" json:"contains,omitempty"`
 
-	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// Cursor `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
 	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // CreatePoolParams defines parameters for CreatePool.
 type CreatePoolParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
-	// per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
-	// only this caller has.
+	// IdempotencyKey Any string of visible ASCII characters. Use a new key for each new request, and the same key to repeat a request. The server stores the key in
+	// the project for 24 hours. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a
+	// value that only this caller has.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // DeletePoolParams defines parameters for DeletePool.
 type DeletePoolParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
-	// (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, the server returns 412. A
+	// weak `ETag` (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // GetPoolParams defines parameters for GetPool.
 type GetPoolParams struct {
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // PatchPoolParams defines parameters for PatchPool.
 type PatchPoolParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Current `ETag` on which the change is based, with its quotes, or `*` for any version. Without it the server returns 428, with a stale one 412.
-	// A weak `ETag` (`W/`) never matches.
+	// IfMatch Current `ETag` on which the change is based, including its quotes, or `*` for any version. The server returns 428 if the header is missing,
+	// and 412 if the `ETag` is stale. A weak `ETag` (`W/`) never matches.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // GetPoolFreeParams defines parameters for GetPoolFree.
 type GetPoolFreeParams struct {
-	// PrefixLength Selects the free blocks that can contain a block with this length. A length that no block in the pool can have
-	// fails with `invalid_argument`.
+	// PrefixLength Only free blocks that can contain a block with this prefix length. The request fails with `invalid_argument`
+	// if no block in the pool can have this prefix length.
 	PrefixLength *PrefixLength `form:"prefixLength,omitempty" json:"prefixLength,omitempty"`
 
-	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// Cursor `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
 	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // ListPoolGrantsParams defines parameters for ListPoolGrants.
 type ListPoolGrantsParams struct {
-	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// Cursor `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
 	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // DeletePoolGrantParams defines parameters for DeletePoolGrant.
 type DeletePoolGrantParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
-	// (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, the server returns 412. A
+	// weak `ETag` (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // GetPoolGrantParams defines parameters for GetPoolGrant.
 type GetPoolGrantParams struct {
-	// IfNoneMatch `ETag` that the caller already has, with its quotes, a list with several, or `*`. If one is current, the server returns 304 without a body. A
-	// prefix `W/` makes no difference.
+	// IfNoneMatch `ETag` that the caller already has, including its quotes, or a list of several, or `*`. If one of them is current, the server returns 304
+	// without a body. The server ignores a prefix `W/`.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // PutPoolGrantParams defines parameters for PutPoolGrant.
 type PutPoolGrantParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
-	// the server returns 412.
+	// IfMatch Write only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, or no object has this name
+	// yet, the server returns 412.
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 
-	// IfNoneMatch `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-	// A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
+	// IfNoneMatch `*`: only create the resource. If the resource exists, the server returns 412, even when a client repeats its own successful request after the
+	// response was lost. So a client that repeats requests must omit this header. If the contract has a `POST` for the resource, the client can also
+	// send the `POST` with an `Idempotency-Key`.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
@@ -5405,10 +5466,11 @@ type GetPoolMapParams struct {
 	Depth *int `form:"depth,omitempty" json:"depth,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
@@ -5424,51 +5486,54 @@ type GetPoolUtilizationParams struct {
 	Points *int `form:"points,omitempty" json:"points,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // ListQuotasParams defines parameters for ListQuotas.
 type ListQuotasParams struct {
-	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// Cursor `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
 	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // DeleteQuotaParams defines parameters for DeleteQuota.
 type DeleteQuotaParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
-	// (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, the server returns 412. A
+	// weak `ETag` (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // PutQuotaParams defines parameters for PutQuota.
 type PutQuotaParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
-	// the server returns 412.
+	// IfMatch Write only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, or no object has this name
+	// yet, the server returns 412.
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 
-	// IfNoneMatch `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-	// A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
+	// IfNoneMatch `*`: only create the resource. If the resource exists, the server returns 412, even when a client repeats its own successful request after the
+	// response was lost. So a client that repeats requests must omit this header. If the contract has a `POST` for the resource, the client can also
+	// send the `POST` with an `Idempotency-Key`.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
@@ -5477,55 +5542,57 @@ type ListConsumersParams struct {
 	// Phase Only consumers in this phase.
 	Phase *ConsumerPhaseFilter `form:"phase,omitempty" json:"phase,omitempty"`
 
-	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// Cursor `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
 	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // EndConsumerParams defines parameters for EndConsumer.
 type EndConsumerParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
-	// (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, the server returns 412. A
+	// weak `ETag` (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // GetConsumerParams defines parameters for GetConsumer.
 type GetConsumerParams struct {
-	// IfNoneMatch `ETag` that the caller already has, with its quotes, a list with several, or `*`. If one is current, the server returns 304 without a body. A
-	// prefix `W/` makes no difference.
+	// IfNoneMatch `ETag` that the caller already has, including its quotes, or a list of several, or `*`. If one of them is current, the server returns 304
+	// without a body. The server ignores a prefix `W/`.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // PutConsumerParams defines parameters for PutConsumer.
 type PutConsumerParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
-	// the server returns 412.
+	// IfMatch Write only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, or no object has this name
+	// yet, the server returns 412.
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 
-	// IfNoneMatch `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-	// A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
+	// IfNoneMatch `*`: only create the resource. If the resource exists, the server returns 412, even when a client repeats its own successful request after the
+	// response was lost. So a client that repeats requests must omit this header. If the contract has a `POST` for the resource, the client can also
+	// send the `POST` with an `Idempotency-Key`.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
 // ConfirmExpiryParams defines parameters for ConfirmExpiry.
 type ConfirmExpiryParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 }
 
@@ -5534,204 +5601,211 @@ type ListSpacesParams struct {
 	// LabelSelector Conditions on labels in Kubernetes syntax, separated by commas. All must match: `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
 	LabelSelector *LabelSelectorFilter `form:"labelSelector,omitempty" json:"labelSelector,omitempty"`
 
-	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// Cursor `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
 	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // CreateSpaceParams defines parameters for CreateSpace.
 type CreateSpaceParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
-	// per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
-	// only this caller has.
+	// IdempotencyKey Any string of visible ASCII characters. Use a new key for each new request, and the same key to repeat a request. The server stores the key in
+	// the project for 24 hours. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a
+	// value that only this caller has.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // DeleteSpaceParams defines parameters for DeleteSpace.
 type DeleteSpaceParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
-	// (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, the server returns 412. A
+	// weak `ETag` (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // GetSpaceParams defines parameters for GetSpace.
 type GetSpaceParams struct {
-	// IfNoneMatch `ETag` that the caller already has, with its quotes, a list with several, or `*`. If one is current, the server returns 304 without a body. A
-	// prefix `W/` makes no difference.
+	// IfNoneMatch `ETag` that the caller already has, including its quotes, or a list of several, or `*`. If one of them is current, the server returns 304
+	// without a body. The server ignores a prefix `W/`.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // PatchSpaceParams defines parameters for PatchSpace.
 type PatchSpaceParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Current `ETag` on which the change is based, with its quotes, or `*` for any version. Without it the server returns 428, with a stale one 412.
-	// A weak `ETag` (`W/`) never matches.
+	// IfMatch Current `ETag` on which the change is based, including its quotes, or `*` for any version. The server returns 428 if the header is missing,
+	// and 412 if the `ETag` is stale. A weak `ETag` (`W/`) never matches.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ListSpaceGrantsParams defines parameters for ListSpaceGrants.
 type ListSpaceGrantsParams struct {
-	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// Cursor `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
 	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // DeleteSpaceGrantParams defines parameters for DeleteSpaceGrant.
 type DeleteSpaceGrantParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
-	// (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, the server returns 412. A
+	// weak `ETag` (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // GetSpaceGrantParams defines parameters for GetSpaceGrant.
 type GetSpaceGrantParams struct {
-	// IfNoneMatch `ETag` that the caller already has, with its quotes, a list with several, or `*`. If one is current, the server returns 304 without a body. A
-	// prefix `W/` makes no difference.
+	// IfNoneMatch `ETag` that the caller already has, including its quotes, or a list of several, or `*`. If one of them is current, the server returns 304
+	// without a body. The server ignores a prefix `W/`.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // PutSpaceGrantParams defines parameters for PutSpaceGrant.
 type PutSpaceGrantParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
-	// the server returns 412.
+	// IfMatch Write only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, or no object has this name
+	// yet, the server returns 412.
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 
-	// IfNoneMatch `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
-	// A client that repeats requests omits the header. Where the contract has a `POST`, it can also send that with an `Idempotency-Key`.
+	// IfNoneMatch `*`: only create the resource. If the resource exists, the server returns 412, even when a client repeats its own successful request after the
+	// response was lost. So a client that repeats requests must omit this header. If the contract has a `POST` for the resource, the client can also
+	// send the `POST` with an `Idempotency-Key`.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
 // ListWebhooksParams defines parameters for ListWebhooks.
 type ListWebhooksParams struct {
-	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// Cursor `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
 	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // CreateWebhookParams defines parameters for CreateWebhook.
 type CreateWebhookParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
-	// per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
-	// only this caller has.
+	// IdempotencyKey Any string of visible ASCII characters. Use a new key for each new request, and the same key to repeat a request. The server stores the key in
+	// the project for 24 hours. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a
+	// value that only this caller has.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // DeleteWebhookParams defines parameters for DeleteWebhook.
 type DeleteWebhookParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
-	// (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, the server returns 412. A
+	// weak `ETag` (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // PatchWebhookParams defines parameters for PatchWebhook.
 type PatchWebhookParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Current `ETag` on which the change is based, with its quotes, or `*` for any version. Without it the server returns 428, with a stale one 412.
-	// A weak `ETag` (`W/`) never matches.
+	// IfMatch Current `ETag` on which the change is based, including its quotes, or `*` for any version. The server returns 428 if the header is missing,
+	// and 412 if the `ETag` is stale. A weak `ETag` (`W/`) never matches.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ListWebhookDeliveriesParams defines parameters for ListWebhookDeliveries.
 type ListWebhookDeliveriesParams struct {
-	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, and has a `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// Cursor `nextCursor` from the previous page of the same list with the same filters. The `limit` may differ. The cursor is opaque. The server refuses a
 	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // DeleteWebhookDeliveryParams defines parameters for DeleteWebhookDelivery.
 type DeleteWebhookDeliveryParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
-	// (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, including its quotes; `*` matches any version. If the `ETag` is stale, the server returns 412. A
+	// weak `ETag` (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // RetryWebhookDeliveryParams defines parameters for RetryWebhookDelivery.
 type RetryWebhookDeliveryParams struct {
-	// DryRun Return the response that the request would get, and write nothing.
+	// DryRun If true, the server returns the response that the request would get, and writes nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 }
 
 // SearchParams defines parameters for Search.
 type SearchParams struct {
-	// Q The address, CIDR, name or label to search for. A value that cannot match finds nothing.
+	// Q The address, CIDR, name or label to search for. If the value cannot match any object, the response has no items.
 	Q string `form:"q" json:"q"`
 
-	// Kind Returns only this kind. Without it one kind can fill the response; `truncated` then shows that other results may be missing.
+	// Kind Only objects of this kind. Without this parameter, objects of one kind can fill the response; `truncated` then shows that other results
+	// may be missing.
 	Kind *SearchKind `form:"kind,omitempty" json:"kind,omitempty"`
 
 	// Limit Maximum number of items.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
-	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
-	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
-	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
-	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
+	// some seconds old. A stale read does not wait for another region, and works while other regions are unreachable. The caller's own last write
+	// may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show different times. So an object
+	// that is missing from the response may exist. A block that is shown as free may already be claimed: to find out whether a pool has a free
+	// block, create a claim. Every response to a stale read, including a refusal, has `Carve-Consistency: stale`. The response also has
+	// `Carve-Read-At` if the server read data.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
@@ -5899,7 +5973,7 @@ type ServerInterface interface {
 	// PatchClaim Change a claim
 	// (PATCH /v1/projects/{project}/claims/{claim})
 	PatchClaim(ctx echo.Context, project ProjectName, claim ClaimName, params PatchClaimParams) error
-	// PutClaim Claim a block, or get the one claimed before
+	// PutClaim Claim a block, or get the existing claim
 	// (PUT /v1/projects/{project}/claims/{claim})
 	PutClaim(ctx echo.Context, project ProjectName, claim ClaimName, params PutClaimParams) error
 	// ListClaimConsumers List a claim's consumers
@@ -5986,7 +6060,7 @@ type ServerInterface interface {
 	// GetPoolMap Show the pool as a map
 	// (GET /v1/projects/{project}/pools/{pool}/map)
 	GetPoolMap(ctx echo.Context, project ProjectName, pool PoolName, params GetPoolMapParams) error
-	// GetPoolUtilization Show how the pool filled up
+	// GetPoolUtilization Show a pool's use over time
 	// (GET /v1/projects/{project}/pools/{pool}/utilization)
 	GetPoolUtilization(ctx echo.Context, project ProjectName, pool PoolName, params GetPoolUtilizationParams) error
 	// ListQuotas List quotas
@@ -6064,7 +6138,7 @@ type ServerInterface interface {
 	// ListWebhookDeliveries List a webhook's dead letters
 	// (GET /v1/projects/{project}/webhooks/{webhook}/deliveries)
 	ListWebhookDeliveries(ctx echo.Context, project ProjectName, webhook WebhookName, params ListWebhookDeliveriesParams) error
-	// DeleteWebhookDelivery Drop a dead letter
+	// DeleteWebhookDelivery Delete a dead letter
 	// (DELETE /v1/projects/{project}/webhooks/{webhook}/deliveries/{delivery})
 	DeleteWebhookDelivery(ctx echo.Context, project ProjectName, webhook WebhookName, delivery DeliveryID, params DeleteWebhookDeliveryParams) error
 	// RetryWebhookDelivery Send a dead letter again

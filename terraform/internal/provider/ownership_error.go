@@ -61,7 +61,7 @@ func (k kind) foreignError(v values, d document) error {
 }
 
 func exists(format string, a ...any) *ownError {
-	return &ownError{title: "It exists already", text: fmt.Sprintf(format, a...)}
+	return &ownError{title: "The resource already exists", text: fmt.Sprintf(format, a...)}
 }
 
 // beforeDestroy explains the most frequent cause of the conflict. With create_before_destroy, the same resource's earlier object still has the name.
