@@ -94,7 +94,7 @@ func (l *lines) next() (number int, cells []string, err error) {
 		number, _ = l.csv.FieldPos(0)
 		number += l.first
 		for at, cell := range cells {
-			if hidden := l.hidden(cell, len(cells)); hidden != "" {
+			if hidden := l.hidden(cell, at, len(cells)); hidden != "" {
 				return 0, nil, l.fault(at, "the quoted cell that starts here contains a line that looks like a row: %s", shown(hidden))
 			}
 		}
@@ -130,19 +130,30 @@ func (l *lines) misquoted(err error) error {
 	}
 }
 
-// hidden returns a line in a quoted cell that looks like a row. Two stray quotation marks can hide the rows between them. If the cell has no such
-// line, hidden returns "".
-func (l *lines) hidden(cell string, columns int) string {
+// hidden returns a line in a quoted cell that looks like a row, or like the first or the last part of a row. Two stray quotation marks can hide the
+// line ends between them. at is the cell's index. If the cell has no such line, hidden returns "".
+func (l *lines) hidden(cell string, at, columns int) string {
 	if !strings.Contains(cell, "\n") || l.own {
 		return ""
 	}
-	for line := range strings.SplitSeq(cell[strings.Index(cell, "\n")+1:], "\n") {
-		parts := strings.Split(line, string(l.comma))
-		if len(parts) >= max(columns-1, min(columns, 2)) && slices.ContainsFunc(parts, func(part string) bool { _, err := hostOf(strings.Trim(part, `" `)); return err == nil }) {
+	comma, all := string(l.comma), strings.Split(cell, "\n")
+	end := len(all) - 1
+	fit := strings.Count(all[0], comma) == columns-at-1 && strings.Count(all[end], comma) == at // the cells around it complete both rows
+	for n, line := range all {
+		parts := strings.Split(line, comma)
+		row := n > 0 && len(parts) >= max(columns-1, min(columns, 2))
+		part := (n == 0 || n == end) && len(parts) > 1 && (fit || !strings.Contains(line, comma+" ")) // prose has a blank after a comma
+		if (row || part) && slices.ContainsFunc(parts, isPlace) {
 			return line
 		}
 	}
 	return ""
+}
+
+// isPlace reports whether a cell contains only an address or a network.
+func isPlace(cell string) bool {
+	_, err := hostOf(strings.Trim(cell, "\" \r"))
+	return err == nil
 }
 
 // separator returns the character that separates the titles in the first line.
