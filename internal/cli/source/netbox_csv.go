@@ -63,9 +63,9 @@ func (n *netboxReading) row(model string, r row) Record {
 	known := out.netboxPlace(model, func(name string) string {
 		switch name {
 		case "address":
-			return r.get("address", "ip_address")
+			return r.only(&out, "address", "ip_address")
 		case "prefix":
-			return r.get("prefix", "aggregate")
+			return r.only(&out, "prefix", "aggregate")
 		}
 		return r.get(name)
 	})

@@ -64,7 +64,7 @@ func (t *table) phpipamRow(r row) Record {
 	switch {
 	case t.has("ip_address", "ip_addr", "ip"):
 		out.Kind, out.Name = Address, r.get("hostname", "dns_name")
-		out.host(r.get("ip_address", "ip_addr", "ip"))
+		out.host(r.only(&out, "ip_address", "ip_addr", "ip"))
 	case strings.HasSuffix(subnet, "(folder)"):
 		out.Kind, out.Name = Reference, subnet
 	case subnet == "":

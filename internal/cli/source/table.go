@@ -30,6 +30,19 @@ func (r row) get(names ...string) string {
 	return ""
 }
 
+// only returns the value of a field that several columns can have. If these columns have different values, the record gets a problem, because only one
+// value could be used.
+func (r row) only(out *Record, names ...string) string {
+	value := r.get(names...)
+	for name, cell := range r.fields.each {
+		cell = strings.TrimSpace(cell)
+		if slices.Contains(names, name) && cell != "" && netmask("", cell) != netmask("", value) {
+			out.Problem = fmt.Sprintf("%s and %s have different values for the same field: keep one of these columns", shown(value), shown(cell))
+		}
+	}
+	return value
+}
+
 // record returns a record that has all cells as fields.
 func (r row) record() Record { return Record{ID: r.id, Fields: r.fields} }
 
