@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
 // awsDocument is the output of a describe- or get- command in the AWS CLI, or the list of AWS' own ranges. The decoder ignores upper and lower case.
@@ -61,7 +63,7 @@ func readAWS(files []File, out *Reading) error {
 			}
 			continue
 		}
-		if err := docs[i].read(f); err != nil {
+		if err := docs[i].read(f, out); err != nil {
 			return err
 		}
 		for _, p := range docs[i].IpamPools {
@@ -81,8 +83,8 @@ func readAWS(files []File, out *Reading) error {
 	return nil
 }
 
-// read reads one document. If the document is not complete, read returns an error.
-func (d *awsDocument) read(f File) error {
+// read reads one document, and adds its lists to out. A response about one pool counts once, because pools may be deleted. If the document is not complete, read returns an error.
+func (d *awsDocument) read(f File, out *Reading) error {
 	var members map[string]json.RawMessage
 	if err := decodeJSON(f, &members); err != nil {
 		return err
@@ -92,6 +94,15 @@ func (d *awsDocument) read(f File) error {
 	}
 	if err := decodeJSON(f, d); err != nil {
 		return err
+	}
+	for name := range show.Sorted(members) {
+		switch {
+		case !slices.Contains(awsLists, name):
+		case name == "IpamPoolCidrs" || name == "IpamPoolAllocations":
+			out.list(name)
+		default:
+			out.listFile(name)
+		}
 	}
 	if d.NextToken != "" {
 		return fmt.Errorf("%s: AWS has more pages of this response (NextToken): run the command without --max-items and --no-paginate", f.Name)

@@ -41,6 +41,7 @@ func readInfoblox(files []File, out *Reading) error {
 // file reads one file.
 func (i *infobloxReading) file(f File) error {
 	headers := map[string]*[]string{}
+	i.out.listFile("a table")
 	l := linesOf(f)
 	for {
 		number, cells, err := l.next()
@@ -58,6 +59,7 @@ func (i *infobloxReading) file(f File) error {
 			if at := slices.IndexFunc(cells, addressLike.MatchString); at >= 0 {
 				return l.fault(at, "%s contains an address, but this line must contain the column titles", shown(cells[at]))
 			}
+			i.out.list("header-" + of)
 			headers[of] = columns(cells)
 			i.out.fill(*headers[of]...)
 			i.out.titles = append(i.out.titles, *headers[of]...)

@@ -46,6 +46,8 @@ func (n *netboxReading) table(f File) error {
 	if model == "object" || model == modelRange && !t.has("end_address") {
 		return t.nowhere(netboxExpected)
 	}
+	n.out.listFile("a table of " + model)
+	t.listed = true
 	t.none = "—"
 	return n.out.table(t, netboxPlaces, netboxTexts, func(r row) Record { return n.row(model, r) })
 }

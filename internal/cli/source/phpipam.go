@@ -41,6 +41,12 @@ func readPHPIPAM(files []File, out *Reading) error {
 		if !t.has("ip_address", "ip_addr", "ip", "subnet") {
 			return t.nowhere("Subnet (with Mask) of the export of subnets, and IP Address of the export of addresses, in English")
 		}
+		kind := "subnets"
+		if t.has("ip_address", "ip_addr", "ip") {
+			kind = "IP addresses"
+		}
+		out.listFile(kind)
+		t.listed = true
 		if err := out.table(t, phpipamPlaces, phpipamTexts, t.phpipamRow); err != nil {
 			return err
 		}

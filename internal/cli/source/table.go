@@ -187,6 +187,7 @@ type table struct {
 	names  []string // the names by which ipamctl knows the columns
 	titles []string // the titles in the file
 	line   int      // the line that has the titles
+	listed bool     // the table is in Reading.Lists
 }
 
 // has reports whether a table has a named column.
