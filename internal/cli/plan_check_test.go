@@ -50,6 +50,10 @@ func TestPlanIsValidatedAsAWholeBeforeARequest(t *testing.T) {
 		"ClaimsOverlap":     {"pools: [{ name: a, cidr: 10.0.0.0/8, claims: [{ name: c, address: 10.0.0.7 }, { name: d, cidr: 10.0.0.0/24 }] }]", "pools[0].claims[0] has the block 10.0.0.7/32, which overlaps claim d (10.0.0.0/24)"},
 		"ClaimInAPool":      {"pools: [{ name: a, cidr: 10.0.0.0/8, pools: [{ name: b, cidr: 10.1.0.0/16 }], claims: [{ name: c, address: 10.1.0.7 }] }]", "pools[0].claims[0] has the block 10.1.0.7/32, which overlaps pool b (10.1.0.0/16)"},
 		"ClaimsTooMany":     {"pools: [{ name: a, cidr: 10.0.0.0/28, claims: [{ name: c, prefixLength: 29 }, { name: d, prefixLength: 29 }, { name: e, address: 10.0.0.3 }] }]", "pools[0] cannot hold its content: pool a has 16 addresses, and the pools and claims in it need 17"},
+		"TopClaimOutside":   {"pools: [{ name: a, cidr: 10.0.0.0/8 }]\nclaims: [{ name: c, pool: a, address: 11.0.0.1 }]", "claims[0].address must be inside 10.0.0.0/8"},
+		"TopClaimTooLarge":  {"pools: [{ name: a, cidr: 10.0.0.0/8, pools: [{ name: b, cidr: 10.0.0.0/24 }] }]\nclaims: [{ name: c, poolRef: { name: b }, prefixLength: 20 }]", "claims[0].prefixLength must be 24 to 32 in pool b"},
+		"TopClaimsTooMany":  {"pools: [{ name: a, cidr: 10.0.0.0/24 }]\nclaims: [{ name: c, pool: a, prefixLength: 25 }, { name: d, pool: team-a/a, prefixLength: 25 }, { name: e, pool: a, prefixLength: 25 }]", "pools[0] cannot hold its content: pool a has 256 addresses, and the pools and claims in it need 384"},
+		"TopClaimsOverlap":  {"pools: [{ name: a, cidr: 10.0.0.0/8, claims: [{ name: c, address: 10.0.0.7 }] }]\nclaims: [{ name: d, pool: a, cidr: 10.0.0.0/24 }]", "pools[0].claims[0] has the block 10.0.0.7/32, which overlaps claim d (10.0.0.0/24)"},
 		"PoolsTooMany":      {"pools: [{ name: a, cidr: '2001:db8::/32', pools: [{ name: b, prefixLength: 33, allocation: { defaultPrefixLength: 34 }, claims: [{ name: c }, { name: d }, { name: e }] }] }]", "pools[0].pools[0] cannot hold its content: pool b has"},
 		"JSON":              {"{\n\"pools\": [\n{\"name\": \"a\",\n\"cidr\": \"10.0.0.1/8\"}]}", "-:4: pools[0].cidr has host bits set"},
 	} {

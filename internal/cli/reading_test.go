@@ -291,3 +291,19 @@ func TestSourceNamesAndIDsAreKept(t *testing.T) {
 	require.Contains(t, d.done("pool", "get", "x", "-o", "yaml").out, "Gebäude für die Ämter")
 	require.Equal(t, 2, d.run("import", "csv", latin, "--encoding", "klingon").code)
 }
+
+// The rows in one routing domain go to one space. If they would go to two spaces, the import is refused, because a block could then be used twice.
+func TestRoutingDomainIsNeverDivided(t *testing.T) {
+	t.Parallel()
+	d := fresh(t)
+	file := written(t, "file.csv", "cidr,space,scope\n10.0.0.0/16,corp,private\n10.1.0.0/16,corp,ipam-scope-1\n")
+	for _, command := range [][]string{{"import"}, {"shadow", "mirror"}} {
+		r := d.run(append(command, "aws", file)...)
+		require.Equal(t, 2, r.code, r.out)
+		require.Contains(t, r.err, `the routing domain "corp" would map to two spaces: default (file.csv:2) and ipam-scope-1 (file.csv:3)`)
+	}
+	require.Empty(t, d.done("pool", "list", "-q").out)
+	d.in = "source: phpipam\nspaceBy: [section, vrf]\nrules: [{as: pool}]\n"
+	sections := written(t, "sections.csv", "Section;Subnet;VRF\nA;10.0.0.0/16;Lab\nB;10.0.0.0/16;Lab\n")
+	require.Contains(t, d.done("import", "phpipam", sections, "--mapping", "-").out, "2 created", "a mapping may divide a domain by another field")
+}

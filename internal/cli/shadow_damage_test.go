@@ -167,3 +167,43 @@ func TestMirrorOfAPartialResponseReleasesNothing(t *testing.T) {
 	d.done(aws(append(files, first, put("ipam-pool-02-allocations.json", `{"IpamPoolAllocations":[]}`))...)...)
 	require.Len(t, d.held("-p", "cloud"), 1, "an answer that is whole is believed")
 }
+
+// A mirror releases nothing if a file is missing that an earlier pass had. Without that file, all its rows would seem to be gone.
+func TestMirrorWithoutAFileOfAnEarlierPassReleasesNothing(t *testing.T) {
+	t.Parallel()
+	d := fresh(t)
+	for name, c := range map[string]struct{ of, first, second string }{
+		"netbox":      {"netbox", `[{"id":1,"prefix":"10.88.0.0/24"}]`, `[{"id":1,"address":"10.88.0.1/24"},{"id":2,"address":"10.88.0.2/24"}]`},
+		"netboxlists": {"netbox", `{"prefixes":[{"id":1,"prefix":"10.88.0.0/24"}]}`, `{"ip-addresses":[{"id":1,"address":"10.88.0.1/24"}]}`},
+		"netboxcsv":   {"netbox", "Prefix,VRF\n10.88.0.0/24,\n", "IP Address,VRF\n10.88.0.1/24,\n"},
+		"aws":         {"aws", `{"Vpcs":[{"VpcId":"vpc-1","CidrBlock":"10.88.0.0/24"}]}`, `{"Subnets":[{"SubnetId":"subnet-1","CidrBlock":"10.88.0.0/28"}]}`},
+		"awsregions":  {"aws", `{"Subnets":[{"SubnetId":"subnet-1","CidrBlock":"10.88.0.0/28"}]}`, `{"Subnets":[{"SubnetId":"subnet-2","CidrBlock":"10.88.0.16/28"}]}`},
+		"phpipam":     {"phpipam", "Section;Subnet\nA;10.88.0.0/24\n", "Section;IP Address\nA;10.88.0.1\n"},
+		"infoblox":    {"infoblox", "header-network,address*,netmask*\nnetwork,10.88.0.0,255.255.255.0\n", "header-fixedaddress,ip_address*\nfixedaddress,10.88.0.1\n"},
+		"csv":         {"csv", "cidr,name\n10.88.0.0/24,a\n", "address,name\n10.88.0.1,b\n"},
+		"whereabouts": {"whereabouts", `{"items":[{"kind":"IPPool","metadata":{"name":"a"},"spec":{"range":"10.88.0.0/24"}}]}`,
+			`{"items":[{"kind":"IPPool","metadata":{"name":"b"},"spec":{"range":"10.88.1.0/24","allocations":{"1":{"podref":"x/y"}}}}]}`},
+	} {
+		d.done("project", "create", name)
+		first, second := written(t, "first", c.first), written(t, "second", c.second)
+		mirror := func(args ...string) result {
+			return d.run(append([]string{"-p", name, "shadow", "mirror", c.of, "--root", "all=10.88.0.0/16", "--max-removals", "90%", first}, args...)...)
+		}
+		require.Equal(t, 0, mirror(second).code, name)
+		here := func() string {
+			return d.done("-p", name, "pool", "list", "-q").out + d.done("-p", name, "claim", "list", "-q").out
+		}
+		all := here()
+		for range 3 {
+			d.rewrite(first, c.first) // the same table is written a second time
+			r := mirror()
+			require.Equal(t, 4, r.code, name)
+			require.Contains(t, r.err, "nothing is released: no file has ", name)
+			require.Equal(t, all, here(), name)
+		}
+		require.Equal(t, 0, mirror(second).code, name)
+		require.Equal(t, 0, mirror("--allow-removals").code, name)
+		require.NotEqual(t, all, here(), name)
+		require.Equal(t, 0, mirror().code, "%s: the removal is known", name)
+	}
+}

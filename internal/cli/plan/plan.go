@@ -50,6 +50,8 @@ type planClass struct {
 }
 
 type planPool struct {
+	others []namedClaim // claims at the top level of the plan that name this pool
+
 	planMeta
 	Space        string                 `json:"space"` // of a root pool; "" means `default`
 	CIDR         string                 `json:"cidr"`

@@ -35,6 +35,7 @@ func (p plan) check() planFaults {
 		f.pairs(at, c.planMeta)
 		f.class(at, c)
 	}
+	p.assign(p.Pools)
 	f.pools("pools", p.Pools, nil, map[string]bool{})
 	seen = map[string]bool{}
 	f.poolClaims("pools", p.Pools, seen)

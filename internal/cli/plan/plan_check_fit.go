@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -18,20 +19,54 @@ type content struct {
 	exact bool         // its address is right too
 }
 
+// namedClaim is a claim with its position in the plan.
+type namedClaim struct {
+	at string
+	planClaim
+}
+
+// assign finds, for each pool, the claims at the top level of the plan that name the pool.
+func (p plan) assign(pools []planPool) {
+	byPool := map[string][]namedClaim{}
+	for i, c := range p.Claims {
+		name := c.Pool
+		if c.PoolRef != nil {
+			name = c.PoolRef.Name
+			if c.PoolRef.Project != "" {
+				name = c.PoolRef.Project + "/" + name
+			}
+		}
+		name = strings.TrimPrefix(name, p.Project.Name+"/")
+		byPool[name] = append(byPool[name], namedClaim{"claims[" + strconv.Itoa(i) + "]", c})
+	}
+	var each func(pools []planPool)
+	each = func(pools []planPool) {
+		for i := range pools {
+			pools[i].others = byPool[pools[i].Name]
+			each(pools[i].Pools)
+		}
+	}
+	each(pools)
+}
+
 // checkContents checks that a pool can hold the blocks that the plan carves from it. The server checks the same against the blocks that the pool already has.
 func (f *planFaults) checkContents(at string, p planPool, pool plannedPool, below []plannedPool) {
 	if !pool.block.IsValid() {
 		return
 	}
-	all := make([]content, 0, len(below)+len(p.Claims))
+	all := make([]content, 0, len(below)+len(p.Claims)+len(p.others))
 	for i, child := range below {
 		if child.block.IsValid() {
 			all = append(all, content{at + ".pools[" + strconv.Itoa(i) + "]", false, "pool " + child.name, child.block, child.placed})
 		}
 	}
 	whole := ipam.Pool{Block: pool.block}
+	claims := make([]namedClaim, 0, len(p.Claims)+len(p.others))
 	for i, c := range p.Claims {
-		here := at + ".claims[" + strconv.Itoa(i) + "]"
+		claims = append(claims, namedClaim{at + ".claims[" + strconv.Itoa(i) + "]", c})
+	}
+	for _, n := range append(claims, p.others...) {
+		here, c := n.at, n.planClaim
 		block, pointer := claimedBlock(c, pool)
 		if !block.IsValid() {
 			continue

@@ -277,6 +277,18 @@ func (m *Mapping) ByDomain() bool {
 	return slices.ContainsFunc(m.SpaceBy, func(field string) bool { return slices.Contains(domainFields, field) })
 }
 
+// sourceDomains lists, for each source, the fields that name its own routing domain.
+var sourceDomains = map[string][]string{
+	"netbox": {"vrf", "vrf.rd", "vrf.id"}, "phpipam": {"vrf"}, "infoblox": {"network_view"}, "aws": {"scope", "scope.id"}, "csv": {"space"}, "whereabouts": {"space"},
+}
+
+// Divides reports whether the mapping divides a routing domain of the source on purpose, by another field.
+func (m *Mapping) Divides() bool {
+	return slices.ContainsFunc(m.SpaceBy, func(field string) bool {
+		return field != "routing-domain" && !slices.Contains(sourceDomains[m.Source], field)
+	})
+}
+
 // Use is a position in a mapping that names a field.
 type Use struct{ Where, Field string }
 

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
 // awsDocument is the output of a describe- or get- command in the AWS CLI, or the list of AWS' own ranges. The decoder ignores upper and lower case.
@@ -29,6 +31,8 @@ type awsReading struct {
 	out       *Reading
 	pools     map[string]map[string]any // by ID
 	scopes    map[string]map[string]any // by ID
+	kinds     map[string]string         // by scope: private or public
+	held      map[string][]awsHeld      // by VPC or subnet: its blocks in a scope
 	placed    map[string]bool           // pools with a known block
 	asked     map[string]bool           // pools whose blocks a file lists
 	allocated map[string]bool           // pools whose allocations a file lists
@@ -50,7 +54,7 @@ func readAWS(files []File, out *Reading) error {
 	out.fill("type", "scope", "scope.id", "region", "locale", "owner", "account", "description", "resource", "vpc", "zone", "service", "services",
 		"network_border_group", "minPrefixLength", "maxPrefixLength", "defaultPrefixLength")
 	a := awsReading{out: out, pools: map[string]map[string]any{}, scopes: map[string]map[string]any{}, placed: map[string]bool{}, asked: map[string]bool{},
-		allocated: map[string]bool{}}
+		allocated: map[string]bool{}, kinds: map[string]string{}, held: map[string][]awsHeld{}}
 	docs := make([]awsDocument, len(files))
 	for i, f := range files {
 		if !f.isJSON() {
@@ -59,7 +63,7 @@ func readAWS(files []File, out *Reading) error {
 			}
 			continue
 		}
-		if err := docs[i].read(f); err != nil {
+		if err := docs[i].read(f, out); err != nil {
 			return err
 		}
 		for _, p := range docs[i].IpamPools {
@@ -70,14 +74,17 @@ func readAWS(files []File, out *Reading) error {
 		}
 	}
 	for i, f := range files {
+		a.learn(docs[i], f)
+	}
+	for i, f := range files {
 		a.document(f, docs[i])
 	}
 	a.unplaced(docs)
 	return nil
 }
 
-// read reads one document. If the document is not complete, read returns an error.
-func (d *awsDocument) read(f File) error {
+// read reads one document, and adds its lists to out. A response about one pool counts once, because pools may be deleted. If the document is not complete, read returns an error.
+func (d *awsDocument) read(f File, out *Reading) error {
 	var members map[string]json.RawMessage
 	if err := decodeJSON(f, &members); err != nil {
 		return err
@@ -87,6 +94,15 @@ func (d *awsDocument) read(f File) error {
 	}
 	if err := decodeJSON(f, d); err != nil {
 		return err
+	}
+	for name := range show.Sorted(members) {
+		switch {
+		case !slices.Contains(awsLists, name):
+		case name == "IpamPoolCidrs" || name == "IpamPoolAllocations":
+			out.list(name)
+		default:
+			out.listFile(name)
+		}
 	}
 	if d.NextToken != "" {
 		return fmt.Errorf("%s: AWS has more pages of this response (NextToken): run the command without --max-items and --no-paginate", f.Name)
@@ -120,7 +136,7 @@ var awsPoolID = regexp.MustCompile(`ipam-pool-[0-9a-f]+`)
 // document adds a document's rows. AWS does not repeat the pool in a response about one pool. The file name or an added member IpamPoolId then names
 // it.
 func (a *awsReading) document(f File, d awsDocument) {
-	pool := cmp.Or(d.IpamPoolID, awsPoolID.FindString(f.Name))
+	pool := d.pool(f)
 	if d.IpamPoolCidrs != nil {
 		a.asked[pool] = true
 	}
@@ -178,6 +194,7 @@ func (a *awsReading) network(id, kind string, c map[string]any) {
 		c["Block"] = block
 		r := a.block(id, kind, c, "Block")
 		r.Name, r.ObjectKey = name, resource // an allocation in IPAM names the same resource
+		a.scopeAround(&r, awsKind(r.Block), "get-ipam-resource-cidrs", resource, plain(c["VpcId"]))
 		a.out.Records.add(r)
 	}
 	first := plain(c["CidrBlock"])
@@ -221,6 +238,8 @@ func (a *awsReading) poolBlock(id, pool, where string, c map[string]any) {
 		} {
 			r.set(field, plain(p[of]))
 		}
+	} else {
+		a.scopeOf(&r, nil)
 	}
 	a.out.Records.add(r)
 }
@@ -242,21 +261,28 @@ func (a *awsReading) block(id, kind string, c map[string]any, member string) Rec
 
 // scopeOf sets a record's scope to a pool's scope.
 func (a *awsReading) scopeOf(r *Record, p map[string]any) {
-	arn := plain(p["IpamScopeArn"])
-	a.scope(r, arn[strings.LastIndex(arn, "/")+1:], plain(p["IpamScopeType"]))
+	if p == nil {
+		a.scopeAround(r, "", "describe-ipam-pools", r.ObjectKey)
+		return
+	}
+	a.scope(r, scopeID(p), plain(p["IpamScopeType"]))
 }
 
 // scope sets a record's scope. The ID identifies the scope, and people see the tag Name. Without that tag, they see the type for a default scope, and
 // otherwise the ID. If no file lists the scopes, they see the type.
 func (a *awsReading) scope(r *Record, id, kind string) {
+	if id = cmp.Or(id, kind); id == "" {
+		return
+	}
+	kind = cmp.Or(a.kinds[id], kind)
 	s := a.scopes[id]
 	name := id
 	if s == nil || s["IsDefault"] == true {
-		name = cmp.Or(kind, plain(s["IpamScopeType"]), id)
+		name = cmp.Or(kind, id)
 	}
 	r.set("scope", awsName(s, name))
 	r.set("scope.id", id)
-	r.Domain = cmp.Or(id, kind)
+	r.Domain = id
 }
 
 // awsName returns the tag Name. If there is no such tag, it returns the text otherwise.

@@ -76,6 +76,9 @@ func (out *Reading) table(t *table, places []string, texts [][]string, read func
 // rows reads a table whose columns are all known.
 func (out *Reading) rows(t *table, read func(row) Record) error {
 	out.Table = true
+	if !t.listed {
+		out.listFile("a table")
+	}
 	out.titles = append(out.titles, t.titles...)
 	out.Records.grow(t.File.lines)
 	return t.rows(func(r row) { out.Records.add(read(r)) })

@@ -69,11 +69,12 @@ func anyRow(r row) Record {
 		out.Domain = ""
 		out.Fields.Set("space", "")
 	}
-	block, host, mask := r.get(blockColumns...), r.get(hostColumns...), r.get(maskColumns...)
+	block, host, mask := r.only(&out, blockColumns...), r.only(&out, hostColumns...), r.only(&out, maskColumns...)
+	start, end := r.only(&out, firstColumns...), r.only(&out, lastColumns...)
 	switch kind := Kind(strings.ToLower(r.get("kind", "type"))); {
-	case r.get(firstColumns...) != "" && r.get(lastColumns...) != "":
+	case start != "" && end != "":
 		out.Kind = Range
-		out.span(r.get(firstColumns...), r.get(lastColumns...))
+		out.span(start, end)
 	case kind == Aggregate:
 		out.Kind = Aggregate
 		out.network(netmask(block+host, mask))

@@ -41,6 +41,7 @@ func readInfoblox(files []File, out *Reading) error {
 // file reads one file.
 func (i *infobloxReading) file(f File) error {
 	headers := map[string]*[]string{}
+	i.out.listFile("a table")
 	l := linesOf(f)
 	for {
 		number, cells, err := l.next()
@@ -58,6 +59,7 @@ func (i *infobloxReading) file(f File) error {
 			if at := slices.IndexFunc(cells, addressLike.MatchString); at >= 0 {
 				return l.fault(at, "%s contains an address, but this line must contain the column titles", shown(cells[at]))
 			}
+			i.out.list("header-" + of)
 			headers[of] = columns(cells)
 			i.out.fill(*headers[of]...)
 			i.out.titles = append(i.out.titles, *headers[of]...)
@@ -177,15 +179,15 @@ func infobloxRow(kind string, r row) Record {
 	case "networkcontainer", "ipv6networkcontainer", "network", "ipv6network":
 		out.Kind = Prefix
 		out.set("type", strings.TrimPrefix(kind, "ipv6"))
-		out.network(netmask(r.get("address", "network"), r.get("netmask", "cidr")))
+		out.network(netmask(r.only(&out, "address", "network"), r.only(&out, "netmask", "cidr")))
 	case "fixedaddress", "ipv6fixedaddress":
 		out.Kind, out.Name = Address, r.get("name")
 		out.set("type", "fixedaddress")
-		out.host(r.get("ip_address", "address"))
+		out.host(r.only(&out, "ip_address", "address"))
 	case "hostaddress", "ipv6hostaddress":
 		out.Kind, out.Name = Address, r.get("parent", "parent_fqdn", "fqdn")
 		out.set("type", "host")
-		out.host(r.get("address", "ip_address"))
+		out.host(r.only(&out, "address", "ip_address"))
 	case "dhcprange", "ipv6dhcprange":
 		out.Kind, out.Name = Range, r.get("name")
 		out.set("type", "dhcprange")

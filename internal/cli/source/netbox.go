@@ -107,6 +107,9 @@ func (n *netboxReading) object(model string, members map[string]any) error {
 	if name := plain(members["name"]); isDump && name != "" {
 		n.names[r.ID] = name
 	}
+	if known || model == modelVRF {
+		n.out.list(model)
+	}
 	n.others(model, id, members)
 	if known {
 		if isDump {

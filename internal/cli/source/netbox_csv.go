@@ -46,6 +46,8 @@ func (n *netboxReading) table(f File) error {
 	if model == "object" || model == modelRange && !t.has("end_address") {
 		return t.nowhere(netboxExpected)
 	}
+	n.out.listFile("a table of " + model)
+	t.listed = true
 	t.none = "—"
 	return n.out.table(t, netboxPlaces, netboxTexts, func(r row) Record { return n.row(model, r) })
 }
@@ -63,9 +65,9 @@ func (n *netboxReading) row(model string, r row) Record {
 	known := out.netboxPlace(model, func(name string) string {
 		switch name {
 		case "address":
-			return r.get("address", "ip_address")
+			return r.only(&out, "address", "ip_address")
 		case "prefix":
-			return r.get("prefix", "aggregate")
+			return r.only(&out, "prefix", "aggregate")
 		}
 		return r.get(name)
 	})

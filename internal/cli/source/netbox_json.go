@@ -71,6 +71,7 @@ func (n *netboxReading) value(d *json.Decoder, f File, model string) (found bool
 			}
 			n.pages = append(n.pages, p)
 		case endpoint != "" && model == "": // several lists by endpoint: {"prefixes": [...], "ip-addresses": {"results": [...]}}
+			n.out.list(endpoint)
 			has, err := n.value(d, f, endpoint)
 			if err != nil {
 				return false, inside(err)

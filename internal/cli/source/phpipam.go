@@ -41,6 +41,12 @@ func readPHPIPAM(files []File, out *Reading) error {
 		if !t.has("ip_address", "ip_addr", "ip", "subnet") {
 			return t.nowhere("Subnet (with Mask) of the export of subnets, and IP Address of the export of addresses, in English")
 		}
+		kind := "subnets"
+		if t.has("ip_address", "ip_addr", "ip") {
+			kind = "IP addresses"
+		}
+		out.listFile(kind)
+		t.listed = true
 		if err := out.table(t, phpipamPlaces, phpipamTexts, t.phpipamRow); err != nil {
 			return err
 		}
@@ -64,7 +70,7 @@ func (t *table) phpipamRow(r row) Record {
 	switch {
 	case t.has("ip_address", "ip_addr", "ip"):
 		out.Kind, out.Name = Address, r.get("hostname", "dns_name")
-		out.host(r.get("ip_address", "ip_addr", "ip"))
+		out.host(r.only(&out, "ip_address", "ip_addr", "ip"))
 	case strings.HasSuffix(subnet, "(folder)"):
 		out.Kind, out.Name = Reference, subnet
 	case subnet == "":

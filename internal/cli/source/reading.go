@@ -16,6 +16,9 @@ type Reading struct {
 	Missing []string
 	// Table is true if a file is a table. The reader cannot detect that a table was truncated between two lines.
 	Table bool
+	// Lists names the kinds of rows for which there is a file, even if that file has no rows. If several files have the same kind, there is a name for
+	// each.
+	Lists []string
 	// Sum is a hash of all files.
 	Sum string
 
@@ -55,6 +58,22 @@ func Read(of string, files []File) (*Reading, error) {
 		return nil, err
 	}
 	return out, nil
+}
+
+// list adds a kind of rows to Lists.
+func (out *Reading) list(name string) {
+	if !slices.Contains(out.Lists, name) {
+		out.Lists = append(out.Lists, name)
+	}
+}
+
+// listFile adds a kind of rows to Lists once for each file.
+func (out *Reading) listFile(name string) {
+	one := name
+	for n := 2; slices.Contains(out.Lists, one); n++ {
+		one = fmt.Sprintf("%s (file %d)", name, n)
+	}
+	out.list(one)
 }
 
 // columnsUsed checks that each title in `columns` of the mapping exists in a file.

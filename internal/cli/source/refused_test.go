@@ -13,19 +13,24 @@ func TestIncompleteFilesAreRefusedWithTheirPosition(t *testing.T) {
 	t.Parallel()
 	const head = "cidr,name,description\n"
 	for name, c := range map[string]struct{ of, text, says string }{
-		"QuoteInsideQuotes": {"csv", head + "10.0.1.0/24,rack-a,\"19\" rack, row 4\n10.0.2.0/24,rack-b,\"racks\n", "f:2:"},
-		"QuotesThatPairUp":  {"csv", "address,name,description\n10.0.0.1,a,\"19-inch\n10.0.0.2,b,x\n10.0.0.3,c,\"21-inch\n10.0.0.4,d,y\n", "f:2: a quoted cell starts in this row"},
-		"QuotesAroundRows":  {"csv", "address,name,description\n10.0.0.1,a,\"19-inch\n10.0.0.2,b,x\n10.0.0.3,c,21\"\n", "f:2:12: the quoted cell that starts here contains a line that looks like a row"},
-		"OpenQuote":         {"csv", head + "10.0.0.0/16,a,b\n10.0.1.0/24,c,\"d\n", "f:3"},
-		"BareQuote":         {"csv", head + "10.0.0.0/16,a,19\" rack\n", "f:2:17: a quotation mark is within an unquoted cell"},
-		"QuotePHPIPAM":      {"phpipam", "Section;Subnet;Description\nA;10.0.0.0/16;\"19\n", "f:2"},
-		"QuoteInfoblox":     {"infoblox", "header-network,address*,netmask*,comment\nnetwork,10.0.0.0,255.0.0.0,\"19\n", "f:2"},
-		"QuoteNetBox":       {"netbox", "Prefix,VRF\n10.0.0.0/8,\"a\n", "f:2"},
-		"QuoteTabs":         {"csv", "cidr\tname\n10.0.0.0/8\t\"a\n", "f:2"},
-		"ShortRow":          {"csv", head + "10.0.0.0/16,a\n", "f:2:13: the row has 2 cells, but there are 3 titles"},
-		"TwoRowsInOne":      {"csv", head + "10.0.0.0/16,a,b10.0.1.0/24,c,d\n", "f:2:"},
-		"NoTitles":          {"csv", "10.0.0.0/16,site\n", "f:1:1: \"10.0.0.0/16\" contains an address"},
-		"RowAmongTitles":    {"csv", "cidr,name10.0.0.0/16,site\n10.0.1.0/24,b,c\n", "f:1:6:"},
+		"QuoteInsideQuotes":   {"csv", head + "10.0.1.0/24,rack-a,\"19\" rack, row 4\n10.0.2.0/24,rack-b,\"racks\n", "f:2:"},
+		"QuotesThatPairUp":    {"csv", "address,name,description\n10.0.0.1,a,\"19-inch\n10.0.0.2,b,x\n10.0.0.3,c,\"21-inch\n10.0.0.4,d,y\n", "f:2: a quoted cell starts in this row"},
+		"QuotesAroundRows":    {"csv", "address,name,description\n10.0.0.1,a,\"19-inch\n10.0.0.2,b,x\n10.0.0.3,c,21\"\n", "f:2:12: the quoted cell that starts here contains a line that looks like a row"},
+		"QuotesBeforeAddress": {"csv", "name,description,address\na,\"19in,10.0.0.1\nb,x\",10.0.0.2\n", "f:2:3: the quoted cell that starts here contains a line that looks like a row"},
+		"QuotesBeforeSubnet":  {"phpipam", "Section;Description;Subnet\nA;\"19in;10.0.0.0/24\nB;x\";10.0.1.0/24\n", "f:2:3: the quoted cell"},
+		"QuotesBeforePrefix":  {"netbox", "Description,Prefix,VRF\n\"19in,10.0.0.0/24,\nx\",10.0.1.0/24,\n", "f:2:1: the quoted cell"},
+		"QuotesInLastCells":   {"csv", "address,name,description\n10.0.0.1,a,\"19in\n10.0.0.2,b\",x\n", "f:2"},
+		"QuotesOfInfoblox":    {"infoblox", "header-network,comment,address*,netmask*\nnetwork,\"19in,10.0.0.0,255.0.0.0\nnetwork,x\",11.0.0.0,255.0.0.0\n", "f:2:9: the quoted cell"},
+		"OpenQuote":           {"csv", head + "10.0.0.0/16,a,b\n10.0.1.0/24,c,\"d\n", "f:3"},
+		"BareQuote":           {"csv", head + "10.0.0.0/16,a,19\" rack\n", "f:2:17: a quotation mark is within an unquoted cell"},
+		"QuotePHPIPAM":        {"phpipam", "Section;Subnet;Description\nA;10.0.0.0/16;\"19\n", "f:2"},
+		"QuoteInfoblox":       {"infoblox", "header-network,address*,netmask*,comment\nnetwork,10.0.0.0,255.0.0.0,\"19\n", "f:2"},
+		"QuoteNetBox":         {"netbox", "Prefix,VRF\n10.0.0.0/8,\"a\n", "f:2"},
+		"QuoteTabs":           {"csv", "cidr\tname\n10.0.0.0/8\t\"a\n", "f:2"},
+		"ShortRow":            {"csv", head + "10.0.0.0/16,a\n", "f:2:13: the row has 2 cells, but there are 3 titles"},
+		"TwoRowsInOne":        {"csv", head + "10.0.0.0/16,a,b10.0.1.0/24,c,d\n", "f:2:"},
+		"NoTitles":            {"csv", "10.0.0.0/16,site\n", "f:1:1: \"10.0.0.0/16\" contains an address"},
+		"RowAmongTitles":      {"csv", "cidr,name10.0.0.0/16,site\n10.0.1.0/24,b,c\n", "f:1:6:"},
 		"RowsOfInfobloxInOne": {"infoblox", "header-network,address*,netmask*,network_view,a,b,c,d\nnetwork,10.0.0.0,255.0.0.0,defaultnetwork,11.0.0.0,255.0.0.0\n",
 			"f:2:28: two rows seem to be in one line"},
 		"Latin1":          {"csv", head + "10.0.0.0/16,B\xfcro,x\n", "f:2:14: the text is not UTF-8: save the file as UTF-8, or give its encoding, such as --encoding latin1"},
@@ -64,6 +69,53 @@ func TestIncompleteFilesAreRefusedWithTheirPosition(t *testing.T) {
 			require.ErrorContains(t, err, c.says)
 			require.NotContains(t, err.Error(), "\x1b")
 		})
+	}
+}
+
+// If two columns have different values for the same field, the row is refused, because the reader could use only one of them.
+func TestDifferentValuesForOneFieldAreRefused(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ of, text string }{
+		"CSVAddresses":     {"csv", "address,ip\n10.0.0.1,%s\n"},
+		"CSVBlocks":        {"csv", "prefix,network\n10.0.0.0/24,%s\n"},
+		"CSVStarts":        {"csv", "start,from,end\n10.0.0.1,%s,10.0.0.9\n"},
+		"CSVMasks":         {"csv", "network,mask,length\n10.0.0.0,255.255.255.0,%s\n"},
+		"SameTitle":        {"csv", "IP Address,ip_address\n10.0.0.1,%s\n"},
+		"NetBoxPrefixes":   {"netbox", "Prefix,Aggregate\n10.0.0.0/24,%s\n"},
+		"NetBoxAddresses":  {"netbox", "Address,IP Address\n10.0.0.1,%s\n"},
+		"PHPIPAMAddresses": {"phpipam", "IP Address;ip_addr\n10.0.0.1;%s\n"},
+		"InfobloxNetworks": {"infoblox", "header-network,address*,network,netmask*\nnetwork,10.0.0.0,%s,255.255.255.0\n"},
+		"AWS":              {"aws", "cidr,block\n10.0.0.0/24,%s\n"},
+	} {
+		_, row, _ := strings.Cut(c.text, "\n")
+		same := strings.FieldsFunc(row, func(r rune) bool { return strings.ContainsRune(",;", r) })
+		value := same[0]
+		switch name {
+		case "CSVMasks":
+			value = "24"
+		case "InfobloxNetworks":
+			value = same[1]
+		}
+		for _, v := range []string{value, "", "10.9.9.9/8"} {
+			read, err := Read(c.of, []File{{Name: "f", Text: strings.NewReader(strings.Replace(c.text, "%s", v, 1))}})
+			require.NoError(t, err, name)
+			require.Len(t, rowsOf(read), 1)
+			if problem := rowsOf(read)[0].Problem; v == "10.9.9.9/8" {
+				require.Contains(t, problem, "have different values for the same field", name)
+			} else {
+				require.Empty(t, problem, name)
+			}
+		}
+	}
+}
+
+// An ordinary description with several lines is not refused, even if it contains an address.
+func TestDescriptionsWithSeveralLinesAreRead(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"first, floor\nsecond, floor", "gateway 10.0.0.1, rack 4\nx", "10.0.0.1\n10.0.0.2", "10.0.0.1, 10.0.0.2\nold", "a\nb, 10.0.0.2 is old, c", "row 3,\r\nrow 4, see 10.0.0.0/24"} {
+		read, err := Read("csv", []File{{Name: "f", Text: strings.NewReader("name,description,address\na,\"" + text + "\",10.0.0.9\n")}})
+		require.NoError(t, err, text)
+		require.Len(t, rowsOf(read), 1)
 	}
 }
 

@@ -30,6 +30,19 @@ func (r row) get(names ...string) string {
 	return ""
 }
 
+// only returns the value of a field that several columns can have. If these columns have different values, the record gets a problem, because only one
+// value could be used.
+func (r row) only(out *Record, names ...string) string {
+	value := r.get(names...)
+	for name, cell := range r.fields.each {
+		cell = strings.TrimSpace(cell)
+		if slices.Contains(names, name) && cell != "" && netmask("", cell) != netmask("", value) {
+			out.Problem = fmt.Sprintf("%s and %s have different values for the same field: keep one of these columns", shown(value), shown(cell))
+		}
+	}
+	return value
+}
+
 // record returns a record that has all cells as fields.
 func (r row) record() Record { return Record{ID: r.id, Fields: r.fields} }
 
@@ -94,7 +107,7 @@ func (l *lines) next() (number int, cells []string, err error) {
 		number, _ = l.csv.FieldPos(0)
 		number += l.first
 		for at, cell := range cells {
-			if hidden := l.hidden(cell, len(cells)); hidden != "" {
+			if hidden := l.hidden(cell, at, len(cells)); hidden != "" {
 				return 0, nil, l.fault(at, "the quoted cell that starts here contains a line that looks like a row: %s", shown(hidden))
 			}
 		}
@@ -130,19 +143,30 @@ func (l *lines) misquoted(err error) error {
 	}
 }
 
-// hidden returns a line in a quoted cell that looks like a row. Two stray quotation marks can hide the rows between them. If the cell has no such
-// line, hidden returns "".
-func (l *lines) hidden(cell string, columns int) string {
+// hidden returns a line in a quoted cell that looks like a row, or like the first or the last part of a row. Two stray quotation marks can hide the
+// line ends between them. at is the cell's index. If the cell has no such line, hidden returns "".
+func (l *lines) hidden(cell string, at, columns int) string {
 	if !strings.Contains(cell, "\n") || l.own {
 		return ""
 	}
-	for line := range strings.SplitSeq(cell[strings.Index(cell, "\n")+1:], "\n") {
-		parts := strings.Split(line, string(l.comma))
-		if len(parts) >= max(columns-1, min(columns, 2)) && slices.ContainsFunc(parts, func(part string) bool { _, err := hostOf(strings.Trim(part, `" `)); return err == nil }) {
+	comma, all := string(l.comma), strings.Split(cell, "\n")
+	end := len(all) - 1
+	fit := strings.Count(all[0], comma) == columns-at-1 && strings.Count(all[end], comma) == at // the cells around it complete both rows
+	for n, line := range all {
+		parts := strings.Split(line, comma)
+		row := n > 0 && len(parts) >= max(columns-1, min(columns, 2))
+		part := (n == 0 || n == end) && len(parts) > 1 && (fit || !strings.Contains(line, comma+" ")) // prose has a blank after a comma
+		if (row || part) && slices.ContainsFunc(parts, isPlace) {
 			return line
 		}
 	}
 	return ""
+}
+
+// isPlace reports whether a cell contains only an address or a network.
+func isPlace(cell string) bool {
+	_, err := hostOf(strings.Trim(cell, "\" \r"))
+	return err == nil
 }
 
 // separator returns the character that separates the titles in the first line.
@@ -163,6 +187,7 @@ type table struct {
 	names  []string // the names by which ipamctl knows the columns
 	titles []string // the titles in the file
 	line   int      // the line that has the titles
+	listed bool     // the table is in Reading.Lists
 }
 
 // has reports whether a table has a named column.

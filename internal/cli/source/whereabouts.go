@@ -58,6 +58,7 @@ func readWhereabouts(files []File, out *Reading) error {
 			}
 			list.Items = []json.RawMessage{text}
 		}
+		out.listFile("a list")
 		for i, text := range list.Items {
 			var o whereaboutsObject
 			if err := json.Unmarshal(text, &o); err != nil {

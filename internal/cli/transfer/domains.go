@@ -40,9 +40,7 @@ func (w *desired) from(d domain, o origin, r *source.Record) {
 // refuseMergedDomains returns an error if the import would put two routing domains into one space. Equal addresses in the two domains would then
 // count as the same address. The function allows the merge only if the mapping names the space for each domain's key.
 func (w *desired) refuseMergedDomains() error {
-	for _, d := range slices.SortedFunc(maps.Keys(w.origins), func(a, b domain) int {
-		return cmp.Or(cmp.Compare(a.project(), b.project()), cmp.Compare(a.space(), b.space()))
-	}) {
+	for _, d := range w.targets() {
 		all := slices.SortedFunc(maps.Keys(w.origins[d]), func(a, b origin) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.identity, b.identity)) })
 		for n, o := range all {
 			row := w.origins[d][o]
@@ -64,7 +62,35 @@ func (w *desired) refuseMergedDomains() error {
 			}
 		}
 	}
+	return w.refuseDividedDomains()
+}
+
+// refuseDividedDomains returns an error if the import would put one routing domain into two spaces. A block could then be used twice. The function
+// allows it only if `spaceBy` has a field that is not about the source's own domains.
+func (w *desired) refuseDividedDomains() error {
+	if w.mapping.Divides() {
+		return nil
+	}
+	type target struct{ space, row string }
+	found := map[string]target{} // by routing domain
+	for _, d := range w.targets() {
+		for o, row := range w.origins[d] {
+			other, twice := found[o.identity]
+			if twice && o.identity != "" {
+				return exit.Usagef("the routing domain %s would map to two spaces: %s (%s) and %s (%s). Name one space for it: use `spaceBy: [routing-domain]` in a mapping; "+
+					"--write-mapping writes one", o.messageName(), other.space, other.row, d.space(), row)
+			}
+			found[o.identity] = target{d.space(), row}
+		}
+	}
 	return nil
+}
+
+// targets returns the spaces to which routing domains map, in order.
+func (w *desired) targets() []domain {
+	return slices.SortedFunc(maps.Keys(w.origins), func(a, b domain) int {
+		return cmp.Or(cmp.Compare(a.project(), b.project()), cmp.Compare(a.space(), b.space()))
+	})
 }
 
 // refuseForeignSpace returns an error if a routing domain would go into a space that an earlier import created for another domain.

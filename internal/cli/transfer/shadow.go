@@ -40,6 +40,7 @@ type mirror struct {
 	mapping     rules.Mapping
 	paths       []string
 
+	lists  []string // the kinds of rows for which this pass or an earlier pass had a file
 	states map[string]*converge.Snapshot
 	held   map[string][]client.IPAllocation // by project: blocks that readHeld has read
 }
@@ -49,6 +50,10 @@ func (m *mirror) pass(ctx context.Context) (*view, error) {
 	reading, err := m.readBoth(ctx)
 	if err != nil {
 		return nil, err
+	}
+	m.lists = reading.Lists
+	if !m.limit.any {
+		m.lists = slices.Compact(slices.Sorted(slices.Values(slices.Concat(reading.Lists, m.lastNote().Lists))))
 	}
 	v, err := m.settle(&reading.Records, protected{})
 	switch {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,14 +18,17 @@ type missingTables struct {
 	Written string `json:"written"` // the times at which the files were written
 }
 
-// judgeEvidence decides whether the files prove that rows were removed. If a file itself states that rows are missing, it proves nothing. One table
+// judgeEvidence decides whether the files prove that rows were removed. If an earlier pass had another file too, they prove nothing. If a file itself states that rows are missing, it proves nothing. One table
 // proves nothing either, because a truncated table is valid too. The mirror releases objects only after the same table was written a second time.
 func (m *mirror) judgeEvidence(reading *source.Reading, v *view) (*view, error) {
+	absent := slices.DeleteFunc(slices.Clone(m.lists), func(name string) bool { return slices.Contains(reading.Lists, name) })
 	var why string
 	var now *missingTables
 	switch {
 	case len(reading.Missing) > 0:
 		why = reading.Missing[0]
+	case len(absent) > 0:
+		why = "no file has " + strings.Join(absent, ", ") + ", which an earlier pass had: give all files"
 	case reading.Table:
 		now = &missingTables{Content: reading.Sum, Written: m.written()}
 		if last := m.lastNote().Missed; last != nil && last.Content == now.Content && last.Written != now.Written {

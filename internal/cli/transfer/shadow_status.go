@@ -25,12 +25,13 @@ type passNote struct {
 	Rows     int            `json:"rows"`
 	Left     int            `json:"differencesLeft"`
 	HeldBack string         `json:"heldBack,omitempty"`
+	Lists    []string       `json:"lists,omitempty"`  // the kinds of rows for which this pass or an earlier pass had a file
 	Missed   *missingTables `json:"missed,omitempty"` // the tables that no longer have some objects, which are not released yet
 }
 
 // note stores a pass's result in the project's space default.
 func (m *mirror) note(ctx context.Context, out *shadowReport) error {
-	text, err := show.Marshal(passNote{out.Source, out.At, out.Rows, out.open(), out.HeldBack, out.missed})
+	text, err := show.Marshal(passNote{out.Source, out.At, out.Rows, out.open(), out.HeldBack, m.lists, out.missed})
 	if err != nil {
 		return err
 	}
