@@ -244,7 +244,7 @@ func TestUnmarkedObjectIsTakenOverOnlyWithEqualValues(t *testing.T) {
 				}
 				two.write("main.tf", config(rest...))
 				said := two.fails()
-				require.Contains(t, said, "Error: It exists already")
+				require.Contains(t, said, "Error: The resource already exists")
 				require.Contains(t, said, "import {")
 				require.Empty(t, two.state())
 				one.empty()
