@@ -48,10 +48,34 @@ func TestFeedNextReturnsABoundedNumberOfBytes(t *testing.T) {
 	changes, err := far.Next(tenancy.WithBudget(b.ctx, p), 0, 500)
 	require.NoError(t, err)
 	require.NotEmpty(t, changes)
-	require.Equal(t, 256<<10, p.reserved, "it has changes that the hub does not keep")
+	require.Equal(t, feed.SizeOf(changes), p.reserved, "it has changes that the hub does not keep")
 	far.Close()
 	require.Zero(t, p.reserved)
 	all(b.follow(t, begin, feed.Filter{Kinds: []string{"IPClaim"}}))
+}
+
+// A row never divides, and its claims can have grown since it was written.
+func TestFollowerThatReadsALargeRowReservesItsSize(t *testing.T) {
+	t.Parallel()
+	b := followable(t)
+	begin := b.follow(t, "", feed.Filter{}).Cursor()
+	const many = 100 // more than the rows that one pass reads: the rest of the changes stay in the batch's row
+	claims := manyClaims("c", "net", many, 32)
+	_, err := b.CreateClaimBatch(b.ctx, project, claims, usecase.Request{})
+	require.NoError(t, err)
+	for _, c := range claims {
+		_, err := b.patchClaim(c.Name, usecase.Request{IfMatch: usecase.Match{Any: true}}, large)
+		require.NoError(t, err)
+	}
+	p := &purse{}
+	f := b.follow(t, begin, feed.Filter{Kinds: []string{"IPClaim"}})
+	changes, err := f.Next(tenancy.WithBudget(b.ctx, p), 0, 1)
+	require.NoError(t, err)
+	require.Greater(t, len(changes), 30)
+	require.Greater(t, feed.SizeOf(changes), 512<<10)
+	require.Equal(t, feed.SizeOf(changes), p.reserved)
+	f.Close()
+	require.Zero(t, p.reserved)
 }
 
 func TestFollowersOfOneProjectLeaveSlotsToOthers(t *testing.T) {

@@ -57,11 +57,7 @@ func (s *server) poll(c echo.Context, follower *feed.Follower, limit int, wait t
 	if err != nil {
 		return err
 	}
-	bytes := 0
-	for _, change := range changes {
-		bytes += change.Size()
-	}
-	tenancy.BudgetOf(c.Request().Context()).Add(tenancy.RowWork(len(changes), bytes))
+	tenancy.BudgetOf(c.Request().Context()).Add(tenancy.RowWork(len(changes), feed.SizeOf(changes)))
 	if err := follower.Reserve(c.Request().Context(), changes); err != nil {
 		return err
 	}

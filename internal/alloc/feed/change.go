@@ -39,6 +39,15 @@ func (c *Change) Size() int {
 	return changeSize + c.Object.Size()
 }
 
+// SizeOf returns the total size of changes.
+func SizeOf(changes []*Change) int {
+	bytes := 0
+	for _, c := range changes {
+		bytes += c.Size()
+	}
+	return bytes
+}
+
 // Text returns the encoded change. It calls encode once, and all followers share the result.
 func (c *Change) Text(encode func(*Change) []byte) []byte {
 	c.once.Do(func() { c.text = encode(c) })

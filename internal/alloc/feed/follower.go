@@ -71,12 +71,8 @@ func (f *Follower) Reserve(ctx context.Context, changes []*Change) error {
 	if f.reserved != nil {
 		return nil // Next has already reserved memory for these changes
 	}
-	bytes := 0
-	for _, c := range changes {
-		bytes += c.Size()
-	}
 	var err error
-	f.reserved, err = tenancy.BudgetOf(ctx).Reserve(ctx, bytes)
+	f.reserved, err = tenancy.BudgetOf(ctx).Reserve(ctx, SizeOf(changes))
 	return err
 }
 
@@ -283,8 +279,16 @@ func (f *Follower) catchUp(ctx context.Context, limit int) (taken []*Change, err
 		return nil, err
 	}
 	setPositions(changes, at, more)
-	tenancy.BudgetOf(ctx).Add(tenancy.Work{Rows: len(changes)})
+	size := SizeOf(changes)
+	tenancy.BudgetOf(ctx).Add(tenancy.RowWork(len(changes), size))
+	if size > takenBytes { // a row can have a thousand claims, and their text can have grown since
+		reserved(0)
+		if reserved, err = tenancy.BudgetOf(ctx).Reserve(ctx, size); err != nil {
+			return nil, err
+		}
+	}
 	taken, examined := f.take(changes, limit)
+	reserved(max(takenBytes, SizeOf(taken)))
 	done := examined == len(changes)
 	switch {
 	case done && !more:
