@@ -93,10 +93,10 @@ func TestEveryCodeWithFiguresHasAnErrorType(t *testing.T) {
 	word := regexp.MustCompile("`([A-Za-z]+)`")
 	for line := range strings.SplitSeq(doc.Components.Schemas["ProblemCode"].Value.Description, "\n") {
 		cells := strings.Split(line, "|")
-		if len(cells) < 5 || !strings.Contains(cells[1], "`") {
+		if len(cells) < 6 || !strings.Contains(cells[1], "`") {
 			continue
 		}
-		figures := slices.ContainsFunc(word.FindAllStringSubmatch(cells[3], -1), func(m []string) bool { return m[1] != "detail" && members[m[1]] != nil })
+		figures := slices.ContainsFunc(word.FindAllStringSubmatch(cells[4], -1), func(m []string) bool { return m[1] != "detail" && members[m[1]] != nil })
 		_, typed := types[client.ProblemCode(strings.Trim(strings.TrimSpace(cells[1]), "`"))]
 		require.Equal(t, figures, typed, line)
 	}

@@ -43,7 +43,7 @@ func TestUseCasesResolveTheirProjectInEnter(t *testing.T) {
 		"Whoami":        "access/whoami.go",     // checks each project itself
 		"ListRegions":   "regions/regions.go",   // needs no project
 		"Search":        "search/search.go",     // scope checks each project
-		"May":           "feed/follower.go",     // repeats the check of Follow, for the project that Follow found
-		"shown":         "webhooks/webhooks.go", // compares the webhook's own project
+		"CheckAccess":   "feed/follower.go",     // repeats the check of Follow, for the project that Follow found
+		"concealURL":    "webhooks/webhooks.go", // compares the webhook's own project
 	}, asks)
 }
