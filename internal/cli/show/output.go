@@ -126,7 +126,7 @@ func Show(p *Printer, v View, docs []json.RawMessage, whole json.RawMessage, nam
 	if p.Structured() {
 		return p.Document(whole)
 	}
-	items, err := v.Decode(docs)
+	items, err := v.decodeAll(docs)
 	if err != nil {
 		return err
 	}
@@ -268,15 +268,19 @@ func (p *Printer) Remark(format string, args ...any) {
 	}
 }
 
-// Decode decodes documents into objects.
-func (v View) Decode(docs []json.RawMessage) ([]any, error) {
-	objects := make([]any, len(docs))
+// Decode decodes a document into an object.
+func (v View) Decode(doc json.RawMessage) (any, error) {
+	object := reflect.New(v.Object)
+	err := read(doc, object.Interface())
+	return object.Elem().Interface(), err
+}
+
+func (v View) decodeAll(docs []json.RawMessage) (objects []any, err error) {
+	objects = make([]any, len(docs))
 	for i, doc := range docs {
-		object := reflect.New(v.Object)
-		if err := read(doc, object.Interface()); err != nil {
+		if objects[i], err = v.Decode(doc); err != nil {
 			return nil, err
 		}
-		objects[i] = object.Elem().Interface()
 	}
 	return objects, nil
 }

@@ -13,7 +13,7 @@ type Line [2]string
 
 // Paragraphs prints a paragraph for each resource, with one field on each line. If the view has a second table, that table follows the paragraph.
 func Paragraphs(p *Printer, v View, docs []json.RawMessage) error {
-	items, err := v.Decode(docs)
+	items, err := v.decodeAll(docs)
 	if err != nil {
 		return err
 	}

@@ -51,11 +51,11 @@ func sortKey(p *Printer, v View) (func(doc json.RawMessage) (string, error), err
 			continue
 		}
 		return func(doc json.RawMessage) (string, error) {
-			objects, err := v.Decode([]json.RawMessage{doc})
+			object, err := v.Decode(doc)
 			if err != nil {
 				return "", err
 			}
-			return c.Cell(objects[0]), nil
+			return c.Cell(object), nil
 		}, nil
 	}
 	j, err := path(p.SortBy)

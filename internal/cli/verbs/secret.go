@@ -25,7 +25,7 @@ func (x *Secret) check(p *session.Program) error {
 
 // showOnce prints a new object with its secret. If the response has no secret, because it repeats an earlier one, showOnce returns an error.
 func showOnce(s *session.Session, view show.View, doc json.RawMessage, w session.Writing, x Secret) error {
-	objects, err := view.Decode([]json.RawMessage{doc})
+	object, err := view.Decode(doc)
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func showOnce(s *session.Session, view show.View, doc json.RawMessage, w session
 	case secret == "" && !w.DryRun:
 		return fmt.Errorf("an earlier request created %[1]s %[2]s, and only its response contained the %[3]s. "+
 			"%[4]s the %[1]s and create another one: ipamctl %[1]s %[5]s %[2]s -p %[6]s",
-			view.Kind, view.Name(objects[0]), x.Word, show.Capital(x.Remove), x.Remove, s.Project)
+			view.Kind, view.Name(object), x.Word, show.Capital(x.Remove), x.Remove, s.Project)
 	case s.Quiet && secret == "":
 		return nil // print nothing, because the output's reader expects only a secret
 	case s.Quiet && !s.Structured():

@@ -171,14 +171,14 @@ func (w *watching) owned(docs []json.RawMessage) ([]json.RawMessage, error) {
 	if w.Fed.Own == nil {
 		return docs, nil
 	}
-	items, err := w.Decode(docs)
-	if err != nil {
-		return nil, err
-	}
 	out := []json.RawMessage{}
-	for i, item := range items {
-		if w.Fed.Own(w.s, item) {
-			out = append(out, docs[i])
+	for _, doc := range docs {
+		object, err := w.Decode(doc)
+		if err != nil {
+			return nil, err
+		}
+		if w.Fed.Own(w.s, object) {
+			out = append(out, doc)
 		}
 	}
 	return out, nil
@@ -207,11 +207,8 @@ func (w *watching) run(ctx context.Context, list func(ctx context.Context, at *c
 
 // nameOf returns an object's name in the change feed.
 func (w *watching) nameOf(doc *json.RawMessage) string {
-	objects, err := w.Decode([]json.RawMessage{*doc})
-	if err != nil {
-		return "" // run decodes the document again, and reports the error
-	}
-	return w.prefix() + w.Name(objects[0])
+	object, _ := w.Decode(*doc) // run decodes the document again, and reports the error
+	return w.prefix() + w.Name(object)
 }
 
 func (w *watching) changes(ctx context.Context, after client.ChangesCursor, seconds int) (*client.ChangeList, error) {
@@ -246,11 +243,10 @@ func (w *watching) print(e follow.Event[json.RawMessage]) error {
 		}
 		return w.show(w.first)
 	}
-	objects, err := w.Decode([]json.RawMessage{doc})
-	if err != nil {
+	var err error
+	if c.object, err = w.Decode(doc); err != nil {
 		return err
 	}
-	c.object = objects[0]
 	if !w.began {
 		c.word = ""
 		w.first = append(w.first, c)
