@@ -83,7 +83,8 @@ func readAWS(files []File, out *Reading) error {
 	return nil
 }
 
-// read reads one document, and adds its lists to out. A response about one pool counts once, because pools may be deleted. If the document is not complete, read returns an error.
+// read reads one document, and adds its lists to out. All responses about single pools count as one list, because pools may be deleted. If the
+// document is not complete, read returns an error.
 func (d *awsDocument) read(f File, out *Reading) error {
 	var members map[string]json.RawMessage
 	if err := decodeJSON(f, &members); err != nil {

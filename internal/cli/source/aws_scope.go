@@ -57,9 +57,9 @@ func (a *awsReading) scopeType(id, kind string) {
 	}
 }
 
-// scopeAround sets the scope of a block whose response does not name it. If an allocation or a resource CIDR has the block, it tells the scope.
-// Otherwise the block is in the scope of the resource's other blocks, or in the only scope of the type kind ("": any type). If that is not clear, the
-// row has a problem. command is the command whose response names the scope.
+// scopeAround sets the scope of a block whose response does not name it. An allocation or a resource CIDR with the block has
+// the scope. Otherwise the block is in the scope of the resource's other blocks, or in the only scope of the type kind ("": any type). If several
+// scopes are possible, the row has a problem. command is the command whose response names the scope.
 func (a *awsReading) scopeAround(r *Record, kind, command string, resources ...string) {
 	if r.Problem != "" {
 		return
@@ -81,7 +81,7 @@ func (a *awsReading) scopeAround(r *Record, kind, command string, resources ...s
 	}
 	for _, h := range held {
 		if h.scope != held[0].scope {
-			r.Problem = "no file tells in which scope it is: add the output of `aws ec2 " + command + "`"
+			r.Problem = "no file names the scope of this block: add the output of `aws ec2 " + command + "`"
 			return
 		}
 	}

@@ -50,5 +50,5 @@ func TestEveryRowOfAScopeNamesTheSameScope(t *testing.T) {
 	read, err := Read("aws", []File{{Name: "f", Text: strings.NewReader(pools)}, {Name: "g", Text: strings.NewReader(second)}, {Name: "h", Text: strings.NewReader(others)}})
 	require.NoError(t, err)
 	rows := rowsOf(read)
-	require.Contains(t, rows[len(rows)-1].Problem, "no file tells in which scope it is: add the output of `aws ec2 get-ipam-resource-cidrs`")
+	require.Contains(t, rows[len(rows)-1].Problem, "no file names the scope of this block: add the output of `aws ec2 get-ipam-resource-cidrs`")
 }

@@ -18,8 +18,9 @@ type missingTables struct {
 	Written string `json:"written"` // the times at which the files were written
 }
 
-// judgeEvidence decides whether the files prove that rows were removed. If an earlier pass had another file too, they prove nothing. If a file itself states that rows are missing, it proves nothing. One table
-// proves nothing either, because a truncated table is valid too. The mirror releases objects only after the same table was written a second time.
+// judgeEvidence decides whether the files prove that rows were removed. They prove nothing if an earlier pass also had another file, or if a file
+// states that rows are missing. A single table proves nothing either, because a truncated table is valid too. The mirror therefore releases objects
+// only after the same table was written a second time.
 func (m *mirror) judgeEvidence(reading *source.Reading, v *view) (*view, error) {
 	absent := slices.DeleteFunc(slices.Clone(m.lists), func(name string) bool { return slices.Contains(reading.Lists, name) })
 	var why string
